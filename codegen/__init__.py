@@ -1,0 +1,1 @@
+"""Robot description in, derived dynamics out: description, symbolic derivation, CasADi graphs, emitted C."""

@@ -1,0 +1,1 @@
+"""Robot descriptions: reading, checking, and the recipe of what to generate."""

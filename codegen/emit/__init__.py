@@ -1,0 +1,1 @@
+"""Emission: C sources, manifest, build files."""

@@ -1,0 +1,1 @@
+"""CasADi graphs of the derived programs and their derivatives."""

@@ -1,0 +1,1 @@
+"""Optimisation problems over generated functions."""

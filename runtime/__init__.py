@@ -1,0 +1,1 @@
+"""What a control PC needs: load, evaluate, simulate and control with generated dynamics."""
