@@ -1,7 +1,8 @@
 """Gives the flat top-level folders their import names, diffpbd.codegen and so on.
 
-A wheel gets copies. An editable install gets links under the git-ignored `.editable/diffpbd/`, and hatchling's
-`dev-mode-dirs` writes the `.pth` that names `.editable`; so an edit is seen at once and nothing is copied.
+A wheel gets copies. An editable install gets links under the git-ignored `.editable/diffpbd/`, and
+hatchling's `dev-mode-dirs` writes the `.pth` that names `.editable`; so an edit is seen at once and
+nothing is copied.
 """
 
 from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# No time limit an example (the machine may be busy); no seed from outside and no database, so that two runs agree.
+# No time limit an example (the machine may be busy), no random seed and no database, so that two runs agree.
 COMMON = hypothesis.settings(deadline=None, derandomize=True, database=None)
 hypothesis.settings.register_profile("reduced", COMMON, max_examples=25)
 hypothesis.settings.register_profile("soak", COMMON, max_examples=500)
@@ -19,7 +19,7 @@ hypothesis.settings.register_profile("soak", COMMON, max_examples=500)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="the long counts, and the tests marked soak")
-    parser.addoption("--update-golden", action="store_true", help="accept regenerated files as the golden ones")
+    parser.addoption("--update-golden", action="store_true", help="accept regenerated files as golden")
 
 
 def pytest_configure(config: pytest.Config) -> None:
