@@ -33,7 +33,7 @@ check-generated: ## Regenerate the committed robots of generated/ and compare (O
 
 bench: ## Benchmarks against pinocchio, MuJoCo and CasADi code, in one table
 	@$(SETUP) bench
-	@$(BIN)/python benchmarks $(OPTS)
+	@$(BIN)/python -m benchmarks $(OPTS)
 
 lint: ## ruff and mypy --strict
 	@$(SETUP) dev
