@@ -31,8 +31,9 @@ def factors(b: Program, A: Any, symmetric: bool = False) -> Any:
     return Matrix(a)
 
 
-def solve(b: Program, a: Any, rhs: Any, transposed: bool = False) -> Any:
-    """A⁻¹ rhs (or A⁻ᵀ rhs) with the `factors` a; rhs n × m."""
+def solve(b: Program, a: Any, rhs: Any, transposed: bool = False, symmetric_result: bool = False) -> Any:
+    """A⁻¹ rhs (or A⁻ᵀ rhs) with the `factors` a; rhs n × m. With `symmetric_result` (the inverse of a symmetric matrix)
+    only one triangle is worked out."""
     n = a.rows
     columns = []
     for c in range(rhs.cols):
@@ -54,4 +55,5 @@ def solve(b: Program, a: Any, rhs: Any, transposed: bool = False) -> Any:
                 for i in range(k + 1, n):
                     z[i] = b.let(z[i] - a[i, k] * z[k])
         columns.append(Matrix(z))
-    return Matrix.hstack(*columns)
+    result = Matrix.hstack(*columns)
+    return Matrix(n, n, lambda i, j: result[min(i, j), max(i, j)]) if symmetric_result else result

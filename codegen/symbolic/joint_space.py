@@ -133,7 +133,7 @@ def start(tree: Tree) -> Program:
     half = half_moments(b, tree, at, body)
     composite = couplings(b, tree, at, half, body, symmetric_moment=True)
     M = bilinear(b, tree, at.screw, composite, at.screw)
-    M = b.let(M + _diagonal(plant.rotor))
+    M = b.let(M + diagonal(plant.rotor))
     weights = [(cross(composite[i].x1, gravity), composite[i].m * gravity) for i in range(n)]
     k = b.let(h / 2)
     terms = []
@@ -149,7 +149,9 @@ def start(tree: Tree) -> Program:
     return b
 
 
-def residual(b: Program, tree: Tree, at1: Pose, half: Half, body: Any, screw: list[Wrench], plant: Plant, p: Any, p1: Any, terms: Any) -> Any:
+def residual(
+    b: Program, tree: Tree, at1: Pose, half: Half, body: Any, screw: list[Wrench], plant: Plant, p: Any, p1: Any, terms: Any
+) -> Any:
     """h F (n)."""
     rigid = project(b, tree, screw, step_wrenches(b, tree, at1, half, body))
     return Matrix([b.let(rigid[i] + plant.rotor[i] * b.let(p1[i] - p[i]) - terms[i]) for i in range(tree.n)])
@@ -171,7 +173,7 @@ def newton(tree: Tree) -> Program:
     at1 = pose(b, tree, frames, p1)
     F = residual(b, tree, at1, half, body, screw, plant, p, p1, terms)
     D = bilinear(b, tree, screw, couplings(b, tree, at1, half, body), at1.screw)
-    factors = elimination.factors(b, b.let(D + _diagonal(plant.rotor)))
+    factors = elimination.factors(b, b.let(D + diagonal(plant.rotor)))
     correction = b.let(-elimination.solve(b, factors, F))
     b.output("next", b.let(p1 + correction))
     b.output("correction", correction)
@@ -207,11 +209,12 @@ def end(tree: Tree) -> Program:
     composite = couplings(b, tree, at1, half1, body, symmetric_moment=True)
     M = bilinear(b, tree, at1.screw, composite, at1.screw)
     b.output("momentum", end_terms(b, tree, at1, wrenches, half1.first, body, gravity, plant, p, p1, u, h))
-    b.output("M", b.let(M + _diagonal(plant.rotor)))
+    b.output("M", b.let(M + diagonal(plant.rotor)))
     return b
 
 
-def _diagonal(values: Any) -> Any:
+def diagonal(values: Any) -> Any:
+    """A square matrix with these on its diagonal."""
     n = len(values)
     return Matrix(n, n, lambda i, j: values[i] if i == j else 0)
 
@@ -228,7 +231,7 @@ def velocity(tree: Tree) -> Program:
     b = Program("joint_step_velocity", "End velocity when friction is linear.")
     M, momentum, h = b.input("M", n, n), b.input("momentum", n), b.scalar("h")
     viscous = b.input("viscous", n)
-    factors = elimination.factors(b, b.let(M + _diagonal([h * viscous[i] for i in range(n)])), symmetric=True)
+    factors = elimination.factors(b, b.let(M + diagonal([h * viscous[i] for i in range(n)])), symmetric=True)
     b.output("pd_next", elimination.solve(b, factors, momentum))
     return b
 
@@ -254,6 +257,6 @@ def velocity_newton(tree: Tree) -> Program:
     M, h, pd, gradient = b.input("M", n, n), b.scalar("h"), b.input("pd", n), b.input("gradient", n)
     coulomb, viscous, transition = friction_inputs(b, tree)
     slopes = [h * b.let(forces.friction_slope(pd[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
-    factors = elimination.factors(b, b.let(M + _diagonal(slopes)), symmetric=True)
+    factors = elimination.factors(b, b.let(M + diagonal(slopes)), symmetric=True)
     b.output("direction", b.let(-elimination.solve(b, factors, gradient)))
     return b

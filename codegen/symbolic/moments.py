@@ -170,12 +170,23 @@ def project(b: Program, tree: Tree, screws: list[tuple[Any, Any]], wrenches: lis
 
 
 def bilinear(
-    b: Program, tree: Tree, left: list[tuple[Any, Any]], coupling: list[Coupling], right: list[tuple[Any, Any]]
+    b: Program,
+    tree: Tree,
+    left: list[tuple[Any, Any]],
+    coupling: list[Coupling],
+    right: list[tuple[Any, Any]],
+    columns: list[tuple[Any, Any]] | None = None,
+    rows: list[tuple[Any, Any]] | None = None,
 ) -> Any:
-    """Σ over common bodies of leftᵀ_j C right_k (n × n): entry (j, k) uses the subtree of the deeper of the two joints."""
+    """Σ over common bodies of leftᵀ_j C right_k (n × n): entry (j, k) uses the subtree of the deeper of the two joints.
+
+    `columns` are C right_k and `rows` Cᵀ left_j where they are known already.
+    """
     n = tree.n
-    columns = [coupling[k].apply(b, right[k]) for k in range(n)]
-    rows = columns if left is right else [coupling[j].transposed.apply(b, left[j]) for j in range(n)]
+    if columns is None:
+        columns = [coupling[k].apply(b, right[k]) for k in range(n)]
+    if rows is None:
+        rows = columns if left is right else [coupling[j].transposed.apply(b, left[j]) for j in range(n)]
     entries = [[sp.Integer(0)] * n for _ in range(n)]
     for deep in range(n):
         for j in tree.ancestors(deep):
