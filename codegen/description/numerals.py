@@ -11,7 +11,7 @@ from diffpbd.codegen.description.report import quoted
 LARGEST: Final = 1e12
 """[SI units] No length, angle, mass or inertia of a machine comes near; far beyond it products overflow."""
 
-XACRO: Final = "is a xacro expression: the file has to be expanded with xacro first"
+XACRO: Final = "is left over from xacro: the file has to be expanded first"
 
 _DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _INFINITE: Final = re.compile(r"([+-]?)inf(?:inity)?", re.IGNORECASE | re.ASCII)
@@ -43,7 +43,7 @@ def read_vector(text: str) -> tuple[float, float, float]:
     """Three numbers separated by white space."""
     words = [word for word in _WHITE_SPACE.split(text) if word]
     if len(words) != 3:
-        raise NumberError(f"{quoted(text)} holds {len(words)} numbers, 3 separated by blanks are expected")
+        raise NumberError(f"{quoted(text)} has {len(words)} instead of 3 numbers separated by blanks")
     x, y, z = (read_number(word) for word in words)
     return (x, y, z)
 

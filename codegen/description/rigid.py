@@ -10,8 +10,8 @@ from typing import Final
 from diffpbd.codegen.description.robot import IDENTITY, ZERO, Inertial, Mat3, Vec3
 
 RIGHT_ANGLE_TOLERANCE: Final = 1e-11
-"""[rad] An angle this close to a multiple of π/2 is taken as that multiple, so that sine and cosine are
-0 and ±1 exactly: descriptions write π/2 with 11 or more digits (1.57079632679 is off by 5e-12) and mean it."""
+"""[rad] An angle this close to a multiple of π/2 is taken as that multiple, so that its sine and cosine are
+exactly 0 or ±1: descriptions write π/2 with 11 or more digits (1.57079632679 is 5e-12 off) and mean it."""
 
 _QUARTER_TURNS: Final = ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))
 
