@@ -260,3 +260,56 @@ def velocity_newton(tree: Tree) -> Program:
     factors = elimination.factors(b, b.let(M + diagonal(slopes)), symmetric=True)
     b.output("direction", b.let(-elimination.solve(b, factors, gradient)))
     return b
+
+
+def residuals(tree: Tree) -> Program:
+    """h F and h G (each n) as functions of both ends: what the step solves, whole, for derivatives and for NLPs."""
+    n = tree.n
+    b = Program("joint_step_residuals", "Residuals of the joint-space step.")
+    p, pd, u, p1, pd1 = (b.input(k, n) for k in ("p", "pd", "u", "p_next", "pd_next"))
+    h = b.scalar("h")
+    frames, body, gravity = model_inputs(b, tree)
+    plant = plant_inputs(b, tree)
+    friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
+    shared = dict(before=frames.before, after=frames.after, body=body, gravity=gravity)
+    joint = dict(rotor=plant.rotor, stiffness=plant.stiffness, rest=plant.rest)
+    begun = b.call(start(tree), p=p, pd=pd, u=u, h=h, **shared, **joint)
+    half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
+    at1 = pose(b, tree, frames, p1)
+    b.output("F", residual(b, tree, at1, half, body, screw, plant, p, p1, begun["terms"]))
+    ended = b.call(end(tree), p_next=p1, p=p, u=u, h=h, half=begun["half"], **shared, **joint)
+    balance = b.call(
+        velocity_gradient(tree), M=ended["M"], momentum=ended["momentum"], h=h, pd=pd1, **friction
+    )
+    b.output("G", b.let(h * balance["gradient"]))
+    return b
+
+
+def node(tree: Tree) -> Program:
+    """p_prev, p, p_next → the discrete Euler–Lagrange equation at a node.
+
+    h u = F + G at p: `u` is the torque without friction; `momentum` and `M` give the node's velocity through
+    (M ṗ − ½h τ_friction(ṗ)) = momentum, the mean of F's and G's statements of the momentum there.
+    """
+    n = tree.n
+    b = Program("node_torque_start", "Torque and momentum at a node from three poses.")
+    p0, p1, p2 = (b.input(k, n) for k in ("p_prev", "p", "p_next"))
+    h = b.scalar("h")
+    frames, body, gravity = model_inputs(b, tree)
+    plant = plant_inputs(b, tree)
+    zero = Matrix([0] * n)
+    shared = dict(before=frames.before, after=frames.after, body=body, gravity=gravity)
+    joint = dict(rotor=plant.rotor, stiffness=plant.stiffness, rest=plant.rest)
+    before = half_moments(b, tree, pose(b, tree, frames, p0), body)
+    ended = b.call(
+        end(tree), p_next=p1, p=p0, u=zero, h=h, half=_pack_half(n, before), **shared, **joint
+    )
+    begun = b.call(start(tree), p=p1, pd=zero, u=zero, h=h, **shared, **joint)
+    half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
+    F = residual(b, tree, pose(b, tree, frames, p2), half, body, screw, plant, p1, p2, begun["terms"])
+    inverse = b.let(1 / h)
+    leaving = b.let(F * inverse)
+    b.output("u", b.let((leaving - ended["momentum"]) * inverse))
+    b.output("momentum", b.let((leaving + ended["momentum"]) / 2))
+    b.output("M", ended["M"])
+    return b
