@@ -29,7 +29,7 @@ MAX_ERROR_LINES = 20
 
 @dataclass(frozen=True)
 class CompileResult:
-    """The library, the wall time [s], its size [bytes], the command and, by source file name, seconds and bytes."""
+    """The library, wall time [s], its size [bytes], the command; seconds and bytes of every source."""
 
     library: Path
     seconds: float
@@ -40,7 +40,7 @@ class CompileResult:
 
 
 def find_compiler() -> tuple[str, ...]:
-    """The command of the C compiler: $CC (may hold words, as in `ccache gcc`), else cc, gcc or clang on the PATH."""
+    """The C compiler's command: $CC (several words allowed), else cc, gcc or clang on the PATH."""
     chosen = os.environ.get("CC", "").strip()
     if chosen:
         words = tuple(shlex.split(chosen))
@@ -128,10 +128,13 @@ def _run(command: tuple[str, ...], what: str) -> None:
     try:
         result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
-        raise InputError(f"The C compiler {command[0]!r} cannot be started: {error.strerror or error}.") from None
+        raise InputError(
+            f"The C compiler {command[0]!r} cannot be started: {error.strerror or error}."
+        ) from None
     if result.returncode != 0:
         lines = result.stderr.strip().splitlines()
         shown = "\n".join(lines[:MAX_ERROR_LINES])
         raise DiffpbdError(
-            f"The C compiler refused {what} (exit code {result.returncode}). The command was: {shlex.join(command)}\n{shown}"
+            f"The C compiler refused {what} (exit code {result.returncode}). The command was: "
+            f"{shlex.join(command)}\n{shown}"
         )

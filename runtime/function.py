@@ -40,7 +40,9 @@ def as_array(value: Any, name: str, function: str) -> FloatArray:
     if not np.isfinite(array).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         where = f" at index {place if len(place) > 1 else place[0]}" if place else ""
-        raise InputError(f"{function}: argument {name!r}: expected finite numbers, found {array[place]}{where}.")
+        raise InputError(
+            f"{function}: argument {name!r}: expected finite numbers, found {array[place]}{where}."
+        )
     return array
 
 
@@ -50,9 +52,11 @@ def _shorten(value: Any) -> str:
 
 
 class BoundFunction:
-    """What every generated function has: facts from the manifest, the C symbol, defaults for alpha, h and p_ref."""
+    """What every generated function has: manifest facts, C symbol, defaults for alpha, h and p_ref."""
 
-    def __init__(self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector) -> None:
+    def __init__(
+        self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector
+    ) -> None:
         self.facts = facts
         self.name = facts.name
         self._robot = manifest.name
@@ -63,7 +67,7 @@ class BoundFunction:
         self._h = manifest.recipe.h
         self._call: Callable[..., int] = library.bind(facts)
         self._names = [argument.name for argument in facts.inputs]
-        make: Any = collections.namedtuple  # noqa: PYI024 - the fields come from the manifest
+        make: Any = collections.namedtuple
         self._result = make(f"{facts.name}_result", [argument.name for argument in facts.outputs])
         self.__doc__ = f"{self!r}\n\n{facts.doc}"
 
@@ -74,9 +78,11 @@ class BoundFunction:
         return f"{self.name}({text(self.facts.inputs)}) -> {text(self.facts.outputs)}"
 
     def _bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-        """The inputs in order; missing or None is the default of alpha (by name allowed), h and p_ref (zero)."""
+        """The inputs in order; None or missing: default alpha (may be given by name) and h, zero p_ref."""
         if len(args) > len(self._names):
-            raise InputError(f"{self.name}: expected at most {len(self._names)} arguments, found {len(args)}: {self!r}.")
+            raise InputError(
+                f"{self.name}: expected at most {len(self._names)} arguments, found {len(args)}: {self!r}."
+            )
         values = dict(zip(self._names, args, strict=False))
         for name, value in named.items():
             if name not in self._names:
@@ -88,7 +94,11 @@ class BoundFunction:
 
     def _default(self, argument: Argument, value: Any) -> Any:
         if value is not None:
-            return self._alpha.vector(value) if argument.name == "alpha" and isinstance(value, Mapping) else value
+            return (
+                self._alpha.vector(value)
+                if argument.name == "alpha" and isinstance(value, Mapping)
+                else value
+            )
         if argument.name == "alpha":
             return self._defaults
         if argument.name == "h":
@@ -158,13 +168,15 @@ def _single_shape(argument: Argument) -> tuple[int, ...]:
 class Function(BoundFunction):
     """A generated function that works on numpy arrays.
 
-    A vector argument has shape (n,), a matrix (rows, cols), a scalar (). One more axis in front makes a batch:
-    every argument is either single (shared by all rows) or has the same number of rows. Units and frames are in
-    `facts`. The result is one array, or a named tuple of arrays in the order of the outputs; scalars come back as
-    floats.
+    A vector argument has shape (n,), a matrix (rows, cols), a scalar (). One more axis in front makes a
+    batch: every argument is either single (shared by all rows) or has the same number of rows. Units and
+    frames are in `facts`. The result is one array, or a named tuple of arrays in the order of the outputs;
+    scalars come back as floats.
     """
 
-    def __init__(self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector) -> None:
+    def __init__(
+        self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector
+    ) -> None:
         super().__init__(facts, manifest, library, alpha)
         self._work = facts.work_size or 0
         self._pointer = library.pointer(facts)
@@ -187,7 +199,8 @@ class Function(BoundFunction):
             if count is not None:
                 if rows is not None and count != rows:
                     raise InputError(
-                        f"{self.name}: argument {argument.name!r}: expected {rows} rows as in {rows_of!r}, found {count}."
+                        f"{self.name}: argument {argument.name!r}: expected {rows} rows as in {rows_of!r}, "
+                        f"found {count}."
                     )
                 rows, rows_of = count, argument.name
             inputs.append(array)
@@ -203,13 +216,17 @@ class Function(BoundFunction):
         size = argument.size()
         if argument.cols == 1:
             single = shape == (argument.rows,) or (argument.rows == 1 and shape == ())
-            batched = len(shape) == 2 and shape[1] == argument.rows or (argument.rows == 1 and len(shape) == 1)
+            batched = (
+                len(shape) == 2 and shape[1] == argument.rows or (argument.rows == 1 and len(shape) == 1)
+            )
         else:
             single = shape == (argument.rows, argument.cols)
             batched = len(shape) == 3 and shape[1:] == (argument.rows, argument.cols)
             array = array.swapaxes(-1, -2) if single or batched else array
         if not single and not batched:
-            raise InputError(f"{self.name}: argument {argument.name!r}: expected {_shapes(argument)}, found {shape}.")
+            raise InputError(
+                f"{self.name}: argument {argument.name!r}: expected {_shapes(argument)}, found {shape}."
+            )
         return np.ascontiguousarray(array), None if single else (shape[0] if size == 0 else count // size)
 
     def _single(self, packed: FloatArray) -> Any:
@@ -248,7 +265,9 @@ class Function(BoundFunction):
             raise self._failed_row(inputs, in_sizes, rows, failed)
         return self._pack([_shaped(a, o, (rows,)) for a, o in zip(self.facts.outputs, outputs, strict=True)])
 
-    def _failed_row(self, inputs: list[FloatArray], in_sizes: list[int], rows: int, failed: int) -> SolverError:
+    def _failed_row(
+        self, inputs: list[FloatArray], in_sizes: list[int], rows: int, failed: int
+    ) -> SolverError:
         """The map in C only counts failures: call the rows one by one until the first."""
         outputs = [np.empty(argument.size()) for argument in self.facts.outputs]
         work = np.empty(self._work)

@@ -47,7 +47,7 @@ def verify_sources(folder: Path, manifest: Manifest) -> None:
 
 
 class Library:
-    """Symbols of one robot's shared library. Calls release the interpreter lock; work arrays are the caller's."""
+    """Symbols of one robot's library. Calls release the interpreter lock; work is the caller's."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         """Open `<folder>/<library>` and refuse one that was not compiled from the manifest's sources."""
@@ -57,7 +57,7 @@ class Library:
         self._check_exists()
         self._dll = self._open(self.path)
         if self._hash() != manifest.abi_hash:
-            # The loader answers a path it has opened before with the old library: ask once more under a new name.
+            # The loader answers a path it has opened before with the old library: ask under a new name.
             self._dll = self._open_copy()
         self._verify()
         self._map = self._symbol(f"{manifest.name}_map")
@@ -75,7 +75,8 @@ class Library:
             return ctypes.CDLL(str(path.resolve()))
         except OSError as error:
             raise InputError(
-                f"{self.path} cannot be loaded: {error}. If it was compiled for another machine, compile it here "
+                f"{self.path} cannot be loaded: {error}. If it was compiled for another machine, compile it "
+                "here "
                 f"with `make -C {self.path.parent}`."
             ) from None
 
@@ -101,7 +102,9 @@ class Library:
         abi.restype = ctypes.c_int
         abi.argtypes = []
         if abi() != ABI_VERSION:
-            raise self._mismatch(f"its C interface has version {abi()}, this diffpbd calls version {ABI_VERSION}")
+            raise self._mismatch(
+                f"its C interface has version {abi()}, this diffpbd calls version {ABI_VERSION}"
+            )
         found = self._hash()
         if found != manifest.abi_hash:
             raise self._mismatch(f"its hash is {found[:16]}…, the manifest says {manifest.abi_hash[:16]}…")
@@ -117,7 +120,8 @@ class Library:
 
     def _mismatch(self, why: str) -> InputError:
         return InputError(
-            f"{self.path} does not match its manifest: {why}. Compile it again with `make -C {self.path.parent}`, "
+            f"{self.path} does not match its manifest: {why}. Compile it again with `make -C "
+            f"{self.path.parent}`, "
             f"or generate the folder again: diffpbd generate {self._manifest.name}."
         )
 
@@ -133,7 +137,7 @@ class Library:
         return ctypes.cast(self._symbol(function.symbol), ctypes.c_void_p)
 
     def bind(self, function: Function) -> Any:
-        """The C function as a callable of (in, out, work), or (steps, in, out, work) for a rollout; returns status."""
+        """The C function as a callable of ([steps,] in, out, work) that returns the status."""
         prefix = [ctypes.c_int] if function.rollout else []
         signature = ctypes.CFUNCTYPE(ctypes.c_int, *prefix, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
         return signature((function.symbol, self._dll))

@@ -1,19 +1,19 @@
 """The contract between generator and runtime: `manifest.json` as frozen dataclasses, with a strict reader.
 
-The runtime opens a generated folder from this file alone. SI units; every flat vector is in the order listed here.
+The runtime opens a generated folder from this file alone. SI units; every flat vector is in the order listed
+here.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
 
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.json_node import Node
 
 __all__ = [
     "ABI_VERSION",
@@ -37,8 +37,6 @@ SCHEMA_VERSION = 1
 ABI_VERSION = 1
 """Version of the C calling convention."""
 MANIFEST_NAME = "manifest.json"
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -69,9 +67,9 @@ class Argument:
 class Function:
     """A generated function: `int symbol(const double *const *in, double *const *out, double *work)`.
 
-    With `rollout` the C function takes `int steps` first and so does its `_work_size`. `work_size` is in doubles
-    (None for rollouts), `casadi` the path of the serialized graph inside the folder, `status` the meaning of every
-    nonzero return value.
+    With `rollout` the C function takes `int steps` first and so does its `_work_size`. `work_size` is in
+    doubles (None for rollouts), `casadi` the path of the serialized graph inside the folder, `status` the
+    meaning of every nonzero return value.
     """
 
     name: str
@@ -109,7 +107,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Joint:
-    """A moving joint; `unit` is "rad" or "m"; limits in that unit, its rate, and N·m or N; None is unlimited."""
+    """A joint; `unit` is "rad" or "m"; limits in it, its rate, and N·m or N; None is unlimited."""
 
     name: str
     type: str
@@ -144,7 +142,7 @@ class RobotFacts:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The choices of the generator: default step h [s], integrator, solver, sweeps by variant, variants, symbolic."""
+    """The generator's choices; h is the default step [s], sweeps are by variant."""
 
     h: float
     integrator: str
@@ -184,11 +182,12 @@ class Manifest:
 
     def to_json(self) -> str:
         """The text of manifest.json: sorted keys, indent 1, a newline at the end."""
-        return json.dumps(dataclasses.asdict(self), sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+        data = dataclasses.asdict(self)
+        return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def read_manifest(folder: str | Path) -> Manifest:
-    """Read and check `manifest.json` of a generated folder (or that file itself); a fault is an InputError."""
+    """Read and check `manifest.json` of a generated folder, or that file itself."""
     path = Path(folder)
     if path.is_dir():
         path = path / MANIFEST_NAME
@@ -205,73 +204,18 @@ def read_manifest(folder: str | Path) -> Manifest:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"{path} is not JSON: {error}. Generate the folder again.") from None
-    return _manifest(_Node(data, path, ""))
+    return _manifest(Node(data, path, ""))
 
 
-@dataclass(frozen=True)
-class _Node:
-    """A JSON value with its place in the file, for messages such as `functions[3].inputs[0].rows: …`."""
-
-    value: Any
-    file: Path
-    place: str
-
-    def fault(self, expected: str) -> InputError:
-        found = repr(self.value)
-        found = found if len(found) <= 60 else found[:57] + "..."
-        return InputError(
-            f"{self.file}: {self.place or 'the file'}: expected {expected}, found {found}. Generate the folder again."
-        )
-
-    def get(self, key: str) -> _Node:
-        if not isinstance(self.value, dict):
-            raise self.fault("an object")
-        place = f"{self.place}.{key}" if self.place else key
-        if key not in self.value:
-            raise InputError(f"{self.file}: {place} is missing. Generate the folder again.")
-        return _Node(self.value[key], self.file, place)
-
-    def has(self, key: str) -> bool:
-        return isinstance(self.value, dict) and key in self.value
-
-    def text(self) -> str:
-        if not isinstance(self.value, str):
-            raise self.fault("text")
-        return self.value
-
-    def integer(self, least: int) -> int:
-        if isinstance(self.value, bool) or not isinstance(self.value, int) or self.value < least:
-            raise self.fault(f"a whole number of at least {least}")
-        return self.value
-
-    def number(self) -> float:
-        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)) or not math.isfinite(self.value):
-            raise self.fault("a finite number")
-        return float(self.value)
-
-    def optional(self, read: Callable[[_Node], T]) -> T | None:
-        return None if self.value is None else read(self)
-
-    def items(self, read: Callable[[_Node], T]) -> tuple[T, ...]:
-        if not isinstance(self.value, list):
-            raise self.fault("a list")
-        return tuple(read(_Node(v, self.file, f"{self.place}[{k}]")) for k, v in enumerate(self.value))
-
-    def mapping(self, read: Callable[[_Node], T]) -> dict[str, T]:
-        if not isinstance(self.value, dict):
-            raise self.fault("an object")
-        return {key: read(self.get(key)) for key in self.value}
+def _number(node: Node) -> float | None:
+    return node.optional(Node.number)
 
 
-def _number(node: _Node) -> float | None:
-    return node.optional(_Node.number)
-
-
-def _columns(node: _Node) -> int | str:
+def _columns(node: Node) -> int | str:
     return str(node.value) if node.value in ("N", "N+1") else node.integer(0)
 
 
-def _argument(node: _Node) -> Argument:
+def _argument(node: Node) -> Argument:
     return Argument(
         name=node.get("name").text(),
         rows=node.get("rows").integer(0),
@@ -281,17 +225,17 @@ def _argument(node: _Node) -> Argument:
     )
 
 
-def _status(node: _Node) -> dict[int, str]:
+def _status(node: Node) -> dict[int, str]:
     status = {}
-    for key, text in node.mapping(_Node.text).items():
+    for key, text in node.mapping(Node.text).items():
         if not key.lstrip("-").isdigit() or int(key) == 0:
-            raise _Node(key, node.file, node.place).fault("nonzero whole numbers as keys")
+            raise Node(key, node.file, node.place).fault("nonzero whole numbers as keys")
         status[int(key)] = text
     return status
 
 
-def _function(node: _Node) -> Function:
-    rollout = node.has("rollout") and node.get("rollout").value is True
+def _function(node: Node) -> Function:
+    rollout = node.find("rollout").value is True
     if not rollout:
         for group in ("inputs", "outputs"):
             for argument in node.get(group).items(lambda item: item):
@@ -302,15 +246,15 @@ def _function(node: _Node) -> Function:
         symbol=node.get("symbol").text(),
         inputs=node.get("inputs").items(_argument),
         outputs=node.get("outputs").items(_argument),
-        work_size=node.get("work_size").optional(lambda size: size.integer(0)) if node.has("work_size") else None,
+        work_size=node.find("work_size").optional(lambda size: size.integer(0)),
         operations=node.get("operations").integer(0),
-        casadi=node.get("casadi").optional(_Node.text) if node.has("casadi") else None,
-        status=_status(node.get("status")) if node.has("status") else {},
+        casadi=node.find("casadi").optional(Node.text),
+        status=node.find("status").optional(_status) or {},
         rollout=rollout,
     )
 
 
-def _parameter(node: _Node) -> Parameter:
+def _parameter(node: Node) -> Parameter:
     return Parameter(
         name=node.get("name").text(),
         unit=node.get("unit").text(),
@@ -320,7 +264,7 @@ def _parameter(node: _Node) -> Parameter:
     )
 
 
-def _constant(node: _Node) -> Constant:
+def _constant(node: Node) -> Constant:
     return Constant(
         name=node.get("name").text(),
         value=node.get("value").number(),
@@ -329,46 +273,57 @@ def _constant(node: _Node) -> Constant:
     )
 
 
-def _joint(node: _Node) -> Joint:
-    texts = {key: node.get(key).text() for key in ("name", "type", "parent", "child", "unit")}
-    limits = {key: _number(node.get(key)) for key in ("lower", "upper", "velocity", "effort")}
-    return Joint(**texts, **limits)
-
-
-def _link(node: _Node) -> Link:
-    return Link(
-        name=node.get("name").text(), mass=node.get("mass").number(), merged=node.get("merged").items(_Node.text)
+def _joint(node: Node) -> Joint:
+    return Joint(
+        name=node.get("name").text(),
+        type=node.get("type").text(),
+        parent=node.get("parent").text(),
+        child=node.get("child").text(),
+        unit=node.get("unit").text(),
+        lower=_number(node.get("lower")),
+        upper=_number(node.get("upper")),
+        velocity=_number(node.get("velocity")),
+        effort=_number(node.get("effort")),
     )
 
 
-def _robot(node: _Node) -> RobotFacts:
+def _link(node: Node) -> Link:
+    return Link(
+        name=node.get("name").text(),
+        mass=node.get("mass").number(),
+        merged=node.get("merged").items(Node.text),
+    )
+
+
+def _robot(node: Node) -> RobotFacts:
     return RobotFacts(
         base=node.get("base").text(),
-        tips=node.get("tips").items(_Node.text),
+        tips=node.get("tips").items(Node.text),
         joints=node.get("joints").items(_joint),
         links=node.get("links").items(_link),
         total_mass=node.get("total_mass").number(),
     )
 
 
-def _recipe(node: _Node) -> Recipe:
+def _recipe(node: Node) -> Recipe:
     return Recipe(
         h=node.get("h").number(),
         integrator=node.get("integrator").text(),
         solver=node.get("solver").text(),
         sweeps=node.get("sweeps").mapping(lambda item: item.integer(1)),
-        variants=node.get("variants").items(_Node.text),
-        symbolic=node.get("symbolic").items(_Node.text),
+        variants=node.get("variants").items(Node.text),
+        symbolic=node.get("symbolic").items(Node.text),
         friction=node.get("friction").text(),
     )
 
 
-def _manifest(node: _Node) -> Manifest:
+def _manifest(node: Node) -> Manifest:
     for key, version, what in (("schema", SCHEMA_VERSION, "layout"), ("abi", ABI_VERSION, "C interface")):
         found = node.get(key).value
         if found != version:
             raise InputError(
-                f"{node.file}: its {what} has version {found!r} ({key}), this diffpbd reads version {version}. "
+                f"{node.file}: its {what} has version {found!r} ({key}), this diffpbd reads version "
+                f"{version}. "
                 "Generate the folder again with this diffpbd, or use the diffpbd that made it."
             )
     generator = node.get("generator")
@@ -381,7 +336,7 @@ def _manifest(node: _Node) -> Manifest:
         alpha=node.get("alpha").items(_parameter),
         constants=node.get("constants").items(_constant),
         functions=node.get("functions").items(_function),
-        files=node.get("files").mapping(_Node.text),
+        files=node.get("files").mapping(Node.text),
         library=node.get("library").text(),
         options_hash=node.get("options_hash").text(),
     )
@@ -392,5 +347,7 @@ def _manifest(node: _Node) -> Manifest:
     ):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise InputError(f"{node.file}: {what} lists {', '.join(twice)} more than once. Generate the folder again.")
+            raise InputError(
+                f"{node.file}: {what} lists {', '.join(twice)} more than once. Generate the folder again."
+            )
     return manifest

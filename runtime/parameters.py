@@ -32,7 +32,9 @@ def read_values(path: str | Path) -> dict[str, float]:
     if isinstance(data, dict) and isinstance(data.get("parameters"), dict):
         data = data["parameters"]
     if not isinstance(data, dict):
-        raise InputError(f"{path}: expected an object of parameter names and numbers, found a {type(data).__name__}.")
+        raise InputError(
+            f"{path}: expected an object of parameter names and numbers, found a {type(data).__name__}."
+        )
     return {name: _number(entry, f"{path}: {name}") for name, entry in data.items()}
 
 
@@ -100,14 +102,17 @@ class ParameterVector:
 
     def indices(self, prefix: str) -> tuple[int, ...]:
         """Positions of every name equal to the prefix or starting with it and a dot, such as `friction`."""
-        found = tuple(k for k, name in enumerate(self.names) if name == prefix or name.startswith(prefix + "."))
+        found = tuple(
+            k for k, name in enumerate(self.names) if name == prefix or name.startswith(prefix + ".")
+        )
         if not found:
             kinds = sorted({name.rsplit(".", 1)[0] for name in self.names} | set(self.names))
             raise InputError(f"{self.robot} has no parameters {prefix!r}. {hint(prefix, kinds)}")
         return found
 
     def vector(self, values: ParameterValues = None, *, base: FloatArray | None = None) -> FloatArray:
-        """A new vector from values by name, or from a JSON file of them; the missing ones keep `base` or the default.
+        """A new vector from values by name, or from a JSON file of them; the missing ones keep `base` or the
+        default.
 
         A value outside the parameter's bounds is refused.
         """
@@ -130,7 +135,9 @@ class ParameterVector:
                 (entry.upper, entry.upper is not None and number > entry.upper, "at most"),
             ):
                 if outside:
-                    raise InputError(f"{where}{name}: expected {word} {bound:g} {entry.unit}, found {number:g}.")
+                    raise InputError(
+                        f"{where}{name}: expected {word} {bound:g} {entry.unit}, found {number:g}."
+                    )
             result[position] = number
         return result
 

@@ -22,15 +22,16 @@ GRADIENT_PREFIX = "vjp_"
 
 
 def load(folder: str | Path) -> Robot:
-    """Open a folder made by `diffpbd generate`; a library or source that does not match its manifest is refused."""
+    """Open a folder made by `diffpbd generate`; files that do not match its manifest are refused."""
     return Robot(Path(folder))
 
 
 class Robot:
     """A robot's generated functions on numpy arrays.
 
-    `robot.joint_step(p, pd, u)` and every other function of the manifest are attributes; see `Function` for shapes.
-    A missing `alpha` is the vector of defaults (or give a dict of names), a missing `h` the recipe's step [s].
+    `robot.joint_step(p, pd, u)` and every other function of the manifest are attributes; see `Function` for
+    shapes. A missing `alpha` is the vector of defaults (or give a dict of names), a missing `h` the recipe's
+    step [s].
     """
 
     def __init__(self, folder: Path) -> None:
@@ -45,7 +46,9 @@ class Robot:
         self.alpha = ParameterVector(self.manifest.alpha, self.name)
         self._library = Library(self.folder, self.manifest)
         functions: dict[str, BoundFunction] = {}
-        for facts in sorted(self.manifest.functions, key=lambda facts: facts.name.startswith(GRADIENT_PREFIX)):
+        for facts in sorted(
+            self.manifest.functions, key=lambda facts: facts.name.startswith(GRADIENT_PREFIX)
+        ):
             functions[facts.name] = self._make(facts, functions)
         self.functions: Mapping[str, BoundFunction] = MappingProxyType(
             {facts.name: functions[facts.name] for facts in self.manifest.functions}
@@ -73,7 +76,9 @@ class Robot:
         functions = self.__dict__.get("functions", {})
         if name in functions:
             return functions[name]
-        raise AttributeError(f"{type(self).__name__} {self.__dict__.get('name', '')} has no {name!r}. {hint(name, functions)}")
+        raise AttributeError(
+            f"{type(self).__name__} {self.__dict__.get('name', '')} has no {name!r}. {hint(name, functions)}"
+        )
 
     def function(self, name: str) -> BoundFunction:
         """A function by name; one that was not generated is refused with near matches."""
@@ -84,9 +89,9 @@ class Robot:
     def casadi(self, name: str, *, external: bool = False) -> Any:
         """The function as a `casadi.Function` with named arguments.
 
-        By default the serialized graph, with derivatives of any order. With `external` the compiled code, with its
-        exact first Jacobian from the generated derivatives; second derivatives are then not available (with IPOPT,
-        use `hessian_approximation` "limited-memory").
+        By default the serialized graph, with derivatives of any order. With `external` the compiled code,
+        with its exact first Jacobian from the generated derivatives; second derivatives are then not
+        available (with IPOPT, use `hessian_approximation` "limited-memory").
         """
         from diffpbd.runtime.casadi_functions import external_function, graph_function
 

@@ -1,7 +1,7 @@
 """Rollouts in C over many steps, and their exact gradients in bounded memory.
 
-A trajectory has one sample a row: U is (steps, n), P and PD are (steps + 1, n) with the start in row 0, so that
-`robot.fk(P, PD)` evaluates along it. (In C the same memory is n × N, column-major.)
+A trajectory has one sample a row: U is (steps, n), P and PD are (steps + 1, n) with the start in row 0, so
+that `robot.fk(P, PD)` evaluates along it. (In C the same memory is n × N, column-major.)
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Rollout(BoundFunction):
         return outputs
 
     def _prepare(self, values: list[Any]) -> tuple[list[FloatArray], int, int | None]:
-        """Contiguous inputs, the number of steps (from U) and the number of rows if any argument is batched."""
+        """Contiguous inputs, the number of steps (from U), the number of rows of a batch."""
         arrays = [as_array(v, a.name, self.name) for v, a in zip(values, self.facts.inputs, strict=True)]
         steps = self._steps(arrays)
         rows: int | None = None
@@ -63,7 +63,8 @@ class Rollout(BoundFunction):
                 )
             if rows is not None and array.shape[0] != rows:
                 raise InputError(
-                    f"{self.name}: argument {argument.name!r}: expected {rows} rows as in the arguments before it, "
+                    f"{self.name}: argument {argument.name!r}: expected {rows} rows as in the arguments "
+                    "before it, "
                     f"found {array.shape[0]}."
                 )
             rows = array.shape[0]
@@ -74,19 +75,21 @@ class Rollout(BoundFunction):
             if argument.cols == "N":
                 if array.ndim not in (2, 3) or array.shape[-1] != argument.rows:
                     raise InputError(
-                        f"{self.name}: argument {argument.name!r}: expected shape (steps, {argument.rows}), one sample "
+                        f"{self.name}: argument {argument.name!r}: expected shape (steps, {argument.rows}), "
+                        "one sample "
                         f"a row, or (rows, steps, {argument.rows}) for a batch, found {array.shape}."
                     )
-                return array.shape[-2]
+                return int(array.shape[-2])
         raise InputError(f"{self.name}: none of its inputs has a column a step; generate the folder again.")
 
 
 class RolloutGradient(Rollout):
-    """`vjp_rollout(p0, pd0, U, h, alpha, P_bar, PD_bar)`: the exact gradient of a loss by every input of a rollout.
+    """`vjp_rollout(p0, pd0, U, h, alpha, P_bar, PD_bar)`: the exact gradient of a loss by every input of a
+    rollout.
 
-    P_bar and PD_bar are the loss's derivatives by P and PD, (steps + 1, n) each; a missing one is zero. The reverse
-    sweep needs only P and PD of the nodes, so a long rollout is run forward once, and backward in segments whose
-    work memory stays under 64 MiB.
+    P_bar and PD_bar are the loss's derivatives by P and PD, (steps + 1, n) each; a missing one is zero. The
+    reverse sweep needs only P and PD of the nodes, so a long rollout is run forward once, and backward in
+    segments whose work memory stays under 64 MiB.
     """
 
     def __init__(self, *args: Any, rollout: Rollout | None = None) -> None:
@@ -112,22 +115,30 @@ class RolloutGradient(Rollout):
 
     def _prepare(self, values: list[Any]) -> tuple[list[FloatArray], int, int | None]:
         pairs = list(zip(values, self.facts.inputs, strict=True))
-        steps = self._steps([np.empty(0) if v is _MISSING else as_array(v, a.name, self.name) for v, a in pairs])
+        steps = self._steps(
+            [np.empty(0) if v is _MISSING else as_array(v, a.name, self.name) for v, a in pairs]
+        )
         return super()._prepare([np.zeros(_shape(a, steps)) if v is _MISSING else v for v, a in pairs])
 
     def _shaped(self, outputs: list[FloatArray]) -> list[Any]:
         return [
-            float(o[0]) if a.rows == 1 and a.cols == 1 else o for a, o in zip(self.facts.outputs, outputs, strict=True)
+            float(o[0]) if a.rows == 1 and a.cols == 1 else o
+            for a, o in zip(self.facts.outputs, outputs, strict=True)
         ]
 
     def _segment(self, steps: int) -> int:
         """The longest halving of `steps` whose work memory is within the limit."""
         length = max(steps, 1)
-        while length > 1 and self._library.work_size(self.facts, length) * np.float64().itemsize > WORK_LIMIT_BYTES:
+        while (
+            length > 1
+            and self._library.work_size(self.facts, length) * np.float64().itemsize > WORK_LIMIT_BYTES
+        ):
             length = (length + 1) // 2
         return length
 
-    def _reverse(self, inputs: list[FloatArray], steps: int, segment: int | None, where: str) -> list[FloatArray]:
+    def _reverse(
+        self, inputs: list[FloatArray], steps: int, segment: int | None, where: str
+    ) -> list[FloatArray]:
         length = segment if segment is not None else self._segment(steps)
         if length >= steps or self._forward is None:
             return self._run(inputs, steps, np.empty(self._library.work_size(self.facts, steps)), where)
@@ -181,7 +192,9 @@ def _row(inputs: list[FloatArray], arguments: tuple[Argument, ...], row: int) ->
     return result
 
 
-def _stacked(one: Any, rows: int, threads: int, arguments: tuple[Argument, ...], steps: int) -> list[FloatArray]:
+def _stacked(
+    one: Any, rows: int, threads: int, arguments: tuple[Argument, ...], steps: int
+) -> list[FloatArray]:
     if threads < 1:
         raise InputError(f"threads: expected at least 1, found {threads}.")
     if threads == 1:
