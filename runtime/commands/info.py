@@ -37,7 +37,7 @@ def describe(manifest: Manifest) -> str:
         for j in robot.joints
     ]
     alpha = [[p.name, number(p.default), number(p.lower), number(p.upper), p.unit] for p in manifest.alpha]
-    functions = [[f.name, signature(f), str(f.operations)] for f in manifest.functions]
+    functions = [[f"{f.operations:>10}", f.name, signature(f)] for f in manifest.functions]
     return "\n\n".join(
         [
             f"{manifest.name}: {len(robot.joints)} joints from {robot.base} to {', '.join(robot.tips)}, "
@@ -48,7 +48,7 @@ def describe(manifest: Manifest) -> str:
                 ["joint", "type", "parent", "child", "lower", "upper", "velocity", "effort"], joints, left=4
             ),
             table(["alpha", "default", "lower", "upper", "unit"], alpha),
-            table(["function", "inputs -> outputs", "operations"], functions, left=2),
+            table(["operations", "function", "inputs -> outputs"], functions, left=3),
         ]
     )
 

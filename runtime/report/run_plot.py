@@ -42,7 +42,7 @@ def plot_run(run: Run, path: str | Path, *, title: str, units: tuple[str, ...]) 
 
     if run.kinetic is not None and run.potential is not None:
         energy.plot(run.time, run.kinetic, label="kinetic")
-        energy.plot(run.time, run.potential - run.potential[0], label="potential, from the start's")
+        energy.plot(run.time, run.potential - run.potential[0], label="potential (0 at the start)")
         energy.plot(run.time, run.kinetic + run.potential - run.potential[0], "k--", label="sum")
     energy.set_ylabel("energy [J]")
 
