@@ -79,12 +79,13 @@ def test_inside_an_nlp(twin: Robot) -> None:
             p, pd = step(p, pd, torques[:, k], 0.05, twin.alpha.defaults)
             cost += 1e-3 * casadi.sumsqr(torques[:, k])
         problem = {"x": casadi.vec(torques), "f": cost + casadi.sumsqr(p), "g": pd}
-        options = {
+        options: dict[str, Any] = {
             "ipopt.hessian_approximation": "limited-memory",
             "ipopt.print_level": 0,
+            "ipopt.sb": "yes",
             "print_time": False,
         }
-        solver = casadi.nlpsol("solver", "ipopt", problem, {**options, "ipopt.sb": "yes"})
+        solver = casadi.nlpsol("solver", "ipopt", problem, options)
         solutions.append(np.array(solver(x0=0, lbg=0, ubg=0)["x"]).ravel())
         assert solver.stats()["success"]
     np.testing.assert_allclose(solutions[0], solutions[1], atol=1e-6)
