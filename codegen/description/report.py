@@ -33,6 +33,11 @@ class Finding:
     joints: tuple[str, ...] = ()
     numbers: tuple[tuple[str, float], ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Links and joints."""
+        return (*self.links, *self.joints)
+
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
         return {
