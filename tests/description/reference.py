@@ -1,12 +1,13 @@
-"""Textbook dynamics in NumPy over a Robot, written apart from the product: the recursive Newton–Euler algorithm."""
+"""Textbook dynamics in NumPy over a Robot, written apart from the product: recursive Newton–Euler."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from diffpbd.codegen.description.robot import Inertial, JointType, Robot
 from numpy.typing import ArrayLike, NDArray
+
+from diffpbd.codegen.description.robot import Inertial, JointType, Robot
 
 Array = NDArray[np.float64]
 GRAVITY = (0.0, 0.0, -9.81)
@@ -62,7 +63,12 @@ def inverse_dynamics(
         if joint.parent < 0:
             w0, a0, v0, x0 = np.zeros(3), np.zeros(3), -np.asarray(gravity, float), np.zeros(3)
         else:
-            w0, a0, v0, x0 = omega[joint.parent], alpha[joint.parent], accel[joint.parent], places[joint.parent][1]
+            w0, a0, v0, x0 = (
+                omega[joint.parent],
+                alpha[joint.parent],
+                accel[joint.parent],
+                places[joint.parent][1],
+            )
         r = x - x0
         a = v0 + np.cross(a0, r) + np.cross(w0, np.cross(w0, r))
         if joint.type is JointType.PRISMATIC:
@@ -83,7 +89,7 @@ def inverse_dynamics(
         body = Inertial(
             payload.mass,
             tuple(np.array(tip.translation) + R_tip @ payload.com),
-            R_tip @ payload.inertia @ R_tip.T,  # type: ignore[arg-type]
+            tuple(map(tuple, R_tip @ payload.inertia @ R_tip.T)),
         )
         i = tip.link
         _add_body(force[i], moment[i], places[i][0], body, omega[i], alpha[i], accel[i])

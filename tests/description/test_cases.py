@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from description.reference import Payload, inverse_dynamics, mass_matrix, poses, tip_jacobian, tip_pose
+
 from diffpbd.codegen.description.report import DescriptionError, Report
 from diffpbd.codegen.description.rigid import rotation_from_rpy
 from diffpbd.codegen.description.robot import JointType, Robot
