@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Final, TypeVar
 
 from diffpbd.codegen.description.numerals import XACRO, NumberError, read_limit, read_number, read_vector
-from diffpbd.codegen.description.report import Finding, quoted
+from diffpbd.codegen.description.report import Finding, printable, quoted
 from diffpbd.codegen.description.rigid import Pose, rotated_inertia, rotation_from_rpy, symmetric
 from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
 from diffpbd.codegen.description.source import Element
@@ -17,7 +18,12 @@ UNSUPPORTED_TYPES: Final = ("planar", "floating")
 DEFAULT_AXIS: Final[Vec3] = (1.0, 0.0, 0.0)
 """What the format says where a joint has no `axis` element."""
 
-_LINK_CHILDREN: Final = ("inertial", "visual", "collision")
+SIMILAR: Final = 0.75
+"""[1] Likeness (difflib) from which an unknown element is taken for a misspelt one: Origin, limits, axes."""
+
+_ROBOT_CHILDREN: Final = ("link", "joint")
+_SHAPES: Final = ("visual", "collision")
+_LINK_CHILDREN: Final = ("inertial", *_SHAPES)
 _JOINT_CHILDREN: Final = (
     "origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"
 )  # fmt: skip
@@ -90,9 +96,10 @@ def read_document(root: Element) -> Document:
     """Reads every link and joint; nothing is refused here, faults are collected."""
     reader = _Reader()
     if root.tag != "robot" or root.namespace:
-        reader.fault("root", f"the root element is <{root.tag}>, a URDF has <robot>")
+        reader.fault("root", f"the root element is {root.label}, a URDF has <robot>")
         return Document("", (), (), tuple(reader.faults), ())
     reader.find_xacro(root)
+    reader.expect_children(root, _ROBOT_CHILDREN, others=True)
     name = root.attributes.get("name", "").strip()
     if not name:
         reader.doubt("robot-name", "the robot has no name")
@@ -124,12 +131,12 @@ class _Reader:
             if "xacro" in element.namespace:
                 self.fault(
                     "xacro",
-                    f"<xacro:{element.tag}> at line {element.line} {XACRO}",
+                    f"<xacro:{printable(element.tag)}> at line {element.line} {XACRO}",
                 )
 
     def link(self, element: Element) -> LinkElement:
         name = self._enter("link", element)
-        self._expect_children(element, _LINK_CHILDREN)
+        self.expect_children(element, _LINK_CHILDREN)
         inertial = self._single(element, "inertial")
         result = LinkElement(name, element.line, None if inertial is None else self._inertial(inertial))
         self._leave()
@@ -137,7 +144,7 @@ class _Reader:
 
     def joint(self, element: Element) -> JointElement:
         name = self._enter("joint", element)
-        self._expect_children(element, _JOINT_CHILDREN)
+        self.expect_children(element, _JOINT_CHILDREN)
         type_ = element.attributes.get("type", "")
         if type_ not in (*MOVING_TYPES, *UNSUPPORTED_TYPES, "fixed"):
             known = ", ".join((*MOVING_TYPES, "fixed"))
@@ -185,10 +192,17 @@ class _Reader:
     def _leave(self) -> None:
         self.where, self.links, self.joints = "", (), ()
 
-    def _expect_children(self, element: Element, known: tuple[str, ...]) -> None:
+    def expect_children(self, element: Element, known: tuple[str, ...], *, others: bool = False) -> None:
+        """Names unknown elements (unless `others` are at home there), refuses those that look misspelt."""
         for child in element.children:
-            if not child.namespace and child.tag not in known:
-                self.doubt("unknown-element", f"unknown <{child.tag}> in <{element.tag}> was ignored")
+            if child.namespace or child.tag in known:
+                continue
+            meant = get_close_matches(child.tag.lower(), known, 1, SIMILAR)
+            if meant and meant[0] not in _SHAPES:
+                message = f"unknown {child.label} in {element.label}; <{meant[0]}> was meant?"
+                self.fault("misspelt-element", message)
+            elif not others:
+                self.doubt("unknown-element", f"unknown {child.label} in {element.label} was ignored")
 
     def _single(self, element: Element, tag: str) -> Element | None:
         found = element.named(tag)
@@ -223,7 +237,7 @@ class _Reader:
         return name
 
     def _inertial(self, element: Element) -> Inertial:
-        self._expect_children(element, _INERTIAL_CHILDREN)
+        self.expect_children(element, _INERTIAL_CHILDREN)
         pose = self._pose(element)
         mass_element = self._single(element, "mass")
         inertia_element = self._single(element, "inertia")

@@ -16,11 +16,14 @@ SHOWN_CHARACTERS: Final = 60
 
 
 def quoted(text: str) -> str:
-    """A file's own text for a message: in double quotes, control characters escaped, long text cut."""
-    escaped = text.encode("unicode_escape").decode("ascii") if not text.isprintable() else text
-    if len(escaped) > SHOWN_CHARACTERS:
-        escaped = escaped[:SHOWN_CHARACTERS] + "…"
-    return f'"{escaped}"'
+    """A file's own text for a message: in double quotes, see `printable`."""
+    return f'"{printable(text)}"'
+
+
+def printable(text: str, most: int = SHOWN_CHARACTERS) -> str:
+    """Text with control characters escaped, cut after `most` characters."""
+    escaped = text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
+    return escaped if len(escaped) <= most else escaped[:most] + "…"
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,11 @@ class Finding:
     links: tuple[str, ...] = ()
     joints: tuple[str, ...] = ()
     numbers: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Links and joints."""
+        return (*self.links, *self.joints)
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
