@@ -1,9 +1,9 @@
 """The robot as the derivation sees it: moving links, one joint before each, named tips. Frozen, hashable.
 
-Frames: `world` is the frame of the root link of the description, in which gravity is given (the frame of the
-base link where moving joints lie between root and base). The frame of a moving link is the frame of the joint
-that moves it: joint i moves link i, and at zero position both are the same. A rotation `R` maps coordinates of
-the frame named second to the frame named first; it is stored as three rows. SI units everywhere.
+Frames: `world` is the frame of the root link of the description, in which gravity is given, whatever
+the base link; moving joints between root and base are held at their zero position. The frame of a moving link
+is the frame of the joint that moves it: joint i moves link i, and at zero position both are the same. A
+rotation `R_a_b` maps coordinates of frame b to frame a; it is stored as three rows. SI units everywhere.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class JointType(Enum):
 
 @dataclass(frozen=True)
 class Inertial:
-    """Mass [kg], centre of mass `com` [m] (3, link frame), `inertia` [kg·m²] (3 x 3, about the COM, link axes)."""
+    """Mass [kg], centre of mass `com` [m] (3, link frame), `inertia` [kg·m²] (3 x 3, about it, link axes)."""
 
     mass: float
     com: Vec3
@@ -50,7 +50,7 @@ class Inertial:
 
 @dataclass(frozen=True)
 class Link:
-    """A moving link; `inertial` holds everything rigidly attached to it, and `merged` the names of what that is."""
+    """A moving link; `inertial` includes everything rigidly attached to it, whose names `merged` lists."""
 
     name: str
     inertial: Inertial
@@ -61,11 +61,11 @@ class Link:
 class Joint:
     """A moving joint.
 
-    `parent` is the index of the link that carries it, -1 for the base. `rotation` (3 x 3, R_parent_joint) and
-    `translation` [m] (3, parent frame) place the joint frame at zero position in the frame of the parent link,
-    or in the world frame for parent -1. `axis` is a unit vector (3) in the joint frame. `lower`, `upper` [rad or
-    m], `velocity` [rad/s or m/s] and `effort` [N·m or N] are None where unbounded. `damping` [N·m·s/rad or
-    N·s/m] and `friction` [N·m or N] are what the file's `dynamics` element says.
+    `parent` is the index of the link that carries it, -1 for the base. `rotation` (3 x 3, R_parent_joint)
+    and `translation` [m] (3, parent frame) place the joint frame at zero position in the frame of the parent
+    link, or in the world frame for parent -1. `axis` is a unit vector (3) in the joint frame. `lower`,
+    `upper` [rad or m], `velocity` [rad/s or m/s] and `effort` [N·m or N] are None where unbounded. `damping`
+    [N·m·s/rad or N·s/m] and `friction` [N·m or N] are what the file's `dynamics` element says.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Tip:
-    """A named frame on link `link` (index): `rotation` (3 x 3, R_link_tip), `translation` [m] (3, link frame)."""
+    """A named frame on link `link` (index): `rotation` (3 x 3, R_link_tip), `translation` [m] (3, link)."""
 
     name: str
     link: int
@@ -121,15 +121,3 @@ class Robot:
         return tuple(
             tuple(j for j, joint in enumerate(self.joints) if joint.parent == i) for i in range(self.n)
         )
-
-
-def singular_links(robot: Robot) -> tuple[tuple[str, str], ...]:
-    """(link, joint) names of every joint whose own inertia vanishes: the mass matrix is singular there.
-
-    A joint is listed when nothing it moves has mass (slide), or mass off the axis or inertia about it (hinge),
-    as seen with everything behind it. Forward dynamics and the steps are impossible on such a robot; inverse
-    dynamics and gravity stay well defined.
-    """
-    from .rigid import singular_joints  # the arithmetic lives beside the merging it shares code with
-
-    return tuple((robot.links[i].name, robot.joints[i].name) for i in singular_joints(robot))
