@@ -7,7 +7,6 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.description.robot import WORLD
 from diffpbd.codegen.symbolic.notation import (
     JOINT,
     OMEGA,
@@ -15,14 +14,15 @@ from diffpbd.codegen.symbolic.notation import (
     QUATERNION,
     STATE,
     VELOCITY,
+    WORLD,
     WORLD_STATE,
     JointNumbers,
-    Tree,
     column,
     part,
 )
 from diffpbd.codegen.symbolic.program import Matrix, Program
 from diffpbd.codegen.symbolic.rotation import cross, dot, quaternion_product
+from diffpbd.codegen.symbolic.tree import Tree
 
 HALF = sp.Rational(1, 2)
 
@@ -53,7 +53,7 @@ def turned(program: Program, q: Any, phi: Any) -> Any:
 
 
 @cache
-def joint_pose_kernel(slide: bool) -> Program:
+def forward_kernel(slide: bool) -> Program:
     """Leaf: state of the child from the state of the parent and the joint's position and rate."""
     kind = "slide" if slide else "hinge"
     program = Program(f"{kind}_forward", f"State of the child of a {kind} from its parent's.")
@@ -84,7 +84,7 @@ def fk(tree: Tree) -> Program:
     states: list[Any] = []
     for j, parent in enumerate(tree.parents):
         called = program.call(
-            joint_pose_kernel(tree.slides[j]),
+            forward_kernel(tree.slides[j]),
             joint=part(joint, JOINT, j),
             parent=WORLD_STATE if parent == WORLD else states[parent],
             p=p[j, 0],
@@ -95,19 +95,16 @@ def fk(tree: Tree) -> Program:
     return program
 
 
-def hinge_position(program: Program, joint: JointNumbers, R_a: Any, R_b: Any, p_ref: Any) -> Any:
-    """Angle of a hinge [rad] within π of p_ref: atan2((n_a x n_b)·axis, n_a·n_b) with n_a = e1 and n_b = f1.
+def hinge_beyond(program: Program, joint: JointNumbers, R_a: Any, R_b: Any, p_ref: Any) -> Any:
+    """Angle of a hinge beyond p_ref [rad], in (-π, π]: atan2((n_a x n_b)·axis, n_a·n_b) with n_a = e1 and n_b = f1.
 
     Corrected Algorithm 2: no arcsin and no case split, so it is smooth wherever it does not jump; turning both arguments
     by p_ref moves the jump to p_ref ± π.
     """
     n_b = program.let(R_a.T * program.let(R_b * joint.f1))
     c, s = program.let(dot(n_b, joint.e1)), program.let(dot(n_b, joint.e2))
-    if p_ref == 0:
-        return program.let(sp.atan2(s, c))
     c_ref, s_ref = program.let(sp.cos(p_ref)), program.let(sp.sin(p_ref))
-    beyond = program.let(sp.atan2(program.let(s * c_ref - c * s_ref), program.let(c * c_ref + s * s_ref)))
-    return program.let(p_ref + beyond)
+    return program.let(sp.atan2(program.let(s * c_ref - c * s_ref), program.let(c * c_ref + s * s_ref)))
 
 
 def slide_position(program: Program, joint: JointNumbers, x_a: Any, R_a: Any, x_b: Any, R_b: Any) -> Any:
@@ -117,7 +114,7 @@ def slide_position(program: Program, joint: JointNumbers, x_a: Any, R_a: Any, x_
 
 
 @cache
-def joint_state_kernel(slide: bool) -> Program:
+def state_kernel(slide: bool) -> Program:
     """Leaf: position and rate of a joint from the states of parent and child."""
     kind = "slide" if slide else "hinge"
     program = Program(f"{kind}_state", f"Position and rate of a {kind}.")
@@ -134,7 +131,7 @@ def joint_state_kernel(slide: bool) -> Program:
         sliding = program.let(v_b + cross(omega_b, r_b) - v_a - cross(omega_a, program.let(x_b + r_b - x_a)))
         pd = program.let(dot(axis, sliding))
     else:
-        p = hinge_position(program, joint, R_a, R_b, p_ref)
+        p = program.let(p_ref + hinge_beyond(program, joint, R_a, R_b, p_ref))
         pd = program.let(dot(program.let(R_b * joint.axis_b), program.let(omega_b - omega_a)))
     program.output("p", p)
     program.output("pd", pd)
@@ -149,7 +146,7 @@ def joint_state(tree: Tree) -> Program:
     positions, rates = [], []
     for j, parent in enumerate(tree.parents):
         called = program.call(
-            joint_state_kernel(tree.slides[j]),
+            state_kernel(tree.slides[j]),
             joint=part(joint, JOINT, j),
             parent=WORLD_STATE if parent == WORLD else part(xi, STATE, parent),
             child=part(xi, STATE, j),

@@ -7,14 +7,13 @@ and child `b`; index `j` is also the index of the child. Quaternions are wxyz, u
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import sympy as sp
 
-from diffpbd.codegen.description.robot import WORLD, JointType, Robot
 from diffpbd.codegen.symbolic.program import Matrix
+from diffpbd.codegen.symbolic.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,9 @@ LEGEND: Final[tuple[Letter, ...]] = (
     Letter("gap", "displacement of a link that closes every joint up to it, J gap = -c", "world", "m, rad", "6"),
     Letter("wrench", "force and moment (or their impulses) at the root joint of the tree", "world", "N, N·m", "6"),
 )
+
+WORLD: Final = -1
+"""Parent index of a joint that hangs on the world."""
 
 # One link of xi, one pose, one body.
 STATE: Final = 13
@@ -109,33 +111,9 @@ class JointNumbers:
         return Matrix([e for part in parts for e in part])
 
 
-@dataclass(frozen=True)
-class Tree:
-    """What of a robot shapes a program: the parent of every joint (-1: world) and which joints are slides."""
-
-    parents: tuple[int, ...]
-    slides: tuple[bool, ...]
-
-    @staticmethod
-    def of(robot: Robot) -> Tree:
-        """The tree of a robot; revolute and continuous joints are hinges, prismatic ones slides."""
-        joints = robot.joints
-        return Tree(tuple(j.parent for j in joints), tuple(j.type is JointType.PRISMATIC for j in joints))
-
-    @property
-    def n(self) -> int:
-        """Number of joints, and of links."""
-        return len(self.parents)
-
-    def children(self, link: int) -> tuple[int, ...]:
-        """Joints (and links) that hang on a link, in order."""
-        return tuple(j for j, parent in enumerate(self.parents) if parent == link)
-
-    def path(self, link: int) -> Iterator[int]:
-        """The link and everything between it and the world, tip first."""
-        while link != WORLD:
-            yield link
-            link = self.parents[link]
+def children(tree: Tree, link: int) -> tuple[int, ...]:
+    """Joints (and links) that hang on a link, in order."""
+    return tuple(j for j, parent in enumerate(tree.parents) if parent == link)
 
 
 def part(vector: Any, size: int, index: int, within: slice | None = None) -> Any:

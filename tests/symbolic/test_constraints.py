@@ -15,9 +15,9 @@ from diffpbd.codegen.symbolic.constraints import (
     slide_residual,
 )
 from diffpbd.codegen.symbolic.kinematics import fk, joint_state, rotation
-from diffpbd.codegen.symbolic.notation import JOINT, POSE, JointNumbers, Tree
+from diffpbd.codegen.symbolic.notation import JOINT, POSE, JointNumbers
 from diffpbd.codegen.symbolic.program import Program
-from robots import Array, bare_arm, numbers, skew_slider, two_arms
+from support.maximal import ROBOTS, Array, numbers, shipped, tree_of
 
 
 def gradient_program(slide: bool) -> Program:
@@ -50,7 +50,7 @@ def random_pose(rng: np.random.Generator) -> Array:
 def test_gradients_equal_differences(slide: bool) -> None:
     run = gradient_program(slide).numpy()
     rng = np.random.default_rng(3)
-    joint = numbers(skew_slider())["joint"][JOINT : 2 * JOINT]
+    joint = numbers(shipped("prismatic_skew"))["joint"][2 * JOINT : 3 * JOINT]
     a, b = random_pose(rng), random_pose(rng)
     at = run(joint=joint, a=a, b=b)
     for body, J in (("a", at["J_a"]), ("b", at["J_b"])):
@@ -61,9 +61,9 @@ def test_gradients_equal_differences(slide: bool) -> None:
             np.testing.assert_allclose(J[:, k], difference, atol=2e-8)
 
 
-@pytest.mark.parametrize("robot", [bare_arm(), two_arms(), skew_slider()], ids=lambda r: r.name)
+@pytest.mark.parametrize("robot", ROBOTS, ids=lambda r: r.name)
 def test_forward_state_is_consistent_and_comes_back(robot: Robot) -> None:
-    tree, given = Tree.of(robot), numbers(robot)
+    tree, given = tree_of(robot), numbers(robot)
     rng = np.random.default_rng(5)
     forward, back, residual = fk(tree).numpy(), joint_state(tree).numpy(), constraints(tree).numpy()
     for spread in (0.0, 1.0, 3.0):
@@ -79,8 +79,8 @@ def test_forward_state_is_consistent_and_comes_back(robot: Robot) -> None:
 
 
 def test_angle_unwraps_to_the_reference() -> None:
-    robot = bare_arm()
-    tree, given = Tree.of(robot), numbers(robot)
+    robot = shipped("baxter_bare")
+    tree, given = tree_of(robot), numbers(robot)
     forward, back = fk(tree).numpy(), joint_state(tree).numpy()
     p = np.array([7.0, -9.0, 3.2, 0.1, -3.2, 12.0, 0.0])
     xi = forward(p=p, pd=np.zeros(7), joint=given["joint"])["xi"]
