@@ -10,6 +10,7 @@ import sympy as sp
 from diffpbd.codegen.symbolic.kinematics import rotation, turned
 from diffpbd.codegen.symbolic.notation import (
     BODY,
+    JOINT,
     OMEGA,
     POSE,
     POSE_POSITION,
@@ -18,6 +19,7 @@ from diffpbd.codegen.symbolic.notation import (
     QUATERNION,
     STATE,
     VELOCITY,
+    JointNumbers,
     column,
     square,
 )
@@ -25,6 +27,7 @@ from diffpbd.codegen.symbolic.program import Matrix, Program
 from diffpbd.codegen.symbolic.rotation import axial, cross, dot, skew, symmetric
 
 IDENTITY = Matrix.eye(3)
+ZERO3 = Matrix([0, 0, 0])
 
 
 def inertia_at_root(program: Program, mass: Any, inertia: Any, R: Any, offset: Any) -> Any:
@@ -51,10 +54,18 @@ def moment_at_root(program: Program, force: Any, moment: Any, offset: Any) -> An
 
 @cache
 def rotation_kernel() -> Program:
-    """Leaf: R (9, by rows) of a pose."""
-    program = Program("rotation", "Rotation matrix of a pose.")
-    pose = program.input("pose", POSE)
-    program.output("rotation", column(rotation(program, pose[POSE_QUATERNION, 0])))
+    """Leaf: R (9, by rows) of a quaternion."""
+    program = Program("rotation", "Rotation matrix of a quaternion.")
+    program.output("rotation", column(rotation(program, program.input("q", 4))))
+    return program
+
+
+@cache
+def inertia_kernel() -> Program:
+    """Leaf: inertia (10) of a body at the root joint."""
+    program = Program("inertia_at_root", "Spatial inertia of a body at the root joint of its tree.")
+    body, R, offset = program.input("body", BODY), square(program.input("rotation", 9)), program.input("offset", 3)
+    program.output("inertia", inertia_at_root(program, body[0, 0], body[1:, 0], R, offset))
     return program
 
 
@@ -148,8 +159,8 @@ def landing_kernel() -> Program:
 def predict_kernel(carries: bool) -> Program:
     """Leaf: Algorithm 1's prediction of one body, corrected: the new velocities move it, Euler's equation has -ω x Iω.
 
-    state, body, gravity, h, pull (force and moment on it at its COM by its own joint), and when it carries joints
-    `reaction` (what they exert on it) -> pose (7).
+    state, body, rotation, gravity, h, pull (force and moment on it at its COM by its own joint), and when it carries
+    joints `reaction` (what they exert on it) -> pose (7).
     """
     program = Program(f"predict{'' if carries else '_tip'}", "Unconstrained prediction of a body's pose.")
     state, body = program.input("state", STATE), program.input("body", BODY)
@@ -157,7 +168,7 @@ def predict_kernel(carries: bool) -> Program:
     wrench = program.input("pull", 6)
     if carries:
         wrench = program.let(wrench + program.input("reaction", 6))
-    R = rotation(program, state[QUATERNION, 0])
+    R = square(program.input("rotation", 9))
     inertia = symmetric(body[1:, 0])
     v = program.let(state[VELOCITY, 0] + h * program.let(gravity + wrench[:3, 0] * program.let(1 / body[0, 0])))
     omega_link = program.let(R.T * state[OMEGA, 0])
@@ -197,6 +208,31 @@ def weight_kernel() -> Program:
     moment = program.let(symmetric(inertia[4:, 0]) * phi + cross(first, gap[:3, 0]))
     program.output("inertia", inertia)
     program.output("wrench", column(force, moment))
+    return program
+
+
+@cache
+def pull_kernel(slide: bool, root: bool) -> Program:
+    """Leaf: `pull` on the child and, unless the joint is a root, `reaction` on the parent, of a joint's effort.
+
+    Each is a force and a moment at the COM: +effort along (slide) or about (hinge) the axis on the child, -effort on the
+    parent, both at the child's joint.
+    """
+    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}"
+    program = Program(f"{kind}_pull", "What a joint's effort exerts on its two bodies.")
+    joint, effort = JointNumbers.of(program.input("joint", JOINT)), program.scalar("effort")
+    R_b = square(program.input("rotation_b", 9))
+    along = program.let(program.let(R_b * joint.axis_b) * effort)
+    if not slide:
+        program.output("pull", column(ZERO3, along))
+        if not root:
+            program.output("reaction", column(ZERO3, -along))
+        return program
+    r_b = program.let(R_b * joint.t)
+    program.output("pull", column(along, program.let(cross(r_b, along))))
+    if not root:
+        lever = program.let(program.input("x_b", 3) + r_b - program.input("x_a", 3))
+        program.output("reaction", column(-along, program.let(cross(along, lever))))
     return program
 
 

@@ -209,6 +209,14 @@ def sum_kernel(size: int) -> Program:
     return program
 
 
+def total(program: Program, parts: list[Any]) -> Any:
+    """Calls: sum of columns."""
+    result = parts[0]
+    for other in parts[1:]:
+        result = program.call(sum_kernel(result.rows), one=result, other=other)["total"]
+    return result
+
+
 @cache
 def follow_kernel(root: bool) -> Program:
     """Leaf: displacement of a link from its parent's, and its pose moved by it: x + dx, q turned by φ on the left."""
@@ -242,7 +250,6 @@ def solve(
 ) -> list[Any]:
     """Calls: the projection's displacements applied to the poses (7 each); general with `start_motion`, else symmetric."""
     general = start_motion is not None
-    size = (36 if general else 21) + 6
     rules: list[Any] = [None] * tree.n
     felt: list[Any] = [None] * tree.n
     for j in reversed(range(tree.n)):
@@ -252,9 +259,7 @@ def solve(
             given |= {"start_motion": start_motion[j], "effort": effort[j], "h": h}
         behind = [felt[k] for k in children(tree, j)]
         if behind:
-            given["carried"] = behind[0]
-            for other in behind[1:]:
-                given["carried"] = program.call(sum_kernel(size), one=given["carried"], other=other)["total"]
+            given["carried"] = total(program, behind)
         called = program.call(elimination_kernel(general, bool(behind), root), **given)
         rules[j], felt[j] = called["rule"], called.get("carried_on")
     displaced: list[Any] = []

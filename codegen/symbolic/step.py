@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from diffpbd.codegen.symbolic import bodies, projection, velocity
+from diffpbd.codegen.symbolic import bodies, projection, sweeps, velocity
 from diffpbd.codegen.symbolic.notation import (
     BODY,
     FRICTION,
     JOINT,
     POSE,
     POSE_POSITION,
+    POSE_QUATERNION,
     POSITION,
+    QUATERNION,
     SPRING,
     STATE,
     WORLD,
+    children,
     column,
     part,
 )
 from diffpbd.codegen.symbolic.program import Program
+from diffpbd.codegen.symbolic.sweeps import Multiplier
 from diffpbd.codegen.symbolic.tree import Tree
 
 SIZES = {
@@ -41,6 +45,7 @@ SIZES = {
     "motion": 6,
     "offset": 3,
     "effort": 1,
+    "weight": sweeps.WEIGHT,
 }
 """Numbers a link or joint of every flat input."""
 
@@ -56,9 +61,9 @@ def each(block: Any, size: int, tree: Tree, within: slice | None = None) -> list
     return [part(block, size, i, within) for i in range(tree.n)]
 
 
-def rotations(program: Program, poses: list[Any]) -> list[Any]:
-    """Calls: R (9) of every pose."""
-    return [program.call(bodies.rotation_kernel(), pose=pose)["rotation"] for pose in poses]
+def rotations(program: Program, quaternions: list[Any]) -> list[Any]:
+    """Calls: R (9) of every quaternion."""
+    return [program.call(bodies.rotation_kernel(), q=q)["rotation"] for q in quaternions]
 
 
 def variational_start(tree: Tree) -> Program:
@@ -85,7 +90,7 @@ def variational_sweep(tree: Tree) -> Program:
     program = Program("variational_sweep", "Newton iteration of a variational step: all links, all constraints.")
     at = inputs(program, tree, "pose", "turning", "target", "spin", "motion", "offset", "effort", "body", "joint", "h")
     pose = each(at["pose"], POSE, tree)
-    x, R = each(at["pose"], POSE, tree, POSE_POSITION), rotations(program, pose)
+    x, R = each(at["pose"], POSE, tree, POSE_POSITION), rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION))
     moving = projection.motions(program, tree, at["joint"], x, R, closing=True)
     balanced = [
         program.call(
@@ -122,7 +127,7 @@ def variational_end(tree: Tree, friction_iterations: int) -> Program:
     program = Program("variational_end", "End of a variational step: half kick, friction, velocity projection.")
     at = inputs(program, tree, "xi", "pose", "turning", "u", "h", "gravity", "body", "joint", "friction", "spring")
     pose = each(at["pose"], POSE, tree)
-    x, R = each(at["pose"], POSE, tree, POSE_POSITION), rotations(program, pose)
+    x, R = each(at["pose"], POSE, tree, POSE_POSITION), rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION))
     moving = projection.motions(program, tree, at["joint"], x, R, closing=False)
     effort = velocity.efforts(program, tree, at["joint"], at["u"], at["spring"], x, R)
     landed = [
@@ -160,7 +165,7 @@ def variational_end(tree: Tree, friction_iterations: int) -> Program:
     return program
 
 
-def variational_direct(tree: Tree, sweeps: int = 1, friction_iterations: int = velocity.FRICTION_ITERATIONS) -> Program:
+def variational_direct(tree: Tree, iterations: int = 1, friction_iterations: int = velocity.FRICTION_ITERATIONS) -> Program:
     """The variational step (default): half kick, drift onto the constraints, half kick, velocity projection."""
     program = Program("step_variational_direct", "Variational step in maximal coordinates, direct projection.")
     at = inputs(program, tree, "xi", "u", "h", "gravity", "body", "joint", "friction", "spring")
@@ -169,8 +174,111 @@ def variational_direct(tree: Tree, sweeps: int = 1, friction_iterations: int = v
     )
     sweep, pose = variational_sweep(tree), start["pose"]
     fixed = {k: start[k] for k in ("turning", "target", "spin", "motion", "offset", "effort")}
-    for _ in range(sweeps):
+    for _ in range(iterations):
         pose = program.call(sweep, pose=pose, body=at["body"], joint=at["joint"], h=at["h"], **fixed)["pose_next"]
     end = program.call(variational_end(tree, friction_iterations), pose=pose, turning=start["turning"], **at)
     program.output("xi_next", end["xi_next"])
     return program
+
+
+def paper_start(tree: Tree) -> Program:
+    """Algorithm 1's prediction, without constraints: xi -> pose."""
+    program = Program("paper_start", "Predicted poses of a step of Algorithm 1 (corrected).")
+    at = inputs(program, tree, "xi", "u", "h", "gravity", "body", "joint", "spring")
+    state = each(at["xi"], STATE, tree)
+    x, R = each(at["xi"], STATE, tree, POSITION), rotations(program, each(at["xi"], STATE, tree, QUATERNION))
+    effort = velocity.efforts(program, tree, at["joint"], at["u"], at["spring"], x, R)
+    pulls = []
+    for j, parent in enumerate(tree.parents):
+        root, slide = parent == WORLD, tree.slides[j]
+        given = {"joint": part(at["joint"], JOINT, j), "effort": effort[j], "rotation_b": R[j]}
+        if slide and not root:
+            given |= {"x_a": x[parent], "x_b": x[j]}
+        pulls.append(program.call(bodies.pull_kernel(slide, root), **given))
+    poses = []
+    for i in range(tree.n):
+        given = {"state": state[i], "body": part(at["body"], BODY, i), "gravity": at["gravity"], "h": at["h"]}
+        reactions = [pulls[k]["reaction"] for k in children(tree, i)]
+        if reactions:
+            given["reaction"] = projection.total(program, reactions)
+        called = program.call(bodies.predict_kernel(bool(reactions)), rotation=R[i], pull=pulls[i]["pull"], **given)
+        poses.append(called["pose"])
+    program.output("pose", column(*poses))
+    return program
+
+
+def direct_sweep(tree: Tree) -> Program:
+    """All constraint rows at once, J W Jᵀ λ = -c, poses corrected by W Jᵀ λ: pose -> pose_next."""
+    program = Program("direct_sweep", "Direct projection of all poses onto the constraints.")
+    at = inputs(program, tree, "pose", "body", "joint")
+    pose = each(at["pose"], POSE, tree)
+    x, R = each(at["pose"], POSE, tree, POSE_POSITION), rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION))
+    moving = projection.motions(program, tree, at["joint"], x, R, closing=True)
+    weighed = [
+        program.call(bodies.weight_kernel(), body=part(at["body"], BODY, i), rotation=R[i], offset=link["offset"], gap=link["gap"])
+        for i, link in enumerate(moving)
+    ]
+    moved = projection.solve(
+        program, tree, [body["inertia"] for body in weighed], [body["wrench"] for body in weighed], moving, pose
+    )
+    program.output("pose_next", column(*moved))
+    return program
+
+
+def paper_end(tree: Tree, friction_iterations: int) -> Program:
+    """Velocities read off the poses, then the implicit friction kick on the joint rates: pose -> xi_next."""
+    program = Program("paper_end", "Velocities of a step of Algorithm 1 (corrected), and friction.")
+    at = inputs(program, tree, "xi", "pose", "h", "body", "joint", "friction")
+    states = [
+        program.call(bodies.read_off_kernel(), state=state, pose=pose, h=at["h"])["next"]
+        for state, pose in zip(each(at["xi"], STATE, tree), each(at["pose"], POSE, tree), strict=True)
+    ]
+    if friction_iterations:
+        poses = each(at["pose"], POSE, tree)
+        states = velocity.damped(program, tree, states, poses, at, friction_iterations)
+    program.output("xi_next", column(*states))
+    return program
+
+
+def _paper(tree: Tree, solver: str, sweep: Program, iterations: int, friction_iterations: int) -> Program:
+    """Algorithm 1, corrected: predict, project the poses onto the constraints, read the velocities off."""
+    program = Program(f"step_paper_{solver}", f"Algorithm 1 (corrected), {solver} projection.")
+    at = inputs(program, tree, "xi", "u", "h", "gravity", "body", "joint", "friction", "spring")
+    forced = {k: at[k] for k in ("xi", "u", "h", "gravity", "body", "joint", "spring")}
+    pose = program.call(paper_start(tree), **forced)["pose"]
+    fixed = {"joint": at["joint"], "body": at["body"]}
+    if "weight" in sweep.inputs:
+        fixed = {"joint": at["joint"], "weight": program.call(sweeps.weights(tree), body=at["body"])["weight"]}
+    for _ in range(iterations):
+        pose = program.call(sweep, pose=pose, **fixed)["pose_next"]
+    ending = {k: at[k] for k in ("xi", "h", "body", "joint", "friction")}
+    end = program.call(paper_end(tree, friction_iterations), pose=pose, **ending)
+    program.output("xi_next", end["xi_next"])
+    return program
+
+
+def paper_direct(tree: Tree, iterations: int = 1, friction_iterations: int = velocity.FRICTION_ITERATIONS) -> Program:
+    """Algorithm 1 with all constraint rows solved at once."""
+    return _paper(tree, "direct", direct_sweep(tree), iterations, friction_iterations)
+
+
+def paper_gauss_seidel(
+    tree: Tree,
+    iterations: int = 30,
+    friction_iterations: int = velocity.FRICTION_ITERATIONS,
+    multiplier: Multiplier = Multiplier.BLOCK,
+) -> Program:
+    """Algorithm 1 with Gauss-Seidel sweeps, as the paper has it."""
+    sweep = sweeps.gauss_seidel_sweep(tree, multiplier)
+    return _paper(tree, "gauss_seidel", sweep, iterations, friction_iterations)
+
+
+def paper_jacobi(
+    tree: Tree,
+    iterations: int = 30,
+    friction_iterations: int = velocity.FRICTION_ITERATIONS,
+    multiplier: Multiplier = Multiplier.BLOCK,
+    relaxation: float | None = None,
+) -> Program:
+    """Algorithm 1 with Jacobi sweeps, averaged or relaxed."""
+    return _paper(tree, "jacobi", sweeps.jacobi_sweep(tree, multiplier, relaxation), iterations, friction_iterations)

@@ -15,9 +15,10 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import elimination, forces
+from diffpbd.codegen.symbolic import bodies, elimination, forces
 from diffpbd.codegen.symbolic.kinematics import hinge_beyond, slide_position
 from diffpbd.codegen.symbolic.notation import (
+    BODY,
     FRICTION,
     JOINT,
     OMEGA,
@@ -34,7 +35,7 @@ from diffpbd.codegen.symbolic.notation import (
     square,
 )
 from diffpbd.codegen.symbolic.program import Matrix, Program
-from diffpbd.codegen.symbolic.projection import SYMMETRIC_INERTIA, ZERO3
+from diffpbd.codegen.symbolic.projection import SYMMETRIC_INERTIA, ZERO3, motions
 from diffpbd.codegen.symbolic.rotation import cross, dot, symmetric
 from diffpbd.codegen.symbolic.tree import Tree
 
@@ -212,3 +213,40 @@ def rates(program: Program, tree: Tree, M: Any, impulse: Any, friction: Any, h: 
     for _ in range(iterations):
         rate = program.call(kernel, M=M, impulse=impulse, friction=friction, h=h, rate=rate)["next"]
     return rate
+
+
+def damped(
+    program: Program, tree: Tree, states: list[Any], poses: list[Any], at: dict[str, Any], iterations: int
+) -> list[Any]:
+    """Calls: states after a friction kick of their joints' rates alone; without friction they stay as they are."""
+    x = [pose[POSE_POSITION, 0] for pose in poses]
+    R = [program.call(bodies.rotation_kernel(), q=pose[POSE_QUATERNION, 0])["rotation"] for pose in poses]
+    moving = motions(program, tree, at["joint"], x, R, closing=False)
+    given = {}
+    before = []
+    for j, parent in enumerate(tree.parents):
+        root, slide = parent == WORLD, tree.slides[j]
+        own = {"motion": moving[j]["motion"], "child": states[j]}
+        if not root:
+            own["parent"] = states[parent]
+        if slide:
+            own["offset_b"] = moving[j]["offset"]
+            if not root:
+                own["offset_a"] = moving[parent]["offset"]
+        before.append(program.call(rate_kernel(slide, root), **own)["rate"])
+        inertia = program.call(
+            bodies.inertia_kernel(), body=part(at["body"], BODY, j), rotation=R[j], offset=moving[j]["offset"]
+        )["inertia"]
+        given |= {f"inertia_{j}": inertia, f"motion_{j}": moving[j]["motion"], f"rate_{j}": before[j]}
+    joint_space = program.call(rate_inertia(tree), **given)
+    after = rates(program, tree, joint_space["M"], joint_space["impulse"], at["friction"], at["h"], iterations)
+    results: list[Any] = []
+    twists: list[Any] = []
+    for j, parent in enumerate(tree.parents):
+        carried = {} if parent == WORLD else {"twist_a": twists[parent]}
+        called = program.call(
+            nudge_kernel(parent == WORLD), before=before[j], after=after[j, 0], state=states[j], **moving[j], **carried
+        )
+        twists.append(called["twist"])
+        results.append(called["next"])
+    return results
