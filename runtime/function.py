@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import ctypes
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -51,7 +52,7 @@ def _shorten(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-class BoundFunction:
+class BoundFunction(ABC):
     """What every generated function has: manifest facts, C symbol, defaults for alpha, h and p_ref."""
 
     def __init__(
@@ -76,6 +77,10 @@ class BoundFunction:
             return ", ".join(_signature(argument, self.facts.rollout) for argument in arguments)
 
         return f"{self.name}({text(self.facts.inputs)}) -> {text(self.facts.outputs)}"
+
+    @abstractmethod
+    def __call__(self, *args: Any, threads: int = 1, **named: Any) -> Any:
+        """Evaluate with inputs by position or name."""
 
     def _bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """The inputs in order; None or missing: default alpha (may be given by name) and h, zero p_ref."""

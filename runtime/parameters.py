@@ -106,7 +106,8 @@ class ParameterVector:
             k for k, name in enumerate(self.names) if name == prefix or name.startswith(prefix + ".")
         )
         if not found:
-            kinds = sorted({name.rsplit(".", 1)[0] for name in self.names} | set(self.names))
+            words = [name.split(".") for name in self.names]
+            kinds = sorted({".".join(parts[:k]) for parts in words for k in range(1, len(parts) + 1)})
             raise InputError(f"{self.robot} has no parameters {prefix!r}. {hint(prefix, kinds)}")
         return found
 

@@ -131,8 +131,8 @@ def _live_in(piece: Sequence[_Statement], live_out: set[int]) -> set[int]:
     return live
 
 
-def kernel(f: ca.Function, *, accumulate: bool = False, piece: int = PIECE) -> Kernel:
-    """C text of an SX function with dense arguments. With `accumulate` it adds to its outputs instead of setting them."""
+def kernel(f: ca.Function, name: str, *, accumulate: bool = False, piece: int = PIECE) -> Kernel:
+    """C text of an SX function with dense arguments, under a C name. With `accumulate` it adds to its outputs."""
     for k in range(f.n_in()):
         if not f.sparsity_in(k).is_dense():
             raise ValueError(f"{f.name()}: input {f.name_in(k)} is not dense")
@@ -152,14 +152,14 @@ def kernel(f: ca.Function, *, accumulate: bool = False, piece: int = PIECE) -> K
     lives.reverse()
     texts = []
     for k, part in enumerate(pieces):
-        name = f.name() if len(pieces) == 1 else f"{f.name()}_{k}"
-        texts.append(_piece_text(name, formals, part, lives[k], lives[k + 1]))
+        part_name = name if len(pieces) == 1 else f"{name}_{k}"
+        texts.append(_piece_text(part_name, formals, part, lives[k], lives[k + 1]))
     if len(pieces) > 1:
-        calls = "\n".join(f"  {f.name()}_{k}({actuals});" for k in range(len(pieces)))
-        texts.append(f"static void {f.name()}({formals}) {{\n{calls}\n}}\n")
+        calls = "\n".join(f"  {name}_{k}({actuals});" for k in range(len(pieces)))
+        texts.append(f"static void {name}({formals}) {{\n{calls}\n}}\n")
     arithmetic = sum(1 for s in statements if s.write is not None and s.reads)
     return Kernel(
-        f.name(),
+        name,
         "\n".join(texts),
         tuple(f.name_in()),
         tuple(f.numel_in(k) for k in range(f.n_in())),
@@ -172,7 +172,7 @@ def kernel(f: ca.Function, *, accumulate: bool = False, piece: int = PIECE) -> K
 
 def _piece_text(name: str, formals: str, part: Sequence[_Statement], before: set[int], after: set[int]) -> str:
     registers = sorted({s.write for s in part if s.write is not None} | before)
-    lines = [f"static DIFFPBD_NOINLINE void {name}({formals}) {{"]
+    lines = [f"static NOINLINE void {name}({formals}) {{"]
     for k in range(0, len(registers), 12):
         lines.append("  double " + ", ".join(f"a{r}" for r in registers[k : k + 12]) + ";")
     lines += [f"  a{r} = w[{r}];" for r in sorted(before)]

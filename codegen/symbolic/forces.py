@@ -6,6 +6,8 @@ from typing import Any
 
 import sympy as sp
 
+from diffpbd.codegen.symbolic.program import Matrix, Program
+
 
 def friction_torque(pd: Any, coulomb: Any, viscous: Any, transition: Any) -> Any:
     """Viscous plus smoothed Coulomb friction, odd in the joint rate pd [rad/s]; coefficients ≥ 0, transition > 0 [rad/s]."""
@@ -42,3 +44,20 @@ def lever_spring_torque(p: Any, stiffness: Any, arm_1: Any, arm_2: Any, offset: 
     angle = sp.Dummy("p", real=True)
     potential = stiffness * (lever_spring_length(angle, arm_1, arm_2, offset) - rest) ** 2 / 2
     return -sp.diff(potential, angle).subs(angle, p)
+
+
+def friction_program(n: int) -> Program:
+    """pd and the friction parameters → torque on each joint."""
+    b = Program("friction_torque")
+    pd, coulomb, viscous, transition = (b.input(k, n) for k in ("pd", "coulomb", "viscous", "transition"))
+    rows = [friction_torque(pd[i], coulomb[i], viscous[i], transition[i]) for i in range(n)]
+    b.output("torque", b.let(Matrix(rows)))
+    return b
+
+
+def spring_program(n: int) -> Program:
+    """p and the spring parameters → torque on each joint."""
+    b = Program("spring_torque")
+    p, stiffness, rest = (b.input(k, n) for k in ("p", "stiffness", "rest"))
+    b.output("torque", b.let(Matrix([spring_torque(p[i], stiffness[i], rest[i]) for i in range(n)])))
+    return b

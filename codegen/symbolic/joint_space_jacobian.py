@@ -117,7 +117,7 @@ def blocks(b: Program, tree: Tree, frames: Any, body: Any, gravity: Any, plant: 
     )
 
 
-def _inputs(b: Program, tree: Tree) -> tuple[Any, Blocks]:
+def declare_blocks(b: Program, tree: Tree) -> tuple[Any, Blocks]:
     """Declare the shared inputs; returns h and the blocks with the friction slope in M₁."""
     n = tree.n
     p, pd, p1, pd1 = (b.input(k, n) for k in ("p", "pd", "p_next", "pd_next"))
@@ -134,7 +134,7 @@ def jacobian(tree: Tree) -> Program:
     """The six blocks of the 2n × 3n Jacobian of (p, pd, u) → (p_next, pd_next)."""
     n = tree.n
     b = Program("joint_step_jacobian", "Jacobian of the joint-space step by the implicit function theorem.")
-    h, s = _inputs(b, tree)
+    h, s = declare_blocks(b, tree)
     D = elimination.factors(b, s.D)
     M1 = elimination.factors(b, s.M1, symmetric=True)
     inverse = elimination.solve(b, D, Matrix.eye(n))
@@ -161,7 +161,7 @@ def adjoint(tree: Tree) -> Program:
     derivative by anything else is −xᵀ ∂hF − yᵀ ∂hG."""
     b = Program("joint_step_adjoint", "Reverse derivative of the joint-space step: two transposed solves.")
     n = tree.n
-    h, s = _inputs(b, tree)
+    h, s = declare_blocks(b, tree)
     seed_p, seed_pd = b.input("p_next_bar", n), b.input("pd_next_bar", n)
     M1 = elimination.factors(b, s.M1, symmetric=True)
     y = b.let(elimination.solve(b, M1, seed_pd) * b.let(1 / h))

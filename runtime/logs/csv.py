@@ -22,7 +22,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_bytes, read_json, write_atomic
 from diffpbd.runtime.names import hint, listing
 
-__all__ = ["Log", "TorqueLog", "read_column_map", "read_log", "read_torques", "write_log"]
+__all__ = ["Log", "TorqueLog", "has_states", "read_column_map", "read_log", "read_torques", "write_log"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 TIME_NAMES = ("time", "t")
@@ -46,7 +46,7 @@ class TorqueLog:
 
 @dataclass(frozen=True)
 class Log:
-    """A recording: time (samples,) [s]; q, dq, ddq, tau (samples, joints) in rad or m, its rates, N·m or N."""
+    """A recording: time (samples,) [s]; q [rad or m], rates dq, ddq, tau [N·m or N] (samples, joints)."""
 
     time: FloatArray
     joints: tuple[str, ...]
@@ -76,13 +76,11 @@ def _columns_of(have: Sequence[str], want: Sequence[str]) -> list[int]:
     return [have.index(joint) for joint in want]
 
 
-def read_log(
-    path: str | Path, *, rate: float | None = None, columns: Mapping[str, str] | None = None
-) -> Log:
+def read_log(path: str | Path, *, rate: float | None = None, columns: Mapping[str, str] | None = None) -> Log:
     """Read a log that has q and dq of every joint.
 
-    `rate` [Hz] makes the time of a file without a time column; `columns` renames columns, from the file's name
-    to the name here.
+    `rate` [Hz] makes the time of a file without a time column; `columns` renames columns, from the file's
+    name to the name here.
     """
     table = _Table(path, columns or {})
     joints = table.joints("q")
@@ -112,6 +110,12 @@ def read_torques(
             "`--map FILE.json` renames columns."
         )
     return TorqueLog(table.time(rate), joints, tau)
+
+
+def has_states(path: str | Path, *, columns: Mapping[str, str] | None = None) -> bool:
+    """True if the file has q and dq columns, so that `read_log` can be asked for it."""
+    table = _Table(path, columns or {})
+    return bool(table.joints("q") and table.joints("dq"))
 
 
 def read_column_map(path: str | Path) -> dict[str, str]:
@@ -160,13 +164,16 @@ class _Table:
         if twice:
             raise InputError(f"{self.path}: the columns {listing(twice)} appear more than once.")
         if all(_is_number(name) for name in self.header):
-            raise InputError(f"{self.path}: the first row holds numbers; expected a header row of column names.")
+            raise InputError(
+                f"{self.path}: the first row holds numbers; expected a header row of column names."
+            )
         if not self._rows:
             raise InputError(f"{self.path} has a header row but no samples.")
         for k, row in enumerate(self._rows):
             if len(row) != len(self.header):
                 raise InputError(
-                    f"{self.path}: sample {k + 1} has {len(row)} values, the header has {len(self.header)} columns."
+                    f"{self.path}: sample {k + 1} has {len(row)} values, the header has {len(self.header)} "
+                    "columns."
                 )
 
     def joints(self, quantity: str) -> tuple[str, ...]:
@@ -197,7 +204,9 @@ class _Table:
             if not (np.isfinite(rate) and rate > 0):
                 raise InputError(f"--rate: expected a positive number of Hz, found {rate}.")
             if names:
-                raise InputError(f"{self.path} has a column {names[0]!r}; give --rate only for logs without one.")
+                raise InputError(
+                    f"{self.path} has a column {names[0]!r}; give --rate only for logs without one."
+                )
             return np.arange(len(self._rows), dtype=np.float64) / rate
         if len(names) != 1:
             found = "both columns time and t" if names else "no column time or t"
