@@ -39,7 +39,11 @@ def inertia_at_root(program: Program, mass: Any, inertia: Any, R: Any, offset: A
         for j in range(i, 3):
             at_com = dot(half[i, :], R[j, :])
             others = [k for k in range(3) if k != i]
-            spread = sum((first[k] * offset[k] for k in others), sp.Integer(0)) if i == j else -first[i] * offset[j]
+            spread = (
+                sum((first[k] * offset[k] for k in others), sp.Integer(0))
+                if i == j
+                else -first[i] * offset[j]
+            )
             entries.append(at_com + spread)
     return column(mass, first, program.let(Matrix(entries)))
 
@@ -49,7 +53,7 @@ def moment_at_root(program: Program, force: Any, moment: Any, offset: Any) -> An
     return column(force, program.let(moment + cross(offset, force)))
 
 
-# Both -------------------------------------------------------------------------------------------------------------
+# Both ---------------------------------------------------------------------------------------------
 
 
 @cache
@@ -64,21 +68,27 @@ def rotation_kernel() -> Program:
 def inertia_kernel() -> Program:
     """Leaf: inertia (10) of a body at the root joint."""
     program = Program("inertia_at_root", "Spatial inertia of a body at the root joint of its tree.")
-    body, R, offset = program.input("body", BODY), square(program.input("rotation", 9)), program.input("offset", 3)
+    body, R, offset = (
+        program.input("body", BODY),
+        square(program.input("rotation", 9)),
+        program.input("offset", 3),
+    )
     program.output("inertia", inertia_at_root(program, body[0, 0], body[1:, 0], R, offset))
     return program
 
 
-# Variational ------------------------------------------------------------------------------------------------------
+# Variational --------------------------------------------------------------------------------------
 
 
 def discrete_spin(A: Any) -> Any:
-    """h L of a turn from R₀ to R₁: vee(A - Aᵀ) with A = R₁ J_d R₀ᵀ (Moser and Veselov); the same seen from both ends."""
+    """h L of a turn from R₀ to R₁: vee(A - Aᵀ) with A = R₁ J_d R₀ᵀ (Moser and Veselov); the same seen from
+    both ends."""
     return axial(A)
 
 
 def spin_gradient(A: Any) -> Any:
-    """Derivative of `discrete_spin` by the left perturbation of R₁ (3 x 3), by differentiation: tr(A) 1 - A."""
+    """Derivative of `discrete_spin` by the left perturbation of R₁ (3 x 3), by differentiation: tr(A) 1 -
+    A."""
     phi = Matrix(sp.symbols("phi_0:3", real=True))
     moved = discrete_spin(A + skew(phi) * A)
     return Matrix(3, 3, lambda i, j: sp.expand(moved[i].diff(phi[j])))
@@ -88,10 +98,12 @@ def spin_gradient(A: Any) -> Any:
 def launch_kernel() -> Program:
     """Leaf: half kick of gravity and first guess of one body.
 
-    state, body, gravity, h -> rotation R₀ (9), turning J_d R₀ᵀ (9), target x₀ + h v + ½h² g (3), spin h L₀ (3) and the
-    guess `pose` of the end: x₀ + h v, q turned by h ω.
+    state, body, gravity, h -> rotation R₀ (9), turning J_d R₀ᵀ (9), target x₀ + h v + ½h² g (3), spin h L₀
+    (3) and the guess `pose` of the end: x₀ + h v, q turned by h ω.
     """
-    program = Program("launch", "Momentum of a body at the start of a step, and where it would go unconstrained.")
+    program = Program(
+        "launch", "Momentum of a body at the start of a step, and where it would go unconstrained."
+    )
     state, body = program.input("state", STATE), program.input("body", BODY)
     gravity, h = program.input("gravity", 3), program.scalar("h")
     R = rotation(program, state[QUATERNION, 0])
@@ -112,8 +124,8 @@ def launch_kernel() -> Program:
 def balance_kernel() -> Program:
     """Leaf: h times the momentum balance of one body at the iterate displaced by `gap`, and its derivative.
 
-    wrench (6) = [m (x₁ - target); h L(q₀→q₁) - spin] + K gap at the root joint, inertia K (16); rows are taken with the
-    start offset ρ₀, columns with the iterate's ρ₁.
+    wrench (6) = [m (x₁ - target); h L(q₀→q₁) - spin] + K gap at the root joint, inertia K (16); rows are
+    taken with the start offset ρ₀, columns with the iterate's ρ₁.
     """
     program = Program("balance", "Momentum balance of a body over the step, linearised at the iterate.")
     body, target, spin = program.input("body", BODY), program.input("target", 3), program.input("spin", 3)
@@ -137,8 +149,11 @@ def balance_kernel() -> Program:
 
 @cache
 def landing_kernel() -> Program:
-    """Leaf: a body at its new pose: inertia (10) and, after the second half kick of gravity, momentum (6), at the root joint."""
-    program = Program("landing", "Inertia and momentum of a body at its new pose, after the second half kick.")
+    """Leaf: a body at its new pose: inertia (10) and, after the second half kick of gravity, momentum (6), at
+    the root joint."""
+    program = Program(
+        "landing", "Inertia and momentum of a body at its new pose, after the second half kick."
+    )
     body, x0, pose = program.input("body", BODY), program.input("x", 3), program.input("pose", POSE)
     R1, turning = square(program.input("rotation", 9)), square(program.input("turning", 9))
     offset, gravity, h = program.input("offset", 3), program.input("gravity", 3), program.scalar("h")
@@ -152,15 +167,16 @@ def landing_kernel() -> Program:
     return program
 
 
-# Paper ------------------------------------------------------------------------------------------------------------
+# Paper --------------------------------------------------------------------------------------------
 
 
 @cache
 def predict_kernel(carries: bool) -> Program:
-    """Leaf: Algorithm 1's prediction of one body, corrected: the new velocities move it, Euler's equation has -ω x Iω.
+    """Leaf: Algorithm 1's prediction of one body, corrected: the new velocities move it, Euler's equation has
+    -ω x Iω.
 
-    state, body, rotation, gravity, h, pull (force and moment on it at its COM by its own joint), and when it carries
-    joints `reaction` (what they exert on it) -> pose (7).
+    state, body, rotation, gravity, h, pull (force and moment on it at its COM by its own joint), and when it
+    carries joints `reaction` (what they exert on it) -> pose (7).
     """
     program = Program(f"predict{'' if carries else '_tip'}", "Unconstrained prediction of a body's pose.")
     state, body = program.input("state", STATE), program.input("body", BODY)
@@ -170,7 +186,9 @@ def predict_kernel(carries: bool) -> Program:
         wrench = program.let(wrench + program.input("reaction", 6))
     R = square(program.input("rotation", 9))
     inertia = symmetric(body[1:, 0])
-    v = program.let(state[VELOCITY, 0] + h * program.let(gravity + wrench[:3, 0] * program.let(1 / body[0, 0])))
+    v = program.let(
+        state[VELOCITY, 0] + h * program.let(gravity + wrench[:3, 0] * program.let(1 / body[0, 0]))
+    )
     omega_link = program.let(R.T * state[OMEGA, 0])
     moment_link = program.let(R.T * wrench[3:, 0])
     gyroscopic = program.let(cross(omega_link, program.let(inertia * omega_link)))
@@ -184,7 +202,9 @@ def predict_kernel(carries: bool) -> Program:
 def adjugate(program: Program, A: Any) -> tuple[Any, Any]:
     """Adjugate (3 x 3) and reciprocal determinant of a symmetric 3 x 3 matrix."""
     (a, b, c), (_, d, e), (_, _, f) = (list(A[i, :]) for i in range(3))
-    cofactors = program.let(Matrix([d * f - e * e, c * e - b * f, b * e - c * d, a * f - c * c, b * c - a * e, a * d - b * b]))
+    cofactors = program.let(
+        Matrix([d * f - e * e, c * e - b * f, b * e - c * d, a * f - c * c, b * c - a * e, a * d - b * b])
+    )
     reciprocal = program.let(1 / program.let(a * cofactors[0] + b * cofactors[1] + c * cofactors[2]))
     return symmetric(cofactors), reciprocal
 
@@ -197,8 +217,11 @@ def solve_symmetric(program: Program, A: Any, rhs: Any) -> Any:
 
 @cache
 def weight_kernel() -> Program:
-    """Leaf: W⁻¹ of one body at the root joint: inertia (10), and W⁻¹ gap (6), what the projection starts from."""
-    program = Program("weigh", "Inertia of a body at its predicted pose, and what closing the joints costs it.")
+    """Leaf: W⁻¹ of one body at the root joint: inertia (10), and W⁻¹ gap (6), what the projection starts
+    from."""
+    program = Program(
+        "weigh", "Inertia of a body at its predicted pose, and what closing the joints costs it."
+    )
     body, R = program.input("body", BODY), square(program.input("rotation", 9))
     offset, gap = program.input("offset", 3), program.input("gap", 6)
     inertia = inertia_at_root(program, body[0, 0], body[1:, 0], R, offset)
@@ -213,10 +236,11 @@ def weight_kernel() -> Program:
 
 @cache
 def pull_kernel(slide: bool, root: bool) -> Program:
-    """Leaf: `pull` on the child and, unless the joint is a root, `reaction` on the parent, of a joint's effort.
+    """Leaf: `pull` on the child and, unless the joint is a root, `reaction` on the parent, of a joint's
+    effort.
 
-    Each is a force and a moment at the COM: +effort along (slide) or about (hinge) the axis on the child, -effort on the
-    parent, both at the child's joint.
+    Each is a force and a moment at the COM: +effort along (slide) or about (hinge) the axis on the child,
+    -effort on the parent, both at the child's joint.
     """
     kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}"
     program = Program(f"{kind}_pull", "What a joint's effort exerts on its two bodies.")
@@ -238,7 +262,8 @@ def pull_kernel(slide: bool, root: bool) -> Program:
 
 @cache
 def read_off_kernel() -> Program:
-    """Leaf: v = (x⁺ - x)/h, ω = 2 vec(q⁺ q⁻¹)/h, negated when its scalar part is negative -> the new state (13)."""
+    """Leaf: v = (x⁺ - x)/h, ω = 2 vec(q⁺ q⁻¹)/h, negated when its scalar part is negative -> the new state
+    (13)."""
     program = Program("read_off", "Velocities of a body from its old and new pose.")
     state, pose, h = program.input("state", STATE), program.input("pose", POSE), program.scalar("h")
     q0, q1 = state[QUATERNION, 0], pose[POSE_QUATERNION, 0]

@@ -1,9 +1,10 @@
 """Joint constraints in maximal coordinates and their gradients, by differentiation.
 
-A residual is written once, as a function of the two positions and of world vectors fixed to parent or child. Its gradient
-is `diff` of the same expression under the left perturbation x <- x + dx, R <- (1 + [phi]x) R, which turns a vector `w`
-fixed to the body into `w + phi x w`. What the direct solver needs of a gradient, its null space and one solution of
-J d = -c, has a short closed form here, `hinge_motion` and `slide_motion`; the tests hold it against the gradients.
+A residual is written once, as a function of the two positions and of world vectors fixed to parent or child.
+Its gradient is `diff` of the same expression under the left perturbation x <- x + dx, R <- (1 + [phi]x) R,
+which turns a vector `w` fixed to the body into `w + phi x w`. What the direct solver needs of a gradient, its
+null space and one solution of J d = -c, has a short closed form here, `hinge_motion` and `slide_motion`; the
+tests hold it against the gradients.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import sympy as sp
 
+from diffpbd.codegen.symbolic.kinematics import rotation
 from diffpbd.codegen.symbolic.notation import (
     JOINT,
     POSITION,
@@ -27,7 +29,6 @@ from diffpbd.codegen.symbolic.notation import (
     part,
 )
 from diffpbd.codegen.symbolic.program import Matrix, Program
-from diffpbd.codegen.symbolic.kinematics import rotation
 from diffpbd.codegen.symbolic.rotation import cross, dot
 from diffpbd.codegen.symbolic.tree import Tree
 
@@ -36,7 +37,8 @@ HALF = sp.Rational(1, 2)
 
 @dataclass(frozen=True)
 class JointVectors:
-    """A joint between two poses: COM positions x_a, x_b and world vectors fixed to parent `a` and child `b` (3 each)."""
+    """A joint between two poses: COM positions x_a, x_b and world vectors fixed to parent `a` and child `b`
+    (3 each)."""
 
     joint: JointNumbers
     x_a: Any
@@ -100,7 +102,8 @@ def axis_cross(w: JointVectors) -> Any:
 
 
 def axis_tangents(w: JointVectors) -> Any:
-    """The two independent rows of a hinge's alignment: the child's axis along e1 and e2 of the parent [1] (2)."""
+    """The two independent rows of a hinge's alignment: the child's axis along e1 and e2 of the parent [1]
+    (2)."""
     return Matrix([dot(w.on_a(w.joint.e1), w.axis_b), dot(w.on_a(w.joint.e2), w.axis_b)])
 
 
@@ -111,7 +114,8 @@ def slide_offsets(w: JointVectors) -> Any:
 
 
 def slide_orientation(w: JointVectors) -> Any:
-    """2 s vec(q_rel) of a slide, parent triad axes (3): half the axial vector of the relative rotation, same for ±q."""
+    """2 s vec(q_rel) of a slide, parent triad axes (3): half the axial vector of the relative rotation, same
+    for ±q."""
     (e1, e2, axis_a), (f1, f2, axis_b) = w.triad_a, w.triad_b
     return HALF * Matrix(
         [dot(axis_a, f2) - dot(e2, axis_b), dot(e1, axis_b) - dot(axis_a, f1), dot(e2, f1) - dot(e1, f2)]
@@ -129,11 +133,12 @@ def slide_residual(w: JointVectors) -> Any:
 
 
 def gradient(residual: Residual, w: JointVectors) -> tuple[Any, Any]:
-    """J_a, J_b (rows x 6): derivatives of the residual by (dx, phi) of parent and of child, at zero perturbation."""
+    """J_a, J_b (rows x 6): derivatives of the residual by (dx, phi) of parent and of child, at zero
+    perturbation."""
     symbols = [sp.Symbol(f"delta_{k}", real=True) for k in range(12)]
     dx_a, phi_a, dx_b, phi_b = (Matrix(symbols[k : k + 3]) for k in (0, 3, 6, 9))
     moved = residual(w.moved(dx_a, phi_a, dx_b, phi_b))
-    at_zero = {s: 0 for s in symbols}
+    at_zero = dict.fromkeys(symbols, 0)
     rows = [[sp.expand(row.diff(s).subs(at_zero)) for s in symbols] for row in moved]
     J = Matrix(rows)
     return J[:, :6], J[:, 6:]
@@ -143,7 +148,9 @@ def gradient(residual: Residual, w: JointVectors) -> tuple[Any, Any]:
 def constraint_kernel(slide: bool) -> Program:
     """Leaf: residual `c` (5) of one joint at the states of parent and child."""
     kind = "slide" if slide else "hinge"
-    program = Program(f"{kind}_constraint", f"Constraint residual of a {kind}: positional rows, then angular rows.")
+    program = Program(
+        f"{kind}_constraint", f"Constraint residual of a {kind}: positional rows, then angular rows."
+    )
     joint = JointNumbers.of(program.input("joint", JOINT))
     parent, child = program.input("parent", STATE), program.input("child", STATE)
     R_a, R_b = (rotation(program, s[QUATERNION, 0]) for s in (parent, child))
@@ -152,6 +159,7 @@ def constraint_kernel(slide: bool) -> Program:
     return program
 
 
+@cache
 def constraints(tree: Tree) -> Program:
     """Call program: xi (13 n), joint (28 n) -> c (5 n)."""
     program = Program("constraints", "Constraint residuals of every joint.")
@@ -160,7 +168,10 @@ def constraints(tree: Tree) -> Program:
     for j, parent in enumerate(tree.parents):
         state = WORLD_STATE if parent == WORLD else part(xi, STATE, parent)
         called = program.call(
-            constraint_kernel(tree.slides[j]), joint=part(joint, JOINT, j), parent=state, child=part(xi, STATE, j)
+            constraint_kernel(tree.slides[j]),
+            joint=part(joint, JOINT, j),
+            parent=state,
+            child=part(xi, STATE, j),
         )
         rows.append(called["c"])
     program.output("c", column(*rows))

@@ -1,4 +1,5 @@
-"""Joint state -> maximal state (`fk`), maximal state -> joint state (`joint_state`, Algorithm 2 corrected), and turning."""
+"""Joint state -> maximal state (`fk`), maximal state -> joint state (`joint_state`, Algorithm 2 corrected),
+and turning."""
 
 from __future__ import annotations
 
@@ -35,7 +36,13 @@ def rotation(program: Program, q: Any) -> Any:
     xy, xz, yz = (program.let(a * b) for a, b in ((x2, y), (x2, z), (y2, z)))
     wx, wy, wz = (program.let(a * w) for a in (x2, y2, z2))
     return program.let(
-        Matrix([[1 - yy - zz, xy - wz, xz + wy], [xy + wz, 1 - xx - zz, yz - wx], [xz - wy, yz + wx, 1 - xx - yy]])
+        Matrix(
+            [
+                [1 - yy - zz, xy - wz, xz + wy],
+                [xy + wz, 1 - xx - zz, yz - wx],
+                [xz - wy, yz + wx, 1 - xx - yy],
+            ]
+        )
     )
 
 
@@ -47,7 +54,8 @@ def normalized(program: Program, q: Any) -> Any:
 
 
 def turned(program: Program, q: Any, phi: Any) -> Any:
-    """normalize(q + [0, phi]/2 q): turned by phi [rad, world], smooth at phi = 0; the angle is 2 atan(|phi|/2)."""
+    """normalize(q + [0, phi]/2 q): turned by phi [rad, world], smooth at phi = 0; the angle is 2
+    atan(|phi|/2)."""
     half = program.let(HALF * phi)
     return normalized(program, q + quaternion_product(column(0, half), q))
 
@@ -77,10 +85,15 @@ def forward_kernel(slide: bool) -> Program:
     return program
 
 
+@cache
 def fk(tree: Tree) -> Program:
     """Call program: p (n), pd (n), joint (28 n) -> xi (13 n), consistent: c(xi) = 0 and J v = 0."""
     program = Program("fk", "Joint state to maximal state.")
-    p, pd, joint = program.input("p", tree.n), program.input("pd", tree.n), program.input("joint", JOINT * tree.n)
+    p, pd, joint = (
+        program.input("p", tree.n),
+        program.input("pd", tree.n),
+        program.input("joint", JOINT * tree.n),
+    )
     states: list[Any] = []
     for j, parent in enumerate(tree.parents):
         called = program.call(
@@ -96,10 +109,11 @@ def fk(tree: Tree) -> Program:
 
 
 def hinge_beyond(program: Program, joint: JointNumbers, R_a: Any, R_b: Any, p_ref: Any) -> Any:
-    """Angle of a hinge beyond p_ref [rad], in (-π, π]: atan2((n_a x n_b)·axis, n_a·n_b) with n_a = e1 and n_b = f1.
+    """Angle of a hinge beyond p_ref [rad], in (-π, π]: atan2((n_a x n_b)·axis, n_a·n_b) with n_a = e1 and n_b
+    = f1.
 
-    Corrected Algorithm 2: no arcsin and no case split, so it is smooth wherever it does not jump; turning both arguments
-    by p_ref moves the jump to p_ref ± π.
+    Corrected Algorithm 2: no arcsin and no case split, so it is smooth wherever it does not jump; turning
+    both arguments by p_ref moves the jump to p_ref ± π.
     """
     n_b = program.let(R_a.T * program.let(R_b * joint.f1))
     c, s = program.let(dot(n_b, joint.e1)), program.let(dot(n_b, joint.e2))
@@ -138,8 +152,10 @@ def state_kernel(slide: bool) -> Program:
     return program
 
 
+@cache
 def joint_state(tree: Tree) -> Program:
-    """Call program: xi (13 n), joint (28 n), p_ref (n) -> p (n), pd (n); hinge angles come within π of p_ref."""
+    """Call program: xi (13 n), joint (28 n), p_ref (n) -> p (n), pd (n); hinge angles come within π of
+    p_ref."""
     program = Program("joint_state", "Maximal state to joint state.")
     xi, joint = program.input("xi", STATE * tree.n), program.input("joint", JOINT * tree.n)
     p_ref = program.input("p_ref", tree.n)

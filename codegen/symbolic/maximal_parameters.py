@@ -1,7 +1,8 @@
 """From a description's numbers to the blocks `body` and `joint` of the step programs, payload included.
 
-The programs take every number as an input, so any of them may be symbolic upstream. `axes_of` gives the two inputs that
-are choices, not data: the triad of each joint and the quaternion its rest orientation is written from.
+The programs take every number as an input, so any of them may be symbolic upstream. `axes_of` gives the two
+inputs that are choices, not data: the triad of each joint and the quaternion its rest orientation is written
+from.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def _upper(a: Any) -> Any:
 
 @cache
 def loaded_link() -> Program:
-    """Leaf: mass, com (3), inertia (6, about the COM) of a link and its payload (10) on the tip (12) -> the same of both."""
+    """Leaf: mass, com (3), inertia (6, about the COM) of a link and its payload (10) on the tip (12) -> the
+    same of both."""
     program = Program("loaded_link", "A link with the payload rigidly on its tip.")
     mass, com, inertia = program.scalar("mass"), program.input("com", 3), program.input("inertia", 6)
     payload, tip = program.input("payload", 10), program.input("tip", 12)
@@ -43,10 +45,12 @@ def loaded_link() -> Program:
 
 @cache
 def joint_numbers() -> Program:
-    """Leaf: rotation (9 by rows), translation (3), seat (4), triad (9), com_a (3, zero for the world), com_b (3) -> joint (28).
+    """Leaf: rotation (9 by rows), translation (3), seat (4), triad (9), com_a (3, zero for the world), com_b
+    (3) -> joint (28).
 
-    The rest orientation's quaternion is `seat`, the quaternion of the rotation's default, times that of the small rotation
-    from there, whose scalar part is near 1: smooth in the rotation as long as it is not half a turn from its default.
+    The rest orientation's quaternion is `seat`, the quaternion of the rotation's default, times that of the
+    small rotation from there, whose scalar part is near 1: smooth in the rotation as long as it is not half a
+    turn from its default.
     """
     program = Program("joint_numbers", "Numbers of a joint in maximal coordinates.")
     R, translation = square(program.input("rotation", 9)), program.input("translation", 3)
@@ -63,12 +67,13 @@ def joint_numbers() -> Program:
     return program
 
 
+@cache
 def maximal_parameters(tree: Tree, tip_link: int) -> Program:
     """Call program: a description's blocks -> body (7 n), joint (28 n).
 
-    Inputs: mass (n), com (3 x n), inertia (6 x n, about the COM), rotation (9 x n, by rows), translation (3 x n),
-    seat (4 x n), triad (9 x n), payload (10: mass, com, inertia about it, tip frame), tip (12: rotation by rows,
-    translation, in link `tip_link`; -1, the world, carries no payload).
+    Inputs: mass (n), com (3 x n), inertia (6 x n, about the COM), rotation (9 x n, by rows), translation (3 x
+    n), seat (4 x n), triad (9 x n), payload (10: mass, com, inertia about it, tip frame), tip (12: rotation
+    by rows, translation, in link `tip_link`; -1, the world, carries no payload).
     """
     n = tree.n
     program = Program("maximal_parameters", "Blocks of the step programs from a description's numbers.")
@@ -100,11 +105,14 @@ def maximal_parameters(tree: Tree, tip_link: int) -> Program:
 
 def axes_of(robot: Robot) -> tuple[list[list[float]], list[list[float]]]:
     """`seat` and `triad` of every joint of a robot: one list of 4 and one of 9 numbers a joint."""
-    return [list(quaternion_of(j.rotation)) for j in robot.joints], [list(triad_of(j.axis)) for j in robot.joints]
+    return [list(quaternion_of(j.rotation)) for j in robot.joints], [
+        list(triad_of(j.axis)) for j in robot.joints
+    ]
 
 
 def triad_of(axis: Vec3) -> tuple[float, ...]:
-    """f1, f2, axis (9): a right-handed triad, f1 along the coordinate axis least aligned with the joint axis."""
+    """f1, f2, axis (9): a right-handed triad, f1 along the coordinate axis least aligned with the joint
+    axis."""
     least = min(range(3), key=lambda k: (abs(axis[k]), k))
     raw = [(1.0 if k == least else 0.0) - axis[least] * axis[k] for k in range(3)]
     norm = math.sqrt(sum(e * e for e in raw))
@@ -118,7 +126,8 @@ def triad_of(axis: Vec3) -> tuple[float, ...]:
 
 
 def quaternion_of(R: Mat3) -> tuple[float, float, float, float]:
-    """Unit quaternion wxyz of a rotation matrix, scalar part not negative; the best of the four rows of q qᵀ."""
+    """Unit quaternion wxyz of a rotation matrix, scalar part not negative; the best of the four rows of q
+    qᵀ."""
     w_x, w_y, w_z = R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]
     xy, xz, yz = R[0][1] + R[1][0], R[0][2] + R[2][0], R[1][2] + R[2][1]
     trace = R[0][0] + R[1][1] + R[2][2]

@@ -1,8 +1,10 @@
-"""The legend: every letter of the method, its meaning, frame, unit and shape, and where it sits in the flat vectors.
+"""The legend: every letter of the method, its meaning, frame, unit and shape, and where it sits in the flat
+vectors.
 
-Frames: `world` is the robot's fixed frame; `link` axes are those of the moving link, its origin the centre of mass (COM)
-in maximal coordinates; `parent` are the axes of the link (or world) that carries the joint. Joint `j` couples parent `a`
-and child `b`; index `j` is also the index of the child. Quaternions are wxyz, unit, and map link to world.
+Frames: `world` is the robot's fixed frame; `link` axes are those of the moving link, its origin the centre of
+mass (COM) in maximal coordinates; `parent` are the axes of the link (or world) that carries the joint. Joint
+`j` couples parent `a` and child `b`; index `j` is also the index of the child. Quaternions are wxyz, unit,
+and map link to world.
 """
 
 from __future__ import annotations
@@ -44,21 +46,63 @@ LEGEND: Final[tuple[Letter, ...]] = (
     Letter("t", "COM of the child to the joint", "child link", "m", "3"),
     Letter("r", "COM of the parent (or world origin) to the joint", "parent", "m", "3"),
     Letter("q_rest", "child orientation in the parent at p = 0", "parent", "1", "4"),
-    Letter("e1, e2, axis_a", "right-handed triad fixed to the parent, axis_a the joint axis", "parent", "1", "3 each"),
-    Letter("f1, f2, axis_b", "the same triad fixed to the child; equal to e1, e2, axis_a at p = 0", "child link", "1", "3 each"),
-    Letter("friction", "Coulomb, viscous, transition rate", "joint", "N·m, N·m·s/rad, rad/s (N, N·s/m, m/s)", "3 a joint"),
+    Letter(
+        "e1, e2, axis_a",
+        "right-handed triad fixed to the parent, axis_a the joint axis",
+        "parent",
+        "1",
+        "3 each",
+    ),
+    Letter(
+        "f1, f2, axis_b",
+        "the same triad fixed to the child; equal to e1, e2, axis_a at p = 0",
+        "child link",
+        "1",
+        "3 each",
+    ),
+    Letter(
+        "friction",
+        "Coulomb, viscous, transition rate",
+        "joint",
+        "N·m, N·m·s/rad, rad/s (N, N·s/m, m/s)",
+        "3 a joint",
+    ),
     Letter("spring", "stiffness, rest position", "joint", "N·m/rad, rad (N/m, m)", "2 a joint"),
-    Letter("c", "constraint residual of a joint, positional rows first", "world, parent", "m, 1", "5 a joint"),
+    Letter(
+        "c", "constraint residual of a joint, positional rows first", "world, parent", "m, 1", "5 a joint"
+    ),
     Letter("J_a, J_b", "gradient of c by (dx, phi) of parent and child", "world", "m, 1 / m, rad", "5x6"),
-    Letter("phi", "left perturbation: R <- (1 + [phi]x) R, q <- normalize(q + [0, phi]/2 * q)", "world", "rad", "3"),
+    Letter(
+        "phi",
+        "left perturbation: R <- (1 + [phi]x) R, q <- normalize(q + [0, phi]/2 * q)",
+        "world",
+        "rad",
+        "3",
+    ),
     Letter("W", "weights diag(1/m, R I^-1 R^T)", "world", "1/kg, 1/(kg·m^2)", "6x6"),
     Letter("L", "angular momentum about the COM, R I R^T omega", "world", "N·m·s", "3"),
     Letter("J_d", "Moser-Veselov inertia, tr(I)/2 1 - I", "link", "kg·m^2", "3x3"),
-    Letter("rho", "offset: COM relative to the root joint of its tree, as the orientations alone give it", "world", "m", "3"),
-    Letter("d", "displacement (dx + rho x phi, phi): as seen at the root joint, equal for rigidly coupled links", "world", "m, rad", "6"),
+    Letter(
+        "rho",
+        "offset: COM relative to the root joint of its tree, as the orientations alone give it",
+        "world",
+        "m",
+        "3",
+    ),
+    Letter(
+        "d",
+        "displacement (dx + rho x phi, phi): as seen at the root joint, equal for rigidly coupled links",
+        "world",
+        "m, rad",
+        "6",
+    ),
     Letter("S", "motion: d per unit of joint motion, J S = 0", "world", "m/rad, 1 (1, 0)", "6"),
-    Letter("gap", "displacement of a link that closes every joint up to it, J gap = -c", "world", "m, rad", "6"),
-    Letter("wrench", "force and moment (or their impulses) at the root joint of the tree", "world", "N, N·m", "6"),
+    Letter(
+        "gap", "displacement of a link that closes every joint up to it, J gap = -c", "world", "m, rad", "6"
+    ),
+    Letter(
+        "wrench", "force and moment (or their impulses) at the root joint of the tree", "world", "N, N·m", "6"
+    ),
 )
 
 WORLD: Final = -1

@@ -1,20 +1,23 @@
-"""Direct projection: all constraint rows at once, solved tip to base and back in O(n) on any tree, with one pivot a joint.
+"""Direct projection: all constraint rows at once, solved tip to base and back in O(n) on any tree, with one
+pivot a joint.
 
 A projection looks for displacements d of all links with
 
     J₁ d = -c,        K d + r = J₀ᵀ λ,
 
-K block diagonal: the paper's projection has J₁ = J₀ = J, K = W⁻¹, r = 0 (so d = W Jᵀ λ with J W Jᵀ λ = -c), a Newton
-iteration of the variational step has J₁ at the iterate, J₀ at the start pose, K and r momentum and its derivative.
+K block diagonal: the paper's projection has J₁ = J₀ = J, K = W⁻¹, r = 0 (so d = W Jᵀ λ with J W Jᵀ λ = -c), a
+Newton iteration of the variational step has J₁ at the iterate, J₀ at the start pose, K and r momentum and its
+derivative.
 
-Every row of J₁ d = -c couples a child with its parent, so given the parent's displacement the child's is one solution
-plus a multiple of the joint's motion S: d_b = d_a + S₁ s + (closing part), with the same for J₀. The multipliers never
-appear: S₀ᵀ times the balance of everything a joint carries removes them, and leaves one scalar equation a joint. That is
-the block elimination of [K, -J₀ᵀ; J₁, 0] from the tips, with the 5 x 5 joint blocks solved in closed form beforehand.
+Every row of J₁ d = -c couples a child with its parent, so given the parent's displacement the child's is one
+solution plus a multiple of the joint's motion S: d_b = d_a + S₁ s + (closing part), with the same for J₀. The
+multipliers never appear: S₀ᵀ times the balance of everything a joint carries removes them, and leaves one
+scalar equation a joint. That is the block elimination of [K, -J₀ᵀ; J₁, 0] from the tips, with the 5 x 5 joint
+blocks solved in closed form beforehand.
 
-Displacements and wrenches are all taken at the root joint of the tree, d = (dx + ρ x φ, φ), where a rigid coupling of two
-links is simply d_b = d_a; for that ρ, the offset of a link, is summed up from the orientations along the tree, not from
-the positions, which may still violate their constraints.
+Displacements and wrenches are all taken at the root joint of the tree, d = (dx + ρ x φ, φ), where a rigid
+coupling of two links is simply d_b = d_a; for that ρ, the offset of a link, is summed up from the
+orientations along the tree, not from the positions, which may still violate their constraints.
 """
 
 from __future__ import annotations
@@ -58,11 +61,12 @@ RULE = 7
 """How a joint moves with its parent: s = -(rule[:6]·d_a + rule[6])."""
 
 
-# Motion of a joint, and the displacement that closes it ------------------------------------------------------------
+# Motion of a joint, and the displacement that closes it -------------------------------------------
 
 
 def hinge_closing(joint: JointNumbers, w: JointVectors) -> Any:
-    """Relative rotation k (3) with dc = -c for the tangent rows c = (e1·axis_b, e2·axis_b): (c₂ e1 - c₁ e2)/(axis_a·axis_b).
+    """Relative rotation k (3) with dc = -c for the tangent rows c = (e1·axis_b, e2·axis_b): (c₂ e1 - c₁
+    e2)/(axis_a·axis_b).
 
     From dc_i = (axis_b x e_i)·k; the null space is axis_b. Vectors in the axes of `w`.
     """
@@ -71,22 +75,27 @@ def hinge_closing(joint: JointNumbers, w: JointVectors) -> Any:
 
 
 def slide_closing(joint: JointNumbers, w: JointVectors) -> Any:
-    """Relative rotation k (3) with dc = -c for 2 s vec(q_rel) = n sin θ: -n tan θ, as n is an eigenvector of dc/dk."""
+    """Relative rotation k (3) with dc = -c for 2 s vec(q_rel) = n sin θ: -n tan θ, as n is an eigenvector of
+    dc/dk."""
     c = slide_orientation(w)
-    trace = sum((dot(a, b) for a, b in zip((joint.e1, joint.e2, joint.axis_a), w.triad_b, strict=True)), sp.Integer(0))
+    trace = sum(
+        (dot(a, b) for a, b in zip((joint.e1, joint.e2, joint.axis_a), w.triad_b, strict=True)), sp.Integer(0)
+    )
     n = joint.e1 * c[0] + joint.e2 * c[1] + joint.axis_a * c[2]
     return -n / ((trace - 1) / 2)
 
 
 @cache
 def motion_kernel(slide: bool, root: bool, closing: bool) -> Program:
-    """Leaf: `motion` S (6) and `offset` ρ (3) of a child; when closing also its `gap` (6), which adds to its parent's.
+    """Leaf: `motion` S (6) and `offset` ρ (3) of a child; when closing also its `gap` (6), which adds to its
+    parent's.
 
     A root joint hangs on the world, which does not move; it is the origin of its tree.
     """
     program = Program(
         f"{'slide' if slide else 'hinge'}_{'root_' if root else ''}{'closing' if closing else 'motion'}",
-        "Motion and offset of a joint's child" + (", and the displacement that closes the joints." if closing else "."),
+        "Motion and offset of a joint's child"
+        + (", and the displacement that closes the joints." if closing else "."),
     )
     joint = JointNumbers.of(program.input("joint", JOINT))
     R_a = IDENTITY if root else square(program.input("rotation_a", 9))
@@ -112,7 +121,9 @@ def motion_kernel(slide: bool, root: bool, closing: bool) -> Program:
     return program
 
 
-def _closing(program: Program, slide: bool, root: bool, joint: JointNumbers, R_a: Any, w: JointVectors, offset: Any) -> Any:
+def _closing(
+    program: Program, slide: bool, root: bool, joint: JointNumbers, R_a: Any, w: JointVectors, offset: Any
+) -> Any:
     """d_b (6) that closes the joint while the parent rests."""
 
     def in_parent(v: Any) -> Any:
@@ -127,7 +138,9 @@ def _closing(program: Program, slide: bool, root: bool, joint: JointNumbers, R_a
     return column(cross(program.let(offset + w.r_b), k) - gap, k)
 
 
-def motions(program: Program, tree: Tree, joint: Any, x: list[Any], R: list[Any], closing: bool) -> list[dict[str, Any]]:
+def motions(
+    program: Program, tree: Tree, joint: Any, x: list[Any], R: list[Any], closing: bool
+) -> list[dict[str, Any]]:
     """Calls: motion, offset (and gap) of every link, base to tip; x (3) and R (9) of every link."""
     results: list[dict[str, Any]] = []
     for j, parent in enumerate(tree.parents):
@@ -143,14 +156,18 @@ def motions(program: Program, tree: Tree, joint: Any, x: list[Any], R: list[Any]
     return results
 
 
-# Elimination from the tips -----------------------------------------------------------------------------------------
+# Elimination from the tips ------------------------------------------------------------------------
 
 
 def spatial_inertia(inertia: Any) -> Any:
     """6 x 6 matrix of a packed inertia, symmetric (10) or general (16)."""
     mass = inertia[0, 0] * IDENTITY
     if inertia.rows == SYMMETRIC_INERTIA:
-        return sp.Matrix(sp.BlockMatrix([[mass, -skew(inertia[1:4, 0])], [skew(inertia[1:4, 0]), symmetric(inertia[4:10, 0])]]))
+        return sp.Matrix(
+            sp.BlockMatrix(
+                [[mass, -skew(inertia[1:4, 0])], [skew(inertia[1:4, 0]), symmetric(inertia[4:10, 0])]]
+            )
+        )
     blocks = [[mass, -skew(inertia[1:4, 0])], [skew(inertia[4:7, 0]), square(inertia[7:16, 0])]]
     return sp.Matrix(sp.BlockMatrix(blocks))
 
@@ -168,14 +185,18 @@ def _unpacked(flat: Any, general: bool) -> Any:
 
 @cache
 def elimination_kernel(general: bool, carries: bool, root: bool) -> Program:
-    """Leaf: `rule` of one joint and, unless it is a root, what it `carried`: inertia and wrench its parent feels.
+    """Leaf: `rule` of one joint and, unless it is a root, what it `carried`: inertia and wrench its parent
+    feels.
 
-    With K and r of everything the joint carries: s = -(S₀ᵀ K (d_a) + S₀ᵀ r - effort)/(S₀ᵀ K S₁). The pivot S₀ᵀ K S₁ is the
-    inertia the joint feels, positive for K symmetric and near it otherwise (K and S₀ differ from symmetric by O(h)), so
-    no pivoting is needed.
+    With K and r of everything the joint carries: s = -(S₀ᵀ K (d_a) + S₀ᵀ r - effort)/(S₀ᵀ K S₁). The pivot
+    S₀ᵀ K S₁ is the inertia the joint feels, positive for K symmetric and near it otherwise (K and S₀ differ
+    from symmetric by O(h)), so no pivoting is needed.
     """
-    name = f"eliminate_{'general' if general else 'symmetric'}{'' if carries else '_tip'}{'_root' if root else ''}"
-    program = Program(name, "One joint eliminated: how it moves with its parent, what its parent feels of it.")
+    kind, place = "general" if general else "symmetric", "_root" if root else ""
+    name = f"eliminate_{kind}{'' if carries else '_tip'}{place}"
+    program = Program(
+        name, "One joint eliminated: how it moves with its parent, what its parent feels of it."
+    )
     inertia = program.input("inertia", GENERAL_INERTIA if general else SYMMETRIC_INERTIA)
     r, S1 = program.input("wrench", 6), program.input("motion", 6)
     S0 = program.input("start_motion", 6) if general else S1
@@ -219,8 +240,11 @@ def total(program: Program, parts: list[Any]) -> Any:
 
 @cache
 def follow_kernel(root: bool) -> Program:
-    """Leaf: displacement of a link from its parent's, and its pose moved by it: x + dx, q turned by φ on the left."""
-    program = Program(f"follow{'_root' if root else ''}", "A link follows its parent and moves to its new pose.")
+    """Leaf: displacement of a link from its parent's, and its pose moved by it: x + dx, q turned by φ on the
+    left."""
+    program = Program(
+        f"follow{'_root' if root else ''}", "A link follows its parent and moves to its new pose."
+    )
     rule, S = program.input("rule", RULE), program.input("motion", 6)
     offset, gap, pose = program.input("offset", 3), program.input("gap", 6), program.input("pose", POSE)
     if root:
@@ -248,7 +272,8 @@ def solve(
     effort: list[Any] | None = None,
     h: Any = None,
 ) -> list[Any]:
-    """Calls: the projection's displacements applied to the poses (7 each); general with `start_motion`, else symmetric."""
+    """Calls: the projection's displacements applied to the poses (7 each); general with `start_motion`, else
+    symmetric."""
     general = start_motion is not None
     rules: list[Any] = [None] * tree.n
     felt: list[Any] = [None] * tree.n

@@ -1,11 +1,13 @@
 """The method on one page: the two integrators in maximal coordinates, as call programs.
 
-Inputs of every step: xi (13 a link), u (n), h, gravity (3), body (7 a link), joint (28 a joint), friction (3 a joint),
-spring (2 a joint); output xi_next. Letters as in `notation`. Everything numeric happens in the leaf programs called.
+Inputs of every step: xi (13 a link), u (n), h, gravity (3), body (7 a link), joint (28 a joint), friction (3
+a joint), spring (2 a joint); output xi_next. Letters as in `notation`. Everything numeric happens in the leaf
+programs called.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from diffpbd.codegen.symbolic import bodies, projection, sweeps, velocity
@@ -66,9 +68,14 @@ def rotations(program: Program, quaternions: list[Any]) -> list[Any]:
     return [program.call(bodies.rotation_kernel(), q=q)["rotation"] for q in quaternions]
 
 
+@cache
 def variational_start(tree: Tree) -> Program:
-    """Half kick at the start pose, and the guess of the end: everything that stays fixed while the end is sought."""
-    program = Program("variational_start", "Start pose of a variational step: momenta, motions, efforts, and the first guess.")
+    """Half kick at the start pose, and the guess of the end: everything that stays fixed while the end is
+    sought."""
+    program = Program(
+        "variational_start",
+        "Start pose of a variational step: momenta, motions, efforts, and the first guess.",
+    )
     at = inputs(program, tree, "xi", "u", "h", "gravity", "body", "joint", "spring")
     launched = [
         program.call(bodies.launch_kernel(), state=state, body=body, gravity=at["gravity"], h=at["h"])
@@ -85,12 +92,21 @@ def variational_start(tree: Tree) -> Program:
     return program
 
 
+@cache
 def variational_sweep(tree: Tree) -> Program:
-    """One Newton iteration on the momentum balance and the constraints at the end of the step: pose -> pose_next."""
-    program = Program("variational_sweep", "Newton iteration of a variational step: all links, all constraints.")
-    at = inputs(program, tree, "pose", "turning", "target", "spin", "motion", "offset", "effort", "body", "joint", "h")
+    """One Newton iteration on the momentum balance and the constraints at the end of the step: pose ->
+    pose_next."""
+    program = Program(
+        "variational_sweep", "Newton iteration of a variational step: all links, all constraints."
+    )
+    at = inputs(
+        program, tree, "pose", "turning", "target", "spin", "motion", "offset", "effort", "body", "joint", "h"
+    )
     pose = each(at["pose"], POSE, tree)
-    x, R = each(at["pose"], POSE, tree, POSE_POSITION), rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION))
+    x, R = (
+        each(at["pose"], POSE, tree, POSE_POSITION),
+        rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION)),
+    )
     moving = projection.motions(program, tree, at["joint"], x, R, closing=True)
     balanced = [
         program.call(
@@ -122,12 +138,20 @@ def variational_sweep(tree: Tree) -> Program:
     return program
 
 
+@cache
 def variational_end(tree: Tree, friction_iterations: int) -> Program:
     """Second half kick at the end pose, implicit friction, and velocities with J v = 0: pose -> xi_next."""
-    program = Program("variational_end", "End of a variational step: half kick, friction, velocity projection.")
-    at = inputs(program, tree, "xi", "pose", "turning", "u", "h", "gravity", "body", "joint", "friction", "spring")
+    program = Program(
+        "variational_end", "End of a variational step: half kick, friction, velocity projection."
+    )
+    at = inputs(
+        program, tree, "xi", "pose", "turning", "u", "h", "gravity", "body", "joint", "friction", "spring"
+    )
     pose = each(at["pose"], POSE, tree)
-    x, R = each(at["pose"], POSE, tree, POSE_POSITION), rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION))
+    x, R = (
+        each(at["pose"], POSE, tree, POSE_POSITION),
+        rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION)),
+    )
     moving = projection.motions(program, tree, at["joint"], x, R, closing=False)
     effort = velocity.efforts(program, tree, at["joint"], at["u"], at["spring"], x, R)
     landed = [
@@ -144,7 +168,7 @@ def variational_end(tree: Tree, friction_iterations: int) -> Program:
         )
         for i in range(tree.n)
     ]
-    given = {}
+    given: dict[str, Any] = {}
     for i in range(tree.n):
         given |= {f"inertia_{i}": landed[i]["inertia"], f"momentum_{i}": landed[i]["momentum"]}
         given |= {f"motion_{i}": moving[i]["motion"], f"effort_{i}": effort[i]}
@@ -165,9 +189,15 @@ def variational_end(tree: Tree, friction_iterations: int) -> Program:
     return program
 
 
-def variational_direct(tree: Tree, iterations: int = 1, friction_iterations: int = velocity.FRICTION_ITERATIONS) -> Program:
-    """The variational step (default): half kick, drift onto the constraints, half kick, velocity projection."""
-    program = Program("step_variational_direct", "Variational step in maximal coordinates, direct projection.")
+@cache
+def variational_direct(
+    tree: Tree, iterations: int = 1, friction_iterations: int = velocity.FRICTION_ITERATIONS
+) -> Program:
+    """The variational step (default): half kick, drift onto the constraints, half kick, velocity
+    projection."""
+    program = Program(
+        "step_variational_direct", "Variational step in maximal coordinates, direct projection."
+    )
     at = inputs(program, tree, "xi", "u", "h", "gravity", "body", "joint", "friction", "spring")
     start = program.call(
         variational_start(tree), **{k: at[k] for k in ("xi", "u", "h", "gravity", "body", "joint", "spring")}
@@ -175,12 +205,15 @@ def variational_direct(tree: Tree, iterations: int = 1, friction_iterations: int
     sweep, pose = variational_sweep(tree), start["pose"]
     fixed = {k: start[k] for k in ("turning", "target", "spin", "motion", "offset", "effort")}
     for _ in range(iterations):
-        pose = program.call(sweep, pose=pose, body=at["body"], joint=at["joint"], h=at["h"], **fixed)["pose_next"]
+        pose = program.call(sweep, pose=pose, body=at["body"], joint=at["joint"], h=at["h"], **fixed)[
+            "pose_next"
+        ]
     end = program.call(variational_end(tree, friction_iterations), pose=pose, turning=start["turning"], **at)
     program.output("xi_next", end["xi_next"])
     return program
 
 
+@cache
 def paper_start(tree: Tree) -> Program:
     """Algorithm 1's prediction, without constraints: xi -> pose."""
     program = Program("paper_start", "Predicted poses of a step of Algorithm 1 (corrected).")
@@ -201,30 +234,48 @@ def paper_start(tree: Tree) -> Program:
         reactions = [pulls[k]["reaction"] for k in children(tree, i)]
         if reactions:
             given["reaction"] = projection.total(program, reactions)
-        called = program.call(bodies.predict_kernel(bool(reactions)), rotation=R[i], pull=pulls[i]["pull"], **given)
+        called = program.call(
+            bodies.predict_kernel(bool(reactions)), rotation=R[i], pull=pulls[i]["pull"], **given
+        )
         poses.append(called["pose"])
     program.output("pose", column(*poses))
     return program
 
 
+@cache
 def direct_sweep(tree: Tree) -> Program:
     """All constraint rows at once, J W Jᵀ λ = -c, poses corrected by W Jᵀ λ: pose -> pose_next."""
     program = Program("direct_sweep", "Direct projection of all poses onto the constraints.")
     at = inputs(program, tree, "pose", "body", "joint")
     pose = each(at["pose"], POSE, tree)
-    x, R = each(at["pose"], POSE, tree, POSE_POSITION), rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION))
+    x, R = (
+        each(at["pose"], POSE, tree, POSE_POSITION),
+        rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION)),
+    )
     moving = projection.motions(program, tree, at["joint"], x, R, closing=True)
     weighed = [
-        program.call(bodies.weight_kernel(), body=part(at["body"], BODY, i), rotation=R[i], offset=link["offset"], gap=link["gap"])
+        program.call(
+            bodies.weight_kernel(),
+            body=part(at["body"], BODY, i),
+            rotation=R[i],
+            offset=link["offset"],
+            gap=link["gap"],
+        )
         for i, link in enumerate(moving)
     ]
     moved = projection.solve(
-        program, tree, [body["inertia"] for body in weighed], [body["wrench"] for body in weighed], moving, pose
+        program,
+        tree,
+        [body["inertia"] for body in weighed],
+        [body["wrench"] for body in weighed],
+        moving,
+        pose,
     )
     program.output("pose_next", column(*moved))
     return program
 
 
+@cache
 def paper_end(tree: Tree, friction_iterations: int) -> Program:
     """Velocities read off the poses, then the implicit friction kick on the joint rates: pose -> xi_next."""
     program = Program("paper_end", "Velocities of a step of Algorithm 1 (corrected), and friction.")
@@ -248,7 +299,10 @@ def _paper(tree: Tree, solver: str, sweep: Program, iterations: int, friction_it
     pose = program.call(paper_start(tree), **forced)["pose"]
     fixed = {"joint": at["joint"], "body": at["body"]}
     if "weight" in sweep.inputs:
-        fixed = {"joint": at["joint"], "weight": program.call(sweeps.weights(tree), body=at["body"])["weight"]}
+        fixed = {
+            "joint": at["joint"],
+            "weight": program.call(sweeps.weights(tree), body=at["body"])["weight"],
+        }
     for _ in range(iterations):
         pose = program.call(sweep, pose=pose, **fixed)["pose_next"]
     ending = {k: at[k] for k in ("xi", "h", "body", "joint", "friction")}
@@ -257,11 +311,15 @@ def _paper(tree: Tree, solver: str, sweep: Program, iterations: int, friction_it
     return program
 
 
-def paper_direct(tree: Tree, iterations: int = 1, friction_iterations: int = velocity.FRICTION_ITERATIONS) -> Program:
+@cache
+def paper_direct(
+    tree: Tree, iterations: int = 1, friction_iterations: int = velocity.FRICTION_ITERATIONS
+) -> Program:
     """Algorithm 1 with all constraint rows solved at once."""
     return _paper(tree, "direct", direct_sweep(tree), iterations, friction_iterations)
 
 
+@cache
 def paper_gauss_seidel(
     tree: Tree,
     iterations: int = 30,
@@ -273,6 +331,7 @@ def paper_gauss_seidel(
     return _paper(tree, "gauss_seidel", sweep, iterations, friction_iterations)
 
 
+@cache
 def paper_jacobi(
     tree: Tree,
     iterations: int = 30,
@@ -281,4 +340,6 @@ def paper_jacobi(
     relaxation: float | None = None,
 ) -> Program:
     """Algorithm 1 with Jacobi sweeps, averaged or relaxed."""
-    return _paper(tree, "jacobi", sweeps.jacobi_sweep(tree, multiplier, relaxation), iterations, friction_iterations)
+    return _paper(
+        tree, "jacobi", sweeps.jacobi_sweep(tree, multiplier, relaxation), iterations, friction_iterations
+    )

@@ -1,8 +1,10 @@
-"""Iterative projections of the paper: Gauss-Seidel (joint by joint) and Jacobi (gathered), positional then angular rows.
+"""Iterative projections of the paper: Gauss-Seidel (joint by joint) and Jacobi (gathered), positional then
+angular rows.
 
-A correction is Δ = W Jᵀ λ with J W Jᵀ λ = -c for the rows of one joint (`block`, smooth at c = 0), or with the paper's
-single multiplier along n = c/|c| (`scalar`: J is then nᵀJ and c is |c|; it has no derivative at c = 0). Gradients are
-`constraints.gradient`, that is `diff`; the paper's printed angular gradients have the signs of the two bodies exchanged.
+A correction is Δ = W Jᵀ λ with J W Jᵀ λ = -c for the rows of one joint (`block`, smooth at c = 0), or with
+the paper's single multiplier along n = c/|c| (`scalar`: J is then nᵀJ and c is |c|; it has no derivative at c
+= 0). Gradients are `constraints.gradient`, that is `diff`; the paper's printed angular gradients have the
+signs of the two bodies exchanged.
 """
 
 from __future__ import annotations
@@ -46,8 +48,8 @@ from diffpbd.codegen.symbolic.tree import Tree
 WEIGHT: Final = 7
 """1/m, then I⁻¹ in link axes (6)."""
 RESIDUAL_FLOOR: Final = sp.Float(1e-10)
-"""[m or rad] Length below which `scalar` fades its direction c/|c| out, to be finite at c = 0; drift worth correcting is
-far above it, rounding far below."""
+"""[m or rad] Length below which `scalar` fades its direction c/|c| out, to be finite at c = 0; drift worth
+correcting is far above it, rounding far below."""
 
 
 class Multiplier(Enum):
@@ -69,11 +71,15 @@ def weight_kernel() -> Program:
     return program
 
 
+@cache
 def weights(tree: Tree) -> Program:
     """Call program: body (7 n) -> weight (7 n)."""
     program = Program("sweep_weights", "Weights of every body, once a step.")
     body = program.input("body", BODY * tree.n)
-    program.output("weight", column(*(program.call(weight_kernel(), body=part(body, BODY, i))["weight"] for i in range(tree.n))))
+    program.output(
+        "weight",
+        column(*(program.call(weight_kernel(), body=part(body, BODY, i))["weight"] for i in range(tree.n))),
+    )
     return program
 
 
@@ -99,9 +105,15 @@ def residual_of(slide: bool, angular: bool, multiplier: Multiplier) -> Residual:
 
 @cache
 def correction_kernel(slide: bool, angular: bool, root: bool, multiplier: Multiplier) -> Program:
-    """Leaf: correction of one joint's rows at two poses: `move_b` and, unless it is a root joint, `move_a` (dx, φ; 6 each)."""
+    """Leaf: correction of one joint's rows at two poses: `move_b` and, unless it is a root joint, `move_a`
+    (dx, φ; 6 each)."""
     name = "_".join(
-        ["slide" if slide else "hinge", "angular" if angular else "positional", multiplier.value, *(["root"] if root else [])]
+        [
+            "slide" if slide else "hinge",
+            "angular" if angular else "positional",
+            multiplier.value,
+            *(["root"] if root else []),
+        ]
     )
     program = Program(name, "Correction of the rows of one joint.")
     joint = JointNumbers.of(program.input("joint", JOINT))
@@ -165,7 +177,8 @@ def _solve(program: Program, K: Any, rhs: Any) -> Any:
 
 @cache
 def displace_kernel(angular: bool, scaled: bool) -> Program:
-    """Leaf: a pose moved by (dx, φ), all of it or `factor` times it; angular moves leave the position alone."""
+    """Leaf: a pose moved by (dx, φ), all of it or `factor` times it; angular moves leave the position
+    alone."""
     name = f"{'turn' if angular else 'displace'}{'_scaled' if scaled else ''}"
     program = Program(name, "A pose moved by a correction.")
     pose, move = program.input("pose", POSE), program.input("move", 6)
@@ -179,7 +192,14 @@ def displace_kernel(angular: bool, scaled: bool) -> Program:
 
 
 def _correct(
-    program: Program, tree: Tree, j: int, angular: bool, multiplier: Multiplier, pose: list[Any], joint: Any, weight: Any
+    program: Program,
+    tree: Tree,
+    j: int,
+    angular: bool,
+    multiplier: Multiplier,
+    pose: list[Any],
+    joint: Any,
+    weight: Any,
 ) -> dict[str, Any]:
     parent = tree.parents[j]
     given = {"joint": part(joint, JOINT, j), "pose_b": pose[j], "weight_b": part(weight, WEIGHT, j)}
@@ -188,8 +208,10 @@ def _correct(
     return program.call(correction_kernel(tree.slides[j], angular, parent == WORLD, multiplier), **given)
 
 
+@cache
 def gauss_seidel_sweep(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK) -> Program:
-    """Call program: one sweep over the joints, base to tip, each positional then angular: pose -> pose_next."""
+    """Call program: one sweep over the joints, base to tip, each positional then angular: pose ->
+    pose_next."""
     program = Program("gauss_seidel_sweep", "Gauss-Seidel sweep over the joints.")
     flat, weight = program.input("pose", POSE * tree.n), program.input("weight", WEIGHT * tree.n)
     joint = program.input("joint", JOINT * tree.n)
@@ -205,10 +227,14 @@ def gauss_seidel_sweep(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK) ->
     return program
 
 
-def jacobi_sweep(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK, relaxation: float | None = None) -> Program:
+@cache
+def jacobi_sweep(
+    tree: Tree, multiplier: Multiplier = Multiplier.BLOCK, relaxation: float | None = None
+) -> Program:
     """Call program: all positional corrections at once, then all angular ones: pose -> pose_next.
 
-    Corrections of one body are averaged, or summed and scaled by `relaxation` (0.5 to 0.7 converges, 1 does not).
+    Corrections of one body are averaged, or summed and scaled by `relaxation` (0.5 to 0.7 converges, 1 does
+    not).
     """
     program = Program("jacobi_sweep", "Jacobi sweep over the joints.")
     flat, weight = program.input("pose", POSE * tree.n), program.input("weight", WEIGHT * tree.n)
@@ -222,7 +248,11 @@ def jacobi_sweep(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK, relaxati
             factor = number(relaxation if relaxation is not None else 1 / len(gathered))
             displace = displace_kernel(angular, scaled=factor != 1)
             scaled = {"factor": factor} if factor != 1 else {}
-            after.append(program.call(displace, pose=pose[body], move=projection.total(program, gathered), **scaled)["moved"])
+            after.append(
+                program.call(displace, pose=pose[body], move=projection.total(program, gathered), **scaled)[
+                    "moved"
+                ]
+            )
         pose = after
     program.output("pose_next", column(*pose))
     return program

@@ -1,7 +1,9 @@
-"""Velocity stage: project momenta onto the joints, solve the implicit friction there, and give velocities back.
+"""Velocity stage: project momenta onto the joints, solve the implicit friction there, and give velocities
+back.
 
-On an open tree the projection J W Jᵀ μ = -J v is v⁺ = T ṗ with Tᵀ W⁻¹ T ṗ = Tᵀ W⁻¹ v: the joint-space inertia M and
-momentum, summed over what each joint carries. Friction is one backward-Euler kick of length h, so the rates solve
+On an open tree the projection J W Jᵀ μ = -J v is v⁺ = T ṗ with Tᵀ W⁻¹ T ṗ = Tᵀ W⁻¹ v: the joint-space inertia
+M and momentum, summed over what each joint carries. Friction is one backward-Euler kick of length h, so the
+rates solve
 
     M ṗ - h τ_friction(ṗ) = b,
 
@@ -40,16 +42,22 @@ from diffpbd.codegen.symbolic.rotation import cross, dot, symmetric
 from diffpbd.codegen.symbolic.tree import Tree
 
 FRICTION_ITERATIONS = 10
-"""Newton iterations on friction. From rest, on Baxter with h·slope/inertia up to 230 at any joint, 8 reach 1e-9 of the
-impulse in nearly all cases and 12 in all of many thousand; without Coulomb friction the first is exact."""
+"""Newton iterations on friction. From rest, on Baxter with h·slope/inertia up to 230 at any joint, 8 reach
+1e-9 of the impulse in nearly all cases and 12 in all of many thousand; without Coulomb friction the first is
+exact."""
 
 
 @cache
 def effort_kernel(slide: bool, root: bool) -> Program:
-    """Leaf: `effort` u + spring torque [N·m or N] of a joint at a pose; a hinge's angle is taken within π of the rest angle."""
+    """Leaf: `effort` u + spring torque [N·m or N] of a joint at a pose; a hinge's angle is taken within π of
+    the rest angle."""
     kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}"
     program = Program(f"{kind}_effort", "Joint effort and spring torque of a joint.")
-    joint, u, spring = JointNumbers.of(program.input("joint", JOINT)), program.scalar("u"), program.input("spring", SPRING)
+    joint, u, spring = (
+        JointNumbers.of(program.input("joint", JOINT)),
+        program.scalar("u"),
+        program.input("spring", SPRING),
+    )
     R_a = Matrix.eye(3) if root else square(program.input("rotation_a", 9))
     R_b = square(program.input("rotation_b", 9))
     stiffness, rest = spring
@@ -64,12 +72,19 @@ def effort_kernel(slide: bool, root: bool) -> Program:
     return program
 
 
-def efforts(program: Program, tree: Tree, joint: Any, u: Any, spring: Any, x: list[Any], R: list[Any]) -> list[Any]:
+def efforts(
+    program: Program, tree: Tree, joint: Any, u: Any, spring: Any, x: list[Any], R: list[Any]
+) -> list[Any]:
     """Calls: effort and spring torque of every joint."""
     results = []
     for j, parent in enumerate(tree.parents):
         root, slide = parent == WORLD, tree.slides[j]
-        given = {"joint": part(joint, JOINT, j), "u": u[j, 0], "spring": part(spring, SPRING, j), "rotation_b": R[j]}
+        given = {
+            "joint": part(joint, JOINT, j),
+            "u": u[j, 0],
+            "spring": part(spring, SPRING, j),
+            "rotation_b": R[j],
+        }
         if not root:
             given["rotation_a"] = R[parent]
         if slide:
@@ -79,11 +94,14 @@ def efforts(program: Program, tree: Tree, joint: Any, u: Any, spring: Any, x: li
 
 
 def _inertia_matrix(program: Program, tree: Tree, motion: list[Any], inertia: list[Any]) -> Any:
-    """M (n x n) from the packed inertias (10) of the links: composite inertias times motions, along the tree paths."""
+    """M (n x n) from the packed inertias (10) of the links: composite inertias times motions, along the tree
+    paths."""
     composite = [list(i) for i in inertia]
     for j in reversed(range(tree.n)):
         if tree.parents[j] != WORLD:
-            composite[tree.parents[j]] = [a + b for a, b in zip(composite[tree.parents[j]], composite[j], strict=True)]
+            composite[tree.parents[j]] = [
+                a + b for a, b in zip(composite[tree.parents[j]], composite[j], strict=True)
+            ]
         composite[j] = list(program.let(Matrix(composite[j])))
     M = [[sp.Integer(0)] * tree.n for _ in range(tree.n)]
     for j in range(tree.n):
@@ -96,8 +114,10 @@ def _inertia_matrix(program: Program, tree: Tree, motion: list[Any], inertia: li
     return Matrix(M)
 
 
+@cache
 def rate_balance(tree: Tree) -> Program:
-    """Leaf: M (n x n) and `impulse` b = Tᵀ momentum + ½h effort (n); inertia_i (10), momentum_i, motion_i (6), effort_i."""
+    """Leaf: M (n x n) and `impulse` b = Tᵀ momentum + ½h effort (n); inertia_i (10), momentum_i, motion_i
+    (6), effort_i."""
     program = Program("rate_balance", "Joint-space inertia and momentum of the tree at its new pose.")
     inertia = [program.input(f"inertia_{i}", SYMMETRIC_INERTIA) for i in range(tree.n)]
     momentum = [program.input(f"momentum_{i}", 6) for i in range(tree.n)]
@@ -115,6 +135,7 @@ def rate_balance(tree: Tree) -> Program:
     return program
 
 
+@cache
 def rate_inertia(tree: Tree) -> Program:
     """Leaf: M (n x n) and `impulse` M ṗ (n) of given rates; inertia_i (10), motion_i (6), rate_i."""
     program = Program("rate_inertia", "Joint-space inertia of the tree, and its momentum at given rates.")
@@ -127,12 +148,13 @@ def rate_inertia(tree: Tree) -> Program:
     return program
 
 
+@cache
 def friction_iteration(tree: Tree) -> Program:
     """Leaf: one safeguarded Newton iteration on M ṗ - h τ_friction(ṗ) = impulse: rate (n) -> `next` (n).
 
-    A rate that would change its sign stops at zero instead, where friction is steepest. Newton from there underestimates
-    every rate that slips, so it comes up to the root without overshooting; unguarded, the iteration jumps to and fro
-    between the two flanks of tanh.
+    A rate that would change its sign stops at zero instead, where friction is steepest. Newton from there
+    underestimates every rate that slips, so it comes up to the root without overshooting; unguarded, the
+    iteration jumps to and fro between the two flanks of tanh.
     """
     n = tree.n
     program = Program("friction_iteration", "Safeguarded Newton iteration on the implicit friction kick.")
@@ -145,7 +167,9 @@ def friction_iteration(tree: Tree) -> Program:
         known = {sp.tanh(rate[j, 0] / transition): slip}
         torque = program.let(forces.friction_torque(rate[j, 0], coulomb, viscous, transition).subs(known))
         residual.append(program.let(dot(M[j, :], rate) - h * torque - impulse[j, 0]))
-        slope.append(program.let(h * forces.friction_slope(rate[j, 0], coulomb, viscous, transition).subs(known)))
+        slope.append(
+            program.let(h * forces.friction_slope(rate[j, 0], coulomb, viscous, transition).subs(known))
+        )
     A = program.let(M + sp.diag(*slope))
     step = elimination.solve(program, elimination.factors(program, A, symmetric=True), Matrix(residual))
     after = []
@@ -161,7 +185,10 @@ def friction_iteration(tree: Tree) -> Program:
 @cache
 def velocity_kernel(root: bool) -> Program:
     """Leaf: twist (6) of a link at the root joint from its parent's, and its `state` (13) at its new pose."""
-    program = Program(f"velocity{'_root' if root else ''}", "Velocities of a link from its joint's rate and its parent's twist.")
+    program = Program(
+        f"velocity{'_root' if root else ''}",
+        "Velocities of a link from its joint's rate and its parent's twist.",
+    )
     rate, S = program.scalar("rate"), program.input("motion", 6)
     twist = S * rate if root else program.input("twist_a", 6) + S * rate
     offset, pose = program.input("offset", 3), program.input("pose", POSE)
@@ -186,14 +213,20 @@ def rate_kernel(slide: bool, root: bool) -> Program:
         return program
     offset_b = program.input("offset_b", 3)
     offset_a = ZERO3 if root else program.input("offset_a", 3)
-    at_root = child[VELOCITY, 0] + cross(offset_b, child[OMEGA, 0]) - parent[VELOCITY, 0] - cross(offset_a, parent[OMEGA, 0])
+    at_root = (
+        child[VELOCITY, 0]
+        + cross(offset_b, child[OMEGA, 0])
+        - parent[VELOCITY, 0]
+        - cross(offset_a, parent[OMEGA, 0])
+    )
     program.output("rate", program.let(dot(S[:3, 0], program.let(at_root))))
     return program
 
 
 @cache
 def nudge_kernel(root: bool) -> Program:
-    """Leaf: a state whose joint changes its rate from `before` to `after`: the change of twist (6), and the new state (13)."""
+    """Leaf: a state whose joint changes its rate from `before` to `after`: the change of twist (6), and the
+    new state (13)."""
     program = Program(f"nudge{'_root' if root else ''}", "Velocities of a link changed by its joints.")
     before, after, S = program.scalar("before"), program.scalar("after"), program.input("motion", 6)
     change = S * program.let(after - before)
@@ -218,11 +251,12 @@ def rates(program: Program, tree: Tree, M: Any, impulse: Any, friction: Any, h: 
 def damped(
     program: Program, tree: Tree, states: list[Any], poses: list[Any], at: dict[str, Any], iterations: int
 ) -> list[Any]:
-    """Calls: states after a friction kick of their joints' rates alone; without friction they stay as they are."""
+    """Calls: states after a friction kick of their joints' rates alone; without friction they stay as they
+    are."""
     x = [pose[POSE_POSITION, 0] for pose in poses]
     R = [program.call(bodies.rotation_kernel(), q=pose[POSE_QUATERNION, 0])["rotation"] for pose in poses]
     moving = motions(program, tree, at["joint"], x, R, closing=False)
-    given = {}
+    given: dict[str, Any] = {}
     before = []
     for j, parent in enumerate(tree.parents):
         root, slide = parent == WORLD, tree.slides[j]
@@ -239,13 +273,20 @@ def damped(
         )["inertia"]
         given |= {f"inertia_{j}": inertia, f"motion_{j}": moving[j]["motion"], f"rate_{j}": before[j]}
     joint_space = program.call(rate_inertia(tree), **given)
-    after = rates(program, tree, joint_space["M"], joint_space["impulse"], at["friction"], at["h"], iterations)
+    after = rates(
+        program, tree, joint_space["M"], joint_space["impulse"], at["friction"], at["h"], iterations
+    )
     results: list[Any] = []
     twists: list[Any] = []
     for j, parent in enumerate(tree.parents):
         carried = {} if parent == WORLD else {"twist_a": twists[parent]}
         called = program.call(
-            nudge_kernel(parent == WORLD), before=before[j], after=after[j, 0], state=states[j], **moving[j], **carried
+            nudge_kernel(parent == WORLD),
+            before=before[j],
+            after=after[j, 0],
+            state=states[j],
+            **moving[j],
+            **carried,
         )
         twists.append(called["twist"])
         results.append(called["next"])

@@ -32,7 +32,8 @@ def shipped(name: str) -> Robot:
 
 @cache
 def two_arms() -> Robot:
-    """A turning torso that carries two short arms of Baxter's first three hinges: a branching tree of seven joints."""
+    """A turning torso that carries two short arms of Baxter's first three hinges: a branching tree of seven
+    joints."""
     bare = shipped("baxter_bare")
     inertia = ((1.5, 0.0, 0.01), (0.0, 1.2, 0.0), (0.01, 0.0, 0.8))
     joints = [Joint("torso", JointType.REVOLUTE, -1, IDENTITY, ZERO, (0.0, 0.0, 1.0))]
@@ -79,7 +80,13 @@ def numbers(robot: Robot) -> dict[str, Array]:
 
 @cache
 def free(robot: Robot) -> dict[str, Array]:
-    """What else a step takes, for a robot without torque, friction and springs: gravity, u, friction, spring."""
+    """What else a step takes, for a robot without torque, friction and springs: gravity, u, friction,
+    spring."""
     n = robot.n
     friction = np.tile([0.0, 0.0, 0.01], n)
-    return {"gravity": np.array([0, 0, -9.81]), "u": np.zeros(n), "friction": friction, "spring": np.zeros(2 * n)}
+    return {
+        "gravity": np.array([0, 0, -9.81]),
+        "u": np.zeros(n),
+        "friction": friction,
+        "spring": np.zeros(2 * n),
+    }

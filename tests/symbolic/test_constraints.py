@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy as sp
+from support.maximal import ROBOTS, Array, numbers, shipped, tree_of
 
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.symbolic.constraints import (
@@ -17,7 +18,6 @@ from diffpbd.codegen.symbolic.constraints import (
 from diffpbd.codegen.symbolic.kinematics import fk, joint_state, rotation
 from diffpbd.codegen.symbolic.notation import JOINT, POSE, JointNumbers
 from diffpbd.codegen.symbolic.program import Program
-from support.maximal import ROBOTS, Array, numbers, shipped, tree_of
 
 
 def gradient_program(slide: bool) -> Program:
@@ -25,7 +25,9 @@ def gradient_program(slide: bool) -> Program:
     program = Program("gradient_under_test")
     joint = JointNumbers.of(program.input("joint", JOINT))
     a, b = program.input("a", POSE), program.input("b", POSE)
-    w = JointVectors.at(program, joint, a[:3, 0], rotation(program, a[3:, 0]), b[:3, 0], rotation(program, b[3:, 0]))
+    w = JointVectors.at(
+        program, joint, a[:3, 0], rotation(program, a[3:, 0]), b[:3, 0], rotation(program, b[3:, 0])
+    )
     residual = slide_residual if slide else hinge_residual
     program.output("c", residual(w))
     J_a, J_b = gradient(residual, w)
@@ -56,7 +58,9 @@ def test_gradients_equal_differences(slide: bool) -> None:
     for body, J in (("a", at["J_a"]), ("b", at["J_b"])):
         for k in range(6):
             step = 1e-6 * np.eye(6)[k]
-            up, down = ({"a": a, "b": b} | {body: perturbed({"a": a, "b": b}[body], s * step)} for s in (1, -1))
+            up, down = (
+                {"a": a, "b": b} | {body: perturbed({"a": a, "b": b}[body], s * step)} for s in (1, -1)
+            )
             difference = (run(joint=joint, **up)["c"] - run(joint=joint, **down)["c"]).ravel() / 2e-6
             np.testing.assert_allclose(J[:, k], difference, atol=2e-8)
 
