@@ -8,32 +8,12 @@ import sympy as sp
 from support.maximal import ROBOTS, Array, numbers, shipped, tree_of
 
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.symbolic.constraints import (
-    JointVectors,
-    constraints,
-    gradient,
-    hinge_residual,
-    slide_residual,
-)
+from diffpbd.codegen.symbolic.constraints import JointVectors, constraints, slide_orientation
 from diffpbd.codegen.symbolic.kinematics import fk, joint_state, rotation
-from diffpbd.codegen.symbolic.notation import JOINT, POSE, JointNumbers
+from diffpbd.codegen.symbolic.notation import JOINT, JointNumbers
 from diffpbd.codegen.symbolic.program import Program
-
-
-def gradient_program(slide: bool) -> Program:
-    """c, J_a, J_b of one joint at two poses."""
-    program = Program("gradient_under_test")
-    joint = JointNumbers.of(program.input("joint", JOINT))
-    a, b = program.input("a", POSE), program.input("b", POSE)
-    w = JointVectors.at(
-        program, joint, a[:3, 0], rotation(program, a[3:, 0]), b[:3, 0], rotation(program, b[3:, 0])
-    )
-    residual = slide_residual if slide else hinge_residual
-    program.output("c", residual(w))
-    J_a, J_b = gradient(residual, w)
-    program.output("J_a", J_a)
-    program.output("J_b", J_b)
-    return program
+from diffpbd.codegen.symbolic.rotation import rotation_matrix
+from support.maximal import ROBOTS, Array, gradient_program, numbers, shipped, tree_of
 
 
 def perturbed(pose: Array, d: Array) -> Array:
@@ -95,9 +75,6 @@ def test_angle_unwraps_to_the_reference() -> None:
 
 
 def test_slide_orientation_is_the_quaternion_form() -> None:
-    from diffpbd.codegen.symbolic.constraints import slide_orientation
-    from diffpbd.codegen.symbolic.rotation import rotation_matrix
-
     s, x, y, z = q = sp.symbols("s x y z", real=True)
     unit = {s**2: 1 - x**2 - y**2 - z**2}
     E = sp.eye(3)
@@ -106,3 +83,12 @@ def test_slide_orientation_is_the_quaternion_form() -> None:
     w = JointVectors(joint, None, None, lambda v: v, lambda v: R * v)
     difference = slide_orientation(w) - 2 * s * sp.Matrix([x, y, z])
     assert all(sp.expand(e).subs(unit).expand() == 0 for e in difference)
+
+
+def test_shared_products_give_the_rotation_matrix() -> None:
+    program = Program("rotation_under_test")
+    q = program.input("q", 4)
+    program.output("shared", rotation(program, q))
+    program.output("plain", rotation_matrix(q))
+    at = program.numpy()(q=random_pose(np.random.default_rng(1))[3:])
+    np.testing.assert_allclose(at["shared"], at["plain"], atol=1e-15)
