@@ -264,7 +264,7 @@ def _compile(program: Program, compiled: Mapping[int, Any]) -> Any:
 
     printer = NumPyPrinter({"fully_qualified_modules": False})
     names: dict[str, Any] = {name: getattr(np, name) for name in NUMPY_NAMES.values()}
-    names["sqrt"] = np.sqrt
+    names["sqrt"], names["pi"] = np.sqrt, np.pi
     lines = [f"def run({', '.join('in_' + k for k in program.inputs)}):"]
     for key, matrix in program.inputs.items():
         targets = ", ".join(s.name for s in matrix)
