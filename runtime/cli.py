@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -31,6 +32,13 @@ COMMANDS = {
     "identify": _Command("diffpbd.runtime.solve.identify_command", "Identify parameters from logs."),
 }
 """Each module has a click command named `command`."""
+
+EXTRAS = {
+    **dict.fromkeys(("sympy", "jinja2", "lxml", "tomli"), "codegen"),
+    **dict.fromkeys(("casadi", "scipy", "rich"), "solve"),
+    "matplotlib": "plot",
+}
+"""The optional dependencies: import name to the extra that installs it."""
 
 
 class LazyGroup(click.Group):
@@ -64,14 +72,42 @@ class LazyGroup(click.Group):
         except click.ClickException as error:
             error.show()
             sys.exit(error.exit_code)
+        except ModuleNotFoundError as error:
+            extra_name = EXTRAS.get((error.name or "").split(".")[0])
+            if extra_name is None:
+                raise
+            click.echo(
+                f"Error: this command needs {error.name}, which is not installed: "
+                f"pip install 'diffpbd[{extra_name}]'.",
+                err=True,
+            )
+            sys.exit(EXIT_BAD_INPUT)
         except DiffpbdError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(EXIT_BAD_INPUT)
         sys.exit(result if isinstance(result, int) else 0)
 
 
+def _print_version(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if not wanted:
+        return
+    try:
+        version = importlib.metadata.version("diffpbd")
+    except importlib.metadata.PackageNotFoundError:
+        version = "(not installed: run from its source folder)"
+    click.echo(f"diffpbd {version}")
+    ctx.exit()
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="diffpbd", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version and exit.",
+)
 def cli() -> None:
     """Exact, fast, differentiable position-based dynamics, generated from a robot description."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Final, TypeVar
 
 from diffpbd.codegen.description.numerals import XACRO, NumberError, read_limit, read_number, read_vector
-from diffpbd.codegen.description.report import Finding, quoted
+from diffpbd.codegen.description.report import Finding, listed, printable, quoted
 from diffpbd.codegen.description.rigid import Pose, rotated_inertia, rotation_from_rpy, symmetric
 from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
 from diffpbd.codegen.description.source import Element
@@ -17,7 +18,12 @@ UNSUPPORTED_TYPES: Final = ("planar", "floating")
 DEFAULT_AXIS: Final[Vec3] = (1.0, 0.0, 0.0)
 """What the format says where a joint has no `axis` element."""
 
-_LINK_CHILDREN: Final = ("inertial", "visual", "collision")
+SIMILAR: Final = 0.75
+"""[1] Likeness (difflib) from which an unknown element is taken for a misspelt one: Origin, limits, axes."""
+
+_ROBOT_CHILDREN: Final = ("link", "joint")
+_SHAPES: Final = ("visual", "collision")
+_LINK_CHILDREN: Final = ("inertial", *_SHAPES)
 _JOINT_CHILDREN: Final = (
     "origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"
 )  # fmt: skip
@@ -90,14 +96,16 @@ def read_document(root: Element) -> Document:
     """Reads every link and joint; nothing is refused here, faults are collected."""
     reader = _Reader()
     if root.tag != "robot" or root.namespace:
-        reader.fault("root", f"the root element is <{root.tag}>, a URDF has <robot>")
+        reader.fault("root", f"the root element is {root.label}, a URDF has <robot>")
         return Document("", (), (), tuple(reader.faults), ())
     reader.find_xacro(root)
+    reader.expect_children(root, _ROBOT_CHILDREN, others=True)
     name = root.attributes.get("name", "").strip()
     if not name:
         reader.doubt("robot-name", "the robot has no name")
     links = tuple(reader.link(element) for element in root.named("link"))
     joints = tuple(reader.joint(element) for element in root.named("joint"))
+    reader.tell_ignored()
     if not links:
         reader.fault("no-links", "the description has no link")
     return Document(name, links, joints, tuple(reader.faults), tuple(reader.doubts))
@@ -109,6 +117,7 @@ class _Reader:
     def __init__(self) -> None:
         self.faults: list[Finding] = []
         self.doubts: list[Finding] = []
+        self.ignored: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
         self.where = ""
         self.links: tuple[str, ...] = ()
         self.joints: tuple[str, ...] = ()
@@ -119,17 +128,28 @@ class _Reader:
     def doubt(self, code: str, message: str) -> None:
         self.doubts.append(Finding(code, self.where + message, self.links, self.joints))
 
+    def ignore(self, what: str) -> None:
+        self.ignored.setdefault(what, []).append((self.links, self.joints))
+
+    def tell_ignored(self) -> None:
+        """One doubt for everything of a kind: dialects repeat their elements in every link."""
+        for what, where in self.ignored.items():
+            links = tuple(dict.fromkeys(name for names, _ in where for name in names))
+            joints = tuple(dict.fromkeys(name for _, names in where for name in names))
+            message = f"unknown {what} was ignored in {listed((*links, *joints), 3)}"
+            self.doubts.append(Finding("ignored", message, links, joints))
+
     def find_xacro(self, root: Element) -> None:
         for element in root.walk():
             if "xacro" in element.namespace:
                 self.fault(
                     "xacro",
-                    f"<xacro:{element.tag}> at line {element.line} {XACRO}",
+                    f"<xacro:{printable(element.tag)}> at line {element.line} {XACRO}",
                 )
 
     def link(self, element: Element) -> LinkElement:
         name = self._enter("link", element)
-        self._expect_children(element, _LINK_CHILDREN)
+        self.expect_children(element, _LINK_CHILDREN)
         inertial = self._single(element, "inertial")
         result = LinkElement(name, element.line, None if inertial is None else self._inertial(inertial))
         self._leave()
@@ -137,7 +157,7 @@ class _Reader:
 
     def joint(self, element: Element) -> JointElement:
         name = self._enter("joint", element)
-        self._expect_children(element, _JOINT_CHILDREN)
+        self.expect_children(element, _JOINT_CHILDREN)
         type_ = element.attributes.get("type", "")
         if type_ not in (*MOVING_TYPES, *UNSUPPORTED_TYPES, "fixed"):
             known = ", ".join((*MOVING_TYPES, "fixed"))
@@ -185,10 +205,17 @@ class _Reader:
     def _leave(self) -> None:
         self.where, self.links, self.joints = "", (), ()
 
-    def _expect_children(self, element: Element, known: tuple[str, ...]) -> None:
+    def expect_children(self, element: Element, known: tuple[str, ...], *, others: bool = False) -> None:
+        """Names unknown elements (unless `others` are at home there), refuses those that look misspelt."""
         for child in element.children:
-            if not child.namespace and child.tag not in known:
-                self.doubt("unknown-element", f"unknown <{child.tag}> in <{element.tag}> was ignored")
+            if child.namespace or child.tag in known:
+                continue
+            meant = get_close_matches(child.tag.lower(), known, 1, SIMILAR)
+            if meant and meant[0] not in _SHAPES:
+                message = f"unknown {child.label} in {element.label}; <{meant[0]}> was meant?"
+                self.fault("misspelt-element", message)
+            elif not others:
+                self.ignore(f"{child.label} in {element.label}")
 
     def _single(self, element: Element, tag: str) -> Element | None:
         found = element.named(tag)
@@ -206,7 +233,7 @@ class _Reader:
                 continue
             message = f"attribute {quoted(attribute)} of <{element.tag}> is not known"
             if element.tag in _IGNORABLE:
-                self.doubt("unknown-attribute", f"{message} and was ignored")
+                self.ignore(f"attribute {quoted(attribute)} of {element.label}")
             else:
                 self.fault("unknown-attribute", f"{message}; known are {', '.join(known)}")
 
@@ -223,7 +250,7 @@ class _Reader:
         return name
 
     def _inertial(self, element: Element) -> Inertial:
-        self._expect_children(element, _INERTIAL_CHILDREN)
+        self.expect_children(element, _INERTIAL_CHILDREN)
         pose = self._pose(element)
         mass_element = self._single(element, "mass")
         inertia_element = self._single(element, "inertia")

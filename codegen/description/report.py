@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,11 +17,21 @@ SHOWN_CHARACTERS: Final = 60
 
 
 def quoted(text: str) -> str:
-    """A file's own text for a message: in double quotes, control characters escaped, long text cut."""
-    escaped = text.encode("unicode_escape").decode("ascii") if not text.isprintable() else text
-    if len(escaped) > SHOWN_CHARACTERS:
-        escaped = escaped[:SHOWN_CHARACTERS] + "…"
-    return f'"{escaped}"'
+    """A file's own text for a message: in double quotes, see `printable`."""
+    return f'"{printable(text)}"'
+
+
+def printable(text: str, most: int = SHOWN_CHARACTERS) -> str:
+    """Text with control characters escaped, cut after `most` characters."""
+    escaped = text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
+    return escaped if len(escaped) <= most else escaped[:most] + "…"
+
+
+def listed(names: Iterable[str], most: int = 30) -> str:
+    """Names for a message, the first `most` of them."""
+    all_names = [quoted(name) for name in names]
+    rest = len(all_names) - most
+    return ", ".join(all_names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,11 @@ class Finding:
     links: tuple[str, ...] = ()
     joints: tuple[str, ...] = ()
     numbers: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Links and joints."""
+        return (*self.links, *self.joints)
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""

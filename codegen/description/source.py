@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from lxml import etree
 
+from diffpbd.codegen.description.report import printable
 from diffpbd.runtime.errors import InputError
 
 LARGEST_FILE: Final = 32 * 1024 * 1024
@@ -47,6 +48,11 @@ class Element:
     attributes: dict[str, str]
     children: tuple[Element, ...]
     line: int
+
+    @property
+    def label(self) -> str:
+        """`<tag>` for a message."""
+        return f"<{printable(self.tag)}>"
 
     def named(self, tag: str) -> list[Element]:
         """Children of this name in the document's own namespace."""
@@ -100,7 +106,7 @@ def parse(content: bytes) -> Element:
     try:
         root = etree.fromstring(text.encode("utf-8"), parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise SourceError(f"the file is not well-formed XML: {' '.join(str(error).split())}") from error
+        raise SourceError(f"the file is not well-formed XML: {printable(str(error), 300)}") from error
     return _plain(root, etree.QName(root).namespace or "")
 
 

@@ -20,8 +20,8 @@ def read_urdf(
 
     `base` is a link name, by default the root; `tip` one or several link names, by default every end below
     the base. Everything rigidly attached is merged into the moving link that carries it; joints named in
-    `hold` are welded at their zero position (of any type, so a floating base can be welded too); what hangs on
-    any other moving joint that does not lead to a tip is left out. Gravity and tip poses are in the root
+    `hold` are welded at their zero position (of any type, so a floating base can be welded too); what hangs
+    on any other moving joint that does not lead to a tip is left out. Gravity and tip poses are in the root
     link's frame.
     Supported: revolute, continuous, prismatic and fixed joints; planar, floating and mimic joints are refused
     where they are chosen, closed loops always. Raises DescriptionError with every fault at once.

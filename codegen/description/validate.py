@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 
@@ -58,25 +59,19 @@ def examine(
     if selection is not None and not faults:
         robot = assemble(document.name or "robot", selection)
         doubts += mass_doubts(selection, robot)
-    doubts = [*document.doubts, *(doubt for doubt in doubts if not _follows(doubt, document.faults))]
+    # Numbers that could not be read stand as zeros here: no doubt about them is worth a line.
+    unread = {name for fault in document.faults for name in (*fault.links, *fault.joints)}
     report = Report(
         source=name,
         name=document.name,
         joints=tuple(joint.name for joint in robot.joints) if robot else (),
         tips=tuple(tip.name for tip in robot.tips) if robot else (),
         moving_mass=robot.total_mass if robot else 0.0,
-        total_mass=sum(link.inertial.mass for link in document.links if link.inertial is not None),
+        total_mass=math.fsum(link.inertial.mass for link in document.links if link.inertial is not None),
         faults=tuple(faults),
-        doubts=tuple(doubts),
+        doubts=(*document.doubts, *(doubt for doubt in doubts if unread.isdisjoint(doubt.names))),
     )
     return report, robot
-
-
-def _follows(doubt: Finding, faults: Sequence[Finding]) -> bool:
-    """Whether a doubt is about a link or joint with numbers that could not be read, and were taken as zero."""
-    links = {name for fault in faults for name in fault.links}
-    joints = {name for fault in faults for name in fault.joints}
-    return not (links.isdisjoint(doubt.links) and joints.isdisjoint(doubt.joints))
 
 
 def _chosen(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-PIECE = 4000
+PIECE = 1500
 """Operations in one emitted C function; gcc's time grows faster than linearly beyond some thousands."""
 
 UNARY: Mapping[int, str] = {

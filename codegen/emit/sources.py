@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,10 +39,13 @@ class Emission:
     banner: Banner
     files: dict[str, str] = field(default_factory=dict)
     functions: list[Function] = field(default_factory=list)
+    texts: dict[str, int] = field(default_factory=dict)
+    """Bytes of C text of each function's own kernels."""
 
     def add(self, path: str, template: str, **values: Any) -> None:
-        """Render one file."""
-        self.files[path] = render(template, robot=self.robot, banner=self.banner, **values)
+        """Render one file; its banner names it."""
+        banner = dataclasses.replace(self.banner, text=f"{self.robot}: {path}")
+        self.files[path] = render(template, robot=self.robot, banner=banner, **values)
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec]) -> None:
         text = kernel(spec.graph, f"k_{spec.name}")
         symbol = f"{emission.robot}_{spec.name}"
         entries.append(Entry(symbol, text, text.work))
+        emission.texts[spec.name] = len(text.text)
         f = spec.graph
         emission.functions.append(
             Function(
@@ -94,6 +99,7 @@ def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, al
         "src/joint_step.c", "joint_step.c",
         n=n, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work, kernels=kernels, **named,
     )  # fmt: skip
+    emission.texts["joint_step"] = sum(len(k.text) for k in kernels)
     size = model + (12 + 6 + 1 + 1 + 1 + 2 * n + 1 + 1 + 1 + 1 + 1 + 1 + 4) * n + kernel_work
 
     def count(*names: str) -> int:
@@ -119,7 +125,7 @@ def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, al
         emission.functions.append(
             Function(
                 name=name, doc=doc, symbol=f"{emission.robot}_{name}", inputs=arguments(inputs), outputs=arguments(outputs),
-                work_size=None if rollout else size, operations=operations, casadi=casadi, status=STATUS, rollout=rollout,
+                work_size=None if rollout else size, operations=operations, casadi=casadi, status={k: STATUS[k] for k in (1, 2)}, rollout=rollout,
             )  # fmt: skip
         )
 
@@ -145,7 +151,7 @@ def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Paramet
     """Header, common symbols, build files and example; returns the hash of all C text, which the library will report."""
     sources = sorted([*(p for p in emission.files if p.endswith(".c")), "src/common.c"])
     numbers = [{"name": a.name, "unit": a.unit, "default": literal(a.default)} for a in alpha]
-    statuses = "; ".join(f"{k}: {v}" for k, v in STATUS.items())
+    statuses = "; ".join(f"{k}: {v}" for k, v in sorted(STATUS.items()))
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses
     )

@@ -19,6 +19,7 @@ kick in the second half step.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from diffpbd.codegen.symbolic import elimination, forces
@@ -118,6 +119,7 @@ def _unpack_screw(n: int, packed: Any) -> list[Wrench]:
     return [(packed[0:3, i], packed[3:6, i]) for i in range(n)]
 
 
+@cache
 def start(tree: Tree) -> Program:
     """p, pd, u, h → the start pose's `half`, `screw`, the constant `terms` of h F, and a first guess of p_next.
 
@@ -166,6 +168,7 @@ def _iteration_inputs(b: Program, tree: Tree) -> tuple[Any, ...]:
     return p1, p, half, screw, terms, frames, body, plant_inputs(b, tree)
 
 
+@cache
 def newton(tree: Tree) -> Program:
     """One Newton iteration on F: iterate → next, `correction`, and the `factors` of its Jacobian for `chord`."""
     b = Program("joint_step_newton", "Newton iteration on F with its exact Jacobian.")
@@ -181,6 +184,7 @@ def newton(tree: Tree) -> Program:
     return b
 
 
+@cache
 def chord(tree: Tree) -> Program:
     """One iteration on F with the Jacobian that an earlier `newton` factored."""
     b = Program("joint_step_chord", "Chord iteration on F: the last Newton iteration's Jacobian again.")
@@ -194,6 +198,7 @@ def chord(tree: Tree) -> Program:
     return b
 
 
+@cache
 def end(tree: Tree) -> Program:
     """p_next → joint `momentum` at the end of the step before friction, and the inertia `M` there (rotors included)."""
     n = tree.n
@@ -225,6 +230,7 @@ def friction_inputs(b: Program, tree: Tree) -> tuple[Any, Any, Any]:
     return coulomb, viscous, transition
 
 
+@cache
 def velocity(tree: Tree) -> Program:
     """momentum, M → pd_next without Coulomb friction: (M + h D_viscous) ṗ = momentum, exact in one solve."""
     n = tree.n
@@ -236,6 +242,7 @@ def velocity(tree: Tree) -> Program:
     return b
 
 
+@cache
 def velocity_gradient(tree: Tree) -> Program:
     """G as a function of ṗ: M ṗ − momentum − h τ_friction(ṗ), the gradient of a strictly convex function of ṗ."""
     n = tree.n
@@ -250,6 +257,7 @@ def velocity_gradient(tree: Tree) -> Program:
     return b
 
 
+@cache
 def velocity_newton(tree: Tree) -> Program:
     """Newton direction of `velocity_gradient` at ṗ."""
     n = tree.n
@@ -262,6 +270,7 @@ def velocity_newton(tree: Tree) -> Program:
     return b
 
 
+@cache
 def residuals(tree: Tree) -> Program:
     """h F and h G (each n) as functions of both ends: what the step solves, whole, for derivatives and for NLPs."""
     n = tree.n
@@ -285,6 +294,7 @@ def residuals(tree: Tree) -> Program:
     return b
 
 
+@cache
 def node(tree: Tree) -> Program:
     """p_prev, p, p_next → the discrete Euler–Lagrange equation at a node.
 

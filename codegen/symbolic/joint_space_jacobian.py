@@ -10,6 +10,7 @@ CasADi's algorithmic differentiation of F and G gives is a test.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -130,6 +131,7 @@ def declare_blocks(b: Program, tree: Tree) -> tuple[Any, Blocks]:
     return h, Blocks(s.D, s.K0, s.M0, s.K1, b.let(s.M1 + diagonal(slopes)))
 
 
+@cache
 def jacobian(tree: Tree) -> Program:
     """The six blocks of the 2n × 3n Jacobian of (p, pd, u) → (p_next, pd_next)."""
     n = tree.n
@@ -156,6 +158,7 @@ def jacobian(tree: Tree) -> Program:
     return b
 
 
+@cache
 def adjoint(tree: Tree) -> Program:
     """Seeds p_next_bar, pd_next_bar → p_bar, pd_bar, u_bar, and the multipliers x of h F and y of h G, with which the
     derivative by anything else is −xᵀ ∂hF − yᵀ ∂hG."""

@@ -7,6 +7,7 @@ rotor inertia and sensor offset are added by `plant_torque`.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -87,6 +88,7 @@ def rigid_torque(b: Program, tree: Tree, frames: Frames, body: Any, gravity: Any
     return project(b, tree, at.screw, wrenches)
 
 
+@cache
 def inverse_dynamics(tree: Tree) -> Program:
     """p, pd, pdd → u, the rigid body's joint torques [N·m]."""
     b = Program("inverse_dynamics", "Recursive Newton–Euler in mass moments.")
@@ -96,6 +98,7 @@ def inverse_dynamics(tree: Tree) -> Program:
     return b
 
 
+@cache
 def coriolis(tree: Tree) -> Program:
     """p, pd → C(p, ṗ) ṗ."""
     b = Program("coriolis", "Velocity-product torque: Newton–Euler at zero acceleration without gravity.")
@@ -105,6 +108,7 @@ def coriolis(tree: Tree) -> Program:
     return b
 
 
+@cache
 def gravity_torque(tree: Tree) -> Program:
     """p → g(p), the torque that holds the arm at rest."""
     b = Program("gravity", "Torque that balances gravity at rest.")
@@ -119,6 +123,7 @@ def gravity_torque(tree: Tree) -> Program:
     return b
 
 
+@cache
 def mass_matrix(tree: Tree) -> Program:
     """p → M (n × n), from composite inertias."""
     b = Program("mass_matrix", "Joint-space inertia from composite mass moments.")
@@ -136,6 +141,7 @@ def _dense(C: Coupling) -> Any:
     return Matrix.vstack(top, Matrix.hstack(-skew(C.x1), Matrix.eye(3) * C.m))
 
 
+@cache
 def forward_dynamics(tree: Tree) -> Program:
     """p, pd, u → pdd: articulated-body recursion in world axes; `rotor` (n) adds to each joint's own inertia."""
     n = tree.n
@@ -188,6 +194,7 @@ def _symmetric_let(b: Program, A: Any) -> Any:
     return Matrix(n, n, lambda i, j: upper[min(i, j), max(i, j)])
 
 
+@cache
 def energy(tree: Tree) -> Program:
     """p, pd → kinetic, potential [J]; potential is zero for mass at the world origin and springs at rest."""
     b = Program("energy", "Kinetic energy of links and rotors; potential energy of gravity and joint springs.")
@@ -208,6 +215,7 @@ def energy(tree: Tree) -> Program:
     return b
 
 
+@cache
 def tip_pose(tree: Tree, link: int) -> Program:
     """p → position (3) and rotation (3 × 3) of a tip frame; `tip` (12): rotation by rows, then translation, in its link."""
     b = Program("tip_pose", "Pose of the tip frame in the world.")
@@ -220,6 +228,7 @@ def tip_pose(tree: Tree, link: int) -> Program:
     return b
 
 
+@cache
 def tip_jacobian(tree: Tree, link: int) -> Program:
     """p → J (6 × n): linear velocity of the tip point, then angular velocity, world axes."""
     b = Program("tip_jacobian", "Geometric Jacobian of the tip: linear rows, then angular.")
@@ -237,6 +246,7 @@ def tip_jacobian(tree: Tree, link: int) -> Program:
     return b
 
 
+@cache
 def regressor(tree: Tree) -> Program:
     """p, pd, pdd → Y (n × 10 n) with u = Y θ; θ is, link by link, (m, m c, Ixx, Ixy, Ixz, Iyy, Iyz, Izz) about the link
     origin in link axes. Column k of a link is the wrench of a body whose k-th parameter is one and the others zero."""

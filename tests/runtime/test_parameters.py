@@ -11,7 +11,13 @@ from diffpbd.runtime import InputError, Robot
 
 def test_layout(twin: Robot) -> None:
     alpha = twin.alpha
-    assert alpha.names == ("gravity.x", "payload.mass", "friction.viscous.a", "spring.stiffness.a", "spring.stiffness.b")
+    assert alpha.names == (
+        "gravity.x",
+        "payload.mass",
+        "friction.viscous.a",
+        "spring.stiffness.a",
+        "spring.stiffness.b",
+    )
     assert alpha.defaults.tolist() == [0.5, 0, 0, 4, 9]
     assert alpha.lower.tolist() == [-np.inf, 0, 0, 0, 0] and (alpha.upper == np.inf).all()
     assert alpha.units[0] == "m/s^2" and len(alpha) == 5 and "payload.mass" in alpha
@@ -30,7 +36,9 @@ def test_vectors_from_files(twin: Robot, tmp_path: Path) -> None:
     plain, identified = tmp_path / "plain.json", tmp_path / "params.json"
     plain.write_text('{"payload.mass": 2}', encoding="utf-8")
     entry = {"value": 2.0, "std": 0.1, "unit": "kg"}
-    identified.write_text(json.dumps({"status": "ok", "parameters": {"payload.mass": entry}}), encoding="utf-8")
+    identified.write_text(
+        json.dumps({"status": "ok", "parameters": {"payload.mass": entry}}), encoding="utf-8"
+    )
     assert twin.alpha.vector(plain)[1] == twin.alpha.vector(str(identified))[1] == 2.0
 
 

@@ -47,7 +47,13 @@ def loss(twin: Robot, **inputs: Any) -> float:
 
 
 def test_the_gradient_equals_central_differences(twin: Robot) -> None:
-    inputs = {"p0": P0, "pd0": PD0, "U": U, "h": np.array(0.02), "alpha": twin.alpha.vector({"payload.mass": 0.5})}
+    inputs = {
+        "p0": P0,
+        "pd0": PD0,
+        "U": U,
+        "h": np.array(0.02),
+        "alpha": twin.alpha.vector({"payload.mass": 0.5}),
+    }
     gradient = twin.vjp_rollout(**inputs, P_bar=P_BAR, PD_bar=PD_BAR)
     step = 1e-6
     for name, value in inputs.items():
@@ -59,7 +65,9 @@ def test_the_gradient_equals_central_differences(twin: Robot) -> None:
                 moved[index] += sign * step
                 ends.append(loss(twin, **{**inputs, name: moved}))
             numeric[index] = (ends[0] - ends[1]) / (2 * step)
-        np.testing.assert_allclose(getattr(gradient, f"{name}_bar"), numeric, rtol=1e-6, atol=1e-7, err_msg=name)
+        np.testing.assert_allclose(
+            getattr(gradient, f"{name}_bar"), numeric, rtol=1e-6, atol=1e-7, err_msg=name
+        )
 
 
 @pytest.mark.parametrize("segment", [1, 5, 22, 23, 100])
