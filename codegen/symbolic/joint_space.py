@@ -1,4 +1,4 @@
-"""The variational step on joint coordinates: the momentum balance of the maximal step, projected with Tᵀ (MATH.md, F and G).
+"""The variational step on joint coordinates: the momentum balance of the maximal step, projected with Tᵀ (docs/method.md).
 
 On an open tree every consistent pose is x(p). The discrete momentum of a body over a step is the wrench
 
