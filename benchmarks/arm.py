@@ -1,0 +1,221 @@
+"""The arm as bare numbers, and its forward dynamics as the smallest CasADi graphs we know how to write: the peer's best case.
+
+Link frames, joint axes along z, every constant folded. Two textbook ways: the articulated-body algorithm (Featherstone),
+and the composite-rigid-body mass matrix factored as L D L^T. Moments come before forces, angular before linear.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+
+GRAVITY = 9.81
+"""[m/s^2], along -z of the root link."""
+SNAP = 1e-11
+"""Rotation entries closer than this to 0 or 1 are rounding of a URDF's 1.57079632679; snapping them makes the code sparser."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """One moving link: joint placement in its parent, mass [kg], COM [m], inertia about the link origin [kg m^2]."""
+
+    rotation: np.ndarray
+    translation: np.ndarray
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+
+
+def bodies(urdf: str) -> tuple[Body, ...]:
+    """The serial chain of the file `urdf`, read by pinocchio; every joint must turn about its own z axis."""
+    model = pin.buildModelFromUrdf(urdf)
+    result = []
+    for i in range(1, model.njoints):
+        if model.joints[i].shortname() not in ("JointModelRZ", "JointModelRUBZ") or model.parents[i] != i - 1:
+            raise ValueError(f"{urdf}: joint {model.names[i]} is not one of a serial chain of hinges about z.")
+        rotation = np.array(model.jointPlacements[i].rotation)
+        for value in (-1.0, 0.0, 1.0):
+            rotation[np.abs(rotation - value) < SNAP] = value
+        inertia = model.inertias[i]
+        about_origin = inertia.inertia - inertia.mass * np.linalg.matrix_power(pin.skew(inertia.lever), 2)
+        result.append(Body(rotation, np.array(model.jointPlacements[i].translation), inertia.mass,
+                           np.array(inertia.lever), about_origin))
+    return tuple(result)
+
+
+def symmetric(a: ca.SX) -> ca.SX:
+    """The lower triangle of `a`, mirrored, so that nothing is computed twice."""
+    return ca.tril2symm(ca.tril(a))
+
+
+def about_z(c: ca.SX, s: ca.SX, v: ca.SX) -> ca.SX:
+    """Rz v."""
+    return ca.vertcat(c * v[0] - s * v[1], s * v[0] + c * v[1], v[2])
+
+
+def turned(c: ca.SX, s: ca.SX, a: ca.SX) -> ca.SX:
+    """Rz a Rz^T of a symmetric 3 x 3 matrix."""
+    difference, shift = a[0, 0] - a[1, 1], None
+    shift = s * (s * difference + 2 * c * a[0, 1])
+    xy = c * (s * difference + 2 * c * a[0, 1]) - a[0, 1]
+    z = about_z(c, s, a[:, 2])
+    return ca.blockcat([[a[0, 0] - shift, xy, z[0]], [xy, a[1, 1] + shift, z[1]], [z[0], z[1], a[2, 2]]])
+
+
+def turned_general(c: ca.SX, s: ca.SX, a: ca.SX) -> ca.SX:
+    """Rz a Rz^T of any 3 x 3 matrix."""
+    left = ca.horzcat(*(about_z(c, s, a[:, k]) for k in range(3)))
+    return ca.horzcat(*(about_z(c, s, left[k, :].T) for k in range(3))).T
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """A spatial inertia: moment = rotational w + coupling v, force = coupling^T w + linear v."""
+
+    rotational: ca.SX
+    coupling: ca.SX
+    linear: ca.SX
+
+    def __add__(self, other: Inertia) -> Inertia:
+        return Inertia(self.rotational + other.rotational, self.coupling + other.coupling, self.linear + other.linear)
+
+    def to_parent(self, body: Body, c: ca.SX, s: ca.SX) -> Inertia:
+        """The same inertia in the parent link's frame."""
+        r, t = ca.SX(ca.DM(body.rotation)), ca.skew(ca.SX(ca.DM(body.translation)))
+        rotational = symmetric(r @ turned(c, s, self.rotational) @ r.T)
+        linear = symmetric(r @ turned(c, s, self.linear) @ r.T)
+        coupling = r @ turned_general(c, s, self.coupling) @ r.T
+        shifted = coupling + t @ linear
+        return Inertia(symmetric(rotational - coupling @ t + t @ shifted.T), shifted, linear)
+
+
+def rigid(body: Body) -> Inertia:
+    """The link's own inertia."""
+    return Inertia(ca.SX(ca.DM(body.inertia)), ca.SX(body.mass * ca.skew(ca.DM(body.com))), ca.SX(body.mass * ca.DM.eye(3)))
+
+
+def dense(v: ca.SX) -> ca.SX:
+    return ca.densify(v)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What the outward pass knows of each link: velocity, acceleration with pdd = 0 (gravity included), and force."""
+
+    cos: list[ca.SX]
+    sin: list[ca.SX]
+    moment: list[ca.SX]
+    force: list[ca.SX]
+
+
+def down(body: Body, c: ca.SX, s: ca.SX, angular: ca.SX, linear: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """A motion of the parent link, in the child's frame."""
+    r = ca.SX(ca.DM(body.rotation))
+    at_joint = linear + ca.cross(angular, ca.SX(ca.DM(body.translation)))
+    return about_z(c, -s, r.T @ angular), about_z(c, -s, r.T @ at_joint)
+
+
+def up(body: Body, c: ca.SX, s: ca.SX, moment: ca.SX, force: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """A wrench on the child link, in the parent's frame."""
+    r = ca.SX(ca.DM(body.rotation))
+    force = r @ about_z(c, s, force)
+    return r @ about_z(c, s, moment) + ca.cross(ca.SX(ca.DM(body.translation)), force), force
+
+
+def bias(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX) -> Motion:
+    """Outward pass with pdd = 0: the wrench each link needs, in its own frame."""
+    w, a_w, a_v = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX(ca.DM([0, 0, GRAVITY]))
+    result = Motion([ca.cos(p[i]) for i in range(len(chain))], [ca.sin(p[i]) for i in range(len(chain))], [], [])
+    for i, body in enumerate(chain):
+        c, s = result.cos[i], result.sin[i]
+        a_w, a_v = down(body, c, s, a_w, a_v + ca.cross(w, ca.cross(w, ca.SX(ca.DM(body.translation)))))
+        w = about_z(c, -s, ca.SX(ca.DM(body.rotation)).T @ w)
+        a_w = a_w + ca.vertcat(w[1] * pd[i], -w[0] * pd[i], 0)
+        w = w + ca.vertcat(0, 0, pd[i])
+        inertia, com = ca.SX(ca.DM(body.inertia)), ca.SX(body.mass * ca.DM(body.com))
+        force = body.mass * a_v + ca.cross(a_w, com) + ca.cross(w, ca.cross(w, com))
+        moment = inertia @ a_w + ca.cross(w, inertia @ w) + ca.cross(com, a_v)
+        result.moment.append(dense(moment))
+        result.force.append(dense(force))
+    return result
+
+
+def articulated_body(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX, u: ca.SX) -> ca.SX:
+    """Joint accelerations [rad/s^2] by the articulated-body algorithm, the arm hung on a fixed base."""
+    n = len(chain)
+    motion = bias(chain, p, pd)
+    moment, force = list(motion.moment), list(motion.force)
+    inertia = [rigid(body) for body in chain]
+    gain_w, gain_v, rest = [ca.SX()] * n, [ca.SX()] * n, [ca.SX()] * n
+    for i in reversed(range(n)):
+        angular, linear = inertia[i].rotational[:, 2], inertia[i].coupling[2, :].T
+        inverse = 1 / angular[2]
+        rest[i] = (u[i] - moment[i][2]) * inverse
+        gain_w[i], gain_v[i] = angular * inverse, linear * inverse
+        if i == 0:
+            break
+        left = Inertia(inertia[i].rotational - symmetric(angular @ gain_w[i].T),
+                       inertia[i].coupling - angular @ gain_v[i].T,
+                       inertia[i].linear - symmetric(linear @ gain_v[i].T))
+        left.rotational[2, :], left.rotational[:, 2], left.coupling[2, :] = 0, 0, 0
+        body, c, s = chain[i], motion.cos[i], motion.sin[i]
+        inertia[i - 1] = inertia[i - 1] + left.to_parent(body, c, s)
+        pushed_moment = ca.vertcat((moment[i] + angular * rest[i])[:2], u[i])
+        m, f = up(body, c, s, pushed_moment, force[i] + linear * rest[i])
+        moment[i - 1], force[i - 1] = moment[i - 1] + m, force[i - 1] + f
+    a_w, a_v, pdd = ca.SX.zeros(3), ca.SX.zeros(3), []
+    for i, body in enumerate(chain):
+        a_w, a_v = down(body, motion.cos[i], motion.sin[i], a_w, a_v)
+        gain = ca.vertcat(gain_w[i][:2], 1)
+        pdd.append(rest[i] - ca.dot(gain, a_w) - ca.dot(gain_v[i], a_v))
+        a_w = a_w + ca.vertcat(0, 0, pdd[i])
+    return ca.vertcat(*pdd)
+
+
+def composite_body(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX, u: ca.SX) -> ca.SX:
+    """Joint accelerations [rad/s^2] by the mass matrix (composite rigid bodies), factored as L D L^T."""
+    n = len(chain)
+    motion = bias(chain, p, pd)
+    moment, force = list(motion.moment), list(motion.force)
+    rotational, com = [ca.SX(ca.DM(b.inertia)) for b in chain], [ca.SX(b.mass * ca.DM(b.com)) for b in chain]
+    mass, right = [b.mass for b in chain], [ca.SX()] * n
+    matrix = ca.SX.zeros(n, n)
+    for i in reversed(range(n)):
+        body, c, s = chain[i], motion.cos[i], motion.sin[i]
+        right[i] = u[i] - moment[i][2]
+        m, f = rotational[i][:, 2], ca.vertcat(-com[i][1], com[i][0], 0)
+        matrix[i, i] = m[2]
+        for j in reversed(range(i)):
+            m, f = up(chain[j + 1], motion.cos[j + 1], motion.sin[j + 1], m, f)
+            matrix[i, j] = matrix[j, i] = m[2]
+        if i == 0:
+            break
+        m, f = up(body, c, s, moment[i], force[i])
+        moment[i - 1], force[i - 1] = moment[i - 1] + m, force[i - 1] + f
+        r, t = ca.SX(ca.DM(body.rotation)), ca.SX(ca.DM(body.translation))
+        first = r @ about_z(c, s, com[i])
+        shifted, cross = first + mass[i] * t, first @ t.T
+        moved = cross + cross.T + mass[i] * (t @ t.T)
+        rotational[i - 1] = rotational[i - 1] + symmetric(
+            r @ turned(c, s, rotational[i]) @ r.T + ca.trace(moved) * ca.SX.eye(3) - moved)
+        com[i - 1], mass[i - 1] = com[i - 1] + shifted, mass[i - 1] + mass[i]
+    return solve_symmetric(matrix, right)
+
+
+def solve_symmetric(matrix: ca.SX, right: list[ca.SX]) -> ca.SX:
+    """Solution of a symmetric positive definite system by L D L^T, unrolled."""
+    n, lower, scaled, inverse = len(right), {}, {}, []
+    for j in range(n):
+        inverse.append(1 / (matrix[j, j] - sum(scaled[j, k] * lower[j, k] for k in range(j))))
+        for i in range(j + 1, n):
+            scaled[i, j] = matrix[i, j] - sum(scaled[i, k] * lower[j, k] for k in range(j))
+            lower[i, j] = scaled[i, j] * inverse[j]
+    forward: list[ca.SX] = []
+    for i in range(n):
+        forward.append(right[i] - sum(lower[i, k] * forward[k] for k in range(i)))
+    back: list[ca.SX] = [ca.SX()] * n
+    for i in reversed(range(n)):
+        back[i] = forward[i] * inverse[i] - sum(lower[k, i] * back[k] for k in range(i + 1, n))
+    return ca.vertcat(*back)
