@@ -45,6 +45,10 @@ def bodies(urdf: str) -> tuple[Body, ...]:
     return tuple(result)
 
 
+def constant(value: np.ndarray | list[float]) -> ca.SX:
+    return ca.SX(ca.DM(value))
+
+
 def symmetric(a: ca.SX) -> ca.SX:
     """The lower triangle of `a`, mirrored, so that nothing is computed twice."""
     return ca.tril2symm(ca.tril(a))
@@ -57,9 +61,8 @@ def about_z(c: ca.SX, s: ca.SX, v: ca.SX) -> ca.SX:
 
 def turned(c: ca.SX, s: ca.SX, a: ca.SX) -> ca.SX:
     """Rz a Rz^T of a symmetric 3 x 3 matrix."""
-    difference, shift = a[0, 0] - a[1, 1], None
-    shift = s * (s * difference + 2 * c * a[0, 1])
-    xy = c * (s * difference + 2 * c * a[0, 1]) - a[0, 1]
+    common = s * (a[0, 0] - a[1, 1]) + 2 * c * a[0, 1]
+    shift, xy = s * common, c * common - a[0, 1]
     z = about_z(c, s, a[:, 2])
     return ca.blockcat([[a[0, 0] - shift, xy, z[0]], [xy, a[1, 1] + shift, z[1]], [z[0], z[1], a[2, 2]]])
 
@@ -83,7 +86,7 @@ class Inertia:
 
     def to_parent(self, body: Body, c: ca.SX, s: ca.SX) -> Inertia:
         """The same inertia in the parent link's frame."""
-        r, t = ca.SX(ca.DM(body.rotation)), ca.skew(ca.SX(ca.DM(body.translation)))
+        r, t = constant(body.rotation), ca.skew(constant(body.translation))
         rotational = symmetric(r @ turned(c, s, self.rotational) @ r.T)
         linear = symmetric(r @ turned(c, s, self.linear) @ r.T)
         coupling = r @ turned_general(c, s, self.coupling) @ r.T
@@ -93,16 +96,12 @@ class Inertia:
 
 def rigid(body: Body) -> Inertia:
     """The link's own inertia."""
-    return Inertia(ca.SX(ca.DM(body.inertia)), ca.SX(body.mass * ca.skew(ca.DM(body.com))), ca.SX(body.mass * ca.DM.eye(3)))
-
-
-def dense(v: ca.SX) -> ca.SX:
-    return ca.densify(v)
+    return Inertia(constant(body.inertia), constant(body.mass * pin.skew(body.com)), constant(body.mass * np.eye(3)))
 
 
 @dataclass(frozen=True)
 class Motion:
-    """What the outward pass knows of each link: velocity, acceleration with pdd = 0 (gravity included), and force."""
+    """The outward pass: joint cosines and sines, and the wrench each link needs, about its origin in its own frame."""
 
     cos: list[ca.SX]
     sin: list[ca.SX]
@@ -112,40 +111,50 @@ class Motion:
 
 def down(body: Body, c: ca.SX, s: ca.SX, angular: ca.SX, linear: ca.SX) -> tuple[ca.SX, ca.SX]:
     """A motion of the parent link, in the child's frame."""
-    r = ca.SX(ca.DM(body.rotation))
-    at_joint = linear + ca.cross(angular, ca.SX(ca.DM(body.translation)))
+    r = constant(body.rotation)
+    at_joint = linear + ca.cross(angular, constant(body.translation))
     return about_z(c, -s, r.T @ angular), about_z(c, -s, r.T @ at_joint)
 
 
 def up(body: Body, c: ca.SX, s: ca.SX, moment: ca.SX, force: ca.SX) -> tuple[ca.SX, ca.SX]:
     """A wrench on the child link, in the parent's frame."""
-    r = ca.SX(ca.DM(body.rotation))
+    r = constant(body.rotation)
     force = r @ about_z(c, s, force)
-    return r @ about_z(c, s, moment) + ca.cross(ca.SX(ca.DM(body.translation)), force), force
+    return r @ about_z(c, s, moment) + ca.cross(constant(body.translation), force), force
 
 
-def bias(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX) -> Motion:
-    """Outward pass with pdd = 0: the wrench each link needs, in its own frame."""
-    w, a_w, a_v = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX(ca.DM([0, 0, GRAVITY]))
+def outward(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX, pdd: ca.SX | None = None) -> Motion:
+    """Newton and Euler from base to tip, gravity included; without `pdd` the joints don't accelerate."""
+    w, a_w, a_v = ca.SX.zeros(3), ca.SX.zeros(3), constant([0, 0, GRAVITY])
     result = Motion([ca.cos(p[i]) for i in range(len(chain))], [ca.sin(p[i]) for i in range(len(chain))], [], [])
     for i, body in enumerate(chain):
         c, s = result.cos[i], result.sin[i]
-        a_w, a_v = down(body, c, s, a_w, a_v + ca.cross(w, ca.cross(w, ca.SX(ca.DM(body.translation)))))
-        w = about_z(c, -s, ca.SX(ca.DM(body.rotation)).T @ w)
-        a_w = a_w + ca.vertcat(w[1] * pd[i], -w[0] * pd[i], 0)
+        a_w, a_v = down(body, c, s, a_w, a_v + ca.cross(w, ca.cross(w, constant(body.translation))))
+        w = about_z(c, -s, constant(body.rotation).T @ w)
+        a_w = a_w + ca.vertcat(w[1] * pd[i], -w[0] * pd[i], 0 if pdd is None else pdd[i])
         w = w + ca.vertcat(0, 0, pd[i])
-        inertia, com = ca.SX(ca.DM(body.inertia)), ca.SX(body.mass * ca.DM(body.com))
+        inertia, com = constant(body.inertia), constant(body.mass * body.com)
         force = body.mass * a_v + ca.cross(a_w, com) + ca.cross(w, ca.cross(w, com))
         moment = inertia @ a_w + ca.cross(w, inertia @ w) + ca.cross(com, a_v)
-        result.moment.append(dense(moment))
-        result.force.append(dense(force))
+        result.moment.append(ca.densify(moment))
+        result.force.append(ca.densify(force))
     return result
+
+
+def inverse_dynamics(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX, pdd: ca.SX) -> ca.SX:
+    """Joint torques [N m] by the recursive Newton-Euler algorithm."""
+    motion = outward(chain, p, pd, pdd)
+    moment, force = list(motion.moment), list(motion.force)
+    for i in reversed(range(1, len(chain))):
+        m, f = up(chain[i], motion.cos[i], motion.sin[i], moment[i], force[i])
+        moment[i - 1], force[i - 1] = moment[i - 1] + m, force[i - 1] + f
+    return ca.vertcat(*(m[2] for m in moment))
 
 
 def articulated_body(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX, u: ca.SX) -> ca.SX:
     """Joint accelerations [rad/s^2] by the articulated-body algorithm, the arm hung on a fixed base."""
     n = len(chain)
-    motion = bias(chain, p, pd)
+    motion = outward(chain, p, pd)
     moment, force = list(motion.moment), list(motion.force)
     inertia = [rigid(body) for body in chain]
     gain_w, gain_v, rest = [ca.SX()] * n, [ca.SX()] * n, [ca.SX()] * n
@@ -177,10 +186,10 @@ def articulated_body(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX, u: ca.SX) -> 
 def composite_body(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX, u: ca.SX) -> ca.SX:
     """Joint accelerations [rad/s^2] by the mass matrix (composite rigid bodies), factored as L D L^T."""
     n = len(chain)
-    motion = bias(chain, p, pd)
+    motion = outward(chain, p, pd)
     moment, force = list(motion.moment), list(motion.force)
-    rotational, com = [ca.SX(ca.DM(b.inertia)) for b in chain], [ca.SX(b.mass * ca.DM(b.com)) for b in chain]
-    mass, right = [b.mass for b in chain], [ca.SX()] * n
+    rotational, com = [constant(b.inertia) for b in chain], [constant(b.mass * b.com) for b in chain]
+    mass, right = [b.mass for b in chain], ca.SX(n, 1)
     matrix = ca.SX.zeros(n, n)
     for i in reversed(range(n)):
         body, c, s = chain[i], motion.cos[i], motion.sin[i]
@@ -194,7 +203,7 @@ def composite_body(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX, u: ca.SX) -> ca
             break
         m, f = up(body, c, s, moment[i], force[i])
         moment[i - 1], force[i - 1] = moment[i - 1] + m, force[i - 1] + f
-        r, t = ca.SX(ca.DM(body.rotation)), ca.SX(ca.DM(body.translation))
+        r, t = constant(body.rotation), constant(body.translation)
         first = r @ about_z(c, s, com[i])
         shifted, cross = first + mass[i] * t, first @ t.T
         moved = cross + cross.T + mass[i] * (t @ t.T)
@@ -204,18 +213,28 @@ def composite_body(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX, u: ca.SX) -> ca
     return solve_symmetric(matrix, right)
 
 
-def solve_symmetric(matrix: ca.SX, right: list[ca.SX]) -> ca.SX:
-    """Solution of a symmetric positive definite system by L D L^T, unrolled."""
-    n, lower, scaled, inverse = len(right), {}, {}, []
+def solve_symmetric(matrix: ca.SX, right: ca.SX) -> ca.SX:
+    """Solution (n x k) of a symmetric positive definite system by L D L^T, unrolled."""
+    n = matrix.shape[0]
+    lower, scaled, inverse = ca.SX.eye(n), ca.SX.zeros(n, n), []
     for j in range(n):
         inverse.append(1 / (matrix[j, j] - sum(scaled[j, k] * lower[j, k] for k in range(j))))
         for i in range(j + 1, n):
             scaled[i, j] = matrix[i, j] - sum(scaled[i, k] * lower[j, k] for k in range(j))
             lower[i, j] = scaled[i, j] * inverse[j]
-    forward: list[ca.SX] = []
+    rows = [right[i, :] for i in range(n)]
     for i in range(n):
-        forward.append(right[i] - sum(lower[i, k] * forward[k] for k in range(i)))
-    back: list[ca.SX] = [ca.SX()] * n
+        rows[i] = rows[i] - sum(lower[i, k] * rows[k] for k in range(i))
+    rows = [row * inverse[i] for i, row in enumerate(rows)]
     for i in reversed(range(n)):
-        back[i] = forward[i] * inverse[i] - sum(lower[k, i] * back[k] for k in range(i + 1, n))
-    return ca.vertcat(*back)
+        rows[i] = rows[i] - sum(lower[k, i] * rows[k] for k in range(i + 1, n))
+    return ca.vertcat(*rows)
+
+
+def implicit_jacobian(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX, u: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Joint accelerations and their n x 3n Jacobian by p, pd, u from that of inverse dynamics: -M^-1 [dID, -1]."""
+    value = composite_body(chain, p, pd, u)
+    pdd = ca.SX.sym("pdd", len(chain))
+    slopes = ca.jacobian(inverse_dynamics(chain, p, pd, pdd), ca.vertcat(p, pd, pdd))
+    by_p, by_pd, matrix = ca.horzsplit(ca.substitute(slopes, pdd, value), len(chain))
+    return value, solve_symmetric(matrix, ca.horzcat(-by_p, -by_pd, ca.SX.eye(len(chain))))
