@@ -1,4 +1,7 @@
-"""Exceptions of diffpbd. A message is one paragraph: what is wrong, where, what was found, what was expected, what to do."""
+"""Exceptions of diffpbd.
+
+A message is one paragraph: what is wrong, where, what was found, what was expected, what to do.
+"""
 
 
 class DiffpbdError(Exception):
@@ -6,7 +9,7 @@ class DiffpbdError(Exception):
 
 
 class InputError(DiffpbdError):
-    """Bad input from the user: a file, an option or an array argument. The commands answer it with exit code 1."""
+    """Bad input from the user: a file, an option or an array argument; the commands exit with 1."""
 
 
 class SolverError(DiffpbdError):

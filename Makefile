@@ -1,0 +1,44 @@
+# Needs Python >= 3.10, make and a C compiler. Every verb sets up what it needs in .venv/, once.
+# PYTHON=... chooses the interpreter for .venv/, ROBOT=... the robot, OPTS=... is passed on to the command.
+
+PYTHON ?= python3
+ROBOT ?= baxter
+OPTS ?=
+
+BIN := .venv/bin
+SETUP := PYTHON='$(PYTHON)' .ci/environment
+
+.PHONY: help generate test soak check-generated bench lint clean
+.DEFAULT_GOAL := help
+
+help: ## This list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	  while IFS='|' read -r verb text; do printf '  make %-16s %s\n' "$$verb" "$$text"; done
+
+generate: ## Derive, emit and compile ROBOT (a shipped name or a URDF file) into generated/
+	@$(SETUP) all
+	@$(BIN)/diffpbd generate '$(ROBOT)' --out 'generated/$(basename $(notdir $(ROBOT)))' $(OPTS)
+
+test: ## The test suite with reduced counts, under 10 minutes
+	@$(SETUP) test
+	@$(BIN)/pytest $(OPTS)
+
+soak: ## The test suite with the long counts
+	@$(SETUP) test
+	@$(BIN)/pytest --soak $(OPTS)
+
+check-generated: ## Regenerate the committed robots of generated/ and compare (OPTS=--update-golden accepts)
+	@$(SETUP) test
+	@$(BIN)/pytest tests/test_generated.py $(OPTS)
+
+bench: ## Benchmarks against pinocchio, MuJoCo and CasADi code, in one table
+	@$(SETUP) bench
+	@$(BIN)/python -m benchmarks $(OPTS)
+
+lint: ## ruff and mypy --strict
+	@$(SETUP) dev
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+clean: ## Remove .venv/, caches and builds; generated/ is kept
+	rm -rf .venv .editable build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,63 @@
+"""From the chosen part of a description to a Robot: what hangs rigidly together becomes one moving link."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from diffpbd.codegen.description.document import DEFAULT_AXIS, JointElement
+from diffpbd.codegen.description.rigid import MASSLESS, compose, merged, moved, norm, scale
+from diffpbd.codegen.description.robot import Joint, JointType, Link, Robot, Tip, Vec3
+from diffpbd.codegen.description.tree import Selection
+
+_UNIT_ROUNDING: Final = 4e-16
+"""[1] Two units in the last place: an axis this close to unit length is kept to the bit."""
+
+
+def assemble(name: str, selection: Selection) -> Robot:
+    """The Robot of a selection without faults."""
+    joints = tuple(_joint(selection, joint) for joint in selection.joints)
+    links = tuple(_link(selection, names) for names in selection.carried())
+    tips = []
+    for tip in selection.tips:
+        carrier, pose = selection.place[tip]
+        tips.append(Tip(tip, carrier, pose.rotation, pose.translation))
+    return Robot(name, selection.base, joints, links, tuple(tips))
+
+
+def _link(selection: Selection, names: list[str]) -> Link:
+    """`names`: what the link consists of, the moving link first."""
+    bodies = []
+    for part in names:
+        inertial = selection.tree.links[part].inertial
+        bodies.append(moved(selection.place[part][1], MASSLESS if inertial is None else inertial))
+    return Link(names[0], merged(bodies), tuple(names[1:]))
+
+
+def _joint(selection: Selection, joint: JointElement) -> Joint:
+    parent, pose = selection.place[joint.parent]
+    pose = compose(pose, joint.pose)
+    unbounded = joint.type == JointType.CONTINUOUS.value or not joint.has_limit
+    return Joint(
+        name=joint.name,
+        type=JointType(joint.type),
+        parent=parent,
+        rotation=pose.rotation,
+        translation=pose.translation,
+        axis=_unit(DEFAULT_AXIS if joint.axis is None else joint.axis),
+        lower=None if unbounded else _finite(0.0 if joint.lower is None else joint.lower),
+        upper=None if unbounded else _finite(0.0 if joint.upper is None else joint.upper),
+        velocity=_finite(joint.velocity),
+        effort=_finite(joint.effort),
+        damping=joint.damping,
+        friction=joint.friction,
+    )
+
+
+def _unit(axis: Vec3) -> Vec3:
+    length = norm(axis)
+    return axis if abs(length - 1.0) <= _UNIT_ROUNDING else scale(axis, 1.0 / length)
+
+
+def _finite(bound: float | None) -> float | None:
+    return None if bound is None or math.isinf(bound) else bound

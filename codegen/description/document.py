@@ -1,0 +1,299 @@
+"""The URDF as written: links and joints, their numbers read strictly, every fault found on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Final, TypeVar
+
+from diffpbd.codegen.description.numerals import XACRO, NumberError, read_limit, read_number, read_vector
+from diffpbd.codegen.description.report import Finding, listed, printable, quoted
+from diffpbd.codegen.description.rigid import Pose, rotated_inertia, rotation_from_rpy, symmetric
+from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
+from diffpbd.codegen.description.source import Element
+
+MOVING_TYPES: Final = ("revolute", "continuous", "prismatic")
+UNSUPPORTED_TYPES: Final = ("planar", "floating")
+DEFAULT_AXIS: Final[Vec3] = (1.0, 0.0, 0.0)
+"""What the format says where a joint has no `axis` element."""
+
+SIMILAR: Final = 0.75
+"""[1] Likeness (difflib) from which an unknown element is taken for a misspelt one: Origin, limits, axes."""
+
+_ROBOT_CHILDREN: Final = ("link", "joint")
+_SHAPES: Final = ("visual", "collision")
+_LINK_CHILDREN: Final = ("inertial", *_SHAPES)
+_JOINT_CHILDREN: Final = (
+    "origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"
+)  # fmt: skip
+_INERTIAL_CHILDREN: Final = ("origin", "mass", "inertia")
+_INERTIA: Final = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_ATTRIBUTES: Final = {
+    "origin": ("xyz", "rpy"),
+    "mass": ("value",),
+    "inertia": _INERTIA,
+    "axis": ("xyz",),
+    "parent": ("link",),
+    "child": ("link",),
+    "limit": ("lower", "upper", "effort", "velocity"),
+    "dynamics": ("damping", "friction"),
+    "mimic": ("joint", "multiplier", "offset"),
+}
+_IGNORABLE: Final = ("limit", "dynamics")
+"""Elements to which dialects add attributes that do not concern the rigid-body model."""
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class LinkElement:
+    """A link as written; `inertial` in link axes (its origin applied), None where the element is absent."""
+
+    name: str
+    line: int
+    inertial: Inertial | None = None
+
+
+@dataclass(frozen=True)
+class JointElement:
+    """A joint as written: `axis` not normalised, bounds infinite as in the file, None where it is silent."""
+
+    name: str
+    line: int
+    type: str
+    parent: str
+    child: str
+    pose: Pose = field(default_factory=Pose)
+    axis: Vec3 | None = None
+    has_limit: bool = False
+    lower: float | None = None
+    upper: float | None = None
+    velocity: float | None = None
+    effort: float | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+    mimics: str | None = None
+
+    @property
+    def moves(self) -> bool:
+        """False for fixed joints."""
+        return self.type != "fixed"
+
+
+@dataclass(frozen=True)
+class Document:
+    """Links and joints in file order."""
+
+    name: str
+    links: tuple[LinkElement, ...]
+    joints: tuple[JointElement, ...]
+    faults: tuple[Finding, ...]
+    doubts: tuple[Finding, ...]
+
+
+def read_document(root: Element) -> Document:
+    """Reads every link and joint; nothing is refused here, faults are collected."""
+    reader = _Reader()
+    if root.tag != "robot" or root.namespace:
+        reader.fault("root", f"the root element is {root.label}, a URDF has <robot>")
+        return Document("", (), (), tuple(reader.faults), ())
+    reader.find_xacro(root)
+    reader.expect_children(root, _ROBOT_CHILDREN, others=True)
+    name = root.attributes.get("name", "").strip()
+    if not name:
+        reader.doubt("robot-name", "the robot has no name")
+    links = tuple(reader.link(element) for element in root.named("link"))
+    joints = tuple(reader.joint(element) for element in root.named("joint"))
+    reader.tell_ignored()
+    if not links:
+        reader.fault("no-links", "the description has no link")
+    return Document(name, links, joints, tuple(reader.faults), tuple(reader.doubts))
+
+
+class _Reader:
+    """Collects findings about one link or joint at a time; `where` says which, for the messages."""
+
+    def __init__(self) -> None:
+        self.faults: list[Finding] = []
+        self.doubts: list[Finding] = []
+        self.ignored: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
+        self.where = ""
+        self.links: tuple[str, ...] = ()
+        self.joints: tuple[str, ...] = ()
+
+    def fault(self, code: str, message: str) -> None:
+        self.faults.append(Finding(code, self.where + message, self.links, self.joints))
+
+    def doubt(self, code: str, message: str) -> None:
+        self.doubts.append(Finding(code, self.where + message, self.links, self.joints))
+
+    def ignore(self, what: str) -> None:
+        self.ignored.setdefault(what, []).append((self.links, self.joints))
+
+    def tell_ignored(self) -> None:
+        """One doubt for everything of a kind: dialects repeat their elements in every link."""
+        for what, where in self.ignored.items():
+            links = tuple(dict.fromkeys(name for names, _ in where for name in names))
+            joints = tuple(dict.fromkeys(name for _, names in where for name in names))
+            message = f"unknown {what} was ignored in {listed((*links, *joints), 3)}"
+            self.doubts.append(Finding("ignored", message, links, joints))
+
+    def find_xacro(self, root: Element) -> None:
+        for element in root.walk():
+            if "xacro" in element.namespace:
+                self.fault(
+                    "xacro",
+                    f"<xacro:{printable(element.tag)}> at line {element.line} {XACRO}",
+                )
+
+    def link(self, element: Element) -> LinkElement:
+        name = self._enter("link", element)
+        self.expect_children(element, _LINK_CHILDREN)
+        inertial = self._single(element, "inertial")
+        result = LinkElement(name, element.line, None if inertial is None else self._inertial(inertial))
+        self._leave()
+        return result
+
+    def joint(self, element: Element) -> JointElement:
+        name = self._enter("joint", element)
+        self.expect_children(element, _JOINT_CHILDREN)
+        type_ = element.attributes.get("type", "")
+        if type_ not in (*MOVING_TYPES, *UNSUPPORTED_TYPES, "fixed"):
+            known = ", ".join((*MOVING_TYPES, "fixed"))
+            self.fault("joint-type", f"type {quoted(type_)} is not known; supported are {known}")
+        axis = self._single(element, "axis")
+        limit = self._single(element, "limit")
+        dynamics = self._single(element, "dynamics")
+        mimic = self._single(element, "mimic")
+        result = JointElement(
+            name=name,
+            line=element.line,
+            type=type_,
+            parent=self._linked(element, "parent"),
+            child=self._linked(element, "child"),
+            pose=self._pose(element),
+            axis=None if axis is None else self._value(axis, "xyz", read_vector, DEFAULT_AXIS, required=True),
+            has_limit=limit is not None,
+            lower=self._bound(limit, "lower"),
+            upper=self._bound(limit, "upper"),
+            velocity=self._bound(limit, "velocity"),
+            effort=self._bound(limit, "effort"),
+            damping=0.0 if dynamics is None else self._value(dynamics, "damping", read_number, 0.0),
+            friction=0.0 if dynamics is None else self._value(dynamics, "friction", read_number, 0.0),
+            mimics=None if mimic is None else mimic.attributes.get("joint", ""),
+        )
+        self._leave()
+        return result
+
+    def _enter(self, kind: str, element: Element) -> str:
+        name = element.attributes.get("name", "")
+        self.where = f"{kind} {quoted(name)}: "
+        if kind == "link":
+            self.links = (name,)
+        else:
+            self.joints = (name,)
+        if not name.strip():
+            self.fault(f"{kind}-name", f"a {kind} without a name at line {element.line}")
+        self._expect_expanded(element, "name", name)
+        return name
+
+    def _expect_expanded(self, element: Element, attribute: str, text: str) -> None:
+        if "${" in text or "$(" in text:
+            self.fault("xacro", f"<{element.tag}> {attribute}={quoted(text)} {XACRO}")
+
+    def _leave(self) -> None:
+        self.where, self.links, self.joints = "", (), ()
+
+    def expect_children(self, element: Element, known: tuple[str, ...], *, others: bool = False) -> None:
+        """Names unknown elements (unless `others` are at home there), refuses those that look misspelt."""
+        for child in element.children:
+            if child.namespace or child.tag in known:
+                continue
+            meant = get_close_matches(child.tag.lower(), known, 1, SIMILAR)
+            if meant and meant[0] not in _SHAPES:
+                message = f"unknown {child.label} in {element.label}; <{meant[0]}> was meant?"
+                self.fault("misspelt-element", message)
+            elif not others:
+                self.ignore(f"{child.label} in {element.label}")
+
+    def _single(self, element: Element, tag: str) -> Element | None:
+        found = element.named(tag)
+        if len(found) > 1:
+            self.fault("repeated-element", f"{len(found)} <{tag}> in <{element.tag}>, one is expected")
+        if not found:
+            return None
+        self._expect_attributes(found[0])
+        return found[0]
+
+    def _expect_attributes(self, element: Element) -> None:
+        known = _ATTRIBUTES.get(element.tag)
+        for attribute in element.attributes:
+            if known is None or attribute in known or attribute.startswith("{"):
+                continue
+            message = f"attribute {quoted(attribute)} of <{element.tag}> is not known"
+            if element.tag in _IGNORABLE:
+                self.ignore(f"attribute {quoted(attribute)} of {element.label}")
+            else:
+                self.fault("unknown-attribute", f"{message}; known are {', '.join(known)}")
+
+    def _linked(self, element: Element, tag: str) -> str:
+        found = self._single(element, tag)
+        if found is None:
+            self.fault(f"no-{tag}", f"no <{tag}> element")
+            return ""
+        name = found.attributes.get("link")
+        if name is None:
+            self.fault(f"no-{tag}", f"<{tag}> has no link attribute")
+            return ""
+        self._expect_expanded(found, "link", name)
+        return name
+
+    def _inertial(self, element: Element) -> Inertial:
+        self.expect_children(element, _INERTIAL_CHILDREN)
+        pose = self._pose(element)
+        mass_element = self._single(element, "mass")
+        inertia_element = self._single(element, "inertia")
+        mass, entries = 0.0, [0.0] * len(_INERTIA)
+        if mass_element is None:
+            self.fault("no-mass", "<inertial> has no <mass>")
+        else:
+            mass = self._value(mass_element, "value", read_number, 0.0, required=True)
+        if inertia_element is None:
+            self.fault("no-inertia", "<inertial> has no <inertia>")
+        else:
+            entries = [self._value(inertia_element, key, read_number, 0.0, required=True) for key in _INERTIA]
+        return Inertial(mass, pose.translation, rotated_inertia(pose.rotation, symmetric(*entries)))
+
+    def _pose(self, element: Element) -> Pose:
+        origin = self._single(element, "origin")
+        if origin is None:
+            return Pose()
+        translation = self._value(origin, "xyz", read_vector, ZERO)
+        rpy = self._value(origin, "rpy", read_vector, ZERO)
+        return Pose(rotation_from_rpy(rpy), translation)
+
+    def _bound(self, element: Element | None, attribute: str) -> float | None:
+        if element is None or attribute not in element.attributes:
+            return None
+        return self._value(element, attribute, read_limit, 0.0)
+
+    def _value(
+        self,
+        element: Element,
+        attribute: str,
+        read: Callable[[str], Value],
+        default: Value,
+        *,
+        required: bool = False,
+    ) -> Value:
+        attributes: Mapping[str, str] = element.attributes
+        if attribute not in attributes:
+            if required:
+                self.fault("no-number", f"<{element.tag}> has no attribute {attribute}")
+            return default
+        try:
+            return read(attributes[attribute])
+        except NumberError as error:
+            self.fault("number", f"<{element.tag}> {attribute}={error}")
+            return default

@@ -1,0 +1,95 @@
+"""What is refused: numbers that no body or joint can have, joints that cannot be derived."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from diffpbd.codegen.description.document import (
+    DEFAULT_AXIS,
+    MOVING_TYPES,
+    UNSUPPORTED_TYPES,
+    Document,
+    JointElement,
+    LinkElement,
+)
+from diffpbd.codegen.description.report import Finding, quoted
+from diffpbd.codegen.description.rigid import norm
+from diffpbd.codegen.description.robot import Mat3
+from diffpbd.codegen.description.singular import NEGLIGIBLE_INERTIA
+from diffpbd.codegen.description.tree import Selection
+
+SHORTEST_AXIS: Final = 1e-6
+"""[1] An axis shorter than this names no direction; exporters write unit axes."""
+
+ROUNDED_OFF: Final = 1e-6
+"""[1] Part of the largest principal moment by which the smallest may be negative: printed digits."""
+
+
+def principal_moments(inertia: Mat3) -> tuple[float, float, float]:
+    """Eigenvalues [kg·m²] of an inertia, ascending."""
+    smallest, middle, largest = np.linalg.eigvalsh(np.array(inertia))
+    return (float(smallest), float(middle), float(largest))
+
+
+def document_faults(document: Document) -> Iterator[Finding]:
+    """Every link and every joint as written, before anything is merged or chosen."""
+    for link in document.links:
+        yield from _link_faults(link)
+    for joint in document.joints:
+        yield from _joint_faults(joint)
+
+
+def selection_faults(selection: Selection) -> Iterator[Finding]:
+    """Joints among the chosen ones that cannot be derived."""
+    for joint in selection.joints:
+        name = quoted(joint.name)
+        if joint.type in UNSUPPORTED_TYPES:
+            message = f"joint {name}: type {quoted(joint.type)} is not supported;"
+            message += f" supported are {', '.join(MOVING_TYPES)} and fixed"
+            yield Finding("joint-type", message, (), (joint.name,))
+        if joint.mimics is not None:
+            message = f"joint {name} mimics joint {quoted(joint.mimics)}, which is not supported;"
+            message += " hold it at zero or choose a tip before it"
+            yield Finding("mimic", message, (), (joint.name, joint.mimics))
+
+
+def _link_faults(link: LinkElement) -> Iterator[Finding]:
+    if link.inertial is None:
+        return
+    where = f"link {quoted(link.name)}: "
+    mass = link.inertial.mass
+    if mass < 0.0:
+        yield Finding(
+            "negative-mass", f"{where}mass {mass:g} kg is negative", (link.name,), (), (("mass", mass),)
+        )
+    smallest, _, largest = principal_moments(link.inertial.inertia)
+    if smallest < -max(ROUNDED_OFF * largest, NEGLIGIBLE_INERTIA):
+        message = (
+            f"{where}inertia is not positive: principal moments from {smallest:.4g} to {largest:.4g} kg·m²"
+        )
+        numbers = (("smallest_moment", smallest), ("largest_moment", largest))
+        yield Finding("negative-inertia", message, (link.name,), (), numbers)
+
+
+def _joint_faults(joint: JointElement) -> Iterator[Finding]:
+    where = f"joint {quoted(joint.name)}: "
+    names = (joint.name,)
+    axis = DEFAULT_AXIS if joint.axis is None else joint.axis
+    if joint.type in MOVING_TYPES and norm(axis) < SHORTEST_AXIS:
+        x, y, z = axis
+        message = f'{where}axis "{x:g} {y:g} {z:g}" has no direction; a {joint.type} joint needs one'
+        yield Finding("axis", message, (), names, (("axis_length", norm(axis)),))
+    for attribute, coefficient in (("damping", joint.damping), ("friction", joint.friction)):
+        if coefficient < 0.0:
+            message = f"{where}{attribute} {coefficient:g} is negative, it would add energy"
+            yield Finding("negative-friction", message, (), names, ((attribute, coefficient),))
+    bounds = (("lower", joint.lower, 1.0), ("upper", joint.upper, -1.0))
+    sizes = (("velocity", joint.velocity, -1.0), ("effort", joint.effort, -1.0))
+    for attribute, bound, wrong in (*bounds, *sizes):
+        if bound is not None and math.isinf(bound) and math.copysign(1.0, bound) == wrong:
+            message = f"{where}limit {attribute} is {bound:g}, which no value can respect"
+            yield Finding("limit", message, (), names)

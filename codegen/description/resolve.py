@@ -1,0 +1,53 @@
+"""ROBOT of the commands: a shipped name, a recipe or a URDF file."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from diffpbd.codegen.description.recipe import Recipe, default_recipe, load_recipe, with_options
+from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.runtime.errors import InputError
+
+ROBOTS: Final = Path(__file__).resolve().parent.parent / "robots"
+"""Folder of the shipped descriptions and their recipes."""
+
+
+def shipped_robots() -> tuple[str, ...]:
+    """Names of the shipped robots."""
+    return tuple(sorted(path.stem for path in ROBOTS.glob("*.toml")))
+
+
+def find_recipe(robot: str, *, base: str | None = None, tip: str | Sequence[str] | None = None) -> Recipe:
+    """The recipe of a shipped name, a TOML recipe or a bare URDF file; base and tip replaced if given."""
+    if robot in shipped_robots():
+        return with_options(load_recipe(ROBOTS / f"{robot}.toml"), base=base, tip=tip)
+    path = Path(robot)
+    if path.suffix == ".toml" and path.is_file():
+        return with_options(load_recipe(path), base=base, tip=tip)
+    if path.is_file():
+        return default_recipe(path, base, tip)
+    what = "a folder" if path.is_dir() else "not a file"
+    raise InputError(
+        f"ROBOT {robot} is {what}; a shipped name ({', '.join(shipped_robots())}),"
+        " a recipe (.toml) or a URDF file is expected"
+    )
+
+
+def read_robot(recipe: Recipe) -> Robot:
+    """The robot of a recipe, under the recipe's name."""
+    robot = read_urdf(recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold)
+    return dataclasses.replace(robot, name=recipe.name)
+
+
+def resolve(
+    robot: str, *, base: str | None = None, tip: str | Sequence[str] | None = None
+) -> tuple[Recipe, Robot]:
+    """Recipe and robot of ROBOT; base and tip are filled in where they were left to the description."""
+    recipe = find_recipe(robot, base=base, tip=tip)
+    found = read_robot(recipe)
+    tips = tuple(tip.name for tip in found.tips)
+    return dataclasses.replace(recipe, base=found.base, tip=tips), found

@@ -1,0 +1,123 @@
+"""The robot as the derivation sees it: moving links, one joint before each, named tips. Frozen, hashable.
+
+Frames: `world` is the frame of the root link of the description, in which gravity is given, whatever
+the base link; moving joints between root and base are held at their zero position. The frame of a moving link
+is the frame of the joint that moves it: joint i moves link i, and at zero position both are the same. A
+rotation `R_a_b` maps coordinates of frame b to frame a; it is stored as three rows. SI units everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+Vec3 = tuple[float, float, float]
+Mat3 = tuple[Vec3, Vec3, Vec3]
+
+ZERO: Final[Vec3] = (0.0, 0.0, 0.0)
+IDENTITY: Final[Mat3] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+WORLD: Final[int] = -1
+"""Parent index of a joint that hangs on the base."""
+
+
+class JointType(Enum):
+    """Kind of a moving joint. Continuous is a revolute joint whose position is unbounded."""
+
+    REVOLUTE = "revolute"
+    CONTINUOUS = "continuous"
+    PRISMATIC = "prismatic"
+
+    @property
+    def unit(self) -> str:
+        """Unit of the joint position: `rad` or `m`."""
+        return "m" if self is JointType.PRISMATIC else "rad"
+
+    @property
+    def effort_unit(self) -> str:
+        """Unit of the joint effort: `N·m` or `N`."""
+        return "N" if self is JointType.PRISMATIC else "N·m"
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """Mass [kg], centre of mass `com` [m] (3, link frame), `inertia` [kg·m²] (3 x 3, about it, link axes)."""
+
+    mass: float
+    com: Vec3
+    inertia: Mat3
+
+
+@dataclass(frozen=True)
+class Link:
+    """A moving link; `inertial` includes everything rigidly attached to it, whose names `merged` lists."""
+
+    name: str
+    inertial: Inertial
+    merged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A moving joint.
+
+    `parent` is the index of the link that carries it, -1 for the base. `rotation` (3 x 3, R_parent_joint)
+    and `translation` [m] (3, parent frame) place the joint frame at zero position in the frame of the parent
+    link, or in the world frame for parent -1. `axis` is a unit vector (3) in the joint frame. `lower`,
+    `upper` [rad or m], `velocity` [rad/s or m/s] and `effort` [N·m or N] are None where unbounded. `damping`
+    [N·m·s/rad or N·s/m] and `friction` [N·m or N] are what the file's `dynamics` element says.
+    """
+
+    name: str
+    type: JointType
+    parent: int
+    rotation: Mat3
+    translation: Vec3
+    axis: Vec3
+    lower: float | None = None
+    upper: float | None = None
+    velocity: float | None = None
+    effort: float | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+
+
+@dataclass(frozen=True)
+class Tip:
+    """A named frame on link `link` (index): `rotation` (3 x 3, R_link_tip), `translation` [m] (3, link)."""
+
+    name: str
+    link: int
+    rotation: Mat3
+    translation: Vec3
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A tree of moving links: joint i moves link i, parents come before children, depth first in file order.
+
+    `base` names the link the tree hangs on, `tips[0]` is the tip of every function that speaks of one.
+    """
+
+    name: str
+    base: str
+    joints: tuple[Joint, ...]
+    links: tuple[Link, ...]
+    tips: tuple[Tip, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of moving joints."""
+        return len(self.joints)
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of all moving links [kg]."""
+        return sum(link.inertial.mass for link in self.links)
+
+    @property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Indices of the joints that each link carries, in joint order."""
+        return tuple(
+            tuple(j for j, joint in enumerate(self.joints) if joint.parent == i) for i in range(self.n)
+        )

@@ -1,0 +1,32 @@
+"""The door: a URDF file in, a Robot out, or one exception that lists every fault."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diffpbd.codegen.description.report import DescriptionError
+from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.validate import Source, examine
+
+
+def read_urdf(
+    source: Source,
+    *,
+    base: str | None = None,
+    tip: str | Sequence[str] | None = None,
+    hold: Sequence[str] = (),
+) -> Robot:
+    """Reads a URDF file (or its bytes) as the tree of moving links from `base` to `tip`.
+
+    `base` is a link name, by default the root; `tip` one or several link names, by default every end below
+    the base. Everything rigidly attached is merged into the moving link that carries it; joints named in
+    `hold` are welded at their zero position (of any type, so a floating base can be welded too); what hangs
+    on any other moving joint that does not lead to a tip is left out. Gravity and tip poses are in the root
+    link's frame.
+    Supported: revolute, continuous, prismatic and fixed joints; planar, floating and mimic joints are refused
+    where they are chosen, closed loops always. Raises DescriptionError with every fault at once.
+    """
+    report, robot = examine(source, base=base, tip=tip, hold=hold)
+    if robot is None:
+        raise DescriptionError(report)
+    return robot

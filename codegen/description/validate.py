@@ -1,0 +1,83 @@
+"""Everything that is wrong or doubtful about a description, at once."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+
+from diffpbd.codegen.description.assembly import assemble
+from diffpbd.codegen.description.document import Document, read_document
+from diffpbd.codegen.description.doubts import link_doubts, mass_doubts, selection_doubts
+from diffpbd.codegen.description.faults import document_faults, selection_faults
+from diffpbd.codegen.description.recipe import as_names
+from diffpbd.codegen.description.report import Finding, Report
+from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.source import SourceError, parse, read_bytes
+from diffpbd.codegen.description.symmetry import asymmetry_doubts
+from diffpbd.codegen.description.tree import Selection, grow, select
+
+Source = str | os.PathLike[str] | bytes
+
+
+def check(
+    source: Source,
+    *,
+    base: str | None = None,
+    tip: str | Sequence[str] | None = None,
+    hold: Sequence[str] = (),
+) -> Report:
+    """The report on a URDF file (or its bytes) as the robot from `base` to `tip`; see `read_urdf`.
+
+    Raises InputError only where the file cannot be read at all.
+    """
+    return examine(source, base=base, tip=tip, hold=hold)[0]
+
+
+def examine(
+    source: Source,
+    *,
+    base: str | None = None,
+    tip: str | Sequence[str] | None = None,
+    hold: Sequence[str] = (),
+) -> tuple[Report, Robot | None]:
+    """The report and, without faults, the robot."""
+    name, content = read_bytes(source)
+    try:
+        root = parse(content)
+    except SourceError as error:
+        return Report(name, faults=(Finding("source", str(error)),)), None
+    document = read_document(root)
+    faults = [*document.faults, *document_faults(document)]
+    doubts = [*link_doubts(document), *asymmetry_doubts(document)]
+    selection, more = _chosen(document, base, as_names(tip), as_names(hold))
+    faults += more
+    robot = None
+    if selection is not None:
+        faults += selection_faults(selection)
+        doubts += selection_doubts(selection)
+    if selection is not None and not faults:
+        robot = assemble(document.name or "robot", selection)
+        doubts += mass_doubts(selection, robot)
+    # Numbers that could not be read stand as zeros here: no doubt about them is worth a line.
+    unread = {name for fault in document.faults for name in (*fault.links, *fault.joints)}
+    report = Report(
+        source=name,
+        name=document.name,
+        joints=tuple(joint.name for joint in robot.joints) if robot else (),
+        tips=tuple(tip.name for tip in robot.tips) if robot else (),
+        moving_mass=robot.total_mass if robot else 0.0,
+        total_mass=math.fsum(link.inertial.mass for link in document.links if link.inertial is not None),
+        faults=tuple(faults),
+        doubts=(*document.doubts, *(doubt for doubt in doubts if unread.isdisjoint(doubt.names))),
+    )
+    return report, robot
+
+
+def _chosen(
+    document: Document, base: str | None, tips: tuple[str, ...], hold: tuple[str, ...]
+) -> tuple[Selection | None, list[Finding]]:
+    tree, faults = grow(document)
+    if tree is None:
+        return None, faults
+    return select(tree, base, tips, hold)

@@ -1,0 +1,185 @@
+"""C99 text of CasADi SX functions: one static function a graph, cut into pieces that a compiler digests quickly.
+
+CasADi keeps an SX function as a list of instructions on a small set of registers; each becomes one C statement. A list
+longer than `PIECE` is cut: registers that live across a cut travel through a work array, so every piece is an ordinary
+small function and compile time stays linear in the size of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+PIECE = 1500
+"""Operations in one emitted C function; gcc's time grows faster than linearly beyond some thousands."""
+
+UNARY: Mapping[int, str] = {
+    ca.OP_NEG: "-{0}",
+    ca.OP_SQRT: "sqrt({0})",
+    ca.OP_SQ: "{0}*{0}",
+    ca.OP_TWICE: "{0}+{0}",
+    ca.OP_INV: "1.0/{0}",
+    ca.OP_SIN: "sin({0})",
+    ca.OP_COS: "cos({0})",
+    ca.OP_TAN: "tan({0})",
+    ca.OP_TANH: "tanh({0})",
+    ca.OP_EXP: "exp({0})",
+    ca.OP_LOG: "log({0})",
+    ca.OP_FABS: "fabs({0})",
+    ca.OP_ASSIGN: "{0}",
+    ca.OP_SIGN: "(({0}>0.0)-({0}<0.0))",
+    ca.OP_NOT: "({0}==0.0)",
+    ca.OP_ACOS: "acos({0})",
+    ca.OP_ASIN: "asin({0})",
+    ca.OP_ATAN: "atan({0})",
+    ca.OP_COSH: "cosh({0})",
+    ca.OP_SINH: "sinh({0})",
+}
+BINARY: Mapping[int, str] = {
+    ca.OP_ADD: "{0}+{1}",
+    ca.OP_SUB: "{0}-{1}",
+    ca.OP_MUL: "{0}*{1}",
+    ca.OP_DIV: "{0}/{1}",
+    ca.OP_ATAN2: "atan2({0},{1})",
+    ca.OP_POW: "pow({0},{1})",
+    ca.OP_CONSTPOW: "pow({0},{1})",
+    ca.OP_LT: "({0}<{1})",
+    ca.OP_LE: "({0}<={1})",
+    ca.OP_EQ: "({0}=={1})",
+    ca.OP_NE: "({0}!={1})",
+    ca.OP_AND: "({0}!=0.0&&{1}!=0.0)",
+    ca.OP_OR: "({0}!=0.0||{1}!=0.0)",
+    ca.OP_IF_ELSE_ZERO: "({0}!=0.0?{1}:0.0)",
+    ca.OP_FMIN: "fmin({0},{1})",
+    ca.OP_FMAX: "fmax({0},{1})",
+    ca.OP_HYPOT: "hypot({0},{1})",
+}
+
+
+class UnknownOperation(TypeError):
+    """A CasADi operation that has no C text here."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """C text of one graph.
+
+    `name(in_0, …, out_0, …, w)`: a pointer for each dense column-major input and output, and `work` doubles at w.
+    """
+
+    name: str
+    text: str
+    inputs: tuple[str, ...]
+    input_sizes: tuple[int, ...]
+    outputs: tuple[str, ...]
+    output_sizes: tuple[int, ...]
+    work: int
+    operations: int
+
+
+@dataclass(frozen=True)
+class _Statement:
+    write: int | None
+    reads: tuple[int, ...]
+    text: str
+
+
+def literal(value: float) -> str:
+    """A double as C text that reads back to the same bits, whatever the locale."""
+    text = repr(float(value))
+    if "e" not in text and "." not in text:
+        raise ValueError(f"a non-finite number cannot be emitted: {text}")
+    return f"({text})" if text.startswith("-") else text
+
+
+def _statements(f: ca.Function, accumulate: bool) -> list[_Statement]:
+    result = []
+    ins, outs = f.name_in(), f.name_out()
+    sign = "+=" if accumulate else "="
+    for k in range(f.n_instructions()):
+        op = f.instruction_id(k)
+        i, o = f.instruction_input(k), f.instruction_output(k)
+        if op == ca.OP_CONST:
+            result.append(_Statement(o[0], (), literal(f.instruction_constant(k))))
+        elif op == ca.OP_INPUT:
+            result.append(_Statement(o[0], (), f"{ins[i[0]]}[{i[1]}]"))
+        elif op == ca.OP_OUTPUT:
+            result.append(_Statement(None, (i[0],), f"{outs[o[0]]}[{o[1]}] {sign} {{0}};"))
+        elif op in UNARY:
+            result.append(_Statement(o[0], (i[0],), UNARY[op]))
+        elif op in BINARY:
+            result.append(_Statement(o[0], (i[0], i[1]), BINARY[op]))
+        else:
+            raise UnknownOperation(f"no C text for CasADi operation {op} in {f.name()}")
+    return result
+
+
+def _pieces(statements: Sequence[_Statement], size: int) -> list[Sequence[_Statement]]:
+    count = max(1, -(-len(statements) // size))
+    step = -(-len(statements) // count)
+    return [statements[k : k + step] for k in range(0, len(statements), step)] or [[]]
+
+
+def _live_in(piece: Sequence[_Statement], live_out: set[int]) -> set[int]:
+    live = set(live_out)
+    for s in reversed(piece):
+        if s.write is not None:
+            live.discard(s.write)
+        live.update(s.reads)
+    return live
+
+
+def kernel(f: ca.Function, name: str, *, accumulate: bool = False, piece: int = PIECE) -> Kernel:
+    """C text of an SX function with dense arguments, under a C name. With `accumulate` it adds to its outputs."""
+    for k in range(f.n_in()):
+        if not f.sparsity_in(k).is_dense():
+            raise ValueError(f"{f.name()}: input {f.name_in(k)} is not dense")
+    for k in range(f.n_out()):
+        if not f.sparsity_out(k).is_dense():
+            raise ValueError(f"{f.name()}: output {f.name_out(k)} is not dense")
+    statements = _statements(f, accumulate)
+    pieces = _pieces(statements, piece)
+    formals = ", ".join(
+        [f"const double *restrict {n}" for n in f.name_in()] + [f"double *restrict {n}" for n in f.name_out()]
+    )
+    formals += ", double *restrict w"
+    actuals = ", ".join([*f.name_in(), *f.name_out(), "w"])
+    lives: list[set[int]] = [set()]
+    for part in reversed(pieces):
+        lives.append(_live_in(part, lives[-1]))
+    lives.reverse()
+    texts = []
+    for k, part in enumerate(pieces):
+        part_name = name if len(pieces) == 1 else f"{name}_{k}"
+        texts.append(_piece_text(part_name, formals, part, lives[k], lives[k + 1]))
+    if len(pieces) > 1:
+        calls = "\n".join(f"  {name}_{k}({actuals});" for k in range(len(pieces)))
+        texts.append(f"static void {name}({formals}) {{\n{calls}\n}}\n")
+    arithmetic = sum(1 for s in statements if s.write is not None and s.reads)
+    return Kernel(
+        name,
+        "\n".join(texts),
+        tuple(f.name_in()),
+        tuple(f.numel_in(k) for k in range(f.n_in())),
+        tuple(f.name_out()),
+        tuple(f.numel_out(k) for k in range(f.n_out())),
+        f.sz_w() if len(pieces) > 1 else 0,
+        arithmetic,
+    )
+
+
+def _piece_text(name: str, formals: str, part: Sequence[_Statement], before: set[int], after: set[int]) -> str:
+    registers = sorted({s.write for s in part if s.write is not None} | before)
+    lines = [f"static NOINLINE void {name}({formals}) {{"]
+    for k in range(0, len(registers), 12):
+        lines.append("  double " + ", ".join(f"a{r}" for r in registers[k : k + 12]) + ";")
+    lines += [f"  a{r} = w[{r}];" for r in sorted(before)]
+    for s in part:
+        body = s.text.format(*(f"a{r}" for r in s.reads))
+        lines.append(f"  {body}" if s.write is None else f"  a{s.write} = {body};")
+    written = {s.write for s in part if s.write is not None}
+    lines += [f"  w[{r}] = a{r};" for r in sorted(after & written)]
+    lines.append("}\n")
+    return "\n".join(lines)

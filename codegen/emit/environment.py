@@ -1,0 +1,28 @@
+"""The one place that knows Jinja: templates in, text out. Undefined names are errors, nothing is escaped."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+import jinja2
+
+
+def render(template: str, **values: Any) -> str:
+    """Text of `templates/<template>.jinja`."""
+    return _ENVIRONMENT.get_template(f"{template}.jinja").render(**values)
+
+
+def _load(name: str) -> str | None:
+    source = resources.files("diffpbd.templates") / name
+    return source.read_text(encoding="utf-8") if source.is_file() else None
+
+
+_ENVIRONMENT = jinja2.Environment(
+    loader=jinja2.FunctionLoader(_load),
+    undefined=jinja2.StrictUndefined,
+    autoescape=False,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)

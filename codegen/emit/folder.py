@@ -1,0 +1,129 @@
+"""Everything of a generated folder but the compiled library: graphs built, sources emitted, manifest written."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import casadi as ca
+
+from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.singular import singular_links
+from diffpbd.codegen.emit import sources, steps
+from diffpbd.codegen.emit.constants import CONSTANTS
+from diffpbd.codegen.generate import Row, versions
+from diffpbd.codegen.graph import joint_step, maximal
+from diffpbd.codegen.graph.functions import Graphs, Spec
+from diffpbd.codegen.graph.model import build, prepare
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, RobotFacts
+from diffpbd.runtime.manifest import Recipe as RecipeFacts
+
+
+def write_folder(
+    folder: Path, robot: Robot, recipe: Recipe, options_hash: str, command: str, say: Callable[[str], None]
+) -> tuple[Manifest, list[Row]]:
+    """Write sources, graphs and manifest of a robot; returns the manifest and a row for every function."""
+    if robot.n == 0:
+        raise InputError(
+            f"{recipe.name}: no moving joint between base {robot.base} and tip {', '.join(recipe.tip)}; nothing to generate."
+        )
+    known = versions()
+    emission = sources.Emission(
+        recipe.name, sources.Banner("", known["diffpbd"], recipe.name, options_hash[:16], command)
+    )
+    model = build(robot, recipe)
+    singular = singular_links(robot)
+    for link, joint in singular:
+        say(
+            f"link {link} has no inertia that joint {joint} could move: forward dynamics and every step are left out; "
+            "inverse dynamics, gravity and kinematics are generated"
+        )
+    graphs: dict[str, ca.Function] = {}
+    seconds: dict[str, float] = {}
+    values: list[Spec] = []
+    derivatives: list[Spec] = []
+    clock = time.perf_counter()
+    for spec in Graphs(model, forward=not singular).specs():
+        (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
+        graphs[spec.name] = spec.graph
+        seconds[spec.name], clock = time.perf_counter() - clock, time.perf_counter()
+    sources.add_leaves(emission, "src/functions.c", values)
+    sources.add_leaves(emission, "src/derivatives.c", derivatives)
+    work = 0
+    if not singular:
+        clock = time.perf_counter()
+        work = sources.add_joint_step(emission, joint_step.kernels(model, prepare(model)), robot.n, model.entries)
+        graphs["joint_step"] = joint_step.casadi_function(model)
+        seconds["joint_step"], clock = time.perf_counter() - clock, time.perf_counter()
+        variants = [maximal.variant(model, name, recipe.sweeps[name]) for name in recipe.variants]
+        steps.add_steps(emission, model, variants, recipe.variant)
+        known_graphs: dict[int, ca.Function] = {}
+        for v in variants:
+            graphs[f"step_{v.name}"] = maximal.casadi_step(model, v.full, f"step_{v.name}", known_graphs)
+            if v.name == recipe.variant:
+                graphs["step"] = maximal.casadi_step(model, v.full, "step", known_graphs)
+        seconds["step"] = time.perf_counter() - clock
+    joints = [
+        f"{k}  {j.name} ({j.type.value}) [{j.type.unit}], moves {robot.links[k].name}" for k, j in enumerate(robot.joints)
+    ]
+    abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h)
+    emission.add(
+        "README.md", "README.md", version=known["diffpbd"], command=command,
+        joints=[j.name for j in robot.joints], functions=emission.functions,
+    )  # fmt: skip
+    content = {path: text.encode() for path, text in emission.files.items()}
+    for name, graph in graphs.items():
+        content[f"casadi/{name}.casadi"] = graph.serialize().encode()
+    _write(folder, content)
+    manifest = Manifest(
+        name=recipe.name,
+        abi_hash=abi_hash,
+        generator=Generator(**known),
+        robot=_facts(robot),
+        recipe=RecipeFacts(
+            recipe.h, recipe.integrator, recipe.solver, dict(recipe.sweeps), recipe.variants, recipe.symbolic, recipe.friction
+        ),
+        alpha=model.entries,
+        constants=CONSTANTS,
+        functions=tuple(emission.functions),
+        files={path: hashlib.sha256(data).hexdigest() for path, data in sorted(content.items())},
+        library=f"lib{recipe.name}.so",
+        options_hash=options_hash,
+    )
+    _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
+    return manifest, _rows(manifest, emission.texts, seconds)
+
+
+def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) -> list[Row]:
+    return [Row(f.name, f.operations, seconds.get(f.name, 0.0), texts.get(f.name, 0)) for f in manifest.functions]
+
+
+def _write(folder: Path, content: dict[str, bytes]) -> None:
+    for path, data in content.items():
+        target = folder / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+        except OSError as error:
+            raise InputError(f"{target} cannot be written: {error.strerror or error}.") from None
+
+
+def _facts(robot: Robot) -> RobotFacts:
+    def carrier(parent: int) -> str:
+        return robot.base if parent < 0 else robot.links[parent].name
+
+    joints: Sequence[Joint] = [
+        Joint(
+            name=j.name, type=j.type.value, parent=carrier(j.parent), child=robot.links[k].name, unit=j.type.unit,
+            lower=None if j.type is JointType.CONTINUOUS else j.lower,
+            upper=None if j.type is JointType.CONTINUOUS else j.upper,
+            velocity=j.velocity, effort=j.effort,
+        )
+        for k, j in enumerate(robot.joints)
+    ]  # fmt: skip
+    links = tuple(Link(k.name, k.inertial.mass, k.merged) for k in robot.links)
+    return RobotFacts(robot.base, tuple(t.name for t in robot.tips), tuple(joints), links, robot.total_mass)

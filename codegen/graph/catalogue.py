@@ -1,0 +1,76 @@
+"""Names, units and frames of every argument of the generated functions: the one place that says them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+POSITION: Final = "rad (m where prismatic)"
+RATE: Final = "rad/s (m/s where prismatic)"
+ACCELERATION: Final = "rad/s^2 (m/s^2 where prismatic)"
+EFFORT: Final = "N·m (N where prismatic)"
+JOINTS: Final = "joints, base to tip"
+WORLD: Final = "world (root link)"
+
+ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
+    "p": (POSITION, JOINTS),
+    "pd": (RATE, JOINTS),
+    "pdd": (ACCELERATION, JOINTS),
+    "u": (EFFORT, JOINTS),
+    "h": ("s", ""),
+    "alpha": ("see alpha", ""),
+    "p_next": (POSITION, JOINTS),
+    "pd_next": (RATE, JOINTS),
+    "p_prev": (POSITION, JOINTS),
+    "p_ref": (POSITION, JOINTS),
+    "p0": (POSITION, JOINTS),
+    "pd0": (RATE, JOINTS),
+    "U": (EFFORT, JOINTS),
+    "P": (POSITION, JOINTS),
+    "PD": (RATE, JOINTS),
+    "M": ("kg·m^2 (kg·m, kg where prismatic)", JOINTS),
+    "Y": ("u per inertial parameter", "link by link: m, m c, Ixx Ixy Ixz Iyy Iyz Izz about the link origin, link axes"),
+    "J": ("m and rad per joint unit", f"{WORLD}; linear rows at the tip, then angular"),
+    "kinetic": ("J", ""),
+    "potential": ("J", ""),
+    "position": ("m", WORLD),
+    "rotation": ("1", f"tip axes in {WORLD}"),
+    "torque": (EFFORT, f"on the joint; {JOINTS}"),
+    "xi": ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM"),
+    "xi_next": ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM"),
+    "c": ("m and 1", f"joint by joint; {WORLD}"),
+}
+
+
+def unit_and_frame(name: str) -> tuple[str, str]:
+    """Unit and frame of an argument; derivatives and seeds are described by what they belong to."""
+    if name in ARGUMENTS:
+        return ARGUMENTS[name]
+    if name.endswith("_bar"):
+        return f"derivative of a scalar by {name[:-4]}", ARGUMENTS[name[:-4]][1]
+    if name.startswith("d") and "_d" in name:
+        output, _, by = name[1:].rpartition("_d")
+        return f"{output} per {by}", "rows: output, columns: input (matrices column by column)"
+    raise KeyError(f"no unit and frame known for argument {name}")
+
+
+DOCS: Final[Mapping[str, str]] = {
+    "inverse_dynamics": "Torque that a joint sensor reads: rigid body, rotors, friction, springs, sensor offset.",
+    "forward_dynamics": "Joint acceleration under the true torque u.",
+    "mass_matrix": "Joint-space inertia, rotors included.",
+    "gravity": "Torque that holds the arm against gravity at rest, payload included.",
+    "coriolis": "Velocity-product torque C(p, pd) pd.",
+    "energy": "Kinetic energy (rotors included); potential energy of gravity and joint springs, zero at the world origin.",
+    "tip_pose": "Position and rotation of the tip frame.",
+    "tip_jacobian": "Geometric Jacobian of the tip frame.",
+    "regressor": "Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.",
+    "spring_torque": "Torque of the joint springs.",
+    "friction_torque": "Torque of joint friction, viscous plus smoothed Coulomb.",
+    "joint_step": "One second-order symplectic step on joint coordinates.",
+    "node_torque": "Torque from three poses: the discrete Euler-Lagrange equation at the middle one, sensor offset included.",
+    "rollout": "joint_step repeated over the columns of U; P and PD hold the start and every step's end.",
+    "fk": "Maximal state of every link from joint positions and rates.",
+    "joint_state": "Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.",
+    "step": "One step on the maximal state:",
+    "constraints": "Residual rows of every joint.",
+}

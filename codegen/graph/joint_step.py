@@ -1,0 +1,137 @@
+"""Kernels of the joint-space step (what the emitted solver loop calls), and the step as one differentiable CasADi function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import casadi as ca
+
+from diffpbd.codegen.graph.model import Model, Prepared
+from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.symbolic import elimination, forces, joint_space, joint_space_jacobian
+from diffpbd.codegen.symbolic.program import Program
+
+RESIDUAL_TOLERANCE: Final = 1e-12
+"""[kg·m² and kg·m²/s, scaled] Where the CasADi root finder stops; the emitted C has its own test (see the manifest)."""
+
+
+def _kernel(program: Program, name: str, prepared: Prepared) -> ca.Function:
+    """A program as an SX kernel of its own inputs, then alpha and the prepared model values."""
+    blocks = prepared.model.blocks
+    free = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items() if k not in blocks}
+    outputs = inline(program, {k: free.get(k, blocks.get(k)) for k in program.inputs})
+    return ca.Function(
+        name,
+        [*free.values(), prepared.model.alpha, prepared.symbols],
+        [ca.densify(v) for v in outputs.values()],
+        [*free, "alpha", "model"],
+        list(outputs),
+        {"cse": True},
+    )
+
+
+def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
+    """Every kernel of the emitted joint-space step, under the names that templates/joint_step.c.jinja uses."""
+    tree = model.tree
+    prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
+    programs = {
+        "start": joint_space.start(tree),
+        "newton": joint_space.newton(tree),
+        "chord": joint_space.chord(tree),
+        "end": joint_space.end(tree),
+        "velocity": joint_space.velocity(tree),
+        "velocity_gradient": joint_space.velocity_gradient(tree),
+        "velocity_newton": joint_space.velocity_newton(tree),
+        "node": joint_space.node(tree),
+        "jacobian": joint_space_jacobian.jacobian(tree),
+        "adjoint": joint_space_jacobian.adjoint(tree),
+    }
+    result = [prepare, *(_kernel(program, name, prepared) for name, program in programs.items())]
+    return [*result, adjoint_parameters(model), jacobian_alpha(model), node_torque(model)]
+
+
+def node_torque(model: Model) -> ca.Function:
+    """Torque without friction, rate at the node → what the sensor reads: friction and offset added."""
+    n = model.robot.n
+    u, pd = ca.SX.sym("u", n), ca.SX.sym("pd", n)
+    program = forces.friction_program(n)
+    friction = inline(program, {k: pd if k == "pd" else model.blocks[k] for k in program.inputs})["torque"]
+    return _function("node_torque", {"u": u, "pd": pd, "alpha": model.alpha}, {"reading": u - friction + model.blocks["offset"]})
+
+
+class Residuals:
+    """h F and h G of a model on symbols of their own."""
+
+    def __init__(self, model: Model) -> None:
+        n = model.robot.n
+        self.n = n
+        self.p, self.pd, self.u, self.p_next, self.pd_next = (
+            ca.SX.sym(k, n) for k in ("p", "pd", "u", "p_next", "pd_next")
+        )
+        self.h = ca.SX.sym("h")
+        self.alpha = model.alpha
+        program = joint_space.residuals(model.tree)
+        own = {"p": self.p, "pd": self.pd, "u": self.u, "p_next": self.p_next, "pd_next": self.pd_next, "h": self.h}
+        values = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})
+        self.F, self.G = values["F"], values["G"]
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """The symbols by name, in the order of `joint_step` with its outputs appended."""
+        names = ("p", "pd", "u", "h", "p_next", "pd_next")
+        return {k: getattr(self, k) for k in names}
+
+
+def adjoint_parameters(model: Model) -> ca.Function:
+    """Multipliers x, y of `joint_space_jacobian.adjoint` → gradient by alpha and h: −xᵀ ∂hF − yᵀ ∂hG."""
+    r = Residuals(model)
+    x, y = ca.SX.sym("x", r.n), ca.SX.sym("y", r.n)
+    pulled = ca.gradient(-ca.dot(x, r.F) - ca.dot(y, r.G), ca.vertcat(r.alpha, r.h))
+    alpha_bar, h_bar = ca.vertsplit(pulled, [0, r.alpha.numel(), r.alpha.numel() + 1])
+    return _function("adjoint_parameters", {**r.inputs, "alpha": r.alpha, "x": x, "y": y}, {"alpha_bar": alpha_bar, "h_bar": h_bar})
+
+
+def jacobian_alpha(model: Model) -> ca.Function:
+    """∂(p_next, pd_next)/∂alpha at a step and its end, by the implicit function theorem."""
+    r = Residuals(model)
+    program = Program("joint_step_blocks")
+    h, s = joint_space_jacobian.declare_blocks(program, model.tree)
+    for key in ("D", "K1", "M1"):
+        program.output(key, getattr(s, key))
+    own: dict[str, Any] = dict(r.inputs)
+    blocks = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})
+    by_alpha = ca.densify(ca.jacobian(ca.vertcat(r.F, r.G), r.alpha))
+    F_alpha, G_alpha = ca.vertsplit(by_alpha, r.n)
+    dp = -solve(blocks["D"], F_alpha, symmetric=False)
+    dpd = -solve(blocks["M1"], ca.densify(ca.mtimes(blocks["K1"], dp) + G_alpha), symmetric=True) / r.h
+    return _function("jacobian_alpha", {**r.inputs, "alpha": r.alpha}, {"dp_next_dalpha": dp, "dpd_next_dalpha": dpd})
+
+
+def solve(A: Any, rhs: Any, symmetric: bool) -> Any:
+    """A⁻¹ rhs (n × m), eliminated from the tips."""
+    b = Program("solve")
+    factors = elimination.factors(b, b.input("A", *A.shape), symmetric=symmetric)
+    b.output("x", elimination.solve(b, factors, b.input("rhs", *rhs.shape)))
+    return inline(b, {"A": A, "rhs": rhs})["x"]
+
+
+def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:
+    dense = [ca.densify(v) for v in outputs.values()]
+    return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs), {"cse": True})
+
+
+def casadi_function(model: Model) -> ca.Function:
+    """joint_step as a CasADi function with exact derivatives of any order: two root finders, F for p_next, G for pd_next."""
+    r = Residuals(model)
+    n = r.n
+    known = ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha)
+    options = {"abstol": RESIDUAL_TOLERANCE, "max_iter": 50, "line_search": True, "error_on_fail": True}
+    pose = ca.rootfinder("pose", "newton", {"x": r.p_next, "p": known, "g": r.F}, options)
+    rate = ca.rootfinder("rate", "newton", {"x": r.pd_next, "p": ca.vertcat(known, r.p_next), "g": r.G}, options)
+    names: Sequence[str] = ("p", "pd", "u", "h", "alpha")
+    symbols = {k: ca.MX.sym(k, getattr(r, k).numel()) for k in names}
+    given = ca.vertcat(*symbols.values())
+    p_next = pose(x0=symbols["p"] + symbols["h"] * symbols["pd"], p=given)["x"]
+    pd_next = rate(x0=symbols["pd"], p=ca.vertcat(given, p_next))["x"]
+    return ca.Function("joint_step", list(symbols.values()), [p_next, pd_next], list(names), ["p_next", "pd_next"])

@@ -1,0 +1,200 @@
+"""A robot's numbers and parameters as CasADi blocks that the derived programs take as inputs.
+
+Every block is an SX matrix of numbers, alpha entries, and expressions of alpha. Expressions that more than one function
+needs are worked out once a call: `prepared` lists them, and `Model.symbols` stands for them inside kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.robot import JointType, Robot, Vec3
+from diffpbd.codegen.graph.parameters import ANGLES, AXES, MOMENTS, alpha_entries, upper_triangle
+from diffpbd.codegen.symbolic.tree import Tree
+from diffpbd.runtime.manifest import Parameter
+
+JOINT_BLOCKS: Mapping[str, str] = {
+    "rotor": "rotor_inertia",
+    "stiffness": "spring.stiffness",
+    "rest": "spring.rest",
+    "coulomb": "friction.coulomb",
+    "viscous": "friction.viscous",
+    "transition": "friction.transition_velocity",
+    "offset": "torque_offset",
+}
+"""Program input → alpha kind, for what every joint has one of."""
+
+
+def tree_of(robot: Robot) -> Tree:
+    """Topology of a robot."""
+    return Tree(
+        tuple(j.parent for j in robot.joints),
+        tuple(j.type is JointType.PRISMATIC for j in robot.joints),
+        tuple(j.axis == (0.0, 0.0, 1.0) for j in robot.joints),
+    )
+
+
+def alignment(axis: Vec3) -> list[list[float]]:
+    """A rotation A with A z = axis [3×3 rows]; a signed permutation, free of cost, where the axis is a coordinate axis."""
+    k = min(range(3), key=lambda i: (abs(axis[i]), i))
+    e1 = [(1.0 if i == k else 0.0) - axis[k] * axis[i] for i in range(3)]
+    length = sum(x * x for x in e1) ** 0.5
+    e1 = [x / length for x in e1]
+    e2 = [
+        axis[1] * e1[2] - axis[2] * e1[1],
+        axis[2] * e1[0] - axis[0] * e1[2],
+        axis[0] * e1[1] - axis[1] * e1[0],
+    ]
+    if axis == (0.0, 0.0, 1.0):
+        e1, e2 = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]
+    return [[e1[i], e2[i], axis[i]] for i in range(3)]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Blocks by program input name, with the alpha symbol and its entries.
+
+    Shapes: before 12 × n, after 9 × n, body 10 × n (about the link origin, payload included), gravity 3, tip 12,
+    the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
+    translation 3 × n, axis 3 × n, payload 10 (mass, com, inertia about it, tip frame).
+    """
+
+    robot: Robot
+    recipe: Recipe
+    tree: Tree
+    entries: tuple[Parameter, ...]
+    alpha: Any
+    blocks: Mapping[str, Any]
+
+    def only(self, names: Sequence[str]) -> dict[str, Any]:
+        """The blocks of these names that exist."""
+        return {k: self.blocks[k] for k in names if k in self.blocks}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """`symbols` (m × 1) stand for `values` (m × 1, of alpha); `model` is the model with symbols in place of values."""
+
+    symbols: Any
+    values: Any
+    model: Model
+
+
+def build(robot: Robot, recipe: Recipe) -> Model:
+    """The model of a robot with numbers folded and alpha symbolic."""
+    entries = alpha_entries(robot, recipe)
+    alpha = ca.SX.sym("alpha", len(entries))
+    index = {e.name: k for k, e in enumerate(entries)}
+    n = robot.n
+
+    def entry(name: str, number: float) -> Any:
+        return alpha[index[name]] if name in index else ca.SX(number)
+
+    def column(kind: str) -> Any:
+        return ca.vertcat(*[alpha[index[f"{kind}.{j.name}"]] for j in robot.joints])
+
+    mass = [entry(f"mass.{k.name}", k.inertial.mass) for k in robot.links]
+    com = [_vector(entry, f"com.{k.name}", AXES, k.inertial.com) for k in robot.links]
+    inertia = [
+        _vector(entry, f"inertia.{k.name}", MOMENTS, upper_triangle(k.inertial.inertia)) for k in robot.links
+    ]
+    rotation, translation = zip(*[_origin(entry, index, j) for j in robot.joints], strict=True)
+    body = [_about_origin(mass[i], com[i], inertia[i]) for i in range(n)]
+    payload = ca.vertcat(
+        alpha[index["payload.mass"]],
+        *[alpha[index[f"payload.com.{a}"]] for a in AXES],
+        *[alpha[index[f"payload.inertia.{m}"]] for m in MOMENTS],
+    )
+    tip = robot.tips[0]
+    tip_rotation = ca.SX(ca.DM([list(r) for r in tip.rotation]))
+    if tip.link >= 0:
+        com_link = ca.mtimes(tip_rotation, payload[1:4]) + ca.DM(list(tip.translation))
+        turned = ca.mtimes(ca.mtimes(tip_rotation, _symmetric(payload[4:10])), tip_rotation.T)
+        body[tip.link] = body[tip.link] + _about_origin(payload[0], com_link, _upper(turned))
+    aligned = [ca.SX(ca.DM(alignment(j.axis))) for j in robot.joints]
+    blocks = {
+        "before": ca.horzcat(
+            *[ca.vertcat(_rows(ca.mtimes(rotation[i], aligned[i])), translation[i]) for i in range(n)]
+        ),
+        "after": ca.horzcat(*[_rows(a.T) for a in aligned]),
+        "body": ca.horzcat(*body),
+        "gravity": ca.vertcat(*[alpha[index[f"gravity.{a}"]] for a in AXES]),
+        "tip": ca.vertcat(_rows(tip_rotation), ca.SX(ca.DM(list(tip.translation)))),
+        "mass": ca.vertcat(*mass),
+        "com": ca.horzcat(*com),
+        "inertia": ca.horzcat(*inertia),
+        "rotation": ca.horzcat(*[_rows(r) for r in rotation]),
+        "translation": ca.horzcat(*translation),
+        "axis": ca.horzcat(*[ca.SX(ca.DM(list(j.axis))) for j in robot.joints]),
+        "payload": payload,
+        **{block: column(kind) for block, kind in JOINT_BLOCKS.items()},
+    }
+    return Model(robot, recipe, tree_of(robot), entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
+
+
+def prepare(model: Model) -> Prepared:
+    """Replace every expression of alpha in the blocks by a fresh symbol, so that functions share its evaluation."""
+    values: list[Any] = []
+    symbols: list[Any] = []
+    blocks = {}
+    for name, block in model.blocks.items():
+        result = ca.SX(block)
+        for k in range(block.numel()):
+            element = block.nz[k]
+            if element.is_constant() or element.is_symbolic():
+                continue
+            values.append(element)
+            symbols.append(ca.SX.sym(f"m{len(symbols)}"))
+            result.nz[k] = symbols[-1]
+        blocks[name] = result
+    shared = Model(model.robot, model.recipe, model.tree, model.entries, model.alpha, blocks)
+    return Prepared(_column(symbols), _column(values), shared)
+
+
+def _column(elements: list[Any]) -> Any:
+    return ca.vertcat(*elements) if elements else ca.SX.zeros(0, 1)
+
+
+def _vector(entry: Any, prefix: str, parts: Sequence[str], numbers: Sequence[float]) -> Any:
+    return ca.vertcat(*[entry(f"{prefix}.{part}", number) for part, number in zip(parts, numbers, strict=True)])
+
+
+def _origin(entry: Any, index: Mapping[str, int], joint: Any) -> tuple[Any, Any]:
+    """Rotation (3 × 3) and translation (3) of a joint, symbolic where the recipe says so."""
+    translation = _vector(entry, f"origin.{joint.name}", AXES, joint.translation)
+    if f"origin.{joint.name}.roll" not in index:
+        return ca.SX(ca.DM([list(r) for r in joint.rotation])), translation
+    roll, pitch, yaw = (entry(f"origin.{joint.name}.{a}", 0.0) for a in ANGLES)
+    return ca.mtimes(ca.mtimes(_turn(2, yaw), _turn(1, pitch)), _turn(0, roll)), translation
+
+
+def _turn(axis: int, angle: Any) -> Any:
+    c, s = ca.cos(angle), ca.sin(angle)
+    result = ca.SX.eye(3)
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    result[i, i], result[j, j], result[i, j], result[j, i] = c, c, -s, s
+    return result
+
+
+def _rows(matrix: Any) -> Any:
+    return ca.vertcat(*[matrix[r, c] for r in range(3) for c in range(3)])
+
+
+def _symmetric(e: Any) -> Any:
+    return ca.blockcat([[e[0], e[1], e[2]], [e[1], e[3], e[4]], [e[2], e[4], e[5]]])
+
+
+def _upper(m: Any) -> Any:
+    return ca.vertcat(m[0, 0], m[0, 1], m[0, 2], m[1, 1], m[1, 2], m[2, 2])
+
+
+def _about_origin(mass: Any, com: Any, inertia: Any) -> Any:
+    """(m, m c, I about the link origin) of (m, c, I about the COM): parallel axes."""
+    x, y, z = com[0], com[1], com[2]
+    shift = ca.vertcat(y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y)
+    return ca.vertcat(mass, mass * com, inertia + mass * shift)

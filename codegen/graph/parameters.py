@@ -1,0 +1,90 @@
+"""The flat parameter vector alpha of a robot: its entries in order, with units, defaults and bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.robot import Joint, Mat3, Robot
+from diffpbd.runtime.manifest import Parameter
+
+TRANSITION_VELOCITY: Final = 0.01
+"""[rad/s or m/s] Default rate at which smoothed Coulomb friction reaches tanh(1) of its value."""
+TRANSITION_BOUNDS: Final = (1e-4, 10.0)
+"""[rad/s or m/s] A steeper smoothing is no longer resolved by encoders and makes second derivatives meaningless."""
+
+AXES: Final = ("x", "y", "z")
+MOMENTS: Final = ("xx", "xy", "xz", "yy", "yz", "zz")
+ANGLES: Final = ("roll", "pitch", "yaw")
+
+
+def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
+    """Every entry of alpha in order: gravity, payload, the joint kinds one after another, then what is symbolic."""
+    return tuple(_entries(robot, recipe))
+
+
+def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
+    urdf = recipe.friction == "urdf"
+    for axis, value in zip(AXES, recipe.gravity, strict=True):
+        yield Parameter(f"gravity.{axis}", "m/s^2", value, None, None)
+    yield Parameter("payload.mass", "kg", 0.0, 0.0, None)
+    for axis in AXES:
+        yield Parameter(f"payload.com.{axis}", "m", 0.0, None, None)
+    for moment in MOMENTS:
+        yield Parameter(f"payload.inertia.{moment}", "kg·m^2", 0.0, 0.0 if moment[0] == moment[1] else None, None)
+    for j in robot.joints:
+        yield Parameter(f"friction.coulomb.{j.name}", j.type.effort_unit, j.friction if urdf else 0.0, 0.0, None)
+    for j in robot.joints:
+        unit = f"{j.type.effort_unit}·s/{j.type.unit}"
+        yield Parameter(f"friction.viscous.{j.name}", unit, j.damping if urdf else 0.0, 0.0, None)
+    for j in robot.joints:
+        yield Parameter(
+            f"friction.transition_velocity.{j.name}", f"{j.type.unit}/s", TRANSITION_VELOCITY, *TRANSITION_BOUNDS
+        )
+    for j in robot.joints:
+        yield Parameter(f"rotor_inertia.{j.name}", "kg·m^2" if j.type.unit == "rad" else "kg", 0.0, 0.0, None)
+    for j in robot.joints:
+        yield Parameter(f"torque_offset.{j.name}", j.type.effort_unit, 0.0, None, None)
+    for j in robot.joints:
+        yield Parameter(f"spring.stiffness.{j.name}", f"{j.type.effort_unit}/{j.type.unit}", 0.0, 0.0, None)
+    for j in robot.joints:
+        yield Parameter(f"spring.rest.{j.name}", j.type.unit, 0.0, None, None)
+    if "mass" in recipe.symbolic:
+        for link in robot.links:
+            yield Parameter(f"mass.{link.name}", "kg", link.inertial.mass, 0.0, None)
+    if "com" in recipe.symbolic:
+        for link in robot.links:
+            for axis, value in zip(AXES, link.inertial.com, strict=True):
+                yield Parameter(f"com.{link.name}.{axis}", "m", value, None, None)
+    if "inertia" in recipe.symbolic:
+        for link in robot.links:
+            for moment, value in zip(MOMENTS, upper_triangle(link.inertial.inertia), strict=True):
+                lower = 0.0 if moment[0] == moment[1] else None
+                yield Parameter(f"inertia.{link.name}.{moment}", "kg·m^2", value, lower, None)
+    if "origin" in recipe.symbolic:
+        for j in robot.joints:
+            for axis, value in zip(AXES, j.translation, strict=True):
+                yield Parameter(f"origin.{j.name}.{axis}", "m", value, None, None)
+            for angle, value in zip(ANGLES, roll_pitch_yaw(j), strict=True):
+                yield Parameter(f"origin.{j.name}.{angle}", "rad", value, None, None)
+
+
+def upper_triangle(matrix: Mat3) -> tuple[float, ...]:
+    """(xx, xy, xz, yy, yz, zz) of a symmetric matrix."""
+    return (*matrix[0], matrix[1][1], matrix[1][2], matrix[2][2])
+
+
+def roll_pitch_yaw(joint: Joint) -> tuple[float, float, float]:
+    """Angles [rad] about fixed axes of a joint's rotation, R = Rz Ry Rx; roll is 0 where pitch is ±90° and only their sum counts."""
+    R = joint.rotation
+    level = math.hypot(R[0][0], R[1][0])
+    pitch = math.atan2(-R[2][0], level)
+    if level < GIMBAL_LEVEL:
+        return 0.0, pitch, math.atan2(-R[0][1], R[1][1])
+    return math.atan2(R[2][1], R[2][2]), pitch, math.atan2(R[1][0], R[0][0])
+
+
+GIMBAL_LEVEL: Final = 1e-9
+"""[1] Cosine of the pitch below which roll and yaw are one angle: a tenth of the square root of double precision."""

@@ -1,0 +1,325 @@
+"""The variational step on joint coordinates: the momentum balance of the maximal step, projected with Tᵀ (MATH.md, F and G).
+
+On an open tree every consistent pose is x(p). The discrete momentum of a body over a step is the wrench
+
+    W = (∫ x₀ × x₁ dm, ∫ (x₁ − x₀) dm) / h
+
+about the world origin, the same at both ends of the step (x₀ × x₁ for each mass point). So with S the joint screws and
+sums over the subtrees each joint carries
+
+    F_j = S₀_jᵀ [ W − H(p₀, ṗ₀) − ½h G₀ ] − ½h u_j = 0      determines p₁,
+    G_j = S₁_jᵀ [ H(p₁, ṗ₁) − W − ½h G₁ ] − ½h u_j = 0      determines ṗ₁,
+
+H the momentum and G the gravity wrench. For rotations this is Moser and Veselov's map: ∫ x₀ × x₁ dm about the COM is
+vee(R₁ J_d R₀ᵀ − R₀ J_d R₁ᵀ). Residuals here are multiplied by h, so that they are momenta times time [kg·m²] and their
+Jacobian is an inertia. Springs kick at both ends like gravity, rotors add r (p₁ − p₀)/h, friction is a backward-Euler
+kick in the second half step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from diffpbd.codegen.symbolic import elimination, forces
+from diffpbd.codegen.symbolic.moments import (
+    Half,
+    Pose,
+    bilinear,
+    couplings,
+    first_moment,
+    half_moments,
+    pairing,
+    pose,
+    project,
+    second_moment,
+)
+from diffpbd.codegen.symbolic.program import Matrix, Program
+from diffpbd.codegen.symbolic.recursive import model_inputs
+from diffpbd.codegen.symbolic.rotation import axial, cross, dot
+from diffpbd.codegen.symbolic.tree import Tree
+
+Wrench = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Plant:
+    """Joint-level forces besides gravity (each n): rotor inertia, spring stiffness and rest."""
+
+    rotor: Any
+    stiffness: Any
+    rest: Any
+
+
+def plant_inputs(b: Program, tree: Tree) -> Plant:
+    """Declare the joint-level inputs."""
+    return Plant(*(b.input(k, tree.n) for k in ("rotor", "stiffness", "rest")))
+
+
+def step_wrenches(b: Program, tree: Tree, at1: Pose, half0: Half, body: Any) -> list[Wrench]:
+    """h W of every link over a step from `half0` to `at1`."""
+    result = []
+    for i in range(tree.n):
+        A = second_moment(b, at1.R[i], at1.o[i], half0, i)
+        force = b.let(first_moment(b, at1.R[i], at1.o[i], body, i) - half0.first[i])
+        result.append((b.let(axial(A)), force))
+    return result
+
+
+def end_terms(
+    b: Program,
+    tree: Tree,
+    at1: Pose,
+    wrenches: list[Wrench],
+    first1: list[Any],
+    body: Any,
+    gravity: Any,
+    plant: Plant,
+    p: Any,
+    p1: Any,
+    u: Any,
+    h: Any,
+) -> Any:
+    """S₁ᵀ[W + ½h G₁] + ½h (u + spring) + r (p₁ − p₀)/h: the joint momentum at the end of the step, before friction (n).
+
+    `wrenches` are h W of every link, `first1` ∫ x₁ dm.
+    """
+    k, inverse = b.let(h / 2), b.let(1 / h)
+    pushed = []
+    for i in range(tree.n):
+        moment = b.let(inverse * wrenches[i][0] + k * cross(first1[i], gravity))
+        pushed.append((moment, b.let(inverse * wrenches[i][1] + k * body[0, i] * gravity)))
+    rigid = project(b, tree, at1.screw, pushed)
+    terms = []
+    for i in range(tree.n):
+        spring = forces.spring_torque(p1[i], plant.stiffness[i], plant.rest[i])
+        rotor = plant.rotor[i] * b.let(inverse * b.let(p1[i] - p[i]))
+        terms.append(b.let(rigid[i] + rotor + b.let(k * b.let(u[i] + spring))))
+    return Matrix(terms)
+
+
+# The step as programs. `half` (12 × n: tensor by rows, first moment) and `screw` (6 × n) of the start pose are computed
+# once by `start` and handed to the iterations.
+
+
+def _pack_half(n: int, half: Half) -> Any:
+    return Matrix.hstack(*[Matrix([*half.tensor[i], *half.first[i]]) for i in range(n)])
+
+
+def _unpack_half(n: int, packed: Any) -> Half:
+    return Half([Matrix(3, 3, list(packed[0:9, i])) for i in range(n)], [packed[9:12, i] for i in range(n)])
+
+
+def _pack_screw(n: int, screw: list[Wrench]) -> Any:
+    return Matrix.hstack(*[Matrix.vstack(*screw[i]) for i in range(n)])
+
+
+def _unpack_screw(n: int, packed: Any) -> list[Wrench]:
+    return [(packed[0:3, i], packed[3:6, i]) for i in range(n)]
+
+
+@cache
+def start(tree: Tree) -> Program:
+    """p, pd, u, h → the start pose's `half`, `screw`, the constant `terms` of h F, and a first guess of p_next.
+
+    The guess is one Newton step from p itself, where W = 0 and the Jacobian of h F is the mass matrix: error O(h²).
+    """
+    n = tree.n
+    b = Program("joint_step_start", "Start pose of a step and first guess of its end.")
+    p, pd, u = (b.input(k, n) for k in ("p", "pd", "u"))
+    h = b.scalar("h")
+    frames, body, gravity = model_inputs(b, tree)
+    plant = plant_inputs(b, tree)
+    at = pose(b, tree, frames, p)
+    half = half_moments(b, tree, at, body)
+    composite = couplings(b, tree, at, half, body, symmetric_moment=True)
+    M = bilinear(b, tree, at.screw, composite, at.screw)
+    M = b.let(M + diagonal(plant.rotor))
+    weights = [(cross(composite[i].x1, gravity), composite[i].m * gravity) for i in range(n)]
+    k = b.let(h / 2)
+    terms = []
+    for i in range(n):
+        push = b.let(u[i] + forces.spring_torque(p[i], plant.stiffness[i], plant.rest[i]))
+        weight = pairing(b, at.screw[i], (b.let(weights[i][0]), b.let(weights[i][1])))
+        terms.append(b.let(h * b.let(dot(M[i, :], pd) + k * b.let(push + weight))))
+    moved = elimination.solve(b, elimination.factors(b, M), Matrix(terms))
+    b.output("half", _pack_half(n, half))
+    b.output("screw", _pack_screw(n, at.screw))
+    b.output("terms", Matrix(terms))
+    b.output("guess", b.let(p + moved))
+    return b
+
+
+def residual(
+    b: Program, tree: Tree, at1: Pose, half: Half, body: Any, screw: list[Wrench], plant: Plant, p: Any, p1: Any, terms: Any
+) -> Any:
+    """h F (n)."""
+    rigid = project(b, tree, screw, step_wrenches(b, tree, at1, half, body))
+    return Matrix([b.let(rigid[i] + plant.rotor[i] * b.let(p1[i] - p[i]) - terms[i]) for i in range(tree.n)])
+
+
+def _iteration_inputs(b: Program, tree: Tree) -> tuple[Any, ...]:
+    n = tree.n
+    p1, p = b.input("iterate", n), b.input("p", n)
+    half, screw = _unpack_half(n, b.input("half", 12, n)), _unpack_screw(n, b.input("screw", 6, n))
+    terms = b.input("terms", n)
+    frames, body, _ = model_inputs(b, tree)
+    return p1, p, half, screw, terms, frames, body, plant_inputs(b, tree)
+
+
+@cache
+def newton(tree: Tree) -> Program:
+    """One Newton iteration on F: iterate → next, `correction`, and the `factors` of its Jacobian for `chord`."""
+    b = Program("joint_step_newton", "Newton iteration on F with its exact Jacobian.")
+    p1, p, half, screw, terms, frames, body, plant = _iteration_inputs(b, tree)
+    at1 = pose(b, tree, frames, p1)
+    F = residual(b, tree, at1, half, body, screw, plant, p, p1, terms)
+    D = bilinear(b, tree, screw, couplings(b, tree, at1, half, body), at1.screw)
+    factors = elimination.factors(b, b.let(D + diagonal(plant.rotor)))
+    correction = b.let(-elimination.solve(b, factors, F))
+    b.output("next", b.let(p1 + correction))
+    b.output("correction", correction)
+    b.output("factors", factors)
+    return b
+
+
+@cache
+def chord(tree: Tree) -> Program:
+    """One iteration on F with the Jacobian that an earlier `newton` factored."""
+    b = Program("joint_step_chord", "Chord iteration on F: the last Newton iteration's Jacobian again.")
+    p1, p, half, screw, terms, frames, body, plant = _iteration_inputs(b, tree)
+    factors = b.input("factors", tree.n, tree.n)
+    at1 = pose(b, tree, frames, p1)
+    F = residual(b, tree, at1, half, body, screw, plant, p, p1, terms)
+    correction = b.let(-elimination.solve(b, factors, F))
+    b.output("next", b.let(p1 + correction))
+    b.output("correction", correction)
+    return b
+
+
+@cache
+def end(tree: Tree) -> Program:
+    """p_next → joint `momentum` at the end of the step before friction, and the inertia `M` there (rotors included)."""
+    n = tree.n
+    b = Program("joint_step_end", "End pose of a step: its joint momentum and inertia.")
+    p1, p, u = (b.input(k, n) for k in ("p_next", "p", "u"))
+    h = b.scalar("h")
+    half = _unpack_half(n, b.input("half", 12, n))
+    frames, body, gravity = model_inputs(b, tree)
+    plant = plant_inputs(b, tree)
+    at1 = pose(b, tree, frames, p1)
+    wrenches = step_wrenches(b, tree, at1, half, body)
+    half1 = half_moments(b, tree, at1, body)
+    composite = couplings(b, tree, at1, half1, body, symmetric_moment=True)
+    M = bilinear(b, tree, at1.screw, composite, at1.screw)
+    b.output("momentum", end_terms(b, tree, at1, wrenches, half1.first, body, gravity, plant, p, p1, u, h))
+    b.output("M", b.let(M + diagonal(plant.rotor)))
+    return b
+
+
+def diagonal(values: Any) -> Any:
+    """A square matrix with these on its diagonal."""
+    n = len(values)
+    return Matrix(n, n, lambda i, j: values[i] if i == j else 0)
+
+
+def friction_inputs(b: Program, tree: Tree) -> tuple[Any, Any, Any]:
+    """Declare coulomb, viscous, transition (each n)."""
+    coulomb, viscous, transition = (b.input(k, tree.n) for k in ("coulomb", "viscous", "transition"))
+    return coulomb, viscous, transition
+
+
+@cache
+def velocity(tree: Tree) -> Program:
+    """momentum, M → pd_next without Coulomb friction: (M + h D_viscous) ṗ = momentum, exact in one solve."""
+    n = tree.n
+    b = Program("joint_step_velocity", "End velocity when friction is linear.")
+    M, momentum, h = b.input("M", n, n), b.input("momentum", n), b.scalar("h")
+    viscous = b.input("viscous", n)
+    factors = elimination.factors(b, b.let(M + diagonal([h * viscous[i] for i in range(n)])), symmetric=True)
+    b.output("pd_next", elimination.solve(b, factors, momentum))
+    return b
+
+
+@cache
+def velocity_gradient(tree: Tree) -> Program:
+    """G as a function of ṗ: M ṗ − momentum − h τ_friction(ṗ), the gradient of a strictly convex function of ṗ."""
+    n = tree.n
+    b = Program("joint_step_velocity_gradient", "Residual of the implicit friction kick.")
+    M, momentum, h, pd = b.input("M", n, n), b.input("momentum", n), b.scalar("h"), b.input("pd", n)
+    coulomb, viscous, transition = friction_inputs(b, tree)
+    out = []
+    for i in range(n):
+        torque = b.let(forces.friction_torque(pd[i], coulomb[i], viscous[i], transition[i]))
+        out.append(b.let(dot(M[i, :], pd) - momentum[i] - h * torque))
+    b.output("gradient", Matrix(out))
+    return b
+
+
+@cache
+def velocity_newton(tree: Tree) -> Program:
+    """Newton direction of `velocity_gradient` at ṗ."""
+    n = tree.n
+    b = Program("joint_step_velocity_newton", "Newton direction of the implicit friction kick.")
+    M, h, pd, gradient = b.input("M", n, n), b.scalar("h"), b.input("pd", n), b.input("gradient", n)
+    coulomb, viscous, transition = friction_inputs(b, tree)
+    slopes = [h * b.let(forces.friction_slope(pd[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
+    factors = elimination.factors(b, b.let(M + diagonal(slopes)), symmetric=True)
+    b.output("direction", b.let(-elimination.solve(b, factors, gradient)))
+    return b
+
+
+@cache
+def residuals(tree: Tree) -> Program:
+    """h F and h G (each n) as functions of both ends: what the step solves, whole, for derivatives and for NLPs."""
+    n = tree.n
+    b = Program("joint_step_residuals", "Residuals of the joint-space step.")
+    p, pd, u, p1, pd1 = (b.input(k, n) for k in ("p", "pd", "u", "p_next", "pd_next"))
+    h = b.scalar("h")
+    frames, body, gravity = model_inputs(b, tree)
+    plant = plant_inputs(b, tree)
+    friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
+    shared = dict(before=frames.before, after=frames.after, body=body, gravity=gravity)
+    joint = dict(rotor=plant.rotor, stiffness=plant.stiffness, rest=plant.rest)
+    begun = b.call(start(tree), p=p, pd=pd, u=u, h=h, **shared, **joint)
+    half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
+    at1 = pose(b, tree, frames, p1)
+    b.output("F", residual(b, tree, at1, half, body, screw, plant, p, p1, begun["terms"]))
+    ended = b.call(end(tree), p_next=p1, p=p, u=u, h=h, half=begun["half"], **shared, **joint)
+    balance = b.call(
+        velocity_gradient(tree), M=ended["M"], momentum=ended["momentum"], h=h, pd=pd1, **friction
+    )
+    b.output("G", b.let(h * balance["gradient"]))
+    return b
+
+
+@cache
+def node(tree: Tree) -> Program:
+    """p_prev, p, p_next → the discrete Euler–Lagrange equation at a node.
+
+    h u = F + G at p: `u` is the torque without friction; `momentum` and `M` give the node's velocity through
+    (M ṗ − ½h τ_friction(ṗ)) = momentum, the mean of F's and G's statements of the momentum there.
+    """
+    n = tree.n
+    b = Program("node_torque_start", "Torque and momentum at a node from three poses.")
+    p0, p1, p2 = (b.input(k, n) for k in ("p_prev", "p", "p_next"))
+    h = b.scalar("h")
+    frames, body, gravity = model_inputs(b, tree)
+    plant = plant_inputs(b, tree)
+    zero = Matrix([0] * n)
+    shared = dict(before=frames.before, after=frames.after, body=body, gravity=gravity)
+    joint = dict(rotor=plant.rotor, stiffness=plant.stiffness, rest=plant.rest)
+    before = half_moments(b, tree, pose(b, tree, frames, p0), body)
+    ended = b.call(
+        end(tree), p_next=p1, p=p0, u=zero, h=h, half=_pack_half(n, before), **shared, **joint
+    )
+    begun = b.call(start(tree), p=p1, pd=zero, u=zero, h=h, **shared, **joint)
+    half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
+    F = residual(b, tree, pose(b, tree, frames, p2), half, body, screw, plant, p1, p2, begun["terms"])
+    inverse = b.let(1 / h)
+    leaving = b.let(F * inverse)
+    b.output("u", b.let((leaving - ended["momentum"]) * inverse))
+    b.output("momentum", b.let((leaving + ended["momentum"]) / 2))
+    b.output("M", ended["M"])
+    return b

@@ -1,0 +1,178 @@
+"""Exact derivatives of the joint-space step by the implicit function theorem.
+
+With F(p₁; p₀, ṗ₀, u) = 0 and G(ṗ₁; p₁, p₀, u) = 0 of `joint_space` (both multiplied by h), the blocks ∂(F, G) need no
+differentiation of a solver and are assembled in O(n²) from mass moments of three motions: the start pose with itself,
+the end pose with the start pose, the end pose with itself. Because F and G come from one discrete Lagrangian,
+∂G/∂p₀ = (∂F/∂p₁)ᵀ, and ∂F/∂p₀ and ∂G/∂p₁ are symmetric but for the change of the momentum M(p) ṗ. That they equal what
+CasADi's algorithmic differentiation of F and G gives is a test.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import sympy as sp
+
+from diffpbd.codegen.symbolic import elimination, forces
+from diffpbd.codegen.symbolic.joint_space import Plant, Wrench, diagonal, friction_inputs, plant_inputs
+from diffpbd.codegen.symbolic.moments import Coupling, Half, Pose, add, bilinear, couplings, half_moments, motion_cross, pairing, pose
+from diffpbd.codegen.symbolic.program import Matrix, Program
+from diffpbd.codegen.symbolic.recursive import model_inputs, velocities
+from diffpbd.codegen.symbolic.rotation import cross
+from diffpbd.codegen.symbolic.tree import Tree
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """∂(h F, h G), n × n each: D = ∂hF/∂p₁ = (∂hG/∂p₀)ᵀ, K₀ = ∂hF/∂p₀, M₀ = −∂F/∂ṗ₀, K₁ = ∂hG/∂p₁, M₁ = ∂G/∂ṗ₁
+    (rotors and the slope of friction included). ∂hF/∂u = ∂hG/∂u = −½h² 1."""
+
+    D: Any
+    K0: Any
+    M0: Any
+    K1: Any
+    M1: Any
+
+
+@dataclass(frozen=True)
+class _End:
+    """One end of a step: pose, mass moments, composite inertias, and what changes there with the joint angles."""
+
+    at: Pose
+    half: Half
+    composite: list[Coupling]
+    V: list[Wrench]
+
+
+def _end(b: Program, tree: Tree, frames: Any, body: Any, p: Any, pd: Any) -> _End:
+    at = pose(b, tree, frames, p)
+    half = half_moments(b, tree, at, body)
+    return _End(at, half, couplings(b, tree, at, half, body, symmetric_moment=True), velocities(b, tree, at, pd))
+
+
+def _momentum_columns(b: Program, tree: Tree, e: _End, pd: Any) -> tuple[list[Wrench], list[Wrench], list[Wrench]]:
+    """For each joint k: U = C S, N = V × S, and z = S ×* H + C N, the change of the subtree's momentum with p_k.
+
+    ∂(M ṗ)_j/∂p_k is S_j · z_k when j carries k, and U_j · N_k when k carries j (S_j turns too, and the power S_j · H is
+    unchanged by a common motion).
+    """
+    n = tree.n
+    U = [e.composite[k].apply(b, e.at.screw[k]) for k in range(n)]
+    tail: list[Wrench] = [(b.let(U[k][0] * pd[k]), b.let(U[k][1] * pd[k])) for k in range(n)]
+    for k in range(n - 1, -1, -1):
+        if tree.parents[k] >= 0:
+            tail[tree.parents[k]] = add(b, tail[tree.parents[k]], tail[k])
+    N, z = [], []
+    for k in range(n):
+        parent = tree.parents[k]
+        H = tail[k] if parent < 0 else add(b, tail[k], e.composite[k].apply(b, e.V[parent]))
+        N.append(motion_cross(b, e.V[k], e.at.screw[k]))
+        w, v = e.at.screw[k]
+        turned = (b.let(cross(w, H[0]) + cross(v, H[1])), b.let(cross(w, H[1])))
+        z.append(add(b, turned, e.composite[k].apply(b, N[k])))
+    return U, N, z
+
+
+def _stiffness(
+    b: Program, tree: Tree, e: _End, own: list[Wrench], momentum: tuple[Any, Any, Any], sign: int, h: Any, gravity: Any
+) -> list[list[Any]]:
+    """sign · (S · own ± ½h² gravity) + momentum part: the n × n block of one end. `own` are the columns C S of the step wrench
+    coupling at this end; see `blocks` for the two uses."""
+    n = tree.n
+    U, N, z = momentum
+    half_square = b.let(h * h / 2)
+    entries = [[sp.Integer(0)] * n for _ in range(n)]
+    for deep in range(n):
+        w, v = e.at.screw[deep]
+        moved = b.let(cross(w, e.composite[deep].x1) + e.composite[deep].m * v)
+        pull = b.let(half_square * cross(moved, gravity))
+        q = (b.let(-own[deep][0] - pull), b.let(-own[deep][1]))
+        for j in tree.ancestors(deep):
+            rigid = pairing(b, e.at.screw[j], q)
+            entries[j][deep] = b.let(rigid - sign * h * pairing(b, e.at.screw[j], z[deep]))
+            if j != deep:
+                entries[deep][j] = b.let(rigid - sign * h * pairing(b, N[j], U[deep]))
+    return entries
+
+
+def blocks(b: Program, tree: Tree, frames: Any, body: Any, gravity: Any, plant: Plant, p: Any, pd: Any, p1: Any, pd1: Any, h: Any) -> Blocks:
+    """Assemble `Blocks` (friction left out of M₁) at a start state and the end state it leads to."""
+    n = tree.n
+    e0, e1 = _end(b, tree, frames, body, p, pd), _end(b, tree, frames, body, p1, pd1)
+    step = couplings(b, tree, e1.at, e0.half, body)
+    columns0 = [step[k].transposed.apply(b, e0.at.screw[k]) for k in range(n)]
+    columns1 = [step[k].apply(b, e1.at.screw[k]) for k in range(n)]
+    m0, m1 = _momentum_columns(b, tree, e0, pd), _momentum_columns(b, tree, e1, pd1)
+    K0 = _stiffness(b, tree, e0, columns0, m0, 1, h, gravity)
+    K1 = _stiffness(b, tree, e1, columns1, m1, -1, h, gravity)
+    D = bilinear(b, tree, e0.at.screw, step, e1.at.screw, columns=columns1, rows=columns0)
+    M0 = bilinear(b, tree, e0.at.screw, e0.composite, e0.at.screw, columns=m0[0])
+    M1 = bilinear(b, tree, e1.at.screw, e1.composite, e1.at.screw, columns=m1[0])
+    square = b.let(h * h / 2)
+    joint = diagonal([b.let(square * plant.stiffness[i] - plant.rotor[i]) for i in range(n)])
+    rotor = diagonal(list(plant.rotor))
+    return Blocks(
+        b.let(D + rotor), b.let(Matrix(K0) + joint), b.let(M0 + rotor), b.let(Matrix(K1) + joint), b.let(M1 + rotor)
+    )
+
+
+def declare_blocks(b: Program, tree: Tree) -> tuple[Any, Blocks]:
+    """Declare the shared inputs; returns h and the blocks with the friction slope in M₁."""
+    n = tree.n
+    p, pd, p1, pd1 = (b.input(k, n) for k in ("p", "pd", "p_next", "pd_next"))
+    h = b.scalar("h")
+    frames, body, gravity = model_inputs(b, tree)
+    plant = plant_inputs(b, tree)
+    coulomb, viscous, transition = friction_inputs(b, tree)
+    s = blocks(b, tree, frames, body, gravity, plant, p, pd, p1, pd1, h)
+    slopes = [h * b.let(forces.friction_slope(pd1[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
+    return h, Blocks(s.D, s.K0, s.M0, s.K1, b.let(s.M1 + diagonal(slopes)))
+
+
+@cache
+def jacobian(tree: Tree) -> Program:
+    """The six blocks of the 2n × 3n Jacobian of (p, pd, u) → (p_next, pd_next)."""
+    n = tree.n
+    b = Program("joint_step_jacobian", "Jacobian of the joint-space step by the implicit function theorem.")
+    h, s = declare_blocks(b, tree)
+    D = elimination.factors(b, s.D)
+    M1 = elimination.factors(b, s.M1, symmetric=True)
+    inverse = elimination.solve(b, D, Matrix.eye(n))
+    dp_dp = b.let(-elimination.solve(b, D, s.K0))
+    k, over = b.let(h * h / 2), b.let(1 / h)
+    dp_dpd = b.let(h * b.let(inverse * s.M0))
+    dp_du = b.let(k * inverse)
+    # h M₁ δṗ₁ = −K₁ δp₁ − Dᵀ δp₀ + ½h² δu
+    response = b.let(over * elimination.solve(b, M1, Matrix.eye(n), symmetric_result=True))
+    dpd_dp = b.let(-response * b.let(s.K1 * dp_dp + s.D.T))
+    carried = b.let(-response * b.let(s.K1 * inverse))
+    dpd_dpd = b.let(h * b.let(carried * s.M0))
+    dpd_du = b.let(k * b.let(carried + response))
+    for name, value in (
+        ("dp_next_dp", dp_dp), ("dp_next_dpd", dp_dpd), ("dp_next_du", dp_du),
+        ("dpd_next_dp", dpd_dp), ("dpd_next_dpd", dpd_dpd), ("dpd_next_du", dpd_du),
+    ):  # fmt: skip
+        b.output(name, value)
+    return b
+
+
+@cache
+def adjoint(tree: Tree) -> Program:
+    """Seeds p_next_bar, pd_next_bar → p_bar, pd_bar, u_bar, and the multipliers x of h F and y of h G, with which the
+    derivative by anything else is −xᵀ ∂hF − yᵀ ∂hG."""
+    b = Program("joint_step_adjoint", "Reverse derivative of the joint-space step: two transposed solves.")
+    n = tree.n
+    h, s = declare_blocks(b, tree)
+    seed_p, seed_pd = b.input("p_next_bar", n), b.input("pd_next_bar", n)
+    M1 = elimination.factors(b, s.M1, symmetric=True)
+    y = b.let(elimination.solve(b, M1, seed_pd) * b.let(1 / h))
+    D = elimination.factors(b, s.D)
+    x = elimination.solve(b, D, b.let(seed_p - b.let(s.K1.T * y)), transposed=True)
+    b.output("p_bar", b.let(-b.let(s.K0.T * x) - b.let(s.D * y)))
+    b.output("pd_bar", b.let(h * b.let(s.M0 * x)))
+    b.output("u_bar", b.let(b.let(h * h / 2) * (x + y)))
+    b.output("x", x)
+    b.output("y", y)
+    return b

@@ -1,0 +1,36 @@
+"""What a derivation needs to know of a robot before any number: which joint hangs on which, and how each joint moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Topology of a robot. Joint i moves link i; parents[i] < i is the link it hangs on, -1 the fixed world.
+
+    slides[i]: the joint translates along its axis (prismatic) instead of turning about it.
+    aligned[i]: the joint axis is the link's own z axis, so that joint frame and link frame coincide.
+    """
+
+    parents: tuple[int, ...]
+    slides: tuple[bool, ...]
+    aligned: tuple[bool, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of moving joints (and links)."""
+        return len(self.parents)
+
+    def ancestors(self, joint: int) -> tuple[int, ...]:
+        """The joints from this one (included) to the base."""
+        path = [joint]
+        while self.parents[path[-1]] >= 0:
+            path.append(self.parents[path[-1]])
+        return tuple(path)
+
+    def related(self, one: int, other: int) -> int | None:
+        """The deeper of two joints when one carries the other, else None (they lie on different branches)."""
+        if one in self.ancestors(other):
+            return other
+        return one if other in self.ancestors(one) else None

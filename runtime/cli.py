@@ -1,0 +1,121 @@
+"""The command `diffpbd`. Every subcommand is imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import click
+
+from diffpbd.runtime.errors import DiffpbdError
+
+__all__ = ["cli", "main"]
+
+EXIT_BAD_INPUT = 1
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+
+class _Command(NamedTuple):
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "generate": _Command("diffpbd.runtime.commands.generate", "Derive, emit and compile a robot's dynamics."),
+    "check": _Command("diffpbd.runtime.commands.check", "List every fault and doubt of a description."),
+    "info": _Command("diffpbd.runtime.commands.info", "Joints, limits, parameters and functions of a robot."),
+    "eval": _Command("diffpbd.runtime.commands.evaluate", "Evaluate a generated function on JSON."),
+    "simulate": _Command("diffpbd.runtime.commands.simulate", "Simulate a robot and write a log."),
+    "identify": _Command("diffpbd.runtime.solve.identify_command", "Identify parameters from logs."),
+}
+"""Each module has a click command named `command`."""
+
+EXTRAS = {
+    **dict.fromkeys(("sympy", "jinja2", "lxml", "tomli"), "codegen"),
+    **dict.fromkeys(("casadi", "scipy", "rich"), "solve"),
+    "matplotlib": "plot",
+}
+"""The optional dependencies: import name to the extra that installs it."""
+
+
+class LazyGroup(click.Group):
+    """Imports a subcommand when it is called; turns errors into one paragraph and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The imported command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(COMMANDS[cmd_name].module).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.help) for name, command in COMMANDS.items()])
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        """Run and exit: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."""
+        extra["standalone_mode"] = False
+        try:
+            result = super().main(*args, **extra)
+        except click.Abort:
+            click.echo("Interrupted.", err=True)
+            sys.exit(EXIT_INTERRUPTED)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except ModuleNotFoundError as error:
+            extra_name = EXTRAS.get((error.name or "").split(".")[0])
+            if extra_name is None:
+                raise
+            click.echo(
+                f"Error: this command needs {error.name}, which is not installed: "
+                f"pip install 'diffpbd[{extra_name}]'.",
+                err=True,
+            )
+            sys.exit(EXIT_BAD_INPUT)
+        except DiffpbdError as error:
+            click.echo(f"Error: {error}", err=True)
+            sys.exit(EXIT_BAD_INPUT)
+        sys.exit(result if isinstance(result, int) else 0)
+
+
+def _print_version(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if not wanted:
+        return
+    try:
+        version = importlib.metadata.version("diffpbd")
+    except importlib.metadata.PackageNotFoundError:
+        version = "(not installed: run from its source folder)"
+    click.echo(f"diffpbd {version}")
+    ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version and exit.",
+)
+def cli() -> None:
+    """Exact, fast, differentiable position-based dynamics, generated from a robot description."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """The entry point of the command `diffpbd`."""
+    cli.main(args=None if arguments is None else list(arguments), prog_name="diffpbd")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The subcommands of `diffpbd`, one file each with a click command named `command`."""

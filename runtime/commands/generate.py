@@ -1,0 +1,71 @@
+"""`diffpbd generate ROBOT`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from diffpbd.runtime.commands.tables import number, table
+
+__all__ = ["command"]
+
+
+@click.command("generate")
+@click.argument("robot")
+@click.option("--base", metavar="LINK", help="Base link (default: the recipe's, or the root).")
+@click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder (default: generated/NAME)."
+)
+@click.option("--integrator", type=click.Choice(["variational", "paper"]), help="Integrator of `step`.")
+@click.option(
+    "--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="Projection of `step`."
+)
+@click.option(
+    "--sweeps", type=click.IntRange(min=1), metavar="N", help="Sweeps or Newton iterations of `step`."
+)
+@click.option(
+    "--symbolic",
+    metavar="LIST",
+    default="",
+    help="Symbolic quantities out of mass,com,inertia,origin, by commas.",
+)
+@click.option(
+    "--friction", type=click.Choice(["none", "urdf"]), help="Default friction: none, or the file's."
+)
+def command(
+    robot: str,
+    base: str | None,
+    tip: tuple[str, ...],
+    out: Path | None,
+    integrator: str | None,
+    solver: str | None,
+    sweeps: int | None,
+    symbolic: str,
+    friction: str | None,
+) -> None:
+    """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml) or a URDF file."""
+    from diffpbd.codegen.generate import generate
+
+    result = generate(
+        robot,
+        out=out,
+        base=base,
+        tip=list(tip) or None,
+        integrator=integrator,
+        solver=solver,
+        sweeps=sweeps,
+        symbolic=[name.strip() for name in symbolic.split(",") if name.strip()],
+        friction=friction,
+        progress=lambda line: click.echo(line, err=True),
+    )
+    if result.unchanged:
+        click.echo(f"{result.folder} is up to date ({result.seconds:.1f} s); nothing was regenerated.")
+        return
+    rows = [[row.name, str(row.operations), number(row.seconds, 3), str(row.bytes)] for row in result.rows]
+    click.echo(table(["function", "operations", "seconds", "bytes"], rows))
+    click.echo(
+        f"{result.folder}: generated in {result.seconds:.1f} s, compiling {result.compile_seconds:.1f} s of "
+        "it."
+    )

@@ -1,0 +1,70 @@
+"""ROBOT on the command line: a name under ./generated, a generated folder, or a description."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import parse_json, read_json
+from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
+from diffpbd.runtime.names import hint
+from diffpbd.runtime.robot import Robot, load
+
+__all__ = ["GENERATED", "locate", "open_manifest", "open_robot", "parse_state"]
+
+GENERATED = Path("generated")
+
+
+def locate(robot: str) -> Path:
+    """The generated folder that ROBOT names."""
+    named = GENERATED / robot
+    if Path(robot).name == robot and (named / MANIFEST_NAME).is_file():
+        return named
+    path = Path(robot)
+    if (path / MANIFEST_NAME).is_file():
+        return path
+    if path.is_file() and path.name == MANIFEST_NAME:
+        return path.parent
+    if path.is_file():
+        raise InputError(
+            f"{robot} is a robot description and not yet generated. Run `diffpbd generate {robot}` "
+            f"and name the folder it writes, such as {GENERATED / path.stem}."
+        )
+    if path.is_dir():
+        raise InputError(f"{robot} is not a generated folder: it has no {MANIFEST_NAME}.")
+    there = sorted(p.parent.name for p in GENERATED.glob(f"*/{MANIFEST_NAME}"))
+    raise InputError(
+        f"There is no generated robot {robot!r} in {GENERATED.resolve()}. Make it with `diffpbd generate "
+        f"{robot}`, "
+        f"or pass a generated folder. {hint(robot, there) if there else 'No robot was generated here yet.'}"
+    )
+
+
+def open_manifest(robot: str) -> tuple[Path, Manifest]:
+    """Folder and manifest of ROBOT; the library is not opened."""
+    folder = locate(robot)
+    return folder, read_manifest(folder)
+
+
+def open_robot(robot: str) -> Robot:
+    """ROBOT, loaded and verified."""
+    return load(locate(robot))
+
+
+def parse_state(text: str, option: str, joints: tuple[str, ...]) -> list[float]:
+    """--q0 and --dq0: a JSON list in joint order, an object of joint names (others 0), or a file."""
+    data = parse_json(text, option) if text.lstrip().startswith(("[", "{")) else read_json(text)
+    if isinstance(data, dict):
+        for name in data:
+            if name not in joints:
+                raise InputError(f"{option}: there is no joint {name!r}. {hint(name, joints)}")
+        data = [data.get(joint, 0.0) for joint in joints]
+    if not isinstance(data, list) or len(data) != len(joints):
+        found = f"a list of {len(data)}" if isinstance(data, list) else repr(data)
+        raise InputError(
+            f"{option}: expected a list of {len(joints)} numbers or an object of joint names, found {found}."
+        )
+    for joint, value in zip(joints, data, strict=True):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise InputError(f"{option}: joint {joint}: expected a number, found {value!r}.")
+    return [float(value) for value in data]

@@ -1,0 +1,144 @@
+"""`diffpbd simulate ROBOT`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import click
+import numpy as np
+
+from diffpbd.runtime.commands.locate import open_robot, parse_state
+from diffpbd.runtime.commands.tables import number, table
+from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
+from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.simulation import Run, maximal_variant, simulate
+
+__all__ = ["command", "summary"]
+
+
+@click.command("simulate")
+@click.argument("robot")
+@click.option("--duration", type=float, metavar="S", help="Default: 1 s, or the length of a torque log.")
+@click.option("--h", type=float, metavar="S", help="Step (default: the recipe's).")
+@click.option(
+    "--q0", metavar="JSON", help="Start: a list, an object of joint names, or a file; default zero."
+)
+@click.option("--dq0", metavar="JSON", help="Start rates, as --q0.")
+@click.option("--torque", default="zero", metavar="zero|gravity|LOG", help="Torque held during each step.")
+@click.option("--rate", type=float, metavar="HZ", help="Sampling rate of a LOG without a time column.")
+@click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
+@click.option(
+    "--order", type=click.Choice(["2", "4"]), default="2", help="4: Suzuki composition; no friction."
+)
+@click.option("--maximal", is_flag=True, help="Simulate in maximal coordinates, with joint gaps.")
+@click.option("--integrator", type=click.Choice(["variational", "paper"]), help="With --maximal.")
+@click.option("--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="With --maximal.")
+@click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
+@click.option("--out", required=True, metavar="RUN.csv", help="The log to write (.gz allowed).")
+@click.option("--plot", metavar="RUN.png", help="Joint positions, energy and joint gaps.")
+def command(
+    robot: str,
+    duration: float | None,
+    h: float | None,
+    q0: str | None,
+    dq0: str | None,
+    torque: str,
+    rate: float | None,
+    column_map: str | None,
+    order: str,
+    maximal: bool,
+    integrator: str | None,
+    solver: str | None,
+    params: str | None,
+    out: str,
+    plot: str | None,
+) -> None:
+    """Simulate the generated ROBOT and write time, q_, dq_ and tau_ columns.
+
+    With a torque LOG that has q and dq the simulation starts at its first sample, unless --q0 or --dq0 is
+    given; its torques are held between samples. Joint limits do not act.
+    """
+    if maximal and order == "4":
+        raise click.UsageError("--order 4 composes joint_step; it cannot be used with --maximal.")
+    if not maximal and (integrator or solver):
+        raise click.UsageError("--integrator and --solver choose the step of --maximal; add --maximal.")
+    loaded = open_robot(robot)
+    alpha = loaded.alpha.vector(params)
+    start = {
+        option: None if text is None else parse_state(text, option, loaded.joints)
+        for option, text in (("--q0", q0), ("--dq0", dq0))
+    }
+    source: Literal["zero", "gravity"] | TorqueLog
+    if torque == "zero":
+        source = "zero"
+    elif torque == "gravity":
+        source = "gravity"
+    else:
+        source, start = _from_log(loaded, torque, rate, column_map, start)
+        duration = float(source.time[-1] - source.time[0]) if duration is None else duration
+    run = simulate(
+        loaded,
+        duration=1.0 if duration is None else duration,
+        h=h,
+        q0=start["--q0"],
+        dq0=start["--dq0"],
+        torque=source,
+        alpha=alpha,
+        order=4 if order == "4" else 2,
+        step=maximal_variant(loaded, integrator, solver) if maximal else None,
+    )
+    write_log(out, run.log())
+    if plot is not None:
+        from diffpbd.runtime.report.run_plot import plot_run
+
+        units = tuple(joint.unit for joint in loaded.manifest.robot.joints)
+        plot_run(
+            run, plot, title=f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}", units=units
+        )
+    click.echo(summary(loaded, run))
+    click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
+
+
+def _from_log(
+    robot: Robot, path: str, rate: float | None, column_map: str | None, start: dict[str, list[float] | None]
+) -> tuple[TorqueLog, dict[str, list[float] | None]]:
+    """The torques, and the start from the log's first sample where the user gave none."""
+    columns = None if column_map is None else read_column_map(column_map)
+    torques = read_torques(path, rate=rate, columns=columns)
+    if all(value is None for value in start.values()) and has_states(path, columns=columns):
+        first = read_log(path, rate=rate, columns=columns).select(robot.joints)
+        start = {"--q0": first.q[0].tolist(), "--dq0": first.dq[0].tolist()}
+    return torques, start
+
+
+def summary(robot: Robot, run: Run) -> str:
+    """Steps, energy, joint gaps, the final state, and joints that left their limits."""
+    lines = [
+        f"{robot.name}: {len(run.time) - 1} steps of {run.h:g} s by {run.function}, to {run.time[-1]:g} s"
+    ]
+    if run.kinetic is not None and run.potential is not None:
+        total = run.kinetic + run.potential
+        drift = float(np.abs(total - total[0]).max())
+        swing = float(np.ptp(run.kinetic))
+        share = f" ({100 * drift / swing:.3g} % of the kinetic energy's range)" if swing > 0 else ""
+        lines.append(
+            f"energy: {total[0]:.6g} J at the start, {total[-1]:.6g} J at the end, largest change "
+            f"{drift:.3g} J{share}"
+        )
+    if run.gap is not None:
+        lines.append(f"joint gaps: at most {run.gap.max():.3g}, {run.gap[-1]:.3g} at the end [m or 1]")
+    joints = robot.manifest.robot.joints
+    for k, joint in enumerate(joints):
+        low, high = float(run.q[:, k].min()), float(run.q[:, k].max())
+        if (joint.lower is not None and low < joint.lower) or (
+            joint.upper is not None and high > joint.upper
+        ):
+            lines.append(
+                f"note: {joint.name} went from {low:.4g} to {high:.4g} {joint.unit}, beyond its limits "
+                f"{number(joint.lower)} and {number(joint.upper)}, which do not act"
+            )
+    rows = [
+        [joint.name, f"{run.q[-1, k]:.6f}", f"{run.dq[-1, k]:.6f}", f"{run.tau[-1, k]:.6f}", joint.unit]
+        for k, joint in enumerate(joints)
+    ]
+    return "\n".join([*lines, "", table(["final state", "q", "dq", "tau", "unit"], rows)])

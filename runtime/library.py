@@ -1,0 +1,171 @@
+"""The compiled library of a generated folder, opened with ctypes and verified against its manifest."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.manifest import ABI_VERSION, Function, Manifest
+
+__all__ = ["FloatArray", "Library", "verify_file", "verify_sources"]
+
+FloatArray = npt.NDArray[np.float64]
+SOURCE_SUFFIXES = (".c", ".h")
+
+
+def verify_file(folder: Path, name: str, manifest: Manifest) -> None:
+    """Refuse a generated file that is missing or differs from the hash in the manifest."""
+    again = f"Generate the folder again: diffpbd generate {manifest.name}."
+    if name not in manifest.files:
+        raise InputError(f"{folder / name} is not listed in the manifest of {manifest.name}. {again}")
+    try:
+        content = (folder / name).read_bytes()
+    except OSError as error:
+        raise InputError(f"{folder / name} cannot be read: {error.strerror or error}. {again}") from None
+    found = hashlib.sha256(content).hexdigest()
+    if found != manifest.files[name]:
+        raise InputError(
+            f"{folder / name} is not the file that was generated: its sha256 is {found[:16]}…, "
+            f"the manifest says {manifest.files[name][:16]}…. {again}"
+        )
+
+
+def verify_sources(folder: Path, manifest: Manifest) -> None:
+    """Check every C source and header of the folder against the manifest."""
+    for name in sorted(manifest.files):
+        if name.endswith(SOURCE_SUFFIXES):
+            verify_file(folder, name, manifest)
+
+
+class Library:
+    """Symbols of one robot's library. Calls release the interpreter lock; work is the caller's."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        """Open `<folder>/<library>` and refuse one that was not compiled from the manifest's sources."""
+        verify_sources(folder, manifest)
+        self.path = folder / manifest.library
+        self._manifest = manifest
+        self._check_exists()
+        self._dll = self._open(self.path)
+        if self._hash() != manifest.abi_hash:
+            # The loader answers a path it has opened before with the old library: ask under a new name.
+            self._dll = self._open_copy()
+        self._verify()
+        self._map = self._symbol(f"{manifest.name}_map")
+        self._map.restype = ctypes.c_long
+
+    def _check_exists(self) -> None:
+        if not self.path.is_file():
+            raise InputError(
+                f"{self.path} does not exist. Compile it with `make -C {self.path.parent}`, "
+                f"or generate the folder again: diffpbd generate {self._manifest.name}."
+            )
+
+    def _open(self, path: Path) -> ctypes.CDLL:
+        try:
+            return ctypes.CDLL(str(path.resolve()))
+        except OSError as error:
+            raise InputError(
+                f"{self.path} cannot be loaded: {error}. If it was compiled for another machine, compile it "
+                "here "
+                f"with `make -C {self.path.parent}`."
+            ) from None
+
+    def _open_copy(self) -> ctypes.CDLL:
+        with tempfile.TemporaryDirectory(prefix="diffpbd-") as scratch:
+            return self._open(Path(shutil.copy2(self.path, scratch)))
+
+    def _symbol(self, name: str) -> Any:
+        try:
+            return getattr(self._dll, name)
+        except AttributeError:
+            raise self._mismatch(f"it has no symbol {name}") from None
+
+    def _hash(self) -> str:
+        function = self._symbol(f"{self._manifest.name}_hash")
+        function.restype = ctypes.c_char_p
+        function.argtypes = []
+        return str((function() or b"").decode("ascii", "replace"))
+
+    def _verify(self) -> None:
+        manifest = self._manifest
+        abi = self._symbol(f"{manifest.name}_abi")
+        abi.restype = ctypes.c_int
+        abi.argtypes = []
+        if abi() != ABI_VERSION:
+            raise self._mismatch(
+                f"its C interface has version {abi()}, this diffpbd calls version {ABI_VERSION}"
+            )
+        found = self._hash()
+        if found != manifest.abi_hash:
+            raise self._mismatch(f"its hash is {found[:16]}…, the manifest says {manifest.abi_hash[:16]}…")
+        for function in manifest.functions:
+            self._symbol(function.symbol)
+            if function.rollout:
+                self._symbol(f"{function.symbol}_work_size")
+            elif self.work_size(function) != function.work_size:
+                raise self._mismatch(
+                    f"{function.symbol} needs {self.work_size(function)} doubles of work, "
+                    f"the manifest says {function.work_size}"
+                )
+
+    def _mismatch(self, why: str) -> InputError:
+        return InputError(
+            f"{self.path} does not match its manifest: {why}. Compile it again with `make -C "
+            f"{self.path.parent}`, "
+            f"or generate the folder again: diffpbd generate {self._manifest.name}."
+        )
+
+    def work_size(self, function: Function, steps: int = 0) -> int:
+        """Doubles of work the function needs; for a rollout over `steps` steps."""
+        size = self._symbol(f"{function.symbol}_work_size")
+        size.restype = ctypes.c_int
+        size.argtypes = [ctypes.c_int] if function.rollout else []
+        return int(size(steps) if function.rollout else size())
+
+    def pointer(self, function: Function) -> ctypes.c_void_p:
+        """The address of the function, for `call` and `map_rows`."""
+        return ctypes.cast(self._symbol(function.symbol), ctypes.c_void_p)
+
+    def bind(self, function: Function) -> Any:
+        """The C function as a callable of ([steps,] in, out, work) that returns the status."""
+        prefix = [ctypes.c_int] if function.rollout else []
+        signature = ctypes.CFUNCTYPE(ctypes.c_int, *prefix, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+        return signature((function.symbol, self._dll))
+
+    def map_rows(
+        self,
+        pointer: ctypes.c_void_p,
+        in_sizes: Sequence[int],
+        inputs: Sequence[int],
+        out_sizes: Sequence[int],
+        outputs: Sequence[int],
+        rows: int,
+        work: FloatArray,
+    ) -> int:
+        """Run a function over rows in C and return how many failed.
+
+        `inputs` and `outputs` are addresses; a size of 0 shares the argument among all rows.
+        """
+        return int(
+            self._map(
+                pointer,
+                ctypes.c_int(len(inputs)),
+                (ctypes.c_int * len(in_sizes))(*in_sizes),
+                (ctypes.c_void_p * len(inputs))(*inputs),
+                ctypes.c_int(len(outputs)),
+                (ctypes.c_int * len(out_sizes))(*out_sizes),
+                (ctypes.c_void_p * len(outputs))(*outputs),
+                ctypes.c_long(rows),
+                ctypes.c_void_p(work.ctypes.data),
+            )
+        )

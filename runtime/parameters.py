@@ -1,0 +1,150 @@
+"""alpha by name: the flat vector of parameters, its defaults and bounds, and params.json."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import read_json
+from diffpbd.runtime.manifest import Parameter
+from diffpbd.runtime.names import hint
+
+__all__ = ["ParameterVector", "ParameterValues", "read_values"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+ParameterValues: TypeAlias = "Mapping[str, float] | str | Path | None"
+
+
+def read_values(path: str | Path) -> dict[str, float]:
+    """Values by name from a JSON file: a plain object of numbers, or params.json of `diffpbd identify`.
+
+    The latter holds `{"parameters": {NAME: {"value": …}}}`; its other keys are not read.
+    """
+    data = read_json(path)
+    if isinstance(data, dict) and isinstance(data.get("parameters"), dict):
+        data = data["parameters"]
+    if not isinstance(data, dict):
+        raise InputError(
+            f"{path}: expected an object of parameter names and numbers, found a {type(data).__name__}."
+        )
+    return {name: _number(entry, f"{path}: {name}") for name, entry in data.items()}
+
+
+def _number(entry: Any, where: str) -> float:
+    value = entry.get("value") if isinstance(entry, Mapping) else entry
+    if isinstance(value, (bool, str)) or value is None:
+        raise InputError(f"{where}: expected a number, found {value!r}.")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{where}: expected a number, found {value!r}.") from None
+    if not math.isfinite(number):
+        raise InputError(f"{where}: expected a finite number, found {number}.")
+    return number
+
+
+@dataclass(frozen=True)
+class ParameterVector:
+    """The layout of alpha: entries in the order of the manifest, units as listed there."""
+
+    entries: tuple[Parameter, ...]
+    robot: str = "the robot"
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._positions
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {entry.name: k for k, entry in enumerate(self.entries)}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names in order, `<kind>.<joint or link>[.<component>]`."""
+        return tuple(entry.name for entry in self.entries)
+
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        """Units in order."""
+        return tuple(entry.unit for entry in self.entries)
+
+    @property
+    def defaults(self) -> FloatArray:
+        """A new array of the default values."""
+        return np.array([entry.default for entry in self.entries], dtype=np.float64)
+
+    @property
+    def lower(self) -> FloatArray:
+        """A new array of lower bounds; -inf where there is none."""
+        return np.array([-np.inf if e.lower is None else e.lower for e in self.entries], dtype=np.float64)
+
+    @property
+    def upper(self) -> FloatArray:
+        """A new array of upper bounds; inf where there is none."""
+        return np.array([np.inf if e.upper is None else e.upper for e in self.entries], dtype=np.float64)
+
+    def index(self, name: str) -> int:
+        """Position of a name; an unknown one is refused with near matches."""
+        position = self._positions.get(name)
+        if position is None:
+            raise InputError(f"{self.robot} has no parameter {name!r}. {hint(name, self.names)}")
+        return position
+
+    def indices(self, prefix: str) -> tuple[int, ...]:
+        """Positions of every name equal to the prefix or starting with it and a dot, such as `friction`."""
+        found = tuple(
+            k for k, name in enumerate(self.names) if name == prefix or name.startswith(prefix + ".")
+        )
+        if not found:
+            words = [name.split(".") for name in self.names]
+            kinds = sorted({".".join(parts[:k]) for parts in words for k in range(1, len(parts) + 1)})
+            raise InputError(f"{self.robot} has no parameters {prefix!r}. {hint(prefix, kinds)}")
+        return found
+
+    def vector(self, values: ParameterValues = None, *, base: FloatArray | None = None) -> FloatArray:
+        """A new vector from values by name, or from a JSON file of them; the missing ones keep `base` or the
+        default.
+
+        A value outside the parameter's bounds is refused.
+        """
+        result = self.defaults if base is None else np.array(base, dtype=np.float64)
+        if values is None:
+            return result
+        where = ""
+        if isinstance(values, (str, Path)):
+            where = f"{values}: "
+            values = read_values(values)
+        for name, value in values.items():
+            try:
+                position = self.index(name)
+            except InputError as error:
+                raise InputError(f"{where}{error}") from None
+            number = _number(value, f"{where}{name}")
+            entry = self.entries[position]
+            for bound, outside, word in (
+                (entry.lower, entry.lower is not None and number < entry.lower, "at least"),
+                (entry.upper, entry.upper is not None and number > entry.upper, "at most"),
+            ):
+                if outside:
+                    raise InputError(
+                        f"{where}{name}: expected {word} {bound:g} {entry.unit}, found {number:g}."
+                    )
+            result[position] = number
+        return result
+
+    def by_name(self, vector: npt.ArrayLike) -> dict[str, float]:
+        """The values of a vector by name."""
+        values = np.asarray(vector, dtype=np.float64)
+        if values.shape != (len(self),):
+            raise InputError(f"alpha of {self.robot}: expected shape ({len(self)},), found {values.shape}.")
+        return {name: float(value) for name, value in zip(self.names, values, strict=True)}

@@ -1,0 +1,99 @@
+"""A generated folder opened: `load(DIR)` gives a Robot whose attributes are the generated functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.function import BoundFunction, Function
+from diffpbd.runtime.library import Library
+from diffpbd.runtime.manifest import Function as FunctionFacts
+from diffpbd.runtime.manifest import Manifest, read_manifest
+from diffpbd.runtime.names import hint
+from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.rollout import Rollout, RolloutGradient
+
+__all__ = ["Robot", "load"]
+
+GRADIENT_PREFIX = "vjp_"
+
+
+def load(folder: str | Path) -> Robot:
+    """Open a folder made by `diffpbd generate`; files that do not match its manifest are refused."""
+    return Robot(Path(folder))
+
+
+class Robot:
+    """A robot's generated functions on numpy arrays.
+
+    `robot.joint_step(p, pd, u)` and every other function of the manifest are attributes; see `Function` for
+    shapes. A missing `alpha` is the vector of defaults (or give a dict of names), a missing `h` the recipe's
+    step [s].
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Open and verify the folder."""
+        self.manifest: Manifest = read_manifest(folder)
+        self.folder = folder if folder.is_dir() else folder.parent
+        self.name = self.manifest.name
+        self.joints: tuple[str, ...] = tuple(joint.name for joint in self.manifest.robot.joints)
+        self.links: tuple[str, ...] = tuple(link.name for link in self.manifest.robot.links)
+        self.n = len(self.joints)
+        self.h = self.manifest.recipe.h
+        self.alpha = ParameterVector(self.manifest.alpha, self.name)
+        self._library = Library(self.folder, self.manifest)
+        functions: dict[str, BoundFunction] = {}
+        for facts in sorted(
+            self.manifest.functions, key=lambda facts: facts.name.startswith(GRADIENT_PREFIX)
+        ):
+            functions[facts.name] = self._make(facts, functions)
+        self.functions: Mapping[str, BoundFunction] = MappingProxyType(
+            {facts.name: functions[facts.name] for facts in self.manifest.functions}
+        )
+
+    def _make(self, facts: FunctionFacts, made: Mapping[str, BoundFunction]) -> BoundFunction:
+        arguments = (facts, self.manifest, self._library, self.alpha)
+        if not facts.rollout:
+            return Function(*arguments)
+        if not facts.name.startswith(GRADIENT_PREFIX):
+            return Rollout(*arguments)
+        forward = made.get(facts.name.removeprefix(GRADIENT_PREFIX))
+        return RolloutGradient(*arguments, rollout=forward if isinstance(forward, Rollout) else None)
+
+    def __repr__(self) -> str:
+        return f"<Robot {self.name}: {self.n} joints, {len(self.functions)} functions, from {self.folder}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load, (self.folder,)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.functions})
+
+    def __getattr__(self, name: str) -> Any:
+        functions = self.__dict__.get("functions", {})
+        if name in functions:
+            return functions[name]
+        raise AttributeError(
+            f"{type(self).__name__} {self.__dict__.get('name', '')} has no {name!r}. {hint(name, functions)}"
+        )
+
+    def function(self, name: str) -> BoundFunction:
+        """A function by name; one that was not generated is refused with near matches."""
+        if name not in self.functions:
+            raise InputError(f"{self.name} has no function {name!r}. {hint(name, self.functions)}")
+        return self.functions[name]
+
+    def casadi(self, name: str, *, external: bool = False) -> Any:
+        """The function as a `casadi.Function` with named arguments.
+
+        By default the serialized graph, with derivatives of any order. With `external` the compiled code,
+        with its exact first Jacobian from the generated derivatives; second derivatives are then not
+        available (with IPOPT, use `hessian_approximation` "limited-memory").
+        """
+        from diffpbd.runtime.casadi_functions import external_function, graph_function
+
+        self.function(name)
+        return external_function(self, name) if external else graph_function(self, name)

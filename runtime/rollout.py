@@ -1,0 +1,209 @@
+"""Rollouts in C over many steps, and their exact gradients in bounded memory.
+
+A trajectory has one sample a row: U is (steps, n), P and PD are (steps + 1, n) with the start in row 0, so
+that `robot.fk(P, PD)` evaluates along it. (In C the same memory is n × N, column-major.)
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.function import BoundFunction, addresses, as_array
+from diffpbd.runtime.library import FloatArray
+from diffpbd.runtime.manifest import Argument
+
+__all__ = ["Rollout", "RolloutGradient"]
+
+WORK_LIMIT_BYTES = 64 * 2**20  # work memory of one segment; keeps a 10 000-step gradient far under 200 MB
+SEED_SUFFIX = "_bar"
+
+
+class Rollout(BoundFunction):
+    """`rollout(p0, pd0, U, h, alpha) -> (P, PD)`, single or batched over a leading axis."""
+
+    def __call__(self, *args: Any, threads: int = 1, **named: Any) -> Any:
+        """Roll out; a batch has one more axis in front (h scalar or (rows,)), split over `threads`."""
+        inputs, steps, rows = self._prepare(self._bind(args, named))
+        size = self._library.work_size(self.facts, steps)
+        if rows is None:
+            return self._result(*self._run(inputs, steps, np.empty(size), ""))
+
+        def one(row: int) -> list[FloatArray]:
+            return self._run(_row(inputs, self.facts.inputs, row), steps, np.empty(size), f" in row {row}")
+
+        return self._result(*_stacked(one, rows, threads, self.facts.outputs, steps))
+
+    def _run(self, inputs: list[FloatArray], steps: int, work: FloatArray, where: str) -> list[FloatArray]:
+        outputs = [np.empty(_shape(argument, steps)) for argument in self.facts.outputs]
+        status = self._call(steps, addresses(inputs), addresses(outputs), work.ctypes.data)
+        if status != 0:
+            raise self._failure(status, where)
+        return outputs
+
+    def _prepare(self, values: list[Any]) -> tuple[list[FloatArray], int, int | None]:
+        """Contiguous inputs, the number of steps (from U), the number of rows of a batch."""
+        arrays = [as_array(v, a.name, self.name) for v, a in zip(values, self.facts.inputs, strict=True)]
+        steps = self._steps(arrays)
+        rows: int | None = None
+        for k, argument in enumerate(self.facts.inputs):
+            shape = _shape(argument, steps)
+            if shape == (1,) and arrays[k].ndim < 2:
+                arrays[k] = arrays[k].reshape((1,) if arrays[k].size == 1 else (-1, 1))
+            array = arrays[k]
+            if array.shape == shape:
+                continue
+            if array.shape[1:] != shape or array.ndim != len(shape) + 1:
+                raise InputError(
+                    f"{self.name}: argument {argument.name!r}: expected shape {shape} for {steps} steps "
+                    f"(one sample a row), or {('rows', *shape)} for a batch, found {array.shape}."
+                )
+            if rows is not None and array.shape[0] != rows:
+                raise InputError(
+                    f"{self.name}: argument {argument.name!r}: expected {rows} rows as in the arguments "
+                    "before it, "
+                    f"found {array.shape[0]}."
+                )
+            rows = array.shape[0]
+        return [np.ascontiguousarray(array) for array in arrays], steps, rows
+
+    def _steps(self, arrays: list[FloatArray]) -> int:
+        for argument, array in zip(self.facts.inputs, arrays, strict=True):
+            if argument.cols == "N":
+                if array.ndim not in (2, 3) or array.shape[-1] != argument.rows:
+                    raise InputError(
+                        f"{self.name}: argument {argument.name!r}: expected shape (steps, {argument.rows}), "
+                        "one sample "
+                        f"a row, or (rows, steps, {argument.rows}) for a batch, found {array.shape}."
+                    )
+                return int(array.shape[-2])
+        raise InputError(f"{self.name}: none of its inputs has a column a step; generate the folder again.")
+
+
+class RolloutGradient(Rollout):
+    """`vjp_rollout(p0, pd0, U, h, alpha, P_bar, PD_bar)`: the exact gradient of a loss by every input of a
+    rollout.
+
+    P_bar and PD_bar are the loss's derivatives by P and PD, (steps + 1, n) each; a missing one is zero. The
+    reverse sweep needs only P and PD of the nodes, so a long rollout is run forward once, and backward in
+    segments whose work memory stays under 64 MiB.
+    """
+
+    def __init__(self, *args: Any, rollout: Rollout | None = None) -> None:
+        super().__init__(*args)
+        self._forward = rollout
+
+    def __call__(self, *args: Any, threads: int = 1, segment: int | None = None, **named: Any) -> Any:
+        """The gradient; `segment` is the number of steps held at a time (default: as many as 64 MiB hold)."""
+        if segment is not None and segment < 1:
+            raise InputError(f"{self.name}: segment: expected at least 1 step, found {segment}.")
+        inputs, steps, rows = self._prepare(self._bind(args, named))
+        if rows is None:
+            return self._result(*self._shaped(self._reverse(inputs, steps, segment, "")))
+
+        def one(row: int) -> list[FloatArray]:
+            return self._reverse(_row(inputs, self.facts.inputs, row), steps, segment, f" in row {row}")
+
+        return self._result(*_stacked(one, rows, threads, self.facts.outputs, steps))
+
+    def _default(self, argument: Argument, value: Any) -> Any:
+        # A missing seed is zero; its length is known only once U is.
+        return _MISSING if value is None and argument.cols == "N+1" else super()._default(argument, value)
+
+    def _prepare(self, values: list[Any]) -> tuple[list[FloatArray], int, int | None]:
+        pairs = list(zip(values, self.facts.inputs, strict=True))
+        steps = self._steps(
+            [np.empty(0) if v is _MISSING else as_array(v, a.name, self.name) for v, a in pairs]
+        )
+        return super()._prepare([np.zeros(_shape(a, steps)) if v is _MISSING else v for v, a in pairs])
+
+    def _shaped(self, outputs: list[FloatArray]) -> list[Any]:
+        return [
+            float(o[0]) if a.rows == 1 and a.cols == 1 else o
+            for a, o in zip(self.facts.outputs, outputs, strict=True)
+        ]
+
+    def _segment(self, steps: int) -> int:
+        """The longest halving of `steps` whose work memory is within the limit."""
+        length = max(steps, 1)
+        while (
+            length > 1
+            and self._library.work_size(self.facts, length) * np.float64().itemsize > WORK_LIMIT_BYTES
+        ):
+            length = (length + 1) // 2
+        return length
+
+    def _reverse(
+        self, inputs: list[FloatArray], steps: int, segment: int | None, where: str
+    ) -> list[FloatArray]:
+        length = segment if segment is not None else self._segment(steps)
+        if length >= steps or self._forward is None:
+            return self._run(inputs, steps, np.empty(self._library.work_size(self.facts, steps)), where)
+        given = dict(zip(self._names, inputs, strict=True))
+        forward = [given[argument.name] for argument in self._forward.facts.inputs]
+        work = np.empty(self._library.work_size(self._forward.facts, steps))
+        P, PD = self._forward._run(forward, steps, work, where)
+        P_bar, PD_bar = given["P_bar"].copy(), given["PD_bar"].copy()
+        total = {a.name: np.zeros(_shape(a, steps)) for a in self.facts.outputs}
+        work = np.empty(self._library.work_size(self.facts, length))
+        for start in reversed(range(0, steps, length)):
+            stop = min(start + length, steps)
+            piece = dict(given)
+            piece["p0"], piece["pd0"] = P[start], PD[start]
+            piece["U"] = given["U"][start:stop]
+            piece["P_bar"], piece["PD_bar"] = P_bar[start : stop + 1].copy(), PD_bar[start : stop + 1].copy()
+            if start > 0:
+                # The seed of a shared node belongs to the segment that ends there.
+                piece["P_bar"][0] = 0.0
+                piece["PD_bar"][0] = 0.0
+            results = self._run([piece[name] for name in self._names], stop - start, work, where)
+            part = {a.name: r for a, r in zip(self.facts.outputs, results, strict=True)}
+            for name, value in part.items():
+                if name == "U_bar":
+                    total[name][start:stop] = value
+                elif name in ("p0_bar", "pd0_bar"):
+                    total[name] = value
+                else:
+                    total[name] += value
+            P_bar[start] += part["p0_bar"]
+            PD_bar[start] += part["pd0_bar"]
+        return [total[argument.name] for argument in self.facts.outputs]
+
+
+_MISSING = object()
+
+
+def _shape(argument: Argument, steps: int) -> tuple[int, ...]:
+    """One sample a row for trajectories; (n,) for vectors, (1,) for scalars."""
+    if isinstance(argument.cols, str):
+        return (argument.columns(steps), argument.rows)
+    return (argument.rows,) if argument.cols == 1 else (argument.cols, argument.rows)
+
+
+def _row(inputs: list[FloatArray], arguments: tuple[Argument, ...], row: int) -> list[FloatArray]:
+    """One row of a batch; arguments without the extra axis are shared."""
+    result = []
+    for argument, array in zip(arguments, inputs, strict=True):
+        batched = array.ndim == (3 if isinstance(argument.cols, str) else 2)
+        result.append(np.ascontiguousarray(array[row]) if batched else array)
+    return result
+
+
+def _stacked(
+    one: Any, rows: int, threads: int, arguments: tuple[Argument, ...], steps: int
+) -> list[FloatArray]:
+    if threads < 1:
+        raise InputError(f"threads: expected at least 1, found {threads}.")
+    if threads == 1:
+        results = [one(row) for row in range(rows)]
+    else:
+        with ThreadPoolExecutor(max_workers=threads) as pool:
+            results = list(pool.map(one, range(rows)))
+    stacked = [np.empty((rows, *_shape(argument, steps))) for argument in arguments]
+    for row, result in enumerate(results):
+        for target, value in zip(stacked, result, strict=True):
+            target[row] = value
+    return [t[:, 0] if a.rows == 1 and a.cols == 1 else t for t, a in zip(stacked, arguments, strict=True)]

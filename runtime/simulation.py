@@ -1,0 +1,245 @@
+"""Simulations with generated steps: in joint space by `joint_step`, or in maximal coordinates by `step`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.function import BoundFunction, as_array
+from diffpbd.runtime.logs.csv import Log, TorqueLog
+from diffpbd.runtime.names import listing
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["Run", "gaps_of", "maximal_variant", "simulate", "torque_policy"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Policy: TypeAlias = Callable[[int, FloatArray], FloatArray]
+
+SUZUKI_S = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
+SUZUKI_SUBSTEPS = (SUZUKI_S, SUZUKI_S, 1.0 - 4.0 * SUZUKI_S, SUZUKI_S, SUZUKI_S)
+"""Fourth-order composition of a symmetric second-order step (Suzuki 1990); the middle substep is negative."""
+FRICTION_KINDS = ("friction.coulomb.", "friction.viscous.")
+MAX_STEPS = 10_000_000  # a run is held in memory: about 200 bytes a joint and step
+TIME_ROUNDING = 1e-9  # in steps: how far a log's sample may lie behind a step's start and still count for it
+
+
+@dataclass(frozen=True)
+class Run:
+    """A simulation; row k of every array is node k, (steps + 1, n) or (steps + 1,).
+
+    time [s], q [rad or m], dq, tau [N·m or N] held from this node on (the last row repeats), kinetic and
+    potential energy [J], gap: the largest joint constraint residual [m or 1], None where it cannot be
+    computed.
+    """
+
+    function: str
+    h: float
+    joints: tuple[str, ...]
+    time: FloatArray
+    q: FloatArray
+    dq: FloatArray
+    tau: FloatArray
+    kinetic: FloatArray | None
+    potential: FloatArray | None
+    gap: FloatArray | None
+
+    def log(self) -> Log:
+        """The run as a log."""
+        return Log(self.time, self.joints, self.q, self.dq, None, self.tau)
+
+
+def maximal_variant(robot: Robot, integrator: str | None, solver: str | None) -> str:
+    """The name of the generated `step` with this integrator and solver; None is the recipe's."""
+    recipe = robot.manifest.recipe
+    wanted = (integrator or recipe.integrator, solver or recipe.solver)
+    if wanted == (recipe.integrator, recipe.solver) and "step" in robot.functions:
+        return "step"
+    name = f"step_{wanted[0]}_{wanted[1]}"
+    if name not in robot.functions:
+        have = [other for other in robot.functions if other == "step" or other.startswith("step_")]
+        raise InputError(
+            f"{robot.name} was generated without {name}; it has {listing(have)}. Make it with "
+            f"`diffpbd generate {robot.name} --integrator {wanted[0]} --solver {wanted[1]}`."
+        )
+    return name
+
+
+def torque_policy(
+    robot: Robot, torque: Literal["zero", "gravity"] | TorqueLog, h: float, alpha: FloatArray
+) -> Policy:
+    """The torque held during step k from the pose at its start, (n,) [N·m or N]."""
+    if torque == "zero":
+        zero = np.zeros(robot.n)
+        return lambda step, p: zero
+    if torque == "gravity":
+        gravity = robot.function("gravity")
+        return lambda step, p: np.asarray(gravity(p, alpha))
+    log = torque.select(robot.joints)
+    start = log.time - log.time[0]
+
+    def held(step: int, p: FloatArray) -> FloatArray:
+        position = int(np.searchsorted(start, (step + TIME_ROUNDING) * h, side="right")) - 1
+        row: FloatArray = log.tau[position]
+        return row
+
+    return held
+
+
+def simulate(
+    robot: Robot,
+    *,
+    duration: float,
+    h: float | None = None,
+    q0: npt.ArrayLike | None = None,
+    dq0: npt.ArrayLike | None = None,
+    torque: Literal["zero", "gravity"] | TorqueLog = "zero",
+    alpha: FloatArray | None = None,
+    order: Literal[2, 4] = 2,
+    step: str | None = None,
+) -> Run:
+    """Simulate for `duration` [s] in steps of h [s] from q0 [rad or m] and dq0, both zero by default.
+
+    `step` names a maximal-coordinate step function (see `maximal_variant`); without it `joint_step` is used,
+    with `order` 4 as a Suzuki composition, which refuses friction. Torques are held during each step.
+    """
+    h = robot.h if h is None else h
+    steps = _step_count(duration, h)
+    alpha = robot.alpha.defaults if alpha is None else alpha
+    start = [_start(robot, name, value) for name, value in (("q0", q0), ("dq0", dq0))]
+    if isinstance(torque, TorqueLog):
+        _check_covers(torque, steps * h, h)
+    if order == 4:
+        _refuse_friction(robot, alpha)
+    policy = torque_policy(robot, torque, h, alpha)
+    q, dq, tau = np.empty((3, steps + 1, robot.n))
+    q[0], dq[0] = start
+    gap: FloatArray | None = None
+    if step is None:
+        _run_joint(robot, steps, SUZUKI_SUBSTEPS if order == 4 else (1.0,), h, alpha, policy, q, dq, tau)
+        gap = _closed_gaps(robot, q, dq, alpha)
+    else:
+        gap = _run_maximal(robot, step, steps, h, alpha, policy, q, dq, tau)
+    tau[-1] = tau[-2]
+    kinetic = potential = None
+    if "energy" in robot.functions:
+        kinetic, potential = robot.energy(q, dq, alpha)
+    time = np.arange(steps + 1, dtype=np.float64) * h
+    return Run(step or "joint_step", h, robot.joints, time, q, dq, tau, kinetic, potential, gap)
+
+
+def _start(robot: Robot, name: str, value: npt.ArrayLike | None) -> FloatArray:
+    if value is None:
+        return np.zeros(robot.n)
+    array = as_array(value, name, "simulate")
+    if array.shape != (robot.n,):
+        raise InputError(f"simulate: argument {name!r}: expected shape ({robot.n},), found {array.shape}.")
+    return array
+
+
+def _step_count(duration: float, h: float) -> int:
+    for name, value in (("duration", duration), ("h", h)):
+        if not (np.isfinite(value) and value > 0):
+            raise InputError(f"{name}: expected a positive number of seconds, found {value:g}.")
+    steps = max(1, round(duration / h))
+    if steps > MAX_STEPS:
+        raise InputError(
+            f"duration {duration:g} s in steps of {h:g} s: expected at most {MAX_STEPS} steps, found {steps}."
+        )
+    return steps
+
+
+def _check_covers(log: TorqueLog, end: float, h: float) -> None:
+    span = float(log.time[-1] - log.time[0])
+    period = span / (len(log.time) - 1) if len(log.time) > 1 else 0.0
+    if span + max(period, h) < end:
+        raise InputError(
+            f"The torque log spans {span:.6g} s, the simulation lasts {end:.6g} s; shorten --duration."
+        )
+
+
+def _refuse_friction(robot: Robot, alpha: FloatArray) -> None:
+    having = [n for n, v in robot.alpha.by_name(alpha).items() if n.startswith(FRICTION_KINDS) and v != 0.0]
+    if having:
+        raise InputError(
+            f"order 4 is for conservative forces (one of its substeps is negative), but {listing(having)} "
+            "is not zero. Use order 2, or set these parameters to 0."
+        )
+
+
+def _run_joint(
+    robot: Robot,
+    steps: int,
+    fractions: tuple[float, ...],
+    h: float,
+    alpha: FloatArray,
+    policy: Policy,
+    q: FloatArray,
+    dq: FloatArray,
+    tau: FloatArray,
+) -> None:
+    joint_step = robot.function("joint_step")
+    for k in range(steps):
+        tau[k] = policy(k, q[k])
+        p, pd = q[k], dq[k]
+        for fraction in fractions:
+            p, pd = _guarded(k, h, joint_step, p, pd, tau[k], fraction * h, alpha)
+        q[k + 1], dq[k + 1] = p, pd
+        _check_finite(q[k + 1], dq[k + 1], k, h)
+
+
+def _run_maximal(
+    robot: Robot,
+    name: str,
+    steps: int,
+    h: float,
+    alpha: FloatArray,
+    policy: Policy,
+    q: FloatArray,
+    dq: FloatArray,
+    tau: FloatArray,
+) -> FloatArray:
+    step, joint_state = robot.function(name), robot.function("joint_state")
+    constraints = robot.function("constraints")
+    gap = np.empty(steps + 1)
+    xi = robot.function("fk")(q[0], dq[0], alpha)
+    gap[0] = np.abs(constraints(xi, alpha)).max(initial=0.0)
+    for k in range(steps):
+        tau[k] = policy(k, q[k])
+        xi = _guarded(k, h, step, xi, tau[k], h, alpha)
+        _check_finite(xi, xi, k, h)
+        q[k + 1], dq[k + 1] = joint_state(xi, alpha, q[k])
+        gap[k + 1] = np.abs(constraints(xi, alpha)).max(initial=0.0)
+    return gap
+
+
+def _closed_gaps(robot: Robot, q: FloatArray, dq: FloatArray, alpha: FloatArray) -> FloatArray | None:
+    """Joint gaps of poses given by joint coordinates: rounding, if all is well."""
+    if "fk" not in robot.functions or "constraints" not in robot.functions:
+        return None
+    return gaps_of(robot, robot.fk(q, dq, alpha), alpha)
+
+
+def gaps_of(robot: Robot, xi: FloatArray, alpha: FloatArray) -> FloatArray:
+    """The largest constraint residual of every maximal state (rows, 13 a link) [m or 1]."""
+    residuals = np.abs(np.asarray(robot.constraints(xi, alpha)))
+    largest: FloatArray = residuals.max(axis=-1, initial=0.0)
+    return largest
+
+
+def _guarded(k: int, h: float, function: BoundFunction, *inputs: FloatArray | float) -> Any:
+    try:
+        return function(*inputs)
+    except SolverError as error:
+        raise SolverError(f"Step {k + 1}, from {k * h:g} s: {error}") from None
+
+
+def _check_finite(q: FloatArray, dq: FloatArray, k: int, h: float) -> None:
+    if not (np.isfinite(q).all() and np.isfinite(dq).all()):
+        raise SolverError(
+            f"Step {k + 1}, from {k * h:g} s: the state is no longer finite; a smaller h may help."
+        )

@@ -1,0 +1,64 @@
+"""Fixtures of the whole suite: the reference data, the long counts, and accepting changed golden files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# No time limit an example (the machine may be busy), no random seed and no database, so that two runs agree.
+COMMON = hypothesis.settings(deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("reduced", COMMON, max_examples=25)
+hypothesis.settings.register_profile("soak", COMMON, max_examples=500)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="the long counts, and the tests marked soak")
+    parser.addoption("--update-golden", action="store_true", help="accept regenerated files as golden")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    hypothesis.settings.load_profile("soak" if config.getoption("--soak") else "reduced")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without --soak, leave the marked tests out; pytest counts them as deselected in its closing line."""
+    if config.getoption("--soak"):
+        return
+    long = [item for item in items if item.get_closest_marker("soak")]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The top of the checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of reference cases and recordings: DIFFPBD_SHARED, or `shared` beside the checkout."""
+    folder = Path(os.environ.get("DIFFPBD_SHARED", ROOT.parent / "shared"))
+    if not folder.is_dir():
+        pytest.skip(f"the reference data is not here: {folder} (set DIFFPBD_SHARED to its folder)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def count(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
+    """`count(reduced, long)`: how many random states to try in this run."""
+    soak = request.config.getoption("--soak")
+    return lambda reduced, long: long if soak else reduced
+
+
+@pytest.fixture(scope="session")
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are to be replaced instead of compared."""
+    return bool(request.config.getoption("--update-golden"))

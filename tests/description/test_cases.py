@@ -1,0 +1,339 @@
+"""The collected descriptions of the wild: each must give its numbers or be refused with its names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from description.reference import Payload, inverse_dynamics, mass_matrix, poses, tip_jacobian, tip_pose
+
+from diffpbd.codegen.description.report import DescriptionError, Report
+from diffpbd.codegen.description.rigid import rotation_from_rpy
+from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.singular import massless_links, singular_links
+from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.description.validate import check
+
+# The references are printed with 12 digits.
+TOLERANCE = 1e-9
+
+
+@pytest.fixture(scope="session")
+def cases(shared: Path) -> Path:
+    return shared / "cases"
+
+
+def expected(folder: Path) -> Any:
+    return json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+
+
+def compare(robot: Robot, numbers: Any) -> None:
+    """Joint order, mass, and for every state torque, gravity, mass matrix and tip."""
+    assert [joint.name for joint in robot.joints] == numbers["joint_order"]
+    if "moving_mass" in numbers:
+        assert robot.total_mass == pytest.approx(numbers["moving_mass"], abs=TOLERANCE)
+    zero = np.zeros(robot.n)
+    for state in numbers["states"]:
+        q = state["q"]
+        torque = inverse_dynamics(robot, q, state["dq"], state["ddq"])
+        np.testing.assert_allclose(torque, state["tau_id"], rtol=0, atol=TOLERANCE)
+        np.testing.assert_allclose(
+            inverse_dynamics(robot, q, zero, zero), state["tau_gravity"], rtol=0, atol=TOLERANCE
+        )
+        np.testing.assert_allclose(mass_matrix(robot, q), state["M"], rtol=0, atol=TOLERANCE)
+        if "tip" in state:
+            assert robot.tips[0].name == state["tip"]["link"]
+            position, rotation = tip_pose(robot, q)
+            np.testing.assert_allclose(position, state["tip"]["p"], rtol=0, atol=TOLERANCE)
+            np.testing.assert_allclose(rotation, state["tip"]["R"], rtol=0, atol=TOLERANCE)
+
+
+def codes(report: Report) -> dict[str, list[tuple[str, ...]]]:
+    """Names of links and joints by code of the doubt."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for doubt in report.doubts:
+        found.setdefault(doubt.code, []).append(doubt.names)
+    return found
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(DescriptionError) as caught:
+        read_urdf(path)
+    assert check(path).faults == caught.value.report.faults
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("case", "file"),
+    [
+        ("P01-fixed-tail-mass", "tailmass.urdf"),
+        ("P03-inertial-without-origin", "noorigin.urdf"),
+        ("P04-fixed-joint-without-origin", "nofixorigin.urdf"),
+        ("P05-massless-moving-leaf", "leaf.urdf"),
+        ("P07-non-unit-axis", "axes.urdf"),
+        ("P09-continuous-joints", "conti.urdf"),
+        ("P10-zero-and-inverted-limits", "zerolimits.urdf"),
+        ("P19-missing-meshes", "meshy.urdf"),
+        ("P23-file-order", "shuffled.urdf"),
+        ("P24-dynamics-tag", "damped.urdf"),
+        ("P25-tilted-base", "tilted.urdf"),
+        ("P29-rpy-convention", "gimbal.urdf"),
+    ],
+)
+def test_numbers(cases: Path, case: str, file: str) -> None:
+    compare(read_urdf(cases / case / file), expected(cases / case))
+
+
+@pytest.mark.parametrize(
+    ("case", "file"),
+    [
+        ("P08-zero-axis", "zero_on_fixed.urdf"),
+        ("P15-duplicate-names", "joint_named_like_link.urdf"),
+        ("P26-odd-numbers", "newline_tab_exponent.urdf"),
+    ],
+)
+def test_numbers_of_one_file_of_several(cases: Path, case: str, file: str) -> None:
+    compare(read_urdf(cases / case / file), expected(cases / case)[file])
+
+
+@pytest.mark.parametrize(
+    ("case", "file"),
+    [
+        ("P08-zero-axis", "zero_on_revolute.urdf"),
+        ("P12-planar-and-floating", "planar.urdf"),
+        ("P12-planar-and-floating", "floating.urdf"),
+        ("P15-duplicate-names", "two_joints_one_name.urdf"),
+        ("P16-two-roots-and-loop", "two_roots.urdf"),
+        ("P16-two-roots-and-loop", "closed_loop.urdf"),
+        ("P17-xacro-leftover", "xacroleft.urdf"),
+        ("P18-decimal-comma", "comma.urdf"),
+        ("P21-negative-inertia-and-mass", "negative.urdf"),
+        ("P26-odd-numbers", "axis_100.urdf"),
+        ("P26-odd-numbers", "nan_mass.urdf"),
+    ],
+)
+def test_refused_with_every_name(cases: Path, case: str, file: str) -> None:
+    message = refusal(cases / case / file)
+    numbers = expected(cases / case)
+    names = numbers.get(file, numbers)["message_names"]
+    assert [name for name in names if name not in message] == []
+
+
+def test_tail_mass_is_named_as_merged(cases: Path) -> None:
+    robot = read_urdf(cases / "P01-fixed-tail-mass" / "tailmass.urdf")
+    assert [link.merged for link in robot.links] == [(), ("flange", "tool")]
+
+
+def test_stated_tensor_is_kept_to_the_bit(cases: Path) -> None:
+    inertial = read_urdf(cases / "P03-inertial-without-origin" / "noorigin.urdf").links[0].inertial
+    assert inertial.inertia == ((0.004, 0.0, 0.0), (0.0, 0.004, 0.0), (0.0, 0.0, 0.0072))
+    assert inertial.com == (0.0, 0.0, 0.0)
+
+
+def test_massless_leaf_is_named_for_the_generator(cases: Path) -> None:
+    path = cases / "P05-massless-moving-leaf" / "leaf.urdf"
+    assert singular_links(read_urdf(path)) == (("finger", "slide"),)
+    assert massless_links(read_urdf(path)) == (("finger", "slide"),)
+    doubts = [doubt for doubt in check(path).doubts if doubt.code == "singular"]
+    assert [doubt.names for doubt in doubts] == [("finger", "slide")]
+    assert "forward dynamics" in doubts[0].message
+
+
+def test_axes_are_normalised_with_a_notice(cases: Path) -> None:
+    path = cases / "P07-non-unit-axis" / "axes.urdf"
+    robot = read_urdf(path)
+    assert robot.joints[2].axis == pytest.approx((0.0, 0.6, 0.8), abs=1e-15)
+    ends = [poses(robot, [0.0, 0.0, position])[2][1] for position in (0.0, 1.0)]
+    assert np.linalg.norm(ends[1] - ends[0]) == pytest.approx(1.0, abs=1e-12)
+    assert codes(check(path))["axis-length"] == [("j1",), ("j2",), ("j3",)]
+
+
+def test_continuous_joints_are_unbounded(cases: Path) -> None:
+    numbers = expected(cases / "P09-continuous-joints")
+    robot = read_urdf(cases / "P09-continuous-joints" / "conti.urdf")
+    assert robot.n == numbers["nq_ours"]
+    free = [joint.name for joint in robot.joints if joint.lower is None and joint.upper is None]
+    assert free == numbers["unbounded_position"]
+    assert [joint.name for joint in robot.joints if joint.effort is None] == numbers["unbounded_effort"]
+    assert (robot.joints[2].effort, robot.joints[2].velocity) == (12.0, 3.0)
+    state = numbers["states"][1]
+    turned = [state["q"][0] + 2.0 * np.pi, *state["q"][1:]]
+    torque = inverse_dynamics(robot, turned, state["dq"], state["ddq"])
+    np.testing.assert_allclose(torque, state["tau_id"], rtol=0, atol=TOLERANCE)
+
+
+def test_useless_limits_are_named_with_their_attribute(cases: Path) -> None:
+    report = check(cases / "P10-zero-and-inverted-limits" / "zerolimits.urdf")
+    assert codes(report) == {
+        "zero-range": [("j1",)],
+        "inverted-range": [("j2",)],
+        "zero-velocity": [("j1",), ("j2",)],
+        "zero-effort": [("j1",), ("j2",)],
+    }
+    inverted = next(doubt for doubt in report.doubts if doubt.code == "inverted-range")
+    assert dict(inverted.numbers) == {"lower": 1.2, "upper": -1.2}
+    assert report.passed() and not report.passed(strict=True)
+
+
+def test_one_of_two_arms(cases: Path) -> None:
+    folder = cases / "P14-two-arms"
+    text = (folder / "twins.urdf").read_text(encoding="utf-8")
+    left = read_urdf(folder / "twins.urdf", base="torso", tip="left_fore")
+    compare(left, expected(folder))
+    other_right = text.replace('<mass value="1.5"/>', '<mass value="7"/>')
+    assert other_right != text
+    assert read_urdf(other_right.encode(), base="torso", tip="left_fore") == left
+
+
+def test_two_arms_state_their_order(cases: Path) -> None:
+    path = cases / "P14-two-arms" / "twins.urdf"
+    both = read_urdf(path)
+    assert [joint.name for joint in both.joints] == ["right_j1", "right_j2", "left_j1", "left_j2"]
+    assert [joint.parent for joint in both.joints] == [-1, 0, -1, 2]
+    assert [(tip.name, tip.link) for tip in both.tips] == [("right_fore", 1), ("left_fore", 3)]
+    assert both.links[2].inertial.mass - both.links[0].inertial.mass == pytest.approx(0.25)
+    report = check(path)
+    assert report.joints == tuple(joint.name for joint in both.joints)
+    assert codes(report) == {"asymmetry": [("left_upper", "right_upper")]}
+    assert dict(report.doubts[0].numbers) == {"mass_left": 1.75, "mass_right": 1.5}
+
+
+def test_the_arm_left_out_is_named_with_its_mass(cases: Path) -> None:
+    report = check(cases / "P14-two-arms" / "twins.urdf", tip="left_fore")
+    unused = next(doubt for doubt in report.doubts if doubt.code == "unused-branch")
+    assert unused.names == ("right_upper", "right_fore", "right_j1")
+    assert dict(unused.numbers) == {"mass": pytest.approx(2.4)}
+
+
+def test_xacro_texts_are_quoted(cases: Path) -> None:
+    message = refusal(cases / "P17-xacro-leftover" / "xacroleft.urdf")
+    for text in ("xacro:property", 'link "b"', "${len/2}", "expanded"):
+        assert text in message
+
+
+def test_placeholder_inertias_are_named_with_their_share(cases: Path) -> None:
+    numbers = expected(cases / "P22-placeholder-finger-inertia")
+    path = cases / "P22-placeholder-finger-inertia" / "fingers.urdf"
+    report = check(path)
+    fingers = [doubt for doubt in report.doubts if doubt.code == "gyration"]
+    assert [doubt.links[0] for doubt in fingers] == numbers["warn_links"]
+    for doubt in fingers:
+        values = dict(doubt.numbers)
+        assert values["mass"] == 0.02
+        assert values["radius_of_gyration"] == pytest.approx(numbers["radius_of_gyration_m"])
+        assert values["share"] == pytest.approx(0.01 / numbers["wrist_inertia_as_written"][0][0])
+        assert doubt.joints == ("w2",)
+    assert codes(report)["point-mass"] == [(name,) for name in numbers["note_links"]]
+    robot = read_urdf(path)
+    np.testing.assert_allclose(
+        mass_matrix(robot, [0.3]), numbers["wrist_inertia_as_written"], rtol=0, atol=TOLERANCE
+    )
+    plausible = path.read_text(encoding="utf-8").replace("0.01", "1e-5").encode()
+    np.testing.assert_allclose(
+        mass_matrix(read_urdf(plausible), [0.3]),
+        numbers["wrist_inertia_with_plausible_fingers"],
+        rtol=0,
+        atol=TOLERANCE,
+    )
+    assert "gyration" not in codes(check(plausible))
+
+
+def test_damping_is_kept_beside_the_model(cases: Path) -> None:
+    folder = cases / "P24-dynamics-tag"
+    robot = read_urdf(folder / "damped.urdf")
+    assert [(joint.damping, joint.friction) for joint in robot.joints] == [(0.7, 0.2), (0.7, 0.0)]
+    damping = np.array([joint.damping for joint in robot.joints])
+    for state in expected(folder)["states"]:
+        torque = inverse_dynamics(robot, state["q"], state["dq"], state["ddq"]) + damping * state["dq"]
+        np.testing.assert_allclose(torque, state["tau_id_with_viscous"], rtol=0, atol=TOLERANCE)
+
+
+def test_gravity_turned_is_the_bolt_turned(cases: Path) -> None:
+    path = cases / "P25-tilted-base" / "tilted.urdf"
+    robot = read_urdf(path)
+    level = read_urdf(path.read_text(encoding="utf-8").replace('rpy="0 1.2 0.4"', "").encode())
+    turned = np.array(rotation_from_rpy((0.0, 1.2, 0.4))).T @ np.array([0.0, 0.0, -9.81])
+    q, dq, ddq = [0.4, -0.9], [0.3, 0.2], [1.1, -0.7]
+    np.testing.assert_allclose(
+        inverse_dynamics(level, q, dq, ddq, turned), inverse_dynamics(robot, q, dq, ddq), rtol=0, atol=1e-12
+    )
+    assert read_urdf(path, base="plate").joints == robot.joints
+
+
+def test_infinite_limits_are_unbounded(cases: Path) -> None:
+    robot = read_urdf(cases / "P26-odd-numbers" / "inf_limits.urdf")
+    assert (robot.joints[0].lower, robot.joints[0].upper, robot.joints[0].effort) == (None, None, 40.0)
+
+
+def test_missing_limit_is_unbounded_with_a_doubt(cases: Path) -> None:
+    path = cases / "P27-missing-limit" / "nolimit.urdf"
+    joint = read_urdf(path).joints[1]
+    assert (joint.type, joint.lower, joint.upper, joint.effort) == (JointType.REVOLUTE, None, None, None)
+    assert codes(check(path))["no-limit"] == [("j2",)]
+
+
+def test_rotation_convention(cases: Path) -> None:
+    numbers = expected(cases / "P29-rpy-convention")["rotation_of_rpy_1_0p7_m2p2"]
+    np.testing.assert_allclose(rotation_from_rpy((1.0, 0.7, -2.2)), numbers, rtol=0, atol=1e-11)
+
+
+def test_two_robots_side_by_side(cases: Path) -> None:
+    folder = cases / "P35-two-robots-one-binary"
+    numbers = expected(folder)
+    for name in ("arm_left", "arm_right"):
+        robot = read_urdf(folder / f"{name}.urdf")
+        torque = inverse_dynamics(robot, numbers["q"], [0.0, 0.0], [0.0, 0.0])
+        np.testing.assert_allclose(torque, numbers[name], rtol=0, atol=TOLERANCE)
+
+
+def test_structural_zeros_are_exact(cases: Path) -> None:
+    folder = cases / "P37-structural-zeros"
+    numbers = expected(folder)
+    robot = read_urdf(folder / "scara.urdf")
+    inertia = mass_matrix(robot, numbers["q"])
+    jacobian = tip_jacobian(robot, numbers["q"])
+    for found, name in (
+        (inertia, "M_dense_column_major"),
+        (jacobian, "J_linear_then_angular_dense_column_major"),
+    ):
+        np.testing.assert_allclose(found.flatten(order="F"), numbers[name], rtol=0, atol=TOLERANCE)
+    assert np.count_nonzero(inertia) == numbers["M_nonzeros"]
+    assert np.count_nonzero(jacobian) == numbers["J_nonzeros"]
+
+
+def test_merged_body_is_the_parameter_vector(cases: Path) -> None:
+    numbers = expected(cases / "P38-parameter-vector")
+    body = read_urdf(cases / "P38-parameter-vector" / "one.urdf").links[0].inertial
+    back = numbers["back_to_urdf"]
+    assert body.mass == back["mass"]
+    np.testing.assert_allclose(body.com, back["com"], rtol=0, atol=TOLERANCE)
+    np.testing.assert_allclose(body.inertia, back["inertia_about_com"], rtol=0, atol=TOLERANCE)
+    com = np.array(body.com)
+    about_origin = np.array(body.inertia) + body.mass * (com @ com * np.eye(3) - np.outer(com, com))
+    vector = [body.mass, *(body.mass * com), *about_origin[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]]
+    np.testing.assert_allclose(vector, numbers["vector"], rtol=0, atol=TOLERANCE)
+
+
+def test_payload_on_a_massless_tool_frame(cases: Path) -> None:
+    folder = cases / "P50-payload"
+    numbers = expected(folder)
+    robot = read_urdf(folder / "payarm.urdf", tip="tool0")
+    assert robot.links[1].merged == ("tool0",)
+    assert robot.links[1].inertial.com == (0.11, 0.0, 0.0)
+    written = json.loads((folder / "payload.json").read_text(encoding="utf-8"))
+    xx, xy, xz, yy, yz, zz = written["inertia_about_com"]
+    payload = Payload(
+        written["mass"],
+        np.array(written["com"]),
+        np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
+    )
+    for name, body in (("without", None), ("with_payload", payload)):
+        for state in numbers[name]:
+            torque = inverse_dynamics(robot, state["q"], state["dq"], state["ddq"], payload=body)
+            np.testing.assert_allclose(torque, state["tau_id"], rtol=0, atol=TOLERANCE)
+            np.testing.assert_allclose(
+                mass_matrix(robot, state["q"], body), state["M"], rtol=0, atol=TOLERANCE
+            )

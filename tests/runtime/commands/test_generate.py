@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from diffpbd.runtime import cli
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The options that reach the generator; its result says `unchanged` for the robot named old."""
+    options: dict[str, Any] = {}
+
+    def generate(robot: str, **given: Any) -> SimpleNamespace:
+        options.update(given, robot=robot)
+        given["progress"]("deriving")
+        row = SimpleNamespace(name="fk", operations=1234, seconds=0.5, bytes=99)
+        return SimpleNamespace(
+            folder=Path("generated/new"),
+            rows=[row],
+            unchanged=robot == "old",
+            seconds=2.0,
+            compile_seconds=1.0,
+        )
+
+    module = ModuleType("diffpbd.codegen.generate")
+    module.generate = generate  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "diffpbd.codegen.generate", module)
+    return options
+
+
+def test_a_table_of_functions_and_the_times(seen: dict[str, Any]) -> None:
+    result = CliRunner().invoke(cli.cli, ["generate", "new"])
+    assert result.exit_code == 0 and result.stderr == "deriving\n"
+    assert [line.split() for line in result.stdout.splitlines()[:2]] == [
+        ["function", "operations", "seconds", "bytes"],
+        ["fk", "1234", "0.5", "99"],
+    ]
+    assert "generated in 2.0 s, compiling 1.0 s of it" in result.stdout
+    assert seen["out"] is None and seen["tip"] is None and seen["symbolic"] == []
+
+
+def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
+    options = (
+        "--base b --tip t --tip u --out d --integrator paper --solver jacobi --sweeps 30 --symbolic mass,com"
+    )
+    result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf"])
+    assert result.exit_code == 0 and "up to date" in result.stdout
+    del seen["progress"]
+    assert seen == {
+        "robot": "old",
+        "base": "b",
+        "tip": ["t", "u"],
+        "out": Path("d"),
+        "integrator": "paper",
+        "solver": "jacobi",
+        "sweeps": 30,
+        "symbolic": ["mass", "com"],
+        "friction": "urdf",
+    }
+
+
+def test_closed_choices_are_wrong_usage(seen: dict[str, Any]) -> None:
+    for options in (["--solver", "magic"], ["--sweeps", "0"], ["--friction", "some"]):
+        assert CliRunner().invoke(cli.cli, ["generate", "new", *options]).exit_code == 2

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from diffpbd.runtime import InputError, Robot
+
+
+def test_layout(twin: Robot) -> None:
+    alpha = twin.alpha
+    assert alpha.names == (
+        "gravity.x",
+        "payload.mass",
+        "friction.viscous.a",
+        "spring.stiffness.a",
+        "spring.stiffness.b",
+    )
+    assert alpha.defaults.tolist() == [0.5, 0, 0, 4, 9]
+    assert alpha.lower.tolist() == [-np.inf, 0, 0, 0, 0] and (alpha.upper == np.inf).all()
+    assert alpha.units[0] == "m/s^2" and len(alpha) == 5 and "payload.mass" in alpha
+    assert alpha.indices("spring") == (3, 4) and alpha.indices("spring.stiffness.b") == (4,)
+
+
+def test_vectors_by_name(twin: Robot) -> None:
+    vector = twin.alpha.vector({"spring.stiffness.b": 1})
+    assert vector.tolist() == [0.5, 0, 0, 4, 1]
+    assert twin.alpha.vector({"gravity.x": 1}, base=vector).tolist() == [1, 0, 0, 4, 1]
+    assert twin.alpha.by_name(vector)["spring.stiffness.b"] == 1.0
+    assert twin.alpha.defaults.tolist() == [0.5, 0, 0, 4, 9]
+
+
+def test_vectors_from_files(twin: Robot, tmp_path: Path) -> None:
+    plain, identified = tmp_path / "plain.json", tmp_path / "params.json"
+    plain.write_text('{"payload.mass": 2}', encoding="utf-8")
+    entry = {"value": 2.0, "std": 0.1, "unit": "kg"}
+    identified.write_text(
+        json.dumps({"status": "ok", "parameters": {"payload.mass": entry}}), encoding="utf-8"
+    )
+    assert twin.alpha.vector(plain)[1] == twin.alpha.vector(str(identified))[1] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"payload.mas": 1}, ["'payload.mas'", "Did you mean payload.mass"]),
+        ({"payload.mass": -1}, ["payload.mass", "at least 0 kg", "found -1"]),
+        ({"payload.mass": float("nan")}, ["payload.mass", "finite"]),
+        ({"payload.mass": "1"}, ["payload.mass", "a number", "'1'"]),
+        ({"payload.mass": None}, ["payload.mass", "a number"]),
+    ],
+)
+def test_wrong_values_are_named(twin: Robot, values: dict[str, float], words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        twin.alpha.vector(values)
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[1]", ["an object"]),
+        ("{", ["not JSON"]),
+        ('{"a": NaN}', ["NaN"]),
+        ('{"payload.mass": 1, "payload.mass": 2}', ["payload.mass", "more than once"]),
+        ('{"nothing": 1}', ["nothing", "Known"]),
+        ('{"parameters": {"payload.mass": {"std": 1}}}', ["payload.mass", "a number"]),
+    ],
+)
+def test_wrong_files_are_named(twin: Robot, tmp_path: Path, text: str, words: list[str]) -> None:
+    path = tmp_path / "params.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        twin.alpha.vector(path)
+    assert all(word in str(caught.value) for word in ["params.json", *words]), caught.value
+
+
+def test_unknown_prefix(twin: Robot) -> None:
+    with pytest.raises(InputError, match="no parameters 'sprin'. Did you mean"):
+        twin.alpha.indices("sprin")
