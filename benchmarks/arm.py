@@ -6,6 +6,7 @@ and the composite-rigid-body mass matrix factored as L D L^T. Moments come befor
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -28,9 +29,9 @@ class Body:
     inertia: np.ndarray
 
 
-def bodies(urdf: str) -> tuple[Body, ...]:
+def bodies(urdf: Path) -> tuple[Body, ...]:
     """The serial chain of the file `urdf`, read by pinocchio; every joint must turn about its own z axis."""
-    model = pin.buildModelFromUrdf(urdf)
+    model = pin.buildModelFromUrdf(str(urdf))
     result = []
     for i in range(1, model.njoints):
         if model.joints[i].shortname() not in ("JointModelRZ", "JointModelRUBZ") or model.parents[i] != i - 1:

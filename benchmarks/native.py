@@ -1,44 +1,49 @@
-"""Compile C, load it, call it and time it; peers and ours go through the same few lines."""
+"""Load C functions, call them and time them; peers and ours go through the same few lines."""
+
 from __future__ import annotations
 
 import ctypes
-import os
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from diffpbd.runtime.compiler import COMPILE_FLAGS, LINK_FLAGS, find_compiler
 
-COMPILER = os.environ.get("CC", "cc")
-FLAGS = tuple(os.environ.get("BENCH_CFLAGS", "-O2").split())
-"""The same flags for peers and ours."""
 HERE = Path(__file__).parent
 POINTER = ctypes.POINTER(ctypes.c_double)
+PLAIN = -1
+"""What timer.c takes for the number of steps of a plain function."""
 
 
-def compile_c(sources: list[Path], library: Path, *options: str) -> float:
-    """Compile `sources` into the shared `library`; returns the seconds it took."""
+def compile_c(source: Path, library: Path, *options: str) -> float:
+    """Compile one C file into the shared `library` with the flags of generated code; returns the seconds."""
     start = time.perf_counter()
-    subprocess.run([COMPILER, *FLAGS, *options, "-shared", "-fPIC", *map(str, sources), "-lm", "-o", str(library)], check=True)
+    command = [*find_compiler(), *COMPILE_FLAGS, str(source), *options, *LINK_FLAGS, "-o", str(library)]
+    subprocess.run(command, check=True)
     return time.perf_counter() - start
 
 
-def timer(folder: Path) -> ctypes.CDLL:
-    """The compiled stop watch."""
-    compile_c([HERE / "timer.c"], folder / "timer.so")
+def stopwatch(folder: Path) -> ctypes.CDLL:
+    """The compiled timer.c."""
+    compile_c(HERE / "timer.c", folder / "timer.so")
     library = ctypes.CDLL(str(folder / "timer.so"))
     library.time_calls.restype = ctypes.c_double
     return library
 
 
-def pointers(arrays: list[np.ndarray]) -> ctypes.Array[POINTER]:
-    return (POINTER * len(arrays))(*(a.ctypes.data_as(POINTER) for a in arrays))
+def pointers(arrays: Sequence[np.ndarray | None]) -> ctypes.Array[POINTER]:
+    return (POINTER * len(arrays))(*(a.ctypes.data_as(POINTER) if a is not None else POINTER() for a in arrays))
 
 
 @dataclass
 class Native:
-    """One C function: `in_size` and `out_size` in doubles; `steps` None for a plain function."""
+    """One C function: sizes of its arguments in doubles (an output of size 0 is not asked for: NULL).
+
+    `steps` is None for a plain function, else the number of steps that a rollout is called with.
+    """
 
     library: ctypes.CDLL
     symbol: str
@@ -46,12 +51,12 @@ class Native:
     out_size: tuple[int, ...]
     work_size: int = 0
     steps: int | None = None
-    _out: list[np.ndarray] = field(init=False)
+    _out: list[np.ndarray | None] = field(init=False)
     _work: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
         self.fn = getattr(self.library, self.symbol)
-        self._out = [np.zeros(size) for size in self.out_size]
+        self._out = [np.zeros(size) if size else None for size in self.out_size]
         self._work = np.zeros(max(self.work_size, 1))
 
     def __call__(self, *inputs: np.ndarray) -> list[np.ndarray]:
@@ -63,16 +68,20 @@ class Native:
         status = self.fn(*head, pointers(arrays), pointers(self._out), self._work.ctypes.data_as(POINTER))
         if status:
             raise RuntimeError(f"{self.symbol} returned status {status}.")
-        return [a.copy() for a in self._out]
+        return [a.copy() for a in self._out if a is not None]
 
-    def nanoseconds(self, stopwatch: ctypes.CDLL, states: list[np.ndarray], calls: int) -> float:
-        """Mean time of a call over `calls` calls; `states[k]` holds argument k of every state, a row each."""
+    def microseconds(self, watch: ctypes.CDLL, states: Sequence[np.ndarray], calls: int) -> float:
+        """Mean time of a call; row r of `states[k]` is argument k of state r, one row is shared by all states."""
         arrays = [np.ascontiguousarray(a, dtype=float) for a in states]
-        sizes = (ctypes.c_int * len(arrays))(*self.in_size)
-        steps = -1 if self.steps is None else self.steps
-        taken = stopwatch.time_calls(ctypes.cast(self.fn, ctypes.c_void_p), steps, len(arrays), sizes, pointers(arrays),
-                                     pointers(self._out), self._work.ctypes.data_as(POINTER), ctypes.c_long(len(arrays[0])),
-                                     ctypes.c_long(calls))
+        rows = max(len(a) for a in arrays)
+        if any(len(a) not in (1, rows) or a.shape[1] != s for a, s in zip(arrays, self.in_size, strict=True)):
+            raise ValueError(f"{self.symbol}: shapes {[a.shape for a in arrays]}, sizes {list(self.in_size)}.")
+        strides = (ctypes.c_int * len(arrays))(*(a.shape[1] if len(a) > 1 else 0 for a in arrays))
+        taken = watch.time_calls(
+            ctypes.cast(self.fn, ctypes.c_void_p), PLAIN if self.steps is None else self.steps, len(arrays), strides,
+            pointers(arrays), pointers(self._out), self._work.ctypes.data_as(POINTER), ctypes.c_long(rows),
+            ctypes.c_long(calls),
+        )  # fmt: skip
         if taken < 0:
-            raise RuntimeError(f"{self.symbol} returned a status while being timed.")
-        return float(taken)
+            raise RuntimeError(f"{self.symbol} returned a status while it was timed.")
+        return float(taken) / 1e3

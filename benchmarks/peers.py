@@ -12,6 +12,8 @@ import numpy as np
 
 from benchmarks import arm
 from benchmarks.native import HERE, Native, compile_c
+from benchmarks.row import Row, joint_swing, timer
+from benchmarks.states import STEPS, States
 
 Acceleration = Callable[[ca.SX, ca.SX, ca.SX], ca.SX]
 Tangent = Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]
@@ -135,37 +137,39 @@ def operations(function: ca.Function) -> int:
     return total
 
 
-@dataclass
-class Peer:
-    """One compiled peer: its functions by name, their operations, bytes of C and compile seconds."""
-
-    functions: dict[str, Native]
-    operations: dict[str, int]
-    c_bytes: int
-    compile_s: float
-
-
-def build(stem: str, dynamics: Dynamics, integrator: str, steps: int, folder: Path) -> Peer:
-    """Emit and compile step, jacobian, vjp, rollout and gradient (of `steps` steps)."""
+def row(name: str, dynamics: Dynamics, integrator: str, watch: ctypes.CDLL, s: States, folder: Path) -> Row:
+    """Emit and compile step, Jacobian, reverse step, rollout and gradient."""
     n, made = dynamics.n, graphs(dynamics, integrator)
+    stem = "".join(c if c.isalnum() else "_" for c in name)
     generator = ca.CodeGenerator(stem + ".c")
     for graph in made:
         generator.add(graph)
-    generator.generate(str(folder) + "/")
+    generator.generate(f"{folder}/")
     source, library = folder / f"{stem}.c", folder / f"{stem}.so"
     generated = source.read_text()
     wrappers = "".join(WRAPPER.format(name=g.name(), iw=max(g.sz_iw(), 1)) for g in made)
     source.write_text(generated + wrappers + LOOPS.format(n=n, file=HERE / "rollout.c"))
-    seconds = compile_c([source], library)
-    loaded = ctypes.CDLL(str(library))
-    work = max(g.sz_w() for g in made)
-    functions = {g.name().removeprefix("peer_"): Native(
-        loaded, f"plain_{g.name()}", tuple(g.nnz_in(i) for i in range(g.n_in())),
-        tuple(g.nnz_out(i) for i in range(g.n_out())), work) for g in made}
-    inputs, trajectory = (n, n, n * steps, 1), (n * (steps + 1),) * 2
-    functions["rollout"] = Native(loaded, "peer_rollout", inputs, trajectory, work, steps)
-    functions["gradient"] = Native(loaded, "peer_gradient", inputs, (n * steps, *trajectory), work, steps)
-    return Peer(functions, {g.name().removeprefix("peer_"): operations(g) for g in made}, len(generated), seconds)
+    seconds = compile_c(source, library)
+    loaded, work = ctypes.CDLL(str(library.resolve())), max(g.sz_w() for g in made)
+
+    def native(g: ca.Function) -> Native:
+        sizes = [g.nnz_in(i) for i in range(g.n_in())], [g.nnz_out(i) for i in range(g.n_out())]
+        return Native(loaded, f"plain_{g.name()}", tuple(sizes[0]), tuple(sizes[1]), work)
+
+    inputs, trajectory = (n, n, n * STEPS, 1), (n * (STEPS + 1),) * 2
+    step, jacobian, vjp = map(native, made)
+    rollout = Native(loaded, "peer_rollout", inputs, trajectory, work, STEPS)
+    gradient = Native(loaded, "peer_gradient", inputs, (n * STEPS, *trajectory), work, STEPS)
+    state, long = [s.p, s.pd, s.u, None], [s.p0, s.pd0, s.U, None]
+    timed = {
+        "step": timer(watch, step, state),
+        "jacobian": timer(watch, jacobian, state),
+        "vjp": timer(watch, vjp, [*state, *s.seeds]),
+        "rollout": timer(watch, rollout, long),
+        "gradient": timer(watch, gradient, long),
+    }
+    counts = {g.name().removeprefix("peer_"): operations(g) for g in made}
+    return Row(name, timed, joint_swing(step, n), counts, len(generated), seconds)
 
 
 WRAPPER = """
