@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
-from diffpbd.runtime.compiler import COMPILE_FLAGS, find_compiler
 
 from benchmarks import arm, peers, report, simulators, swing, timing
 from benchmarks.native import stopwatch
 from benchmarks.ours import Ours
 from benchmarks.row import Row
 from benchmarks.states import H, States, random_states
+from diffpbd.runtime.compiler import COMPILE_FLAGS, find_compiler
 
 ROOT = Path(__file__).parent.parent
 ROBOT = "baxter_bare"
@@ -27,7 +27,7 @@ LEGEND = f"""\
 x: ratio to {BASELINE}, median over the rounds, each pair timed one after the other. Times are medians of thread CPU time.
 ops: arithmetic in the C text of one call; joint_step's iterations repeat some of it. Peers have gravity and every parameter
 folded in as numbers, ours take all of alpha at run time. Their h is an argument too, as ours is.
-value + Jacobian: 2n x 3n by p, pd, u. reverse step: a vector-Jacobian product, ours by h and alpha too; / step: to its own step.
+value + Jacobian: 2n x 3n by p, pd, u. reverse step: a vector-Jacobian product, ours by h and alpha too; / step: to own step.
 gradient: of |p|^2 + |pd|^2 after 100 steps of {1e3 * H:g} ms by all torques, forward run included.
 CasADi ABA is the textbook recursion written as small as we could for the peer (fewer operations than adam's, below, or
 pinocchio's over casadi::SX); CasADi CRBA is the mass matrix factored as L D L^T, its Jacobian taken through inverse dynamics.
@@ -65,7 +65,9 @@ def agreement(rows: list[Row], exact: Row) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=timing.ROUNDS, help="measurements of everything (default %(default)s)")
+    parser.add_argument(
+        "--rounds", type=int, default=timing.ROUNDS, help="measurements of everything (default %(default)s)"
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "bench-results", help="folder of bench.json and bench.png")
     options = parser.parse_args()
     build = options.out / "build"
@@ -85,7 +87,9 @@ def main() -> None:
     errors = {r.name: {h: swing.errors(r.simulate, h, exact) for h in CURVE_H} for r in rows if r.simulate}
     core = timing.pin_to_one_core()
     timings = timing.measure(rows, next(r for r in rows if r.name == BASELINE), say, options.rounds)
-    curves = {r.name: [(h, timing.step_time(r.timed["step"], h) / h, errors[r.name][h][-1]) for h in CURVE_H] for r in rows}
+    curves = {
+        r.name: [(h, timing.step_time(r.timed["step"], h) / h, errors[r.name][h][-1]) for h in CURVE_H] for r in rows
+    }
 
     versions = {name: metadata.version(name) for name in ("casadi", "pin", "mujoco", "adam-robotics")}
     compiler = " ".join([*find_compiler(), *COMPILE_FLAGS])

@@ -3,6 +3,7 @@
 Link frames, joint axes along z, every constant folded. Two textbook ways: the articulated-body algorithm (Featherstone),
 and the composite-rigid-body mass matrix factored as L D L^T. Moments come before forces, angular before linear.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -41,8 +42,15 @@ def bodies(urdf: Path) -> tuple[Body, ...]:
             rotation[np.abs(rotation - value) < SNAP] = value
         inertia = model.inertias[i]
         about_origin = inertia.inertia - inertia.mass * np.linalg.matrix_power(pin.skew(inertia.lever), 2)
-        result.append(Body(rotation, np.array(model.jointPlacements[i].translation), inertia.mass,
-                           np.array(inertia.lever), about_origin))
+        result.append(
+            Body(
+                rotation,
+                np.array(model.jointPlacements[i].translation),
+                inertia.mass,
+                np.array(inertia.lever),
+                about_origin,
+            )
+        )
     return tuple(result)
 
 
@@ -166,9 +174,11 @@ def articulated_body(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX, u: ca.SX) -> 
         gain_w[i], gain_v[i] = angular * inverse, linear * inverse
         if i == 0:
             break
-        left = Inertia(inertia[i].rotational - symmetric(angular @ gain_w[i].T),
-                       inertia[i].coupling - angular @ gain_v[i].T,
-                       inertia[i].linear - symmetric(linear @ gain_v[i].T))
+        left = Inertia(
+            inertia[i].rotational - symmetric(angular @ gain_w[i].T),
+            inertia[i].coupling - angular @ gain_v[i].T,
+            inertia[i].linear - symmetric(linear @ gain_v[i].T),
+        )
         left.rotational[2, :], left.rotational[:, 2], left.coupling[2, :] = 0, 0, 0
         body, c, s = chain[i], motion.cos[i], motion.sin[i]
         inertia[i - 1] = inertia[i - 1] + left.to_parent(body, c, s)
@@ -209,7 +219,8 @@ def composite_body(chain: tuple[Body, ...], p: ca.SX, pd: ca.SX, u: ca.SX) -> ca
         shifted, cross = first + mass[i] * t, first @ t.T
         moved = cross + cross.T + mass[i] * (t @ t.T)
         rotational[i - 1] = rotational[i - 1] + symmetric(
-            r @ turned(c, s, rotational[i]) @ r.T + ca.trace(moved) * ca.SX.eye(3) - moved)
+            r @ turned(c, s, rotational[i]) @ r.T + ca.trace(moved) * ca.SX.eye(3) - moved
+        )
         com[i - 1], mass[i - 1] = com[i - 1] + shifted, mass[i - 1] + mass[i]
     return solve_symmetric(matrix, right)
 

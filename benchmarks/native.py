@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+
 from diffpbd.runtime.compiler import COMPILE_FLAGS, LINK_FLAGS, find_compiler
 
 HERE = Path(__file__).parent

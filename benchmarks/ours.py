@@ -7,14 +7,14 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-from diffpbd.codegen.generate import generate
-from diffpbd.runtime.compiler import compile_library
-from diffpbd.runtime.manifest import Argument, Function
 
 from benchmarks.native import HERE, Native, compile_c
 from benchmarks.row import Row, joint_swing, timer
 from benchmarks.states import STEPS, States
 from benchmarks.swing import Simulate
+from diffpbd.codegen.generate import generate
+from diffpbd.runtime.compiler import compile_library
+from diffpbd.runtime.manifest import Argument, Function
 
 PREFIX = "diffpbd "
 LEFT_OUT = ("h_bar", "alpha_bar")
@@ -46,7 +46,9 @@ class Ours:
         work = f.work_size
         if f.rollout:
             work = getattr(self.library, f"{f.symbol}_work_size")(STEPS)
-        return Native(self.library, f.symbol, _sizes(f.inputs), _sizes(f.outputs), work or 0, STEPS if f.rollout else None)
+        return Native(
+            self.library, f.symbol, _sizes(f.inputs), _sizes(f.outputs), work or 0, STEPS if f.rollout else None
+        )
 
     def source(self, stem: str) -> tuple[int, float]:
         """Bytes of a C source and the seconds it took to compile."""

@@ -1,4 +1,5 @@
 """CasADi forward dynamics of peers, wrapped in explicit integrators and emitted as C behind our C interface."""
+
 from __future__ import annotations
 
 import ctypes
@@ -34,9 +35,11 @@ class Dynamics:
 
 def differentiated(n: int, acceleration: Acceleration) -> Dynamics:
     """The dynamics with CasADi's own automatic differentiation; forward mode gives the smaller code here."""
+
     def tangent(p: ca.SX, pd: ca.SX, u: ca.SX) -> tuple[ca.SX, ca.SX]:
         value = acceleration(p, pd, u)
         return value, ca.jacobian(value, ca.vertcat(p, pd, u), FORWARD)
+
     return Dynamics(n, acceleration, tangent)
 
 
@@ -65,6 +68,7 @@ def euler(rate: Rate, p: Any, pd: Any, h: Any) -> tuple[Any, Any]:
 
 def runge_kutta(*rows: list[float]) -> Callable[[Rate, Any, Any, Any], tuple[Any, Any]]:
     """An explicit Runge-Kutta step from the rows of its tableau; the last row holds the weights."""
+
     def step(rate: Rate, p: Any, pd: Any, h: Any) -> tuple[Any, Any]:
         rates: list[tuple[Any, Any]] = []
         at = (p, pd)
@@ -73,6 +77,7 @@ def runge_kutta(*rows: list[float]) -> Callable[[Rate, Any, Any, Any], tuple[Any
             terms = [(h * weight, k) for weight, k in zip(row, rates, strict=True) if weight]
             at = p + sum(w * k[0] for w, k in terms), pd + sum(w * k[1] for w, k in terms)
         return at
+
     return step
 
 
@@ -112,10 +117,16 @@ def graphs(dynamics: Dynamics, integrator: str) -> list[ca.Function]:
     after = one_step(rate, p, pd, h)
     tangents = one_step(rate_with_slopes, ca.horzcat(p, eye, zero, zero), ca.horzcat(pd, zero, eye, zero), h)
     reverse = ca.jtimes(ca.vertcat(*after), ca.vertcat(p, pd, u), ca.vertcat(*bars), True)
-    return [ca.Function("peer_step", [p, pd, u, h], list(after), CSE),
-            ca.Function("peer_jacobian", [p, pd, u, h], [tangents[0][:, 0], tangents[1][:, 0], ca.densify(
-                ca.vertcat(tangents[0][:, 1:], tangents[1][:, 1:]))], CSE),
-            ca.Function("peer_vjp", [p, pd, u, h, *bars], ca.vertsplit(reverse, n), CSE)]
+    return [
+        ca.Function("peer_step", [p, pd, u, h], list(after), CSE),
+        ca.Function(
+            "peer_jacobian",
+            [p, pd, u, h],
+            [tangents[0][:, 0], tangents[1][:, 0], ca.densify(ca.vertcat(tangents[0][:, 1:], tangents[1][:, 1:]))],
+            CSE,
+        ),
+        ca.Function("peer_vjp", [p, pd, u, h, *bars], ca.vertsplit(reverse, n), CSE),
+    ]
 
 
 def chained(slope: Any, p_tangent: Any, pd_tangent: Any) -> Any:

@@ -21,6 +21,10 @@ HEADS = (
     ("its gradient", ("us", "x")),
     ("C", ("kB", "cc s")),
 )
+Errors = dict[str, dict[float, list[float]]]
+"""Swing errors [rad] at TIMES, by row and h."""
+Curves = dict[str, list[tuple[float, float, float]]]
+"""(h, computing time per simulated second [us], error at the last of TIMES [rad]), by row."""
 ACCURATE_H = (0.01, 0.001)
 """[s], the steps whose swing errors the table shows."""
 
@@ -80,32 +84,46 @@ def table(lines: Sequence[list[list[str]]]) -> str:
     return "\n".join([top, head, "-" * len(head), *map(line, lines)])
 
 
-def write_json(path: Path, facts: dict[str, Any], rows: list[Row], timings: dict[str, dict[str, Timing]],
-               errors: dict[str, dict[float, list[float]]], curves: dict[str, list[tuple[float, float, float]]]) -> None:  # fmt: skip
+def write_json(
+    path: Path,
+    facts: dict[str, Any],
+    rows: list[Row],
+    timings: dict[str, dict[str, Timing]],
+    errors: Errors,
+    curves: Curves,
+) -> None:
     """Everything measured, for scripts; times in microseconds, errors in radians, h in seconds."""
+    point = ("h", "us_per_simulated_s", "error_rad")
     entries = [
         {
-            "name": row.name, "note": row.note, "operations": row.operations, "c_bytes": row.c_bytes,
-            "compile_s": row.compile_s, "timings_us": {k: asdict(t) for k, t in timings[row.name].items()},
-            "swing_error_rad": {f"{h:g}": dict(zip(map(str, TIMES), e, strict=True)) for h, e in errors[row.name].items()},
-            "error_versus_time": [dict(zip(("h", "us_per_simulated_s", "error_rad"), c, strict=True)) for c in curves[row.name]],
+            "name": row.name,
+            "note": row.note,
+            "operations": row.operations,
+            "c_bytes": row.c_bytes,
+            "compile_s": row.compile_s,
+            "timings_us": {k: asdict(t) for k, t in timings[row.name].items()},
+            "swing_error_rad": {
+                f"{h:g}": dict(zip(map(str, TIMES), e, strict=True)) for h, e in errors[row.name].items()
+            },
+            "error_versus_time": [dict(zip(point, c, strict=True)) for c in curves[row.name]],
         }
         for row in rows
-    ]  # fmt: skip
+    ]
     path.write_text(json.dumps({**facts, "rows": entries}, indent=1) + "\n")
 
 
-def plot(path: Path, curves: dict[str, list[tuple[float, float, float]]]) -> None:
+def plot(path: Path, curves: Curves) -> None:
     """Error after the longest of TIMES over computing time per simulated second, a curve a row."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    colours = pyplot.get_cmap("tab20").colors
     figure, axes = pyplot.subplots(figsize=(9, 6), layout="constrained")
     for k, (name, points) in enumerate((n, p) for n, p in curves.items() if p):
         ours = name.startswith("diffpbd")
-        axes.loglog([c[1] / 1e3 for c in points], [c[2] for c in points], "o-" if ours else "s--", color=f"C{k % 10}",
+        axes.loglog([c[1] / 1e3 for c in points], [c[2] for c in points], "o-" if ours else "s--", color=colours[k % len(colours)],
                     linewidth=2 if ours else 1, markersize=4, label=name)  # fmt: skip
     axes.set_xlabel("computing time per simulated second [ms]")
     axes.set_ylabel(f"joint-angle error after {max(TIMES):g} s of free swing [rad]")

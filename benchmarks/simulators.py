@@ -68,7 +68,9 @@ def mujoco_row(model: mujoco.MjModel, s: States) -> Row:
         return np.array(path)
 
     timed: dict[str, Timer] = {"step": lambda h, calls: roll(h, calls) / STEPS, "jacobian": jacobian, "rollout": roll}
-    note = "step inside mujoco.rollout; Jacobian by mjd_transitionFD (finite differences, 21 more steps); no reverse mode"
+    note = (
+        "step inside mujoco.rollout; Jacobian by mjd_transitionFD (finite differences, 21 more steps); no reverse mode"
+    )
     return Row("MuJoCo Euler", timed, simulate, note=note)
 
 
@@ -103,5 +105,7 @@ def pinocchio_row(urdf: Path, s: States) -> Row:
     for _ in range(calls):
         pin.aba(one, one_data, zero, zero, zero)
     overhead = (time.thread_time() - start) * 1e6 / calls
-    note = f"one call of aba or computeABADerivatives from Python each; the same call on one joint takes {overhead:.1f} us"
+    note = (
+        f"one call of aba or computeABADerivatives from Python each; the same call on one joint takes {overhead:.1f} us"
+    )
     return Row("Pinocchio Euler (Python)", {"step": aba, "jacobian": derivatives}, simulate, note=note)
