@@ -125,7 +125,9 @@ def plot(path: Path, curves: Curves) -> None:
         ours = name.startswith("diffpbd")
         form, width = ("o-", 2) if ours else ("s--", 1)
         colour = colours[k % len(colours)]
-        axes.loglog([c[1] / 1e3 for c in points], [c[2] for c in points], form, color=colour, lw=width, ms=4, label=name)
+        axes.loglog(
+            [c[1] / 1e3 for c in points], [c[2] for c in points], form, color=colour, lw=width, ms=4, label=name
+        )
     axes.set_xlabel("computing time per simulated second [ms]")
     axes.set_ylabel(f"joint-angle error after {max(TIMES):g} s of free swing [rad]")
     axes.grid(True, which="major", alpha=0.3)
