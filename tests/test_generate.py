@@ -134,7 +134,9 @@ def test_a_library_of_other_sources_is_refused_and_made_again(good: Path, one: P
     generate(str(one), out=tmp_path / "other")
     (tmp_path / "other" / "libone.so").unlink()  # never written over: this process has it mapped
     shutil.copy(good / "libone.so", tmp_path / "other" / "libone.so")
-    with pytest.raises(InputError, match=r"libone.so does not match its manifest: its hash is .*Compile it again"):
+    with pytest.raises(
+        InputError, match=r"libone.so does not match its manifest: its hash is .*Compile it again"
+    ):
         load(tmp_path / "other")
     assert not generate(str(one), out=tmp_path / "other").unchanged
     load(tmp_path / "other")
@@ -158,7 +160,9 @@ def test_a_folder_of_someone_else_is_refused(one: Path, tmp_path: Path) -> None:
         if manifest is not None:
             (foreign / "manifest.json").write_text(manifest)
         before = files(foreign)
-        with pytest.raises(InputError, match="thesis holds files that were not generated.*Choose another --out"):
+        with pytest.raises(
+            InputError, match="thesis holds files that were not generated.*Choose another --out"
+        ):
             generate(str(one), out=foreign)
         assert files(foreign) == before
         only(foreign)
@@ -187,7 +191,9 @@ def test_an_unwritable_folder(one: Path, out: str) -> None:
 
 
 @pytest.mark.parametrize("environment", [{"CC": "/nonexistent/cc"}, {"CC": "", "PATH": "/nonexistent"}])
-def test_no_compiler(good: Path, one: Path, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> None:
+def test_no_compiler(
+    good: Path, one: Path, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
     """Told before anything is derived; the previous folder stays, and stays usable."""
     before = files(good)
     for name, value in environment.items():
@@ -201,7 +207,9 @@ def test_no_compiler(good: Path, one: Path, monkeypatch: pytest.MonkeyPatch, env
     assert generate(str(one), out=good).unchanged
 
 
-def test_a_compiler_that_fails(good: Path, one: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_compiler_that_fails(
+    good: Path, one: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     before = files(good)
     broken = tmp_path / "broken-cc"
     broken.write_text("#!/bin/sh\necho 'disk full' >&2\nexit 3\n")
@@ -256,7 +264,8 @@ main()
 
 
 @pytest.mark.parametrize(
-    ("number", "group"), [(signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGHUP, False), (signal.SIGKILL, True)]
+    ("number", "group"),
+    [(signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGHUP, False), (signal.SIGKILL, True)],
 )
 def test_interrupted_half_way(
     good: Path, one: Path, slow_compiler: tuple[Path, Path], number: signal.Signals, group: bool
@@ -265,7 +274,17 @@ def test_interrupted_half_way(
     before = files(good)
     compiler, started = slow_compiler
     process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(SCRIPT), "generate", str(one), "--out", str(good), "--friction", "urdf"],
+        [
+            sys.executable,
+            "-c",
+            textwrap.dedent(SCRIPT),
+            "generate",
+            str(one),
+            "--out",
+            str(good),
+            "--friction",
+            "urdf",
+        ],
         env={**os.environ, "CC": str(compiler)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -293,7 +312,9 @@ def test_interrupted_half_way(
     only(good)
 
 
-def test_a_failure_while_the_folder_is_exchanged(good: Path, one: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_while_the_folder_is_exchanged(
+    good: Path, one: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ctrl-C between the two renames, the worst moment."""
     before = files(good)
     rename = os.rename
@@ -333,10 +354,18 @@ def test_the_same_bytes_under_other_circumstances(tmp_path: Path) -> None:
         "HOME": str(tmp_path),
     }
     subprocess.run(
-        [sys.executable, "-c", DETERMINISM, str(other)], cwd=other.parent, env=environment, check=True, umask=0o077
+        [sys.executable, "-c", DETERMINISM, str(other)],
+        cwd=other.parent,
+        env=environment,
+        check=True,
+        umask=0o077,
     )
     ours, theirs = (
-        {name: content for name, (content, _) in files(folder).items() if not name.endswith((".so", ".o", ".a"))}
+        {
+            name: content
+            for name, (content, _) in files(folder).items()
+            if not name.endswith((".so", ".o", ".a"))
+        }
         for folder in (first, other)
     )
     assert sorted(ours) == sorted(theirs)
@@ -357,7 +386,12 @@ def test_no_path_time_or_user_in_the_files() -> None:
 
 def test_the_command_in_the_files_names_every_option(one: Path, tmp_path: Path) -> None:
     generate(
-        str(one.with_suffix(".urdf")), out=tmp_path / "out", base="base", tip=["rod"], symbolic=["mass"], friction="urdf"
+        str(one.with_suffix(".urdf")),
+        out=tmp_path / "out",
+        base="base",
+        tip=["rod"],
+        symbolic=["mass"],
+        friction="urdf",
     )
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     command = "diffpbd generate one.urdf --base base --tip rod --symbolic mass --friction urdf"

@@ -92,7 +92,9 @@ def test_numbers(cases: Path, case: str, file: str, key: str) -> None:
         ("P26-odd-numbers", "nan_mass.urdf", ("b", "mass")),
     ],
 )
-def test_refused_before_anything_is_written(cases: Path, tmp_path: Path, case: str, file: str, words: tuple[str, ...]) -> None:
+def test_refused_before_anything_is_written(
+    cases: Path, tmp_path: Path, case: str, file: str, words: tuple[str, ...]
+) -> None:
     with pytest.raises(InputError) as caught:
         generate(str(cases / case / file), out=tmp_path / "out" / "robot")
     assert all(word in str(caught.value) for word in words)
@@ -107,7 +109,9 @@ def test_turns_beyond_one_are_valid(cases: Path) -> None:
     q, dq, ddq = rng.uniform(-1.0, 1.0, (3, 3))
     turned = q + 2.0 * np.pi * np.array([1.0, 0.0, -2.0])
     np.testing.assert_allclose(
-        call(f["inverse_dynamics"], q, dq, ddq, alpha), call(f["inverse_dynamics"], turned, dq, ddq, alpha), atol=1e-9
+        call(f["inverse_dynamics"], q, dq, ddq, alpha),
+        call(f["inverse_dynamics"], turned, dq, ddq, alpha),
+        atol=1e-9,
     )
 
 
@@ -187,7 +191,13 @@ def test_orientation_errors_at_the_edge_points(cases: Path) -> None:
         first = ca.jacobian(flat, xi)
         second = ca.jacobian(ca.densify(first), xi)
         squared = ca.gradient(ca.sumsqr(flat), xi)
-        functions[name] = ca.Function(name, [v for _, v in inputs], [flat, first, second, squared], [k for k, _ in inputs], ["f", "J", "H", "g"])
+        functions[name] = ca.Function(
+            name,
+            [v for _, v in inputs],
+            [flat, first, second, squared],
+            [k for k, _ in inputs],
+            ["f", "J", "H", "g"],
+        )
     rng = np.random.default_rng(3)
     for point in points:
         x, y, z, w = point["quaternion_xyzw"]
@@ -226,7 +236,11 @@ def test_derivatives_at_rest(cases: Path, rest3: Robot) -> None:
         q, dq, tau = (np.array(state[k]) for k in ("q", "dq", "tau"))
         np.testing.assert_allclose(rest3.forward_dynamics(q, dq, tau), state["ddq"], rtol=0, atol=1e-9)
         forward = rest3.jac_forward_dynamics(q, dq, tau)
-        for found, key in ((forward.dpdd_du, "dddq_dtau"), (forward.dpdd_dp, "dddq_dq"), (forward.dpdd_dpd, "dddq_ddq")):
+        for found, key in (
+            (forward.dpdd_du, "dddq_dtau"),
+            (forward.dpdd_dp, "dddq_dq"),
+            (forward.dpdd_dpd, "dddq_ddq"),
+        ):
             np.testing.assert_allclose(found, state[key], rtol=0, atol=1e-8)
         jac = rest3.jac_joint_step(q, dq, tau, h)
         alpha = rest3.jac_alpha_joint_step(q, dq, tau, h)
@@ -235,7 +249,9 @@ def test_derivatives_at_rest(cases: Path, rest3: Robot) -> None:
         assert np.abs(jac.dpd_next_du - by_torque).max() <= 0.05 * np.abs(by_torque).max()
         assert np.abs(jac.dpd_next_dpd - np.eye(3)).max() <= 0.02
 
-        def moved(x: np.ndarray, q: np.ndarray = q, dq: np.ndarray = dq, tau: np.ndarray = tau) -> dict[str, np.ndarray]:
+        def moved(
+            x: np.ndarray, q: np.ndarray = q, dq: np.ndarray = dq, tau: np.ndarray = tau
+        ) -> dict[str, np.ndarray]:
             p_next, pd_next = rest3.joint_step(q, dq, tau, h, x)
             return {"dp_next_dalpha": p_next, "dpd_next_dalpha": pd_next}
 
@@ -259,7 +275,9 @@ def test_reverse_of_the_maximal_step_at_rest(cases: Path, rest3: Robot) -> None:
 def scara(cases: Path, tmp_path_factory: pytest.TempPathFactory) -> Robot:
     folder = tmp_path_factory.mktemp("scara")
     (folder / "scara.urdf").write_bytes((cases / "P37-structural-zeros" / "scara.urdf").read_bytes())
-    (folder / "scara.toml").write_text('name = "scara"\nurdf = "scara.urdf"\nvariants = ["variational_direct"]\n')
+    (folder / "scara.toml").write_text(
+        'name = "scara"\nurdf = "scara.urdf"\nvariants = ["variational_direct"]\n'
+    )
     return load(generate(str(folder / "scara.toml"), out=folder / "out" / "scara").folder)
 
 

@@ -16,14 +16,25 @@ from diffpbd.codegen.emit.c_writer import PIECE, Kernel, UnknownOperation, kerne
 HEAD = "#include <math.h>\n#define NOINLINE\n"
 
 
-def run(k: Kernel, folder: Path, inputs: Sequence[np.ndarray], outputs: Sequence[int], fill: float = 777.0) -> list[np.ndarray]:
+def run(
+    k: Kernel, folder: Path, inputs: Sequence[np.ndarray], outputs: Sequence[int], fill: float = 777.0
+) -> list[np.ndarray]:
     """Compile a kernel and call it on buffers that hold `fill`; the work array is filled with NaN."""
     types = ", ".join(["const double *"] * len(inputs) + ["double *"] * (len(outputs) + 1))
     names = ", ".join(f"a{i}" for i in range(len(inputs) + len(outputs) + 1))
     typed = ", ".join(f"{t} {n}" for t, n in zip(types.split(", "), names.split(", "), strict=True))
     source, library = folder / f"{k.name}.c", folder / f"{k.name}.so"
     source.write_text(f"{HEAD}{k.text}\nvoid call({typed}) {{ {k.name}({names}); }}\n")
-    flags = ["-std=c99", "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-Wall", "-Werror", "-Wno-unused-parameter"]
+    flags = [
+        "-std=c99",
+        "-O2",
+        "-fPIC",
+        "-shared",
+        "-ffp-contract=off",
+        "-Wall",
+        "-Werror",
+        "-Wno-unused-parameter",
+    ]
     subprocess.run(["cc", *flags, str(source), "-o", str(library), "-lm"], check=True)
     found = [np.full(size, fill) for size in outputs]
     arrays = [*(np.asarray(x, float) for x in inputs), *found, np.full(max(1, k.work), np.nan)]
@@ -47,7 +58,7 @@ def every_operation() -> ca.Function:
 def test_every_operation(tmp_path: Path) -> None:
     f = every_operation()
     x, y = np.array([0.3, -1.7, 2.2]), np.array([0.9, 1.1, 0.0])
-    found, = run(kernel(f, "k_all"), tmp_path, [x, y], [f.numel_out(0)])
+    (found,) = run(kernel(f, "k_all"), tmp_path, [x, y], [f.numel_out(0)])
     np.testing.assert_allclose(found, np.array(f(x, y)).ravel(), rtol=1e-15, atol=0)
 
 
@@ -73,20 +84,27 @@ def test_structural_zeros_are_written_and_matrices_run_by_columns(tmp_path: Path
     x = ca.SX.sym("x", 2)
     M = ca.densify(ca.blockcat([[x[0], 0, 1], [0, x[1], 0]]))
     f = ca.Function("f", [x], [M], ["x"], ["M"])
-    found, = run(kernel(f, "k"), tmp_path, [np.array([5.0, 6.0])], [6])
+    (found,) = run(kernel(f, "k"), tmp_path, [np.array([5.0, 6.0])], [6])
     np.testing.assert_array_equal(found, [5.0, 0.0, 0.0, 6.0, 1.0, 0.0])
 
 
 def test_accumulating_kernels_add(tmp_path: Path) -> None:
     x = ca.SX.sym("x", 2)
     f = ca.Function("f", [x], [3 * x], ["x"], ["y"])
-    found, = run(kernel(f, "k", accumulate=True), tmp_path, [np.array([1.0, 2.0])], [2], fill=100.0)
+    (found,) = run(kernel(f, "k", accumulate=True), tmp_path, [np.array([1.0, 2.0])], [2], fill=100.0)
     np.testing.assert_array_equal(found, [103.0, 106.0])
 
 
 def test_literals_read_back_to_the_bit() -> None:
     rng = np.random.default_rng(3)
-    values = [0.1, 1.0, 1e22, 5e-324, 1.7976931348623157e308, *rng.normal(size=1000) * 10.0 ** rng.integers(-300, 300, 1000)]
+    values = [
+        0.1,
+        1.0,
+        1e22,
+        5e-324,
+        1.7976931348623157e308,
+        *rng.normal(size=1000) * 10.0 ** rng.integers(-300, 300, 1000),
+    ]
     for value in values:
         for signed in (float(value), -float(value)):
             text = literal(signed)

@@ -22,7 +22,26 @@ from diffpbd.runtime.function import BoundFunction
 
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
 LIBC = {"memcpy", "memset"}
-LIBM = {"sin", "cos", "tan", "tanh", "sinh", "cosh", "exp", "log", "sqrt", "fabs", "atan", "atan2", "asin", "acos", "pow", "fmin", "fmax", "hypot"}
+LIBM = {
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "sinh",
+    "cosh",
+    "exp",
+    "log",
+    "sqrt",
+    "fabs",
+    "atan",
+    "atan2",
+    "asin",
+    "acos",
+    "pow",
+    "fmin",
+    "fmax",
+    "hypot",
+}
 MERGED = {"sincos"}  # what gcc makes of a sine and a cosine of one angle, where libm has it
 MOST_OPERATIONS, MOST_BYTES = 20_000, 5_000_000
 
@@ -48,7 +67,16 @@ def test_no_warnings_when_optimised(tmp_path: Path) -> None:
     """Some warnings (uninitialised values) come from the optimiser only."""
     folder = generated("double_pendulum")
     for source in sources(folder):
-        cc(*STRICT, "-O2", "-fPIC", f"-I{folder}", "-c", str(source), "-o", str(tmp_path / f"{source.stem}.o"))
+        cc(
+            *STRICT,
+            "-O2",
+            "-fPIC",
+            f"-I{folder}",
+            "-c",
+            str(source),
+            "-o",
+            str(tmp_path / f"{source.stem}.o"),
+        )
     cc(*STRICT, "-O2", f"-I{folder}", "-c", str(folder / "main.c"), "-o", str(tmp_path / "main.o"))
 
 
@@ -94,7 +122,9 @@ def pieces(text: str) -> dict[str, int]:
     """Statements of every C function."""
     found, name, count = {}, "", 0
     for line in text.splitlines():
-        if match := re.match(r"(?:static )?(?:NOINLINE )?(?:void|int|double|long|const char \*)\s*(\w+)\(.*\{", line):
+        if match := re.match(
+            r"(?:static )?(?:NOINLINE )?(?:void|int|double|long|const char \*)\s*(\w+)\(.*\{", line
+        ):
             name, count = match[1], 0
         count += line.count(";")
         if line == "}" and name:
@@ -107,7 +137,9 @@ def test_sizes(name: str) -> None:
     folder = generated(name)
     total = sum(source.stat().st_size for source in sources(folder))
     largest = max((n, f) for source in sources(folder) for f, n in pieces(source.read_text()).items())
-    print(f"{name}: {total} bytes of C (bar {MOST_BYTES}); largest function {largest[1]}, {largest[0]} statements")
+    print(
+        f"{name}: {total} bytes of C (bar {MOST_BYTES}); largest function {largest[1]}, {largest[0]} statements"
+    )
     assert largest[0] <= MOST_OPERATIONS
     assert total < MOST_BYTES
 
@@ -118,7 +150,9 @@ def raw(robot: Robot, f: BoundFunction, given: dict[str, Any], fill: float) -> l
     inputs = [np.ravel(np.asarray(given[a.name], float), order="F") for a in f.facts.inputs]
     found = [np.full(a.size() + 2, fill) for a in f.facts.outputs]
     work = np.full((f.facts.work_size or 0) + 2, fill)
-    pointers = [(ctypes.c_void_p * len(arrays))(*[x.ctypes.data for x in arrays]) for arrays in (inputs, found)]
+    pointers = [
+        (ctypes.c_void_p * len(arrays))(*[x.ctypes.data for x in arrays]) for arrays in (inputs, found)
+    ]
     status = getattr(library, f.facts.symbol)(*pointers, ctypes.c_void_p(work.ctypes.data))
     assert status == 0, (f.name, status)
     assert (work[-2:] == fill).all(), f"{f.name} writes behind its work array"
@@ -183,7 +217,9 @@ def test_makefile(pendulum: Path) -> None:
     zero = np.zeros(2)
     from diffpbd.runtime import load
 
-    np.testing.assert_array_equal(load(pendulum).gravity(zero + 1.0), loaded("double_pendulum").gravity(zero + 1.0))
+    np.testing.assert_array_equal(
+        load(pendulum).gravity(zero + 1.0), loaded("double_pendulum").gravity(zero + 1.0)
+    )
     subprocess.run(["make", "clean"], check=True, **run)  # type: ignore[call-overload]
     left = {path.relative_to(pendulum).as_posix() for path in pendulum.rglob("*") if path.is_file()}
     assert left == {*loaded("double_pendulum").manifest.files, "manifest.json"}
@@ -212,7 +248,9 @@ def test_the_manifest_says_what_is_there(name: str) -> None:
         assert f.doc and f.operations >= 0 and set(f.status) <= set(STATUS)
         for argument in (*f.inputs, *f.outputs):
             assert argument.unit, (f.name, argument.name)
-        assert all(re.fullmatch(r"[A-Za-z]\w*", a.name) and not re.fullmatch(r"[io]\d+", a.name) for a in f.inputs)
+        assert all(
+            re.fullmatch(r"[A-Za-z]\w*", a.name) and not re.fullmatch(r"[io]\d+", a.name) for a in f.inputs
+        )
 
 
 @pytest.mark.parametrize("name", FULL)

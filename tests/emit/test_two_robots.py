@@ -63,14 +63,24 @@ def build(arms: dict[str, Path], folder: Path, compiler: str, suffix: str, flags
     for name in NAMES:
         for source in (arms[name] / "src").glob("*.c"):
             objects.append(str(folder / f"{name}_{source.stem}.o"))
-            subprocess.run(["cc", "-std=c99", "-O0", f"-I{arms[name]}", "-c", str(source), "-o", objects[-1]], check=True)
+            subprocess.run(
+                ["cc", "-std=c99", "-O0", f"-I{arms[name]}", "-c", str(source), "-o", objects[-1]], check=True
+            )
     includes = [f"-I{arms[name]}" for name in NAMES]
     strict = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
-    subprocess.run([compiler, *flags, *strict, *includes, str(program), *objects, "-o", str(folder / suffix), "-lm"], check=True)
-    return np.array(subprocess.run([str(folder / suffix)], capture_output=True, check=True, text=True).stdout.split(), float)
+    subprocess.run(
+        [compiler, *flags, *strict, *includes, str(program), *objects, "-o", str(folder / suffix), "-lm"],
+        check=True,
+    )
+    return np.array(
+        subprocess.run([str(folder / suffix)], capture_output=True, check=True, text=True).stdout.split(),
+        float,
+    )
 
 
-@pytest.mark.parametrize(("compiler", "suffix", "flags"), [("cc", "c", ["-std=c99"]), ("c++", "cpp", ["-std=c++98"])])
+@pytest.mark.parametrize(
+    ("compiler", "suffix", "flags"), [("cc", "c", ["-std=c99"]), ("c++", "cpp", ["-std=c++98"])]
+)
 def test_one_program(
     arms: dict[str, Path], shared: Path, tmp_path: Path, compiler: str, suffix: str, flags: list[str]
 ) -> None:

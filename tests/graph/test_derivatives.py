@@ -26,10 +26,11 @@ def alpha_steps(robot: Robot) -> np.ndarray:
         "payload.inertia": 1e-5,
         "payload": 1e-3,
         "gravity": 1e-2,
-        "friction.coulomb": 1e-4,
-        "friction.viscous": 1e-4,
+        "friction.coulomb": 1e-6,
+        "friction.viscous": 1e-5,
         "friction.transition_velocity": 1e-4,
         "rotor_inertia": 1e-5,
+        "spring.stiffness": 1e-3,
     }
     return np.array([next((s for k, s in kinds.items() if n.startswith(k)), 1e-2) for n in robot.alpha.names])
 
@@ -51,7 +52,9 @@ def numeric(robot: Robot, name: str, given: dict[str, Any], by: str, step: Any) 
     return dict(differences(values, np.atleast_1d(np.asarray(given[by], float)), step))
 
 
-def check(robot: Robot, name: str, alpha: np.ndarray, values: dict[str, np.ndarray], what: str, rate: float) -> None:
+def check(
+    robot: Robot, name: str, alpha: np.ndarray, values: dict[str, np.ndarray], what: str, rate: float
+) -> None:
     """jac_NAME and jac_alpha_NAME at every state; the worst entry is printed."""
     worst = Worst(f"{robot.name} jac_{name}, {what}", BAR)
     for prefix in ("jac_", "jac_alpha_"):

