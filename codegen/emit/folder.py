@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import casadi as ca
@@ -18,6 +19,7 @@ from diffpbd.codegen.generate import Row, versions
 from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.functions import Graphs, Spec
 from diffpbd.codegen.graph.model import build, prepare
+from diffpbd.codegen.problems import identification
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, RobotFacts
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
@@ -47,7 +49,8 @@ def write_folder(
     values: list[Spec] = []
     derivatives: list[Spec] = []
     clock = time.perf_counter()
-    for spec in Graphs(model, forward=not singular).specs():
+    reduced = Graphs(model, forward=not singular)
+    for spec in chain(reduced.specs(), identification.specs(reduced)):
         (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
         graphs[spec.name] = spec.graph
         seconds[spec.name], clock = time.perf_counter() - clock, time.perf_counter()
@@ -77,7 +80,8 @@ def write_folder(
         generator=Generator(**known),
         robot=_facts(robot),
         recipe=RecipeFacts(
-            recipe.h, recipe.integrator, recipe.solver, dict(recipe.sweeps), recipe.variants, recipe.symbolic, recipe.friction
+            recipe.h, recipe.integrator, recipe.solver, dict(recipe.sweeps), recipe.variants, recipe.symbolic, recipe.friction,
+            recipe.springs,
         ),
         alpha=model.entries,
         constants=CONSTANTS,
