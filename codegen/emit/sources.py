@@ -125,7 +125,7 @@ def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, al
         emission.functions.append(
             Function(
                 name=name, doc=doc, symbol=f"{emission.robot}_{name}", inputs=arguments(inputs), outputs=arguments(outputs),
-                work_size=None if rollout else size, operations=operations, casadi=casadi, status=STATUS, rollout=rollout,
+                work_size=None if rollout else size, operations=operations, casadi=casadi, status={k: STATUS[k] for k in (1, 2)}, rollout=rollout,
             )  # fmt: skip
         )
 
@@ -151,7 +151,7 @@ def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Paramet
     """Header, common symbols, build files and example; returns the hash of all C text, which the library will report."""
     sources = sorted([*(p for p in emission.files if p.endswith(".c")), "src/common.c"])
     numbers = [{"name": a.name, "unit": a.unit, "default": literal(a.default)} for a in alpha]
-    statuses = "; ".join(f"{k}: {v}" for k, v in STATUS.items())
+    statuses = "; ".join(f"{k}: {v}" for k, v in sorted(STATUS.items()))
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses
     )

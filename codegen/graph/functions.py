@@ -12,6 +12,7 @@ from typing import Any
 
 import casadi as ca
 
+from diffpbd.codegen.graph import maximal
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.graph.model import Model
@@ -97,6 +98,10 @@ class Graphs:
                 yield from self._forward_derivatives(inputs, outputs)
             elif name in ("inverse_dynamics", "gravity", "tip_pose"):
                 yield from _derivatives(name, inputs, outputs)
+        for name, inputs, outputs in maximal.values(self.model):
+            yield Spec(name, DOCS[name], _function(name, inputs, outputs))
+            if name != "constraints":
+                yield _vjp(name, inputs, outputs)
 
     def _forward_derivatives(self, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> Iterator[Spec]:
         """By the implicit function theorem: M δp̈ = δu − ∂(inverse dynamics), at p̈ = forward dynamics."""
@@ -162,6 +167,11 @@ def _derivatives(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[
     yield Spec(f"jac_{name}", _jac_doc(name), _function(f"jac_{name}", inputs, jac))
     by_alpha = {f"d{out}_dalpha": ca.jacobian(ca.vec(ca.SX(value)), alpha) for out, value in outputs.items()}
     yield Spec(f"jac_alpha_{name}", _alpha_doc(name), _function(f"jac_alpha_{name}", inputs, by_alpha))
+    yield _vjp(name, inputs, outputs)
+
+
+def _vjp(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> Spec:
+    """vjp_NAME by CasADi's reverse mode."""
     seeds = {f"{out}_bar": ca.SX.sym(f"{out}_bar", *ca.SX(value).shape) for out, value in outputs.items()}
     bars = {}
     for by, variable in inputs:
@@ -170,4 +180,4 @@ def _derivatives(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[
             for v, s in zip(outputs.values(), seeds.values(), strict=True)
         ]
         bars[f"{by}_bar"] = sum(terms[1:], terms[0])
-    yield Spec(f"vjp_{name}", _vjp_doc(name), _function(f"vjp_{name}", [*inputs, *seeds.items()], bars))
+    return Spec(f"vjp_{name}", _vjp_doc(name), _function(f"vjp_{name}", [*inputs, *seeds.items()], bars))

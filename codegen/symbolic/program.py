@@ -145,6 +145,13 @@ class Program:
         visit(self)
         yield from seen.values()
 
+    def calls(self) -> list[Call]:
+        """The statements of a program that holds nothing but calls; arithmetic among them is an error."""
+        calls = [s for s in self.statements if isinstance(s, Call)]
+        if len(calls) != len(self.statements):
+            raise TypeError(f"program {self.name} holds arithmetic beside its calls")
+        return calls
+
     @property
     def is_leaf(self) -> bool:
         """True when the program calls nothing."""
@@ -153,6 +160,34 @@ class Program:
     def operations(self) -> int:
         """Number of assignments when flattened (a machine-independent measure of size)."""
         return sum(s.program.operations() if isinstance(s, Call) else 1 for s in self.statements)
+
+    def leaf_calls(self) -> int:
+        """Number of leaf calls that running a call program comes to."""
+        return sum(1 if c.program.is_leaf else c.program.leaf_calls() for c in self.calls())
+
+    def expanded(self) -> Program:
+        """A call program that calls leaves only: calls of call programs are replaced by what they call."""
+        result = Program(f"{self.name}_expanded", self.doc, dict(self.inputs))
+
+        def expand(program: Program, binding: dict[sp.Symbol, Scalar]) -> dict[str, Any]:
+            for call in program.calls():
+                arguments = {k: m.xreplace(binding) for k, m in call.arguments.items()}
+                if call.program.is_leaf:
+                    values = result.call(call.program, **arguments)
+                else:
+                    inner = {
+                        f: a
+                        for k, m in call.program.inputs.items()
+                        for f, a in zip(m, arguments[k], strict=True)
+                    }
+                    values = expand(call.program, inner)
+                for k, fresh in call.outputs.items():
+                    binding.update(dict(zip(fresh, values[k], strict=True)))
+            return {k: m.xreplace(binding) for k, m in program.outputs.items()}
+
+        for key, value in expand(self, {s: s for m in self.inputs.values() for s in m}).items():
+            result.output(key, value)
+        return result
 
     def flatten(self, name: str | None = None) -> Program:
         """The same program as one list of assignments: every call expanded in place."""
