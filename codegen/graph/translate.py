@@ -33,14 +33,14 @@ def expression(node: sp.Expr, env: Mapping[sp.Symbol, Any]) -> Any:
         return env[node]
     if isinstance(node, sp.Number) or node is sp.pi:
         return float(node)
+    if isinstance(node, sp.Mul):
+        return _product(node, env)
     args = [expression(a, env) for a in node.args]
     if isinstance(node, sp.Add):
         total = args[0]
         for a in args[1:]:
             total = total + a
         return total
-    if isinstance(node, sp.Mul):
-        return _product(node, args)
     if isinstance(node, sp.Pow):
         return _power(args[0], node.args[1])
     if type(node) in FUNCTIONS:
@@ -48,22 +48,23 @@ def expression(node: sp.Expr, env: Mapping[sp.Symbol, Any]) -> Any:
     raise UnknownNode(f"no CasADi translation of {type(node).__name__} in {node}")
 
 
-def _product(node: sp.Expr, args: Sequence[Any]) -> Any:
+def _product(node: sp.Expr, env: Mapping[sp.Symbol, Any]) -> Any:
     """Product with its reciprocals gathered into one division, and a factor −1 as a negation."""
     above: Any = None
     below: Any = None
     negative = False
-    for factor, value in zip(node.args, args, strict=True):
+    for factor in node.args:
         if factor is sp.S.NegativeOne:
             negative = not negative
         elif isinstance(factor, sp.Pow) and factor.args[1] is sp.S.NegativeOne:
-            base = 1 / value if isinstance(value, float) else ca.SX(1) / value
-            below = base if below is None else below * base
+            value = expression(factor.args[0], env)
+            below = value if below is None else below * value
         else:
+            value = expression(factor, env)
             above = value if above is None else above * value
-    result = above if below is None else (below if above is None else above * below)
-    if result is None:
-        result = 1.0
+    result = 1.0 if above is None else above
+    if below is not None:
+        result = result / below
     return -result if negative else result
 
 
