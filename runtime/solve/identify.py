@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -258,41 +258,40 @@ class _Summary:
         return lost
 
     def _deviations(self, phi: FloatArray, lost: set[str]) -> tuple[dict[str, float], int]:
-        """Standard deviations by name, and the window [samples] of the long-run covariance.
+        """Standard deviations by name, and the longest window [samples] of correlation allowed for.
 
         A parameter on a bound gets the deviation it would have if the bound were not there, the others theirs with the
         bound active.
         """
-        u, scale = self.unknowns, self.problem.scale
-        effect = u.phi_jacobian(self.x) * scale
-        weight = self.problem.weight**2
-        residuals = [d.residual(phi) for d in self.designs]
-        scores = []
-        for d, r in zip(self.designs, residuals, strict=True):
-            g = np.zeros((len(r), len(scale)))
-            for j, (columns, matrix) in enumerate(zip(d.columns, d.matrices, strict=True)):
-                g += weight[j] * r[:, j : j + 1] * (matrix @ effect[columns])
-            scores.append(g)
-        samples = covariance.window(residuals)
-        S = covariance.long_run(scores, samples)
-        J = self.problem.jacobian(self.x) * scale
-        free = [k for k, name in enumerate(u.names) if name not in lost and k not in self.problem.pinned]
+        names = self.unknowns.names
+        J = self.problem.jacobian(self.x) * self.problem.scale
+        free = [k for k, name in enumerate(names) if name not in lost and k not in self.problem.pinned]
         inner = [k for k in free if k not in self.bounds]
-        result = self._at(inner, inner, J, S)
-        for k in free:
-            if k in self.bounds:
-                result |= self._at([*inner, k], [k], J, S)
-        return result, samples
-
-    def _at(self, active: list[int], wanted: list[int], J: FloatArray, S: FloatArray) -> dict[str, float]:
+        groups = [(inner, inner), *(([*inner, k], [k]) for k in free if k in self.bounds)]
+        wanted = [k for _, some in groups for k in some]
         if not wanted:
-            return {}
+            return {}, 0
+        rows = np.vstack([self._sensitivity(active, some, J) for active, some in groups])
+        found, windows = covariance.deviations([scores @ rows.T for scores in self._scores(phi)])
+        return {names[k]: float(d) for k, d in zip(wanted, found, strict=True)}, int(windows.max())
+
+    def _scores(self, phi: FloatArray) -> Iterator[FloatArray]:
+        """Weighted columns times residual (samples, unknowns), scaled, recording by recording."""
+        effect = self.unknowns.phi_jacobian(self.x) * self.problem.scale
+        weight = self.problem.weight**2
+        for d in self.designs:
+            r = d.residual(phi)
+            g = np.zeros((len(r), effect.shape[1]))
+            for j, (columns, matrix) in enumerate(zip(d.columns, d.matrices, strict=True)):
+                g += (matrix * (weight[j] * r[:, j : j + 1])) @ effect[columns]
+            yield g
+
+    def _sensitivity(self, active: list[int], wanted: list[int], J: FloatArray) -> FloatArray:
+        """How alpha's wanted entries move per score, with the active unknowns free (wanted, unknowns)."""
         inverse = np.linalg.pinv(J[:, active].T @ J[:, active], hermitian=True)
-        C = inverse @ S[np.ix_(active, active)] @ inverse
-        by_unknown = np.zeros((len(self.unknowns.names),) * 2)
-        by_unknown[np.ix_(active, active)] = C * np.outer(self.problem.scale[active], self.problem.scale[active])
-        names = [self.unknowns.names[k] for k in wanted]
-        D = self.unknowns.alpha_jacobian(self.x, [self.robot.alpha.index(name) for name in names])
-        D = np.where(np.isfinite(D), D, 0.0)
-        variances = np.einsum("ij,jk,ik->i", D, by_unknown, D)
-        return {name: float(np.sqrt(max(v, 0.0))) for name, v in zip(names, variances, strict=True)}
+        whole = np.zeros((J.shape[1],) * 2)
+        whole[np.ix_(active, active)] = inverse * self.problem.scale[active][:, None]
+        D = self.unknowns.alpha_jacobian(
+            self.x, [self.robot.alpha.index(self.unknowns.names[k]) for k in wanted]
+        )
+        return np.asarray(np.where(np.isfinite(D), D, 0.0) @ whole, dtype=np.float64)
