@@ -20,7 +20,6 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.graph.translate import column_major, function
 from diffpbd.codegen.symbolic.program import Call, Program
 
-
 EXPANDED_CALLS = 1000
 """Kernel calls up to which a reverse mode keeps every value between them; beyond, its work array would leave the cache."""
 
@@ -142,7 +141,9 @@ class _Body:
             if all(place[e] == _Place(first.base, first.index + k) for k, e in enumerate(elements)):
                 return f"{first.base} + {first.index}"
         if not any(e.free_symbols for e in elements):
-            self.tables.append(f"  static const double c{len(self.tables)}[] = {{{', '.join(literal(float(e)) for e in elements)}}};")
+            self.tables.append(
+                f"  static const double c{len(self.tables)}[] = {{{', '.join(literal(float(e)) for e in elements)}}};"
+            )
             return f"c{len(self.tables) - 1}"
         at = self._allocate(len(elements))
         for k, e in enumerate(elements):
@@ -165,9 +166,7 @@ class _Body:
                 if direct is None:
                     at = self._allocate(m.rows * m.cols)
                     direct = _Place("w", at)
-                self.place.update(
-                    {s: _Place(direct.base, direct.index + column_major(m, k)) for k, s in enumerate(m)}
-                )
+                self.place.update({s: _Place(direct.base, direct.index + column_major(m, k)) for k, s in enumerate(m)})
                 results.append(f"{direct.base} + {direct.index}")
             self._call(routine, [*arguments, *results])
         return pointers

@@ -71,7 +71,8 @@ def write_folder(
                 graphs["step"] = maximal.casadi_step(model, v.full, "step", known_graphs)
         seconds["step"] = time.perf_counter() - clock
     joints = [
-        f"{k}  {j.name} ({j.type.value}) [{j.type.unit}], moves {robot.links[k].name}" for k, j in enumerate(robot.joints)
+        f"{k}  {j.name} ({j.type.value}) [{j.type.unit}], moves {robot.links[k].name}"
+        for k, j in enumerate(robot.joints)
     ]
     abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h)
     emission.add(
@@ -88,7 +89,13 @@ def write_folder(
         generator=Generator(**known),
         robot=_facts(robot),
         recipe=RecipeFacts(
-            recipe.h, recipe.integrator, recipe.solver, dict(recipe.sweeps), recipe.variants, recipe.symbolic, recipe.friction,
+            recipe.h,
+            recipe.integrator,
+            recipe.solver,
+            dict(recipe.sweeps),
+            recipe.variants,
+            recipe.symbolic,
+            recipe.friction,
             recipe.springs,
         ),
         alpha=model.entries,

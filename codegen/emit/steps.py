@@ -52,7 +52,9 @@ def add_steps(emission: Emission, model: Model, variants: Sequence[StepVariant],
     graph = ca.Function("blocks", [model.alpha], [ca.densify(changing)], ["alpha"], ["values"], {"cse": True})
     seed = ca.SX.sym("values_bar", len(where))
     pulled = ca.densify(ca.jtimes(changing, model.alpha, seed, True))
-    reverse = ca.Function("blocks", [model.alpha, seed], [pulled], ["alpha", "values_bar"], ["alpha_bar"], {"cse": True})
+    reverse = ca.Function(
+        "blocks", [model.alpha, seed], [pulled], ["alpha", "values_bar"], ["alpha_bar"], {"cse": True}
+    )
     prepare = (kernel(graph, "k_blocks"), kernel(reverse, "k_blocks_reverse", accumulate=True))
 
     writer = CallWriter()

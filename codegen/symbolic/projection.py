@@ -156,6 +156,13 @@ def motions(
     return results
 
 
+def motion_of(block: Any, slide: bool, root: bool) -> Any:
+    """S (6) with the zeros of its kind: a slide does not turn, and a root hinge is the origin of its tree."""
+    if slide:
+        return column(block[:3, 0], ZERO3)
+    return column(ZERO3, block[3:, 0]) if root else block
+
+
 # Elimination from the tips ------------------------------------------------------------------------
 
 
@@ -184,41 +191,45 @@ def _unpacked(flat: Any, general: bool) -> Any:
 
 
 @cache
-def elimination_kernel(general: bool, carries: bool, root: bool) -> Program:
-    """Leaf: `rule` of one joint and, unless it is a root, what it `carried`: inertia and wrench its parent
-    feels.
+def elimination_kernel(general: bool, carries: bool, slide: bool, root: bool) -> Program:
+    """Leaf: `rule` of one joint and, unless it is a root, what its parent feels of it, `carried_on`.
 
-    With K and r of everything the joint carries: s = -(S₀ᵀ K (d_a) + S₀ᵀ r - effort)/(S₀ᵀ K S₁). The pivot
+    With K and r of everything the joint carries: s = -(S₀ᵀ K d_a + S₀ᵀ r - effort)/(S₀ᵀ K S₁). The pivot
     S₀ᵀ K S₁ is the inertia the joint feels, positive for K symmetric and near it otherwise (K and S₀ differ
-    from symmetric by O(h)), so no pivoting is needed.
+    from symmetric by O(h)), so no pivoting is needed. A root's parent rests: its rule is the constant alone.
     """
-    kind, place = "general" if general else "symmetric", "_root" if root else ""
-    name = f"eliminate_{kind}{'' if carries else '_tip'}{place}"
+    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}{'' if carries else '_tip'}"
     program = Program(
-        name, "One joint eliminated: how it moves with its parent, what its parent feels of it."
+        f"eliminate_{kind}_{'general' if general else 'symmetric'}",
+        "One joint eliminated: how it moves with its parent, what its parent feels of it.",
     )
     inertia = program.input("inertia", GENERAL_INERTIA if general else SYMMETRIC_INERTIA)
-    r, S1 = program.input("wrench", 6), program.input("motion", 6)
-    S0 = program.input("start_motion", 6) if general else S1
+    r, S1 = program.input("wrench", 6), motion_of(program.input("motion", 6), slide, root)
+    S0 = motion_of(program.input("start_motion", 6), slide, root) if general else S1
     K = spatial_inertia(inertia)
     if carries:
         size = 36 if general else 21
         carried = program.input("carried", size + 6)
         K = K + _unpacked(carried[:size, 0], general)
-        r = program.let(r + carried[size:, 0])
-    K = program.let(K)
-    U, V = program.let(K * S1), program.let(K.T * S0)
+        r = r + carried[size:, 0]
+    if root:
+        felt = slice(0, 3) if slide else slice(3, 6)
+        K, r, S0, S1 = K[felt, felt], r[felt, 0], S0[felt, 0], S1[felt, 0]
+    K, r = program.let(K), program.let(r)
+    U = program.let(K * S1)
     inverse = program.let(1 / program.let(dot(S0, U)))
-    row = program.let(V * inverse)
     load = dot(S0, r)
     if general:
         h, effort = program.scalar("h"), program.scalar("effort")
         load = load - program.let(h * h / 2) * effort
     constant = program.let(program.let(load) * inverse)
+    if root:
+        program.output("rule", constant)
+        return program
+    row = program.let(program.let(K.T * S0) * inverse)
     program.output("rule", column(row, constant))
-    if not root:
-        felt = _packed(K - U * row.T, general)
-        program.output("carried_on", column(program.let(felt), program.let(r - U * constant)))
+    left = _packed(K - U * row.T, general)
+    program.output("carried_on", column(program.let(left), program.let(r - U * constant)))
     return program
 
 
@@ -239,16 +250,14 @@ def total(program: Program, parts: list[Any]) -> Any:
 
 
 @cache
-def follow_kernel(root: bool) -> Program:
-    """Leaf: displacement of a link from its parent's, and its pose moved by it: x + dx, q turned by φ on the
-    left."""
-    program = Program(
-        f"follow{'_root' if root else ''}", "A link follows its parent and moves to its new pose."
-    )
-    rule, S = program.input("rule", RULE), program.input("motion", 6)
+def follow_kernel(slide: bool, root: bool) -> Program:
+    """Leaf: displacement of a link from its parent's, and its pose moved by it: x + dx, q turned by φ."""
+    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}"
+    program = Program(f"follow_{kind}", "A link follows its parent and moves to its new pose.")
+    rule, S = program.input("rule", 1 if root else RULE), motion_of(program.input("motion", 6), slide, root)
     offset, gap, pose = program.input("offset", 3), program.input("gap", 6), program.input("pose", POSE)
     if root:
-        d = program.let(-rule[6, 0] * S)
+        d = program.let(-rule[0, 0] * S)
     else:
         d_a = program.input("displacement_a", 6)
         s = program.let(-dot(rule[:6, 0], d_a) - rule[6, 0])
@@ -285,7 +294,7 @@ def solve(
         behind = [felt[k] for k in children(tree, j)]
         if behind:
             given["carried"] = total(program, behind)
-        called = program.call(elimination_kernel(general, bool(behind), root), **given)
+        called = program.call(elimination_kernel(general, bool(behind), tree.slides[j], root), **given)
         rules[j], felt[j] = called["rule"], called.get("carried_on")
     displaced: list[Any] = []
     moved = []
@@ -294,7 +303,7 @@ def solve(
         given = {"rule": rules[j], "pose": pose[j], **motion[j]}
         if not root:
             given["displacement_a"] = displaced[parent]
-        called = program.call(follow_kernel(root), **given)
+        called = program.call(follow_kernel(tree.slides[j], root), **given)
         displaced.append(called["displacement"])
         moved.append(called["moved"])
     return moved

@@ -181,7 +181,11 @@ def variational_end(tree: Tree, friction_iterations: int) -> Program:
     for j, parent in enumerate(tree.parents):
         carried = {} if parent == WORLD else {"twist_a": twists[parent]}
         called = program.call(
-            velocity.velocity_kernel(parent == WORLD), rate=rate[j, 0], pose=pose[j], **moving[j], **carried
+            velocity.velocity_kernel(tree.slides[j], parent == WORLD),
+            rate=rate[j, 0],
+            pose=pose[j],
+            **moving[j],
+            **carried,
         )
         twists.append(called["twist"])
         states.append(called["state"])

@@ -37,7 +37,7 @@ from diffpbd.codegen.symbolic.notation import (
     square,
 )
 from diffpbd.codegen.symbolic.program import Matrix, Program
-from diffpbd.codegen.symbolic.projection import SYMMETRIC_INERTIA, ZERO3, motions
+from diffpbd.codegen.symbolic.projection import SYMMETRIC_INERTIA, ZERO3, motion_of, motions
 from diffpbd.codegen.symbolic.rotation import cross, dot, symmetric
 from diffpbd.codegen.symbolic.tree import Tree
 
@@ -114,6 +114,11 @@ def _inertia_matrix(program: Program, tree: Tree, motion: list[Any], inertia: li
     return Matrix(M)
 
 
+def _motion_inputs(program: Program, tree: Tree) -> list[Any]:
+    blocks = [program.input(f"motion_{i}", 6) for i in range(tree.n)]
+    return [motion_of(blocks[i], tree.slides[i], tree.parents[i] == WORLD) for i in range(tree.n)]
+
+
 @cache
 def rate_balance(tree: Tree) -> Program:
     """Leaf: M (n x n) and `impulse` b = Tᵀ momentum + ½h effort (n); inertia_i (10), momentum_i, motion_i
@@ -121,7 +126,7 @@ def rate_balance(tree: Tree) -> Program:
     program = Program("rate_balance", "Joint-space inertia and momentum of the tree at its new pose.")
     inertia = [program.input(f"inertia_{i}", SYMMETRIC_INERTIA) for i in range(tree.n)]
     momentum = [program.input(f"momentum_{i}", 6) for i in range(tree.n)]
-    motion = [program.input(f"motion_{i}", 6) for i in range(tree.n)]
+    motion = _motion_inputs(program, tree)
     effort = [program.scalar(f"effort_{i}") for i in range(tree.n)]
     half_h = program.let(program.scalar("h") / 2)
     program.output("M", _inertia_matrix(program, tree, motion, inertia))
@@ -140,7 +145,7 @@ def rate_inertia(tree: Tree) -> Program:
     """Leaf: M (n x n) and `impulse` M ṗ (n) of given rates; inertia_i (10), motion_i (6), rate_i."""
     program = Program("rate_inertia", "Joint-space inertia of the tree, and its momentum at given rates.")
     inertia = [program.input(f"inertia_{i}", SYMMETRIC_INERTIA) for i in range(tree.n)]
-    motion = [program.input(f"motion_{i}", 6) for i in range(tree.n)]
+    motion = _motion_inputs(program, tree)
     rate = Matrix([program.scalar(f"rate_{i}") for i in range(tree.n)])
     M = _inertia_matrix(program, tree, motion, inertia)
     program.output("M", M)
@@ -183,13 +188,13 @@ def friction_iteration(tree: Tree) -> Program:
 
 
 @cache
-def velocity_kernel(root: bool) -> Program:
+def velocity_kernel(slide: bool, root: bool) -> Program:
     """Leaf: twist (6) of a link at the root joint from its parent's, and its `state` (13) at its new pose."""
     program = Program(
-        f"velocity{'_root' if root else ''}",
+        f"velocity_{'slide' if slide else 'hinge'}{'_root' if root else ''}",
         "Velocities of a link from its joint's rate and its parent's twist.",
     )
-    rate, S = program.scalar("rate"), program.input("motion", 6)
+    rate, S = program.scalar("rate"), motion_of(program.input("motion", 6), slide, root)
     twist = S * rate if root else program.input("twist_a", 6) + S * rate
     offset, pose = program.input("offset", 3), program.input("pose", POSE)
     twist = program.let(twist)
@@ -224,11 +229,13 @@ def rate_kernel(slide: bool, root: bool) -> Program:
 
 
 @cache
-def nudge_kernel(root: bool) -> Program:
+def nudge_kernel(slide: bool, root: bool) -> Program:
     """Leaf: a state whose joint changes its rate from `before` to `after`: the change of twist (6), and the
     new state (13)."""
-    program = Program(f"nudge{'_root' if root else ''}", "Velocities of a link changed by its joints.")
-    before, after, S = program.scalar("before"), program.scalar("after"), program.input("motion", 6)
+    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}"
+    program = Program(f"nudge_{kind}", "Velocities of a link changed by its joints.")
+    before, after = program.scalar("before"), program.scalar("after")
+    S = motion_of(program.input("motion", 6), slide, root)
     change = S * program.let(after - before)
     twist = program.let(change if root else program.input("twist_a", 6) + change)
     offset, state = program.input("offset", 3), program.input("state", STATE)
@@ -281,7 +288,7 @@ def damped(
     for j, parent in enumerate(tree.parents):
         carried = {} if parent == WORLD else {"twist_a": twists[parent]}
         called = program.call(
-            nudge_kernel(parent == WORLD),
+            nudge_kernel(tree.slides[j], parent == WORLD),
             before=before[j],
             after=after[j, 0],
             state=states[j],

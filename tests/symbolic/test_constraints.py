@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy as sp
-from support.maximal import ROBOTS, Array, numbers, shipped, tree_of
+from support.maximal import ROBOTS, Array, gradient_program, numbers, shipped, tree_of
 
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.symbolic.constraints import JointVectors, constraints, slide_orientation
@@ -13,7 +13,6 @@ from diffpbd.codegen.symbolic.kinematics import fk, joint_state, rotation
 from diffpbd.codegen.symbolic.notation import JOINT, JointNumbers
 from diffpbd.codegen.symbolic.program import Program
 from diffpbd.codegen.symbolic.rotation import rotation_matrix
-from support.maximal import ROBOTS, Array, gradient_program, numbers, shipped, tree_of
 
 
 def perturbed(pose: Array, d: Array) -> Array:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.symbolic import step, sweeps
-from diffpbd.codegen.symbolic.kinematics import joint_state
-from diffpbd.codegen.symbolic.sweeps import Multiplier
 from scipy.linalg import null_space
 from support.maximal import (
     ROBOTS,
@@ -23,6 +19,11 @@ from support.maximal import (
     random_state,
     tree_of,
 )
+
+from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.symbolic import step, sweeps
+from diffpbd.codegen.symbolic.kinematics import joint_state
+from diffpbd.codegen.symbolic.sweeps import Multiplier
 
 each_robot = pytest.mark.parametrize("robot", ROBOTS, ids=lambda r: r.name)
 
@@ -79,7 +80,12 @@ def test_variational_iteration_is_newtons_on_poses_and_multipliers(robot: Robot)
 
     K, r = np.zeros((6 * n, 6 * n)), np.zeros(6 * n)
     for i, s in enumerate(xi.reshape(-1, 13)):
-        m, inertia, R0, R1 = robot.links[i].inertial.mass, link_inertia(robot, i), matrix_of(s[6:10]), matrix_of(pose[i, 3:])
+        m, inertia, R0, R1 = (
+            robot.links[i].inertial.mass,
+            link_inertia(robot, i),
+            matrix_of(s[6:10]),
+            matrix_of(pose[i, 3:]),
+        )
         A = R1 @ (np.trace(inertia) / 2 * np.eye(3) - inertia) @ R0.T
         lin, ang = slice(6 * i, 6 * i + 3), slice(6 * i + 3, 6 * i + 6)
         K[lin, lin], K[ang, ang] = m * np.eye(3), np.trace(A) * np.eye(3) - A
@@ -95,7 +101,8 @@ def test_variational_iteration_is_newtons_on_poses_and_multipliers(robot: Robot)
 
 
 def joint_wrenches(robot: Robot, xi: Array) -> Array:
-    """Forces and moments at the COMs (6 n x n) of unit joint efforts: + on the child, - on the parent, at the joint."""
+    """Forces and moments at the COMs (6 n x n) of unit joint efforts: + on the child, - on the parent, at the
+    joint."""
     tree, joint = tree_of(robot), numbers(robot)["joint"].reshape(-1, 28)
     result = np.zeros((6 * robot.n, robot.n))
     s = xi.reshape(-1, 13)
@@ -104,7 +111,9 @@ def joint_wrenches(robot: Robot, xi: Array) -> Array:
         axis, at = R @ joint[j, 25:28], s[j, :3] + R @ joint[j, :3]
         for body, sign in ((j, 1.0), (parent, -1.0)):
             if body >= 0:
-                wrench = np.r_[axis, np.cross(at - s[body, :3], axis)] if tree.slides[j] else np.r_[0, 0, 0, axis]
+                wrench = (
+                    np.r_[axis, np.cross(at - s[body, :3], axis)] if tree.slides[j] else np.r_[0, 0, 0, axis]
+                )
                 result[6 * body : 6 * body + 6, j] += sign * wrench
     return result
 
@@ -132,11 +141,16 @@ def test_acceleration_is_that_of_the_constrained_bodies(robot: Robot, solver: st
     pose, v = poses_of(xi), s[:, [3, 4, 5, 10, 11, 12]].ravel()
     W, J = weight(robot, pose), dense_constraints(robot, pose)[1]
     e = 1e-5
-    drift = (dense_constraints(robot, displaced(pose, e * v))[1] - dense_constraints(robot, displaced(pose, -e * v))[1]) @ v
+    drift = (
+        dense_constraints(robot, displaced(pose, e * v))[1]
+        - dense_constraints(robot, displaced(pose, -e * v))[1]
+    ) @ v
     free_acceleration = W @ force
     multipliers = np.linalg.solve(J @ W @ J.T, J @ free_acceleration + drift / (2 * e))
     expected = free_acceleration - W @ J.T @ multipliers
-    if solver == "paper_direct":  # its velocities are means over the step: only their part along the joints is new
+    if (
+        solver == "paper_direct"
+    ):  # its velocities are means over the step: only their part along the joints is new
         along = null_space(J).T @ np.linalg.inv(W)
         got, expected = along @ got, along @ expected
     np.testing.assert_allclose(got, expected, atol=4e-4 * np.abs(expected).max())
