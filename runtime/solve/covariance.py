@@ -47,7 +47,7 @@ def deviations(influence: Sequence[FloatArray]) -> tuple[FloatArray, npt.NDArray
     variances = np.zeros(len(windows))
     for s in influence:
         sums = np.vstack([np.zeros((1, s.shape[1])), np.cumsum(s, axis=0)])
-        for k, w in enumerate(windows):
+        for k, w in enumerate(windows.tolist()):
             ends = np.arange(1, len(s) + w)
             parts = sums[np.minimum(ends, len(s)), k] - sums[np.maximum(ends - w, 0), k]
             variances[k] += parts @ parts / w

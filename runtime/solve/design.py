@@ -18,9 +18,10 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["KINDS", "LINK_COLUMNS", "Condensed", "Design", "build", "columns_of_joint_kind", "condense"]
+__all__ = ["KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "build", "columns_of_joint_kind", "condense"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 LINK_COLUMNS = 10
 """[1] Columns a link: m, m c, I about the link origin."""
@@ -68,7 +69,7 @@ class Condensed:
         return np.asarray(self.rho / np.sqrt(self.count), dtype=np.float64)
 
 
-def build(robot: Robot, samples: Samples, alpha: FloatArray, phi: FloatArray, varying: FloatArray) -> Design:
+def build(robot: Robot, samples: Samples, alpha: FloatArray, phi: FloatArray, varying: BoolArray) -> Design:
     """The design of one recording.
 
     alpha fixes gravity, transition velocities and joint origins; phi (16 n,) holds the coefficients that do not vary,
@@ -102,7 +103,7 @@ def condense(designs: Sequence[Design], progress: Callable[[], None] | None = No
             block = np.zeros((len(design.targets), columns[j].size + 1))
             block[:, np.searchsorted(columns[j], design.columns[j])] = design.matrices[j]
             block[:, -1] = design.targets[:, j]
-            stacked[j] = np.linalg.qr(np.vstack([stacked[j], block]), mode="r")
+            stacked[j] = np.asarray(np.linalg.qr(np.vstack([stacked[j], block]), mode="r"), dtype=np.float64)
         if progress is not None:
             progress()
     factors, rights, rho = [], [], np.zeros(n)

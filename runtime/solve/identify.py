@@ -15,7 +15,7 @@ from diffpbd.runtime.names import listing
 from diffpbd.runtime.parameters import ParameterValues
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import covariance, design, ipopt
-from diffpbd.runtime.solve.design import Condensed, Design
+from diffpbd.runtime.solve.design import BoolArray, Condensed, Design
 from diffpbd.runtime.solve.result import Errors, Estimate, Identification, Lost
 from diffpbd.runtime.solve.selection import select
 from diffpbd.runtime.solve.unknowns import Unknowns, make_unknowns
@@ -26,16 +26,17 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 STILL = 2e-3
 """[rad or m] A joint whose range is below this never moved: five quanta of a 14-bit encoder."""
-NOISE_FLOOR = 1e-6
-"""[1] Least residual that a joint is weighted with, as part of its torque's RMS: noise-free recordings have none."""
+NOISE_FLOOR = 1e-4
+"""[1] Least residual that a joint is weighted with, as part of its torque's RMS: noise-free recordings have none, and no
+torque sensor is better."""
 RANK = 1e-8
 """[1] Singular value, in units of the largest of the normalised columns, below which a direction is not determined: the
 square root of double precision, far below any real recording's noise."""
 INVOLVED = 1e-3
 """[1] Part of an undetermined direction from which a parameter is named as lost in it."""
-AT_BOUND = 1e-6
-"""[1] Distance from a bound, in units of the parameter's effect on the residual, that counts as on it; IPOPT keeps a
-distance of its tolerance."""
+AT_BOUND = 1e-4
+"""[1] Distance from a bound, as the change of the residual in its own RMS, that counts as on it: invisible, and above the
+distance that an interior-point method keeps (the square root of its tolerance, 1e-5)."""
 REWEIGHTINGS = 2
 """Solves after the first with each joint weighted by the residual of the one before; the weights change by little then."""
 
@@ -63,7 +64,7 @@ def identify(
     base = robot.alpha.vector(start)
     _refuse_structure(selection.names)
     unknowns = make_unknowns(robot, selection.names, base)
-    varying = np.abs(unknowns.phi_jacobian(_inside(unknowns))).any(axis=1)
+    varying = np.asarray(np.abs(unknowns.phi_jacobian(_inside(unknowns))).any(axis=1), dtype=np.bool_)
     designs = []
     for samples in train:
         designs.append(design.build(robot, samples, base, unknowns.phi_at(unknowns.start), varying))
@@ -75,11 +76,17 @@ def identify(
     still = _still_joints(robot, train)
     pinned = {k: reason for k, name in enumerate(unknowns.names) if (reason := _still_reason(name, still))}
     say(f"Solving for {len(unknowns.names) - len(pinned)} unknowns")
-    shared = _shared(unknowns, condensed)
-    for _ in range(1 + (REWEIGHTINGS if shared else 0)):
+    solves = 1 + (REWEIGHTINGS if _shared(unknowns, condensed) else 0)
+    while solves:
         problem = _Problem(unknowns, condensed, sigma, pinned)
         solution = problem.solve()
+        absent = _absent_springs(problem, solution.x)
+        if absent:
+            unknowns.start[list(absent)] = 0.0
+            pinned |= absent
+            continue
         sigma = np.maximum(_rms(designs, unknowns.phi_at(solution.x)), floor)
+        solves -= 1
     return _Summary(robot, unknowns, designs, problem, solution, base, varying).result(
         validate, (*selection.notes, *(note for s in train for note in (f"{s.name}: {n}" for n in s.notes)))
     )
@@ -111,6 +118,18 @@ def _still_reason(name: str, still: dict[str, float]) -> str:
         if name.endswith(f".{joint}") and name.startswith(("friction.", "rotor_inertia.", "spring.")):
             return f"joint {joint} never moved (range {moved:.2g})"
     return ""
+
+
+def _absent_springs(problem: _Problem, x: FloatArray) -> dict[int, str]:
+    """Springs whose stiffness came out as zero: stiffness and rest are then held at zero, and the problem solved again."""
+    absent: dict[int, str] = {}
+    names = problem.unknowns.names
+    for k, name in enumerate(names):
+        if problem.unknowns.rest[k] and k not in problem.pinned:
+            stiffness = names.index(name.replace("spring.rest.", "spring.stiffness."))
+            if x[stiffness] <= AT_BOUND * problem.scale[stiffness]:
+                absent |= dict.fromkeys((stiffness, k), "the stiffness is at its bound of zero: no such spring is seen")
+    return absent
 
 
 def _shared(unknowns: Unknowns, condensed: Condensed) -> bool:
@@ -192,7 +211,7 @@ class _Summary:
         problem: _Problem,
         solution: ipopt.Solution,
         base: FloatArray,
-        varying: FloatArray,
+        varying: BoolArray,
     ) -> None:
         self.robot, self.unknowns, self.designs, self.problem = robot, unknowns, designs, problem
         self.solution, self.base, self.varying = solution, base, varying
@@ -248,12 +267,7 @@ class _Summary:
             directions = np.flatnonzero(mixed[k])
             others = np.flatnonzero(mixed[:, directions].any(axis=1))
             partners = [self.unknowns.names[o] for o in others if o != k]
-            lost.append(Lost(self.unknowns.names[k], f"only in combination with {listing(partners)}"))
-        for k, name in enumerate(self.unknowns.names):
-            if self.unknowns.rest[k] and k not in self.problem.pinned:
-                stiffness = self.unknowns.names.index(name.replace("spring.rest.", "spring.stiffness."))
-                if stiffness in self.bounds:
-                    lost.append(Lost(name, "the spring's stiffness is at its bound of zero"))
+            lost.append(Lost(self.unknowns.names[k], f"determined only in combination with {listing(partners)}"))
         return lost
 
     def _deviations(self, phi: FloatArray, lost: set[str]) -> tuple[dict[str, float], int]:

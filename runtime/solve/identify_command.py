@@ -95,7 +95,7 @@ def summary(result: Identification) -> str:
     lines += ["", table(["parameter", "value", "std", "unit", ""], rows)]
     lines.append(
         f"\nRank {result.rank} of {result.unknowns}, condition {result.condition:.3g} (normalised columns). Standard "
-        f"deviations allow for residuals correlated within {result.window:.2g} s."
+        f"deviations allow for residuals correlated over up to {result.window:.2g} s."
     )
     if result.lost:
         lines += ["\nNot identifiable:", *(f"  {item.name}: {item.reason}" for item in result.lost)]

@@ -66,7 +66,7 @@ def solve(
     chosen = {**OPTIONS, "ipopt": {**OPTIONS["ipopt"], **(options or {})}}
     try:
         solver = casadi.nlpsol("solver", "ipopt", dict(problem), chosen)
-        bounds = {"lbx": lower, "ubx": upper}
+        bounds: dict[str, Any] = {"lbx": lower, "ubx": upper}
         if "g" in problem:
             bounds |= {"lbg": g_lower, "ubg": g_upper}
         result = solver(x0=start, **bounds)
