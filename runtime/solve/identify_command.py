@@ -14,7 +14,7 @@ from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.logs.csv import read_column_map, read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, names_of, process
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.identify import identify
+from diffpbd.runtime.solve.identify import PRIOR, identify
 from diffpbd.runtime.solve.result import Errors, Identification
 
 __all__ = ["command", "read_recordings", "summary"]
@@ -29,6 +29,7 @@ __all__ = ["command", "read_recordings", "summary"]
 @click.option("--rate", type=float, metavar="HZ", help="Sampling rate of logs without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none.")
 @click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering.")
+@click.option("--prior", type=float, default=PRIOR, metavar="W", help=f"Pull of inertials to the description ({PRIOR:g}).")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of the logs.")
 @click.option("--params", metavar="FILE", help="Values of the other entries of alpha, and the start.")
 @click.option("--out", metavar="FILE.json", help="Writes the parameters, for --params of other commands.")
@@ -41,6 +42,7 @@ def command(
     rate: float | None,
     cutoff: float,
     trim: float,
+    prior: float,
     column_map: str | None,
     params: str | None,
     out: str | None,
@@ -57,7 +59,7 @@ def command(
     columns = read_column_map(column_map) if column_map is not None else None
     train = read_recordings(loaded, logs, rate=rate, columns=columns, processing=processing)
     held = read_recordings(loaded, validate, rate=rate, columns=columns, processing=processing)
-    result = identify(loaded, train, fit.split(","), validate=held, start=params, progress=click.echo)
+    result = identify(loaded, train, fit.split(","), validate=held, start=params, prior=prior, progress=click.echo)
     if out is not None:
         write_atomic(out, result.to_json())
     click.echo(summary(result))
@@ -97,6 +99,9 @@ def summary(result: Identification) -> str:
         f"\nRank {result.rank} of {result.unknowns}, condition {result.condition:.3g} (normalised columns). Standard "
         f"deviations allow for residuals correlated over up to {result.window:.2g} s."
     )
+    if result.correlations:
+        lines += ["\nHardly told apart:"]
+        lines += [f"  {c.first} and {c.second}: correlation {c.value:.4f}" for c in result.correlations]
     if result.lost:
         lines += ["\nNot identifiable:", *(f"  {item.name}: {item.reason}" for item in result.lost)]
     lines += ["", _errors(result.joints, result.train, result.validate)]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from diffpbd.runtime.logs.processing import Processing
 from diffpbd.runtime.solve.design import Design
 
-__all__ = ["Errors", "Estimate", "Identification", "Lost"]
+__all__ = ["Correlation", "Errors", "Estimate", "Identification", "Lost", "Trace"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -38,6 +38,15 @@ class Lost:
 
     name: str
     reason: str
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Two parameters that the recordings hardly tell apart."""
+
+    first: str
+    second: str
+    value: float
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,7 @@ class Identification:
     status: str
     estimates: tuple[Estimate, ...]
     lost: tuple[Lost, ...]
+    correlations: tuple[Correlation, ...]
     train: Errors
     validate: Errors | None
     iterations: int
