@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import casadi as ca
@@ -19,6 +20,7 @@ from diffpbd.codegen.graph import joint_step, maximal
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build, prepare
+from diffpbd.codegen.problems import identification
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, RobotFacts
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
@@ -48,7 +50,8 @@ def write_folder(
     values: list[Spec | RowSpec] = []
     derivatives: list[Spec | RowSpec] = []
     clock = time.perf_counter()
-    for spec in specs(Graphs(model, forward=not singular)):
+    reduced = Graphs(model, forward=not singular)
+    for spec in chain(specs(reduced), identification.specs(reduced)):
         (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
         if isinstance(spec, Spec):
             graphs[spec.name] = spec.graph
@@ -95,6 +98,7 @@ def write_folder(
             recipe.variants,
             recipe.symbolic,
             recipe.friction,
+            recipe.springs,
         ),
         alpha=model.entries,
         constants=CONSTANTS,
