@@ -119,8 +119,8 @@ class SlaveServer(socketserver.ThreadingMixIn, SimpleXMLRPCServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, address: str, functions: dict[str, Callable[..., Any]]) -> None:
-        super().__init__((address, 0), requestHandler=_Handler, logRequests=False, allow_none=False)
+    def __init__(self, address: str, functions: dict[str, Callable[..., Any]], port: int = 0) -> None:
+        super().__init__((address, port), requestHandler=_Handler, logRequests=False, allow_none=False)
         self._functions = functions
         self.port = int(self.server_address[1])
 
