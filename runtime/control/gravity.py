@@ -1,7 +1,8 @@
 """Gravity has one owner.
 
 Baxter adds its own gravity and S1 spring compensation in every control mode, unless an empty message arrives
-on its suppress topic faster than 5 Hz. Model gravity on top of that lifts the arm; none at all drops it. Every wrong combination is refused before the arm moves.
+on its suppress topic faster than 5 Hz. Model gravity on top of that lifts the arm; none at all drops it.
+Every wrong combination is refused before the arm moves.
 """
 
 from __future__ import annotations
