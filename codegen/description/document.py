@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Final, TypeVar
 
 from diffpbd.codegen.description.numerals import XACRO, NumberError, read_limit, read_number, read_vector
-from diffpbd.codegen.description.report import Finding, printable, quoted
+from diffpbd.codegen.description.report import Finding, listed, printable, quoted
 from diffpbd.codegen.description.rigid import Pose, rotated_inertia, rotation_from_rpy, symmetric
 from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
 from diffpbd.codegen.description.source import Element
@@ -105,6 +105,7 @@ def read_document(root: Element) -> Document:
         reader.doubt("robot-name", "the robot has no name")
     links = tuple(reader.link(element) for element in root.named("link"))
     joints = tuple(reader.joint(element) for element in root.named("joint"))
+    reader.tell_ignored()
     if not links:
         reader.fault("no-links", "the description has no link")
     return Document(name, links, joints, tuple(reader.faults), tuple(reader.doubts))
@@ -116,6 +117,7 @@ class _Reader:
     def __init__(self) -> None:
         self.faults: list[Finding] = []
         self.doubts: list[Finding] = []
+        self.ignored: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
         self.where = ""
         self.links: tuple[str, ...] = ()
         self.joints: tuple[str, ...] = ()
@@ -125,6 +127,17 @@ class _Reader:
 
     def doubt(self, code: str, message: str) -> None:
         self.doubts.append(Finding(code, self.where + message, self.links, self.joints))
+
+    def ignore(self, what: str) -> None:
+        self.ignored.setdefault(what, []).append((self.links, self.joints))
+
+    def tell_ignored(self) -> None:
+        """One doubt for everything of a kind: dialects repeat their elements in every link."""
+        for what, where in self.ignored.items():
+            links = tuple(dict.fromkeys(name for names, _ in where for name in names))
+            joints = tuple(dict.fromkeys(name for _, names in where for name in names))
+            message = f"unknown {what} was ignored in {listed((*links, *joints), 3)}"
+            self.doubts.append(Finding("ignored", message, links, joints))
 
     def find_xacro(self, root: Element) -> None:
         for element in root.walk():
@@ -202,7 +215,7 @@ class _Reader:
                 message = f"unknown {child.label} in {element.label}; <{meant[0]}> was meant?"
                 self.fault("misspelt-element", message)
             elif not others:
-                self.doubt("unknown-element", f"unknown {child.label} in {element.label} was ignored")
+                self.ignore(f"{child.label} in {element.label}")
 
     def _single(self, element: Element, tag: str) -> Element | None:
         found = element.named(tag)
@@ -220,7 +233,7 @@ class _Reader:
                 continue
             message = f"attribute {quoted(attribute)} of <{element.tag}> is not known"
             if element.tag in _IGNORABLE:
-                self.doubt("unknown-attribute", f"{message} and was ignored")
+                self.ignore(f"attribute {quoted(attribute)} of {element.label}")
             else:
                 self.fault("unknown-attribute", f"{message}; known are {', '.join(known)}")
 

@@ -8,11 +8,16 @@ from typing import Final
 
 from diffpbd.codegen.description.document import MOVING_TYPES, Document, JointElement
 from diffpbd.codegen.description.faults import ROUNDED_OFF, SHORTEST_AXIS, principal_moments
-from diffpbd.codegen.description.report import Finding, counted, quoted
+from diffpbd.codegen.description.report import Finding, counted, listed, quoted
 from diffpbd.codegen.description.rigid import Pose, compose, inertia_about_axis, merged, moved, norm
 from diffpbd.codegen.description.robot import WORLD, ZERO, Inertial, JointType, Robot
-from diffpbd.codegen.description.singular import NEGLIGIBLE_MASS, massless_links, singular_links
-from diffpbd.codegen.description.tree import Selection, listed
+from diffpbd.codegen.description.singular import (
+    NEGLIGIBLE_INERTIA,
+    NEGLIGIBLE_MASS,
+    massless_links,
+    singular_links,
+)
+from diffpbd.codegen.description.tree import Selection
 
 UNIT_LENGTH_DIGITS: Final = 1e-3
 """[1] Deviation from unit length that three printed digits of an axis can cause."""
@@ -81,25 +86,27 @@ def mass_doubts(selection: Selection, robot: Robot) -> Iterator[Finding]:
         )
         numbers = (("mass", inertial.mass), ("smallest_moment", smallest))
         yield Finding("massless", message, (link,), (joint,), numbers)
+    hinges = _hinge_inertias(robot)
     for name, (carrier, _) in selection.place.items():
         written = selection.tree.links[name].inertial
         if carrier != WORLD and written is not None and written.mass >= NEGLIGIBLE_MASS:
-            yield from _size_doubts(selection, robot, name, written)
+            yield from _size_doubts(selection, robot, hinges, name, written)
 
 
 def _inertia_doubts(link: str, inertial: Inertial) -> Iterator[Finding]:
     where, names, mass = f"link {quoted(link)}: ", (link,), inertial.mass
     smallest, middle, largest = principal_moments(inertial.inertia)
     numbers = (("largest_moment", largest), ("sum_of_others", smallest + middle))
-    if -ROUNDED_OFF * largest <= smallest < 0.0:
+    if smallest < -NEGLIGIBLE_INERTIA and -ROUNDED_OFF * largest <= smallest:
         message = f"{where}smallest principal moment is {smallest:.4g} kg·m²; that is rounding, but negative"
         yield Finding("rounded-inertia", message, names, (), (("smallest_moment", smallest),))
-    if smallest >= 0.0 and largest - (smallest + middle) > TRIANGLE_DIGITS * largest:
+    excess = largest - (smallest + middle)
+    if smallest >= -ROUNDED_OFF * largest and excess > max(TRIANGLE_DIGITS * largest, NEGLIGIBLE_INERTIA):
         message = f"{where}no body has this inertia: its largest moment {largest:.4g} exceeds the sum"
         yield Finding(
             "triangle", f"{message} {smallest + middle:.4g} kg·m² of the others", names, (), numbers
         )
-    if mass == 0.0 and largest > 0.0:
+    if mass == 0.0 and largest > NEGLIGIBLE_INERTIA:
         message = f"{where}mass is 0 and inertia is not (largest moment {largest:.4g} kg·m²)"
         yield Finding(
             "inertia-without-mass", message, names, (), (("mass", mass), ("largest_moment", largest))
@@ -109,7 +116,9 @@ def _inertia_doubts(link: str, inertial: Inertial) -> Iterator[Finding]:
         yield Finding("point-mass", message, names, (), (("mass", mass),))
 
 
-def _size_doubts(selection: Selection, robot: Robot, name: str, inertial: Inertial) -> Iterator[Finding]:
+def _size_doubts(
+    selection: Selection, robot: Robot, hinges: list[float], name: str, inertial: Inertial
+) -> Iterator[Finding]:
     """Radius of gyration against the link's reach; three equal moments that matter to the joint."""
     largest = principal_moments(inertial.inertia)[2]
     if largest <= 0.0:
@@ -117,7 +126,7 @@ def _size_doubts(selection: Selection, robot: Robot, name: str, inertial: Inerti
     radius = math.sqrt(largest / inertial.mass)
     neighbours = (*selection.tree.below[name], selection.tree.above[name])
     reach = max(norm(inertial.com), *(norm(joint.pose.translation) for joint in neighbours))
-    joint, share = _share(robot, *selection.place[name], inertial)
+    joint, share = _share(robot, hinges, *selection.place[name], inertial)
     numbers = [("mass", inertial.mass), ("radius_of_gyration", radius), ("reach", reach)]
     message = f"link {quoted(name)}: mass {inertial.mass:.4g} kg, radius of gyration {radius:.3g} m"
     part = ""
@@ -138,7 +147,24 @@ def _is_isotropic(inertial: Inertial) -> bool:
     return xx == yy == zz and xy == xz == yz == 0.0
 
 
-def _share(robot: Robot, carrier: int, pose: Pose, inertial: Inertial) -> tuple[str, float]:
+def _hinge_inertias(robot: Robot) -> list[float]:
+    """For every joint, the inertia [kg·m²] about its axis of everything behind it, at zero position."""
+    composites = [link.inertial for link in robot.links]
+    for index in reversed(range(robot.n)):
+        parent = robot.joints[index].parent
+        if parent != WORLD:
+            composites[parent] = merged(
+                (composites[parent], moved(_zero_pose(robot, index), composites[index]))
+            )
+    return [
+        inertia_about_axis(body, ZERO, joint.axis)
+        for body, joint in zip(composites, robot.joints, strict=True)
+    ]
+
+
+def _share(
+    robot: Robot, hinges: list[float], carrier: int, pose: Pose, inertial: Inertial
+) -> tuple[str, float]:
     """The nearest hinge before a body, and the part of its inertia (zero pose) that is the body's tensor."""
     while robot.joints[carrier].type is JointType.PRISMATIC:
         pose = compose(_zero_pose(robot, carrier), pose)
@@ -148,13 +174,8 @@ def _share(robot: Robot, carrier: int, pose: Pose, inertial: Inertial) -> tuple[
     axis = robot.joints[carrier].axis
     body = moved(pose, inertial)
     own = inertia_about_axis(body, body.com, axis)
-    places: dict[int, Pose] = {carrier: Pose()}
-    for index in range(carrier + 1, robot.n):
-        if robot.joints[index].parent in places:
-            places[index] = compose(places[robot.joints[index].parent], _zero_pose(robot, index))
-    whole = merged(moved(place, robot.links[index].inertial) for index, place in places.items())
-    total = inertia_about_axis(whole, ZERO, axis)
-    return robot.joints[carrier].name, own / total if total > 0.0 else 0.0
+    whole = hinges[carrier]
+    return robot.joints[carrier].name, own / whole if whole > 0.0 else 0.0
 
 
 def _zero_pose(robot: Robot, index: int) -> Pose:

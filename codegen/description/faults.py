@@ -19,6 +19,7 @@ from diffpbd.codegen.description.document import (
 from diffpbd.codegen.description.report import Finding, quoted
 from diffpbd.codegen.description.rigid import norm
 from diffpbd.codegen.description.robot import Mat3
+from diffpbd.codegen.description.singular import NEGLIGIBLE_INERTIA
 from diffpbd.codegen.description.tree import Selection
 
 SHORTEST_AXIS: Final = 1e-6
@@ -66,7 +67,7 @@ def _link_faults(link: LinkElement) -> Iterator[Finding]:
             "negative-mass", f"{where}mass {mass:g} kg is negative", (link.name,), (), (("mass", mass),)
         )
     smallest, _, largest = principal_moments(link.inertial.inertia)
-    if smallest < -ROUNDED_OFF * max(largest, 0.0):
+    if smallest < -max(ROUNDED_OFF * largest, NEGLIGIBLE_INERTIA):
         message = (
             f"{where}inertia is not positive: principal moments from {smallest:.4g} to {largest:.4g} kg·m²"
         )

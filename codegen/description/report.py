@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,6 +25,13 @@ def printable(text: str, most: int = SHOWN_CHARACTERS) -> str:
     """Text with control characters escaped, cut after `most` characters."""
     escaped = text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
     return escaped if len(escaped) <= most else escaped[:most] + "…"
+
+
+def listed(names: Iterable[str], most: int = 30) -> str:
+    """Names for a message, the first `most` of them."""
+    all_names = [quoted(name) for name in names]
+    rest = len(all_names) - most
+    return ", ".join(all_names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Final
 
 from diffpbd.codegen.description.robot import IDENTITY, ZERO, Inertial, Mat3, Vec3
 
-RIGHT_ANGLE_TOLERANCE: Final = 1e-11
-"""[rad] An angle this close to a multiple of π/2 is taken as that multiple, so that its sine and cosine are
-exactly 0 or ±1: descriptions write π/2 with 11 or more digits (1.57079632679 is 5e-12 off) and mean it."""
+RIGHT_ANGLE_TOLERANCE: Final = 1e-15
+"""[rad] An angle this close to a multiple of π/2 is that multiple in floating point: sine and cosine are then
+exactly 0 and ±1 instead of 6e-17 and 1. Shorter spellings (1.57079632679 is 5e-12 off) stay as written."""
 
 _QUARTER_TURNS: Final = ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))
 

@@ -63,19 +63,18 @@ def mirrored(name: str) -> list[str]:
 def _differences(
     kind: str, left: str, right: str, of_left: dict[str, float], of_right: dict[str, float]
 ) -> Iterator[Finding]:
+    numbers: list[tuple[str, float]] = []
+    told: list[str] = []
     for quantity, a in of_left.items():
         b = of_right.get(quantity, a)
-        if a == b or abs(a - b) <= ASYMMETRY * max(abs(a), abs(b)):
-            continue
-        message = f"{kind}s {quoted(left)} and {quoted(right)} differ in {quantity.replace('_', ' ')}:"
+        if a != b and abs(a - b) > ASYMMETRY * max(abs(a), abs(b)):
+            numbers += [(f"{quantity}_left", a), (f"{quantity}_right", b)]
+            told.append(f"{quantity.replace('_', ' ')} {a:.6g} and {b:.6g}")
+    if told:
+        message = f"{kind}s {quoted(left)} and {quoted(right)} differ: {', '.join(told)}"
         names = (left, right)
-        yield Finding(
-            "asymmetry",
-            f"{message} {a:.6g} and {b:.6g}",
-            names if kind == "link" else (),
-            names if kind == "joint" else (),
-            ((f"{quantity}_left", a), (f"{quantity}_right", b)),
-        )
+        of_links, of_joints = (names, ()) if kind == "link" else ((), names)
+        yield Finding("asymmetry", message, of_links, of_joints, tuple(numbers))
 
 
 def _of_link(link: LinkElement) -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from diffpbd.codegen.description.document import Document, JointElement, LinkElement
-from diffpbd.codegen.description.report import Finding, quoted
+from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.rigid import Pose, compose
 from diffpbd.codegen.description.robot import WORLD
 
@@ -98,14 +98,14 @@ def grow(document: Document) -> tuple[Tree | None, list[Finding]]:
             below[joint.parent].append(joint)
     for name, joints in parents.items():
         if len(joints) > 1:
-            listed = ", ".join(quoted(joint.name) for joint in joints)
-            message = f"link {quoted(name)} is the child of {len(joints)} joints ({listed}): a closed loop"
+            above = listed(joint.name for joint in joints)
+            message = f"link {quoted(name)} is the child of {len(joints)} joints ({above}): a closed loop"
             message += "; only trees are supported"
             faults.append(Finding("loop", message, (name,), tuple(joint.name for joint in joints)))
     roots = [name for name, joints in parents.items() if not joints]
     if len(roots) > 1 and not faults:
-        listed = ", ".join(quoted(name) for name in roots)
-        message = f"{len(roots)} links have no parent ({listed}): one root is expected, connect the others"
+        message = f"{len(roots)} links have no parent ({listed(roots)}): one root is expected,"
+        message += " connect the others"
         faults.append(Finding("roots", message, tuple(roots)))
     if faults or not links:
         return None, faults
@@ -118,8 +118,7 @@ def grow(document: Document) -> tuple[Tree | None, list[Finding]]:
     reached = set(tree.subtree(tree.root)) if roots else set()
     stray = [name for name in links if name not in reached]
     if stray:
-        listed = ", ".join(quoted(name) for name in stray)
-        message = f"links {listed} hang on each other in a circle: no joint connects them to a root"
+        message = f"links {listed(stray)} hang on each other in a circle: no joint connects them to a root"
         return None, [Finding("circle", message, tuple(stray))]
     return tree, []
 
@@ -213,13 +212,6 @@ def _unknown_names(
             message = f"hold {quoted(name)} is not a joint of the description; joints are "
             faults.append(Finding("hold", message + listed(sorted(joints)), (), (name,)))
     return faults
-
-
-def listed(names: Iterable[str], most: int = 30) -> str:
-    """Names for a message, the first `most` of them."""
-    all_names = [quoted(name) for name in names]
-    rest = len(all_names) - most
-    return ", ".join(all_names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _find_duplicates(document: Document, faults: list[Finding]) -> None:

@@ -12,10 +12,10 @@ import casadi as ca
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.description.singular import singular_links
-from diffpbd.codegen.emit import sources
+from diffpbd.codegen.emit import sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS
 from diffpbd.codegen.generate import Row, versions
-from diffpbd.codegen.graph import joint_step
+from diffpbd.codegen.graph import joint_step, maximal
 from diffpbd.codegen.graph.functions import Graphs, Spec
 from diffpbd.codegen.graph.model import build, prepare
 from diffpbd.runtime.errors import InputError
@@ -58,9 +58,18 @@ def write_folder(
         clock = time.perf_counter()
         work = sources.add_joint_step(emission, joint_step.kernels(model, prepare(model)), robot.n, model.entries)
         graphs["joint_step"] = joint_step.casadi_function(model)
-        seconds["joint_step"] = time.perf_counter() - clock
+        seconds["joint_step"], clock = time.perf_counter() - clock, time.perf_counter()
+        variants = [maximal.variant(model, name, recipe.sweeps[name]) for name in recipe.variants]
+        steps.add_steps(emission, model, variants, recipe.variant)
+        known_graphs: dict[int, ca.Function] = {}
+        for v in variants:
+            graphs[f"step_{v.name}"] = maximal.casadi_step(model, v.full, f"step_{v.name}", known_graphs)
+            if v.name == recipe.variant:
+                graphs["step"] = maximal.casadi_step(model, v.full, "step", known_graphs)
+        seconds["step"] = time.perf_counter() - clock
     joints = [
-        f"{k}  {j.name} ({j.type.value}) [{j.type.unit}], moves {robot.links[k].name}" for k, j in enumerate(robot.joints)
+        f"{k}  {j.name} ({j.type.value}) [{j.type.unit}], moves {robot.links[k].name}"
+        for k, j in enumerate(robot.joints)
     ]
     abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h)
     emission.add(
@@ -77,7 +86,13 @@ def write_folder(
         generator=Generator(**known),
         robot=_facts(robot),
         recipe=RecipeFacts(
-            recipe.h, recipe.integrator, recipe.solver, dict(recipe.sweeps), recipe.variants, recipe.symbolic, recipe.friction
+            recipe.h,
+            recipe.integrator,
+            recipe.solver,
+            dict(recipe.sweeps),
+            recipe.variants,
+            recipe.symbolic,
+            recipe.friction,
         ),
         alpha=model.entries,
         constants=CONSTANTS,

@@ -107,7 +107,7 @@ def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, al
 
     step = count("prepare", "start", "newton", "chord", "end", "velocity")
     shapes: Mapping[str, tuple[int, int | str]] = {
-        **{k: (n, 1) for k in ("p", "pd", "u", "p_next", "pd_next", "p_prev", "p0", "pd0")},
+        **dict.fromkeys(("p", "pd", "u", "p_next", "pd_next", "p_prev", "p0", "pd0"), (n, 1)),
         "h": (1, 1), "alpha": (len(alpha), 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"),
     }  # fmt: skip
 
@@ -121,11 +121,27 @@ def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, al
             result.append(argument(name, *shape))
         return tuple(result)
 
-    def add(name: str, doc: str, inputs: str, outputs: str, operations: int, casadi: str | None = None, rollout: bool = False) -> None:
+    def add(
+        name: str,
+        doc: str,
+        inputs: str,
+        outputs: str,
+        operations: int,
+        casadi: str | None = None,
+        rollout: bool = False,
+    ) -> None:
         emission.functions.append(
             Function(
-                name=name, doc=doc, symbol=f"{emission.robot}_{name}", inputs=arguments(inputs), outputs=arguments(outputs),
-                work_size=None if rollout else size, operations=operations, casadi=casadi, status=STATUS, rollout=rollout,
+                name=name,
+                doc=doc,
+                symbol=f"{emission.robot}_{name}",
+                inputs=arguments(inputs),
+                outputs=arguments(outputs),
+                work_size=None if rollout else size,
+                operations=operations,
+                casadi=casadi,
+                status={k: STATUS[k] for k in (1, 2)},
+                rollout=rollout,
             )  # fmt: skip
         )
 
@@ -133,11 +149,29 @@ def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, al
     blocks = "dp_next_dp dp_next_dpd dp_next_du dpd_next_dp dpd_next_dpd dpd_next_du"
     adjoint = count("adjoint", "adjoint_parameters")
     add("joint_step", DOCS["joint_step"], state, "p_next pd_next", step, "casadi/joint_step.casadi")
-    add("jac_joint_step", "joint_step and its Jacobian by p, pd and u.", state, f"p_next pd_next {blocks}", step + count("jacobian"))
-    add("jac_alpha_joint_step", "Jacobian of joint_step by alpha.", state, "dp_next_dalpha dpd_next_dalpha", step + count("jacobian_alpha"))
+    add(
+        "jac_joint_step",
+        "joint_step and its Jacobian by p, pd and u.",
+        state,
+        f"p_next pd_next {blocks}",
+        step + count("jacobian"),
+    )
+    add(
+        "jac_alpha_joint_step",
+        "Jacobian of joint_step by alpha.",
+        state,
+        "dp_next_dalpha dpd_next_dalpha",
+        step + count("jacobian_alpha"),
+    )
     bars = "p_bar pd_bar u_bar h_bar alpha_bar"
     add("vjp_joint_step", "Reverse derivative of joint_step.", f"{state} p_next_bar pd_next_bar", bars, step + adjoint)
-    add("node_torque", DOCS["node_torque"], "p_prev p p_next h alpha", "u", count("prepare", "node", "velocity", "node_torque"))
+    add(
+        "node_torque",
+        DOCS["node_torque"],
+        "p_prev p p_next h alpha",
+        "u",
+        count("prepare", "node", "velocity", "node_torque"),
+    )
     add("rollout", DOCS["rollout"], "p0 pd0 U h alpha", "P PD", step, rollout=True)
     add(
         "vjp_rollout",
@@ -151,7 +185,7 @@ def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Paramet
     """Header, common symbols, build files and example; returns the hash of all C text, which the library will report."""
     sources = sorted([*(p for p in emission.files if p.endswith(".c")), "src/common.c"])
     numbers = [{"name": a.name, "unit": a.unit, "default": literal(a.default)} for a in alpha]
-    statuses = "; ".join(f"{k}: {v}" for k, v in STATUS.items())
+    statuses = "; ".join(f"{k}: {v}" for k, v in sorted(STATUS.items()))
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses
     )

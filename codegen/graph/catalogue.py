@@ -71,5 +71,6 @@ DOCS: Final[Mapping[str, str]] = {
     "rollout": "joint_step repeated over the columns of U; P and PD hold the start and every step's end.",
     "fk": "Maximal state of every link from joint positions and rates.",
     "joint_state": "Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.",
+    "step": "One step on the maximal state:",
     "constraints": "Residual rows of every joint.",
 }

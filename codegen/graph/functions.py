@@ -12,14 +12,15 @@ from typing import Any
 
 import casadi as ca
 
+from diffpbd.codegen.graph import maximal
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.symbolic import forces, recursive
+from diffpbd.codegen.symbolic import forces, recursive, recursive_jacobian
 from diffpbd.codegen.symbolic.program import Program
 
-GEOMETRY = ("before", "after", "body", "gravity")
+Pairs = Sequence[tuple[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -95,25 +96,53 @@ class Graphs:
             yield Spec(name, DOCS[name], _function(name, inputs, outputs))
             if name == "forward_dynamics":
                 yield from self._forward_derivatives(inputs, outputs)
-            elif name in ("inverse_dynamics", "gravity", "tip_pose"):
+            elif name == "inverse_dynamics":
+                yield from self._inverse_derivatives(inputs, outputs)
+            elif name in ("gravity", "tip_pose"):
                 yield from _derivatives(name, inputs, outputs)
+        for name, inputs, outputs in maximal.values(self.model):
+            yield Spec(name, DOCS[name], _function(name, inputs, outputs))
+            if name != "constraints":
+                yield _vjp(name, inputs, outputs)
 
-    def _forward_derivatives(self, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> Iterator[Spec]:
+    def inverse_jacobian(self, p: Any, pd: Any, pdd: Any) -> dict[str, Any]:
+        """u (true joint torque) and its derivatives by p, pd and pdd (n × n each), joint forces included."""
+        own = self.model.blocks
+        rigid = self.program(recursive_jacobian.inverse_dynamics_jacobian(self.model.tree), p=p, pd=pd, pdd=pdd)
+        slopes = self.program(forces.friction_slope_program(self.model.robot.n), pd=pd)["slope"]
+        return {
+            "u": rigid["u"] + own["rotor"] * pdd - self.friction(pd) - self.spring(p),
+            "du_dp": rigid["du_dp"] + ca.diag(own["stiffness"]),
+            "du_dpd": rigid["du_dpd"] + ca.diag(slopes),
+            "du_dpdd": rigid["M"] + ca.diag(own["rotor"]),
+        }
+
+    def _inverse_derivatives(self, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec]:
+        """The Jacobian assembled from mass moments; the rest by CasADi."""
+        jac = self.inverse_jacobian(self.p, self.pd, self.pdd)
+        jac["u"] = jac["u"] + self.model.blocks["offset"]
+        name = "inverse_dynamics"
+        yield Spec(f"jac_{name}", _jac_doc(name), _function(f"jac_{name}", inputs, jac))
+        yield from (s for s in _derivatives(name, inputs, outputs) if s.name != f"jac_{name}")
+
+    def _forward_derivatives(self, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec]:
         """By the implicit function theorem: M δp̈ = δu − ∂(inverse dynamics), at p̈ = forward dynamics."""
-        pdd = ca.SX.sym("pdd", self.model.robot.n)
-        torque = self.inverse_dynamics(self.p, self.pd, pdd)
+        n = self.model.robot.n
         at = outputs["pdd"]
+        jac = self.inverse_jacobian(self.p, self.pd, at)
+        M = jac["du_dpdd"]
+        response = solve(M, ca.densify(ca.horzcat(-jac["du_dp"], -jac["du_dpd"], ca.SX.eye(n))), symmetric=True)
+        parts = ca.horzsplit(response, n)
+        named = {"pdd": at, "dpdd_dp": parts[0], "dpdd_dpd": parts[1], "dpdd_du": parts[2]}
+        yield Spec(
+            "jac_forward_dynamics", _jac_doc("forward_dynamics"), _function("jac_forward_dynamics", inputs, named)
+        )
+        pdd = ca.SX.sym("pdd", n)
+        torque = self.inverse_dynamics(self.p, self.pd, pdd)
 
         def here(expression: Any) -> Any:
             return ca.substitute(expression, pdd, at)
 
-        M = self.mass_matrix(self.p)
-        n = self.model.robot.n
-        by_state = ca.horzcat(-ca.jacobian(torque, self.p), -ca.jacobian(torque, self.pd), ca.SX.eye(n))
-        response = solve(M, ca.densify(here(by_state)), symmetric=True)
-        parts = ca.horzsplit(response, n)
-        jac = {"pdd": at, "dpdd_dp": parts[0], "dpdd_dpd": parts[1], "dpdd_du": parts[2]}
-        yield Spec("jac_forward_dynamics", _jac_doc("forward_dynamics"), _function("jac_forward_dynamics", inputs, jac))
         by_alpha = solve(M, ca.densify(here(-ca.jacobian(torque, self.alpha))), symmetric=True)
         yield Spec(
             "jac_alpha_forward_dynamics",
@@ -162,6 +191,11 @@ def _derivatives(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[
     yield Spec(f"jac_{name}", _jac_doc(name), _function(f"jac_{name}", inputs, jac))
     by_alpha = {f"d{out}_dalpha": ca.jacobian(ca.vec(ca.SX(value)), alpha) for out, value in outputs.items()}
     yield Spec(f"jac_alpha_{name}", _alpha_doc(name), _function(f"jac_alpha_{name}", inputs, by_alpha))
+    yield _vjp(name, inputs, outputs)
+
+
+def _vjp(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> Spec:
+    """vjp_NAME by CasADi's reverse mode."""
     seeds = {f"{out}_bar": ca.SX.sym(f"{out}_bar", *ca.SX(value).shape) for out, value in outputs.items()}
     bars = {}
     for by, variable in inputs:
@@ -170,4 +204,4 @@ def _derivatives(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[
             for v, s in zip(outputs.values(), seeds.values(), strict=True)
         ]
         bars[f"{by}_bar"] = sum(terms[1:], terms[0])
-    yield Spec(f"vjp_{name}", _vjp_doc(name), _function(f"vjp_{name}", [*inputs, *seeds.items()], bars))
+    return Spec(f"vjp_{name}", _vjp_doc(name), _function(f"vjp_{name}", [*inputs, *seeds.items()], bars))

@@ -57,7 +57,9 @@ def node_torque(model: Model) -> ca.Function:
     u, pd = ca.SX.sym("u", n), ca.SX.sym("pd", n)
     program = forces.friction_program(n)
     friction = inline(program, {k: pd if k == "pd" else model.blocks[k] for k in program.inputs})["torque"]
-    return _function("node_torque", {"u": u, "pd": pd, "alpha": model.alpha}, {"reading": u - friction + model.blocks["offset"]})
+    return _function(
+        "node_torque", {"u": u, "pd": pd, "alpha": model.alpha}, {"reading": u - friction + model.blocks["offset"]}
+    )
 
 
 class Residuals:
@@ -89,7 +91,9 @@ def adjoint_parameters(model: Model) -> ca.Function:
     x, y = ca.SX.sym("x", r.n), ca.SX.sym("y", r.n)
     pulled = ca.gradient(-ca.dot(x, r.F) - ca.dot(y, r.G), ca.vertcat(r.alpha, r.h))
     alpha_bar, h_bar = ca.vertsplit(pulled, [0, r.alpha.numel(), r.alpha.numel() + 1])
-    return _function("adjoint_parameters", {**r.inputs, "alpha": r.alpha, "x": x, "y": y}, {"alpha_bar": alpha_bar, "h_bar": h_bar})
+    return _function(
+        "adjoint_parameters", {**r.inputs, "alpha": r.alpha, "x": x, "y": y}, {"alpha_bar": alpha_bar, "h_bar": h_bar}
+    )
 
 
 def jacobian_alpha(model: Model) -> ca.Function:
@@ -124,7 +128,6 @@ def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) 
 def casadi_function(model: Model) -> ca.Function:
     """joint_step as a CasADi function with exact derivatives of any order: two root finders, F for p_next, G for pd_next."""
     r = Residuals(model)
-    n = r.n
     known = ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha)
     options = {"abstol": RESIDUAL_TOLERANCE, "max_iter": 50, "line_search": True, "error_on_fail": True}
     pose = ca.rootfinder("pose", "newton", {"x": r.p_next, "p": known, "g": r.F}, options)

@@ -100,9 +100,7 @@ def build(robot: Robot, recipe: Recipe) -> Model:
 
     mass = [entry(f"mass.{k.name}", k.inertial.mass) for k in robot.links]
     com = [_vector(entry, f"com.{k.name}", AXES, k.inertial.com) for k in robot.links]
-    inertia = [
-        _vector(entry, f"inertia.{k.name}", MOMENTS, upper_triangle(k.inertial.inertia)) for k in robot.links
-    ]
+    inertia = [_vector(entry, f"inertia.{k.name}", MOMENTS, upper_triangle(k.inertial.inertia)) for k in robot.links]
     rotation, translation = zip(*[_origin(entry, index, j) for j in robot.joints], strict=True)
     body = [_about_origin(mass[i], com[i], inertia[i]) for i in range(n)]
     payload = ca.vertcat(

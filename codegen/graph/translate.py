@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import casadi as ca
@@ -33,14 +33,14 @@ def expression(node: sp.Expr, env: Mapping[sp.Symbol, Any]) -> Any:
         return env[node]
     if isinstance(node, sp.Number) or node is sp.pi:
         return float(node)
+    if isinstance(node, sp.Mul):
+        return _product(node, env)
     args = [expression(a, env) for a in node.args]
     if isinstance(node, sp.Add):
         total = args[0]
         for a in args[1:]:
             total = total + a
         return total
-    if isinstance(node, sp.Mul):
-        return _product(node, args)
     if isinstance(node, sp.Pow):
         return _power(args[0], node.args[1])
     if type(node) in FUNCTIONS:
@@ -48,22 +48,23 @@ def expression(node: sp.Expr, env: Mapping[sp.Symbol, Any]) -> Any:
     raise UnknownNode(f"no CasADi translation of {type(node).__name__} in {node}")
 
 
-def _product(node: sp.Expr, args: Sequence[Any]) -> Any:
+def _product(node: sp.Expr, env: Mapping[sp.Symbol, Any]) -> Any:
     """Product with its reciprocals gathered into one division, and a factor −1 as a negation."""
     above: Any = None
     below: Any = None
     negative = False
-    for factor, value in zip(node.args, args, strict=True):
+    for factor in node.args:
         if factor is sp.S.NegativeOne:
             negative = not negative
         elif isinstance(factor, sp.Pow) and factor.args[1] is sp.S.NegativeOne:
-            base = 1 / value if isinstance(value, float) else ca.SX(1) / value
-            below = base if below is None else below * base
+            value = expression(factor.args[0], env)
+            below = value if below is None else below * value
         else:
+            value = expression(factor, env)
             above = value if above is None else above * value
-    result = above if below is None else (below if above is None else above * below)
-    if result is None:
-        result = 1.0
+    result = 1.0 if above is None else above
+    if below is not None:
+        result = result / below
     return -result if negative else result
 
 
@@ -121,3 +122,61 @@ def function(program: Program) -> ca.Function:
     inputs = {name: ca.SX.sym(name, m.rows, m.cols) for name, m in program.inputs.items()}
     outputs = inline(program, inputs)
     return ca.Function(program.name, list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
+
+
+def column_major(m: Any, k: int) -> int:
+    """Column-major index of the k-th element in SymPy's row-major iteration."""
+    row, col = divmod(k, m.cols)
+    return int(col * m.rows + row)
+
+
+def call_graph(program: Program, known: dict[int, ca.Function] | None = None) -> ca.Function:
+    """A program as a CasADi function: leaves as SX, call programs as MX that call them, shared where they repeat."""
+    known = {} if known is None else known
+    if id(program) in known:
+        return known[id(program)]
+    if program.is_leaf:
+        known[id(program)] = function(program)
+        return known[id(program)]
+    inputs = {name: ca.MX.sym(name, m.rows, m.cols) for name, m in program.inputs.items()}
+    place: dict[sp.Symbol, tuple[Any, int]] = {}
+    for name, m in program.inputs.items():
+        place.update({s: (inputs[name], column_major(m, k)) for k, s in enumerate(m)})
+    for call in program.calls():
+        callee = call_graph(call.program, known)
+        results = callee.call([_gather(m, place) for m in call.arguments.values()])
+        for value, m in zip(results, call.outputs.values(), strict=True):
+            place.update({s: (value, column_major(m, k)) for k, s in enumerate(m)})
+    outputs = [_gather(m, place) for m in program.outputs.values()]
+    known[id(program)] = ca.Function(program.name, list(inputs.values()), outputs, list(inputs), list(program.outputs))
+    return known[id(program)]
+
+
+def _gather(m: Any, place: Mapping[sp.Symbol, tuple[Any, int]]) -> Any:
+    """The values of a matrix as one MX: stretches of the same value are taken as slices."""
+    parts: list[Any] = []
+    for source, start, count in _stretches(m, place):
+        parts.append(ca.vec(source)[start : start + count] if source is not None else ca.DM(start))
+    return ca.reshape(ca.vertcat(*parts), m.rows, m.cols)
+
+
+def _stretches(m: Any, place: Mapping[sp.Symbol, tuple[Any, int]]) -> Iterator[tuple[Any, Any, int]]:
+    source: Any = None
+    start = count = 0
+    for k in range(m.rows * m.cols):
+        e = m[k % m.rows, k // m.rows]
+        if not isinstance(e, sp.Symbol):
+            if count:
+                yield source, start, count
+            yield None, float(e), 1
+            source, count = None, 0
+            continue
+        value, index = place[e]
+        if count and value is source and index == start + count:
+            count += 1
+            continue
+        if count:
+            yield source, start, count
+        source, start, count = value, index, 1
+    if count:
+        yield source, start, count

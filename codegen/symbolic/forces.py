@@ -55,6 +55,15 @@ def friction_program(n: int) -> Program:
     return b
 
 
+def friction_slope_program(n: int) -> Program:
+    """pd and the friction parameters → −∂(friction torque)/∂pd of each joint."""
+    b = Program("friction_slope")
+    pd, coulomb, viscous, transition = (b.input(k, n) for k in ("pd", "coulomb", "viscous", "transition"))
+    rows = [friction_slope(pd[i], coulomb[i], viscous[i], transition[i]) for i in range(n)]
+    b.output("slope", b.let(Matrix(rows)))
+    return b
+
+
 def spring_program(n: int) -> Program:
     """p and the spring parameters → torque on each joint."""
     b = Program("spring_torque")

@@ -1,4 +1,4 @@
-"""The variational step on joint coordinates: the momentum balance of the maximal step, projected with Tᵀ (MATH.md, F and G).
+"""The variational step on joint coordinates: the momentum balance of the maximal step, projected with Tᵀ (docs/method.md).
 
 On an open tree every consistent pose is x(p). The discrete momentum of a body over a step is the wrench
 
@@ -152,7 +152,16 @@ def start(tree: Tree) -> Program:
 
 
 def residual(
-    b: Program, tree: Tree, at1: Pose, half: Half, body: Any, screw: list[Wrench], plant: Plant, p: Any, p1: Any, terms: Any
+    b: Program,
+    tree: Tree,
+    at1: Pose,
+    half: Half,
+    body: Any,
+    screw: list[Wrench],
+    plant: Plant,
+    p: Any,
+    p1: Any,
+    terms: Any,
 ) -> Any:
     """h F (n)."""
     rigid = project(b, tree, screw, step_wrenches(b, tree, at1, half, body))
@@ -280,16 +289,14 @@ def residuals(tree: Tree) -> Program:
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
     friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
-    shared = dict(before=frames.before, after=frames.after, body=body, gravity=gravity)
-    joint = dict(rotor=plant.rotor, stiffness=plant.stiffness, rest=plant.rest)
+    shared = {"before": frames.before, "after": frames.after, "body": body, "gravity": gravity}
+    joint = {"rotor": plant.rotor, "stiffness": plant.stiffness, "rest": plant.rest}
     begun = b.call(start(tree), p=p, pd=pd, u=u, h=h, **shared, **joint)
     half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
     at1 = pose(b, tree, frames, p1)
     b.output("F", residual(b, tree, at1, half, body, screw, plant, p, p1, begun["terms"]))
     ended = b.call(end(tree), p_next=p1, p=p, u=u, h=h, half=begun["half"], **shared, **joint)
-    balance = b.call(
-        velocity_gradient(tree), M=ended["M"], momentum=ended["momentum"], h=h, pd=pd1, **friction
-    )
+    balance = b.call(velocity_gradient(tree), M=ended["M"], momentum=ended["momentum"], h=h, pd=pd1, **friction)
     b.output("G", b.let(h * balance["gradient"]))
     return b
 
@@ -308,12 +315,10 @@ def node(tree: Tree) -> Program:
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
     zero = Matrix([0] * n)
-    shared = dict(before=frames.before, after=frames.after, body=body, gravity=gravity)
-    joint = dict(rotor=plant.rotor, stiffness=plant.stiffness, rest=plant.rest)
+    shared = {"before": frames.before, "after": frames.after, "body": body, "gravity": gravity}
+    joint = {"rotor": plant.rotor, "stiffness": plant.stiffness, "rest": plant.rest}
     before = half_moments(b, tree, pose(b, tree, frames, p0), body)
-    ended = b.call(
-        end(tree), p_next=p1, p=p0, u=zero, h=h, half=_pack_half(n, before), **shared, **joint
-    )
+    ended = b.call(end(tree), p_next=p1, p=p0, u=zero, h=h, half=_pack_half(n, before), **shared, **joint)
     begun = b.call(start(tree), p=p1, pd=zero, u=zero, h=h, **shared, **joint)
     half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
     F = residual(b, tree, pose(b, tree, frames, p2), half, body, screw, plant, p1, p2, begun["terms"])

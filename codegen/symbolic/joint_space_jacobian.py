@@ -17,7 +17,18 @@ import sympy as sp
 
 from diffpbd.codegen.symbolic import elimination, forces
 from diffpbd.codegen.symbolic.joint_space import Plant, Wrench, diagonal, friction_inputs, plant_inputs
-from diffpbd.codegen.symbolic.moments import Coupling, Half, Pose, add, bilinear, couplings, half_moments, motion_cross, pairing, pose
+from diffpbd.codegen.symbolic.moments import (
+    Coupling,
+    Half,
+    Pose,
+    add,
+    bilinear,
+    couplings,
+    half_moments,
+    motion_cross,
+    pairing,
+    pose,
+)
 from diffpbd.codegen.symbolic.program import Matrix, Program
 from diffpbd.codegen.symbolic.recursive import model_inputs, velocities
 from diffpbd.codegen.symbolic.rotation import cross
@@ -97,7 +108,19 @@ def _stiffness(
     return entries
 
 
-def blocks(b: Program, tree: Tree, frames: Any, body: Any, gravity: Any, plant: Plant, p: Any, pd: Any, p1: Any, pd1: Any, h: Any) -> Blocks:
+def blocks(
+    b: Program,
+    tree: Tree,
+    frames: Any,
+    body: Any,
+    gravity: Any,
+    plant: Plant,
+    p: Any,
+    pd: Any,
+    p1: Any,
+    pd1: Any,
+    h: Any,
+) -> Blocks:
     """Assemble `Blocks` (friction left out of M₁) at a start state and the end state it leads to."""
     n = tree.n
     e0, e1 = _end(b, tree, frames, body, p, pd), _end(b, tree, frames, body, p1, pd1)

@@ -15,14 +15,14 @@ import keyword
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
 Matrix = sp.ImmutableDenseMatrix
-Scalar = sp.Expr
+Scalar: TypeAlias = Any
 
 # Functions a program may use, and what they are called in NumPy. One table: graph/translate.py has its CasADi twin.
 NUMPY_NAMES: Mapping[type[sp.Function], str] = {
@@ -110,7 +110,9 @@ class Program:
         """Call another program; arguments by its input names (matrices or scalars of the right shape)."""
         given: dict[str, Any] = {}
         if set(arguments) != set(program.inputs):
-            raise ValueError(f"{self.name} calls {program.name} with {sorted(arguments)}, expected {sorted(program.inputs)}")
+            raise ValueError(
+                f"{self.name} calls {program.name} with {sorted(arguments)}, expected {sorted(program.inputs)}"
+            )
         for name, formal in program.inputs.items():
             actual = arguments[name]
             actual = Matrix(actual) if isinstance(actual, sp.MatrixBase) else Matrix(1, 1, [sp.sympify(actual)])
@@ -145,6 +147,13 @@ class Program:
         visit(self)
         yield from seen.values()
 
+    def calls(self) -> list[Call]:
+        """The statements of a program that holds nothing but calls; arithmetic among them is an error."""
+        calls = [s for s in self.statements if isinstance(s, Call)]
+        if len(calls) != len(self.statements):
+            raise TypeError(f"program {self.name} holds arithmetic beside its calls")
+        return calls
+
     @property
     def is_leaf(self) -> bool:
         """True when the program calls nothing."""
@@ -153,6 +162,30 @@ class Program:
     def operations(self) -> int:
         """Number of assignments when flattened (a machine-independent measure of size)."""
         return sum(s.program.operations() if isinstance(s, Call) else 1 for s in self.statements)
+
+    def leaf_calls(self) -> int:
+        """Number of leaf calls that running a call program comes to."""
+        return sum(1 if c.program.is_leaf else c.program.leaf_calls() for c in self.calls())
+
+    def expanded(self) -> Program:
+        """A call program that calls leaves only: calls of call programs are replaced by what they call."""
+        result = Program(f"{self.name}_expanded", self.doc, dict(self.inputs))
+
+        def expand(program: Program, binding: dict[sp.Symbol, Scalar]) -> dict[str, Any]:
+            for call in program.calls():
+                arguments = {k: m.xreplace(binding) for k, m in call.arguments.items()}
+                if call.program.is_leaf:
+                    values = result.call(call.program, **arguments)
+                else:
+                    inner = {f: a for k, m in call.program.inputs.items() for f, a in zip(m, arguments[k], strict=True)}
+                    values = expand(call.program, inner)
+                for k, fresh in call.outputs.items():
+                    binding.update(dict(zip(fresh, values[k], strict=True)))
+            return {k: m.xreplace(binding) for k, m in program.outputs.items()}
+
+        for key, value in expand(self, {s: s for m in self.inputs.values() for s in m}).items():
+            result.output(key, value)
+        return result
 
     def flatten(self, name: str | None = None) -> Program:
         """The same program as one list of assignments: every call expanded in place."""
@@ -186,10 +219,14 @@ class Program:
 
         def evaluate(**arrays: Any) -> dict[str, npt.NDArray[np.float64]]:
             flat = {
-                k: np.asarray(arrays[k], dtype=float).reshape(m.shape, order="C").ravel() for k, m in self.inputs.items()
+                k: np.asarray(arrays[k], dtype=float).reshape(m.shape, order="C").ravel()
+                for k, m in self.inputs.items()
             }
             results = run(*flat.values())
-            return {k: np.array(r, dtype=float).reshape(m.shape) for (k, m), r in zip(self.outputs.items(), results, strict=True)}
+            return {
+                k: np.array(r, dtype=float).reshape(m.shape)
+                for (k, m), r in zip(self.outputs.items(), results, strict=True)
+            }
 
         return evaluate
 
@@ -227,7 +264,7 @@ def _compile(program: Program, compiled: Mapping[int, Any]) -> Any:
 
     printer = NumPyPrinter({"fully_qualified_modules": False})
     names: dict[str, Any] = {name: getattr(np, name) for name in NUMPY_NAMES.values()}
-    names["sqrt"] = np.sqrt
+    names["sqrt"], names["pi"] = np.sqrt, np.pi
     lines = [f"def run({', '.join('in_' + k for k in program.inputs)}):"]
     for key, matrix in program.inputs.items():
         targets = ", ".join(s.name for s in matrix)
@@ -238,10 +275,14 @@ def _compile(program: Program, compiled: Mapping[int, Any]) -> Any:
         else:
             callee = f"call_{statement.program.name}_{len(names)}"
             names[callee] = compiled[id(statement.program)]
-            arguments = ", ".join("(" + ", ".join(printer.doprint(e) for e in m) + ",)" for m in statement.arguments.values())
+            arguments = ", ".join(
+                "(" + ", ".join(printer.doprint(e) for e in m) + ",)" for m in statement.arguments.values()
+            )
             targets = ", ".join("(" + ", ".join(s.name for s in m) + ",)" for m in statement.outputs.values())
             lines.append(f"    {targets}, = {callee}({arguments})")
     results = ", ".join("(" + ", ".join(printer.doprint(e) for e in m) + ",)" for m in program.outputs.values())
     lines.append(f"    return ({results},)")
-    exec(compile("\n".join(lines), f"<program {program.name}>", "exec"), names)  # source is printed from SymPy just above
+    exec(
+        compile("\n".join(lines), f"<program {program.name}>", "exec"), names
+    )  # source is printed from SymPy just above
     return names["run"]

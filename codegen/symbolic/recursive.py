@@ -2,7 +2,7 @@
 
 Inputs that every program shares: `before`, `after` (constant geometry, see `moments.Frames`), `body` (10 × n inertial
 parameters about the link origins), `gravity` (3, world [m/s²]). Torques here are the rigid body's alone; friction, spring,
-rotor inertia and sensor offset are added by `plant_torque`.
+rotor inertia and sensor offset are added in `graph.functions`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from description.mutations import mutated
 from description.random_trees import random_urdf
-from description.reference import inverse_dynamics
+from description.reference import inverse_dynamics, poses
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,31 +66,86 @@ def plausible(robot: Robot, report: Report) -> None:
 
 
 def as_written(robot: Robot, report: Report, content: bytes) -> None:
-    """Masses and axes against a second reader that knows nothing of ours."""
+    """Masses, places, mass moments and axes against a second reader that knows nothing of ours."""
     try:
         root = ElementTree.fromstring(content)
     except ElementTree.ParseError:  # expat knows the names of XML 1.0's fourth edition, libxml2 the fifth's
         return
     space = root.tag[: root.tag.find("}") + 1]
+    links = {link.attrib["name"]: link for link in root.findall(f"{space}link")}
+    joints = {joint.attrib["name"]: joint for joint in root.findall(f"{space}joint")}
+    above = {_text(joint, f"{space}child", "link", ""): joint for joint in joints.values()}
 
-    def number(element: ElementTree.Element | None, *path: str) -> float:
-        for tag in path[:-1]:
-            element = None if element is None else element.find(space + tag)
-        return 0.0 if element is None else float(element.attrib[path[-1]])
+    def place(name: str) -> np.ndarray:
+        """4 x 4 pose of a link in the root's frame at zero position, from the tip's side."""
+        pose = np.eye(4)
+        while name in above:
+            pose = _transform(above[name].find(f"{space}origin")) @ pose
+            name = _text(above[name], f"{space}parent", "link", "")
+        return pose
 
-    masses = {
-        link.attrib["name"]: number(link, "inertial", "mass", "value")
-        for link in root.findall(space + "link")
-    }
-    assert report.total_mass == pytest.approx(sum(masses.values()), rel=1e-12)
-    for link in robot.links:
-        written = math.fsum(masses[name] for name in (link.name, *link.merged))
-        assert link.inertial.mass == pytest.approx(written, rel=1e-12, abs=1e-300)
-    joints = {joint.attrib["name"]: joint for joint in root.findall(space + "joint")}
-    for joint in robot.joints:
-        element = joints[joint.name].find(space + "axis")
-        axis = np.array([float(x) for x in ("1 0 0" if element is None else element.attrib["xyz"]).split()])
-        np.testing.assert_allclose(joint.axis, axis / np.linalg.norm(axis), rtol=0, atol=1e-12)
+    def moments(names: tuple[str, ...]) -> np.ndarray:
+        """Mass, m·c and inertia about the root's origin of several links together."""
+        total = np.zeros((4, 4))
+        for name in names:
+            inertial = links[name].find(f"{space}inertial")
+            if inertial is None:
+                continue
+            frame = place(name) @ _transform(inertial.find(f"{space}origin"))
+            mass = float(_text(inertial, f"{space}mass", "value", "0"))
+            element = inertial.find(f"{space}inertia")
+            xx, xy, xz, yy, yz, zz = (float(element.attrib[key]) for key in INERTIA)
+            tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+            total += frame @ _pseudo_inertia(mass, np.zeros(3), tensor) @ frame.T
+        return total
+
+    masses = [moments((name,))[3, 3] for name in links]
+    assert report.total_mass == pytest.approx(math.fsum(masses), rel=1e-12)
+    for link, joint, (rotation, position) in zip(
+        robot.links, robot.joints, poses(robot, np.zeros(robot.n)), strict=True
+    ):
+        frame = np.eye(4)
+        frame[:3, :3], frame[:3, 3] = rotation, position
+        assert_close(frame, place(link.name))
+        body = link.inertial
+        ours = frame @ _pseudo_inertia(body.mass, np.array(body.com), np.array(body.inertia)) @ frame.T
+        assert_close(ours, moments((link.name, *link.merged)))
+        axis = np.array([float(x) for x in _text(joints[joint.name], f"{space}axis", "xyz", "1 0 0").split()])
+        assert_close(np.array(joint.axis), axis / np.linalg.norm(axis))
+
+
+INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+def assert_close(found: np.ndarray, written: np.ndarray) -> None:
+    """Equal but for rounding, which grows with the largest entry."""
+    np.testing.assert_allclose(found, written, rtol=0, atol=1e-10 * max(1.0, float(np.abs(written).max())))
+
+
+def _text(element: ElementTree.Element, tag: str, attribute: str, default: str) -> str:
+    child = element.find(tag)
+    return default if child is None else child.attrib.get(attribute, default)
+
+
+def _transform(origin: ElementTree.Element | None) -> np.ndarray:
+    """4 x 4 matrix of an origin element: elementary rotations multiplied out."""
+    matrix = np.eye(4)
+    if origin is not None:
+        for axis, angle in enumerate(map(float, origin.attrib.get("rpy", "0 0 0").split())):
+            turn, (i, j) = np.eye(3), ((1, 2), (2, 0), (0, 1))[axis]
+            turn[[i, j], [i, j]] = math.cos(angle)
+            turn[j, i] = math.sin(angle)
+            turn[i, j] = -math.sin(angle)
+            matrix[:3, :3] = turn @ matrix[:3, :3]
+        matrix[:3, 3] = [float(x) for x in origin.attrib.get("xyz", "0 0 0").split()]
+    return matrix
+
+
+def _pseudo_inertia(mass: float, com: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    """4 x 4: second moments, first moments and mass; transforms as T J Tᵀ."""
+    second = 0.5 * np.trace(inertia) * np.eye(3) - inertia + mass * np.outer(com, com)
+    first = mass * com[:, None]
+    return np.block([[second, first], [first.T, np.array([[mass]])]])
 
 
 def fuzz(seeds: range) -> tuple[int, int]:

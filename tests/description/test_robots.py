@@ -137,10 +137,12 @@ def test_the_left_arm_does_not_depend_on_the_right() -> None:
     assert [joint.parent for joint in dual.joints] == [-1, 0, 1, 2, 3, 4, 5, -1, 7, 8, 9, 10, 11, 12]
 
 
-def test_right_angles_are_exact() -> None:
-    """1.57079632679 in a file is a right angle: no 5e-12 is carried through every product."""
-    _, robot = resolve("baxter_bare")
-    for joint in robot.joints[1:]:
+def test_right_angles_written_in_full_are_exact() -> None:
+    """No 6e-17 of a cosine is carried through every product; shorter spellings stay what they are."""
+    recipe, robot = resolve("baxter_bare")
+    assert 1e-12 < abs(robot.joints[1].rotation[1][1]) < 1e-11
+    full = recipe.urdf.read_text(encoding="utf-8").replace("1.57079632679", "1.5707963267948966")
+    for joint in read_urdf(full.encode()).joints[1:]:
         assert {abs(entry) for row in joint.rotation for entry in row} == {0.0, 1.0}
 
 

@@ -21,6 +21,7 @@ PLAIN = '<robot name="é"><link name="a"/></robot>'
         PLAIN.encode(),
         codecs.BOM_UTF8 + PLAIN.encode(),
         codecs.BOM_UTF16_LE + PLAIN.encode("utf-16-le"),
+        codecs.BOM_UTF16_LE + f'<?xml version="1.0" encoding="UTF-16"?>{PLAIN}'.encode("utf-16-le"),
         codecs.BOM_UTF16_BE + PLAIN.encode("utf-16-be"),
         codecs.BOM_UTF32_LE + PLAIN.encode("utf-32-le"),
         b'<?xml version="1.0" encoding="UTF-8"?>' + PLAIN.encode(),

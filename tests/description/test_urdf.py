@@ -1,9 +1,8 @@
-"""Reading mechanisms: merging, order, the choice of base, tips and held joints; refusals and doubts."""
+"""Reading mechanisms: merging, order, the choice of base, tips and held joints, files."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -11,56 +10,14 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 import pytest
+from description.builders import BODY, chain, doubt_codes, fault_codes, joint, link, robot
 from description.random_trees import random_urdf
-from description.reference import inverse_dynamics, mass_matrix, poses
+from description.reference import inverse_dynamics
 
-from diffpbd.codegen.description.report import DescriptionError, Finding
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.validate import check
 from diffpbd.runtime.errors import InputError
-
-TENSOR = '<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.015"/>'
-BODY = f'<inertial><mass value="1"/>{TENSOR}</inertial>'
-LIMIT = '<limit lower="-1" upper="1" effort="5" velocity="2"/>'
-
-
-def link(name: str, body: str = BODY) -> str:
-    return f'<link name="{name}">{body}</link>'
-
-
-def joint(
-    name: str, parent: str, child: str, kind: str = "revolute", more: str = "", at: str = "0 0 1"
-) -> str:
-    return (
-        f'<joint name="{name}" type="{kind}"><origin xyz="{at}"/>'
-        f'<parent link="{parent}"/><child link="{child}"/><axis xyz="0 1 0"/>{more or LIMIT}</joint>'
-    )
-
-
-def robot(*parts: str) -> bytes:
-    return ('<robot name="made">' + "".join(parts) + "</robot>").encode()
-
-
-def chain(*kinds: str) -> bytes:
-    """Links a, b, c … with the joint types given: ja moves a."""
-    names = ["base", *"abcdefgh"[: len(kinds)]]
-    joints = [joint(f"j{c}", p, c, kind) for p, c, kind in zip(names, names[1:], kinds, strict=False)]
-    return robot(*map(link, names), *joints)
-
-
-def fault_codes(source: bytes, **options: object) -> set[str]:
-    report = check(source, **options)  # type: ignore[arg-type]
-    if report.faults:
-        with pytest.raises(DescriptionError):
-            read_urdf(source, **options)  # type: ignore[arg-type]
-    return {fault.code for fault in report.faults}
-
-
-def doubt_codes(source: bytes, **options: object) -> set[str]:
-    report = check(source, **options)  # type: ignore[arg-type]
-    assert report.faults == ()
-    return {doubt.code for doubt in report.doubts}
 
 
 def pinocchio_columns(model: pinocchio.Model, robot: Robot) -> list[int]:
@@ -192,139 +149,6 @@ def test_tip_welded_to_the_base_beside_a_moving_one() -> None:
     assert [tip.name for tip in read_urdf(source).tips] == ["arm"]
 
 
-@pytest.mark.parametrize(
-    ("source", "code"),
-    [
-        (b"", "source"),
-        (b"   \n", "source"),
-        (b"robot", "source"),
-        (b"<robot><link name='a'></robot>", "source"),
-        (b"<robot name='x'/>" + b"\xff", "source"),
-        (b"\xff\xfe<robot/>", "source"),
-        (b'<?xml version="1.0" encoding="utf-7"?><robot/>', "source"),
-        (b'<?xml version="1.0" encoding="nonsense"?><robot/>', "source"),
-        (b"<xacro:robot/>", "source"),
-        (b"<robot><link name='a' name='b'/></robot>", "source"),
-        (b"<robot>&undefined;</robot>", "source"),
-        (b"<sdf/>", "root"),
-        (b"<robot name='x'/>", "no-links"),
-        (robot(link("")), "link-name"),
-        (robot(link("a")), "immobile"),
-        (robot(link("a"), link("a")), "duplicate-link"),
-        (robot(link("a"), link("b"), joint("", "a", "b")), "joint-name"),
-        (robot(link("a"), link("b"), joint("j", "a", "c")), "unknown-link"),
-        (robot(link("a"), link("b"), joint("j", "c", "b")), "unknown-link"),
-        (robot(link("a"), joint("j", "a", "a")), "circle"),
-        (robot(link("a"), link("b"), joint("j", "a", "b"), joint("k", "b", "a")), "circle"),
-        (
-            robot(*map(link, "abcd"), joint("j", "a", "b"), joint("k", "c", "d"), joint("l", "d", "c")),
-            "circle",
-        ),
-        (robot(link("a"), link("b"), joint("j", "a", "b", "ball")), "joint-type"),
-        (robot(link("a"), link("b"), joint("j", "a", "b", "Revolute")), "joint-type"),
-        (robot(link("a"), link("b"), joint("j", "a", "b", more='<mimic joint="k"/>')), "mimic"),
-        (
-            robot(link("a"), link("b"), '<joint name="j" type="revolute"><parent link="a"/></joint>'),
-            "no-child",
-        ),
-        (
-            robot(link("a"), link("b"), '<joint name="j" type="revolute"><child link="b"/></joint>'),
-            "no-parent",
-        ),
-        (
-            robot(link("a"), link("b"), joint("j", "a", "b", more='<dynamics damping="-1"/>')),
-            "negative-friction",
-        ),
-        (robot(link("a"), link("b"), joint("j", "a", "b", more='<limit lower="inf"/>')), "limit"),
-        (robot(link("a"), link("b"), joint("j", "a", "b", more='<limit upper="nan"/>')), "number"),
-        (robot(link("a"), link("b"), joint("j", "a", "b", more='<origin xyz="1 0 0"/>')), "repeated-element"),
-        (robot(link("a", BODY + BODY)), "repeated-element"),
-        (robot(link("a", '<inertial><mass value="1"/></inertial>')), "no-inertia"),
-        (robot(link("a", BODY.replace('<mass value="1"/>', ""))), "no-mass"),
-        (robot(link("a", BODY.replace('value="1"', ""))), "no-number"),
-        (robot(link("a", BODY.replace('value="1"', 'valu="1"'))), "unknown-attribute"),
-        (robot(link("a", BODY.replace('ixy="0"', ""))), "no-number"),
-        (robot(link("a", BODY.replace("<mass", '<origin quat_xyzw="0 0 0 1"/><mass'))), "unknown-attribute"),
-        (robot(link("a", BODY.replace("0.015", "-0.015"))), "negative-inertia"),
-        (robot(link("a", BODY.replace('ixy="0"', 'ixy="0.1"'))), "negative-inertia"),
-        (robot(link("a", BODY.replace('value="1"', 'value="-1"'))), "negative-mass"),
-        (robot(link("a", BODY.replace('value="1"', 'value="1e300"'))), "number"),
-        (robot(link("${side}_a"), link("b"), joint("j", "${side}_a", "b")), "xacro"),
-    ],
-)
-def test_refused(source: bytes, code: str) -> None:
-    assert code in fault_codes(source)
-
-
-def test_every_fault_at_once() -> None:
-    source = robot(
-        link("a", BODY.replace('value="1"', 'value="1,5"')),
-        link("b", BODY.replace("0.015", "-3")),
-        link("b"),
-        link("stray"),
-        joint("j", "a", "b", "ball"),
-        joint("k", "a", "gone"),
-    )
-    with pytest.raises(DescriptionError) as caught:
-        read_urdf(source)
-    found = {fault.code for fault in caught.value.report.faults}
-    assert found == {"number", "negative-inertia", "duplicate-link", "joint-type", "unknown-link"}
-    for fault in caught.value.report.faults:
-        assert fault.message in str(caught.value)
-
-
-def test_a_thousand_faults_stay_one_paragraph() -> None:
-    source = robot(*(link(f"l{i}", '<inertial><mass value="x"/></inertial>') for i in range(1000)))
-    with pytest.raises(DescriptionError, match="and 1961 more"):
-        read_urdf(source)
-
-
-@pytest.mark.parametrize(
-    ("source", "code"),
-    [
-        (robot(link("a"), link("b", ""), joint("j", "a", "b")), "singular"),
-        (robot(*map(link, "ac"), link("b", ""), joint("j", "a", "b"), joint("k", "b", "c")), "massless"),
-        (robot(link("a"), link("b", BODY.replace("0.015", "0.5")), joint("j", "a", "b")), "triangle"),
-        (
-            robot(link("a"), link("b", BODY.replace('value="1"', 'value="0"')), joint("j", "a", "b")),
-            "massless",
-        ),
-        (robot(link("a"), link("b", BODY + "<sensor/>"), joint("j", "a", "b")), "unknown-element"),
-        (robot(link("a"), link("b", BODY + "<visuals/>"), joint("j", "a", "b")), "unknown-element"),
-        (robot(link("a"), link("b"), joint("j", "a", "b", more="<gear/>")), "unknown-element"),
-        (robot(link("a"), link("b"), joint("j", "a", "b", more='<limit jerk="1"/>')), "unknown-attribute"),
-        (
-            robot(link("a"), link("b"), joint("j", "a", "b", more='<limit effort="1" velocity="1"/>')),
-            "zero-range",
-        ),
-        (robot(link("a"), link("b"), joint("j", "a", "b", more='<limit upper="1"/>')), "half-range"),
-        (robot(link("a"), link("b"), joint("j", "a", "b", more='<limit upper="1"/>')), "no-bound"),
-        (robot(link("a"), link("b"), joint("j", "a", "b").replace('<axis xyz="0 1 0"/>', "")), "no-axis"),
-        (b"<robot>" + robot(link("a"), link("b"), joint("j", "a", "b"))[19:], "robot-name"),
-    ],
-)
-def test_doubted(source: bytes, code: str) -> None:
-    assert code in doubt_codes(source)
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong"),
-    [
-        ("inertial", "Inertial"),
-        ("inertial", "inertal"),
-        ("limit", "limits"),
-        ("axis", "axes"),
-        ("origin", "ORIGIN"),
-        ("mass", "mas"),
-        ("link ", "Link "),
-    ],
-)
-def test_a_misspelt_element_is_not_silently_left_out(right: str, wrong: str) -> None:
-    source = chain("revolute", "prismatic").replace(f"<{right}".encode(), f"<{wrong}".encode())
-    source = source.replace(f"</{right.strip()}".encode(), f"</{wrong.strip()}".encode())
-    assert fault_codes(source) >= {"misspelt-element"}
-
-
 def test_merging_a_frame_changes_no_bit() -> None:
     alone = read_urdf(chain("revolute"))
     body = BODY.replace('value="1"', 'value="0.3"').replace("<mass", '<origin xyz="0.1 0.2 0.7"/><mass')
@@ -371,22 +195,3 @@ def test_the_robot_is_a_value() -> None:
         found.name = "other"  # type: ignore[misc]
     assert [each.type.unit for each in found.joints] == ["rad", "m"]
     assert [each.type.effort_unit for each in found.joints] == ["N·m", "N"]
-
-
-def test_report_as_json_and_text() -> None:
-    report = check(robot(link("a"), link("b", ""), joint("j", "a", "b")))
-    content = json.loads(report.json())
-    assert (content["joints"], content["faults"], content["total_mass"]) == (["j"], [], 1.0)
-    (doubt,) = content["doubts"]
-    assert (doubt["code"], doubt["links"], doubt["joints"]) == ("singular", ["b"], ["j"])
-    assert report.text().splitlines()[-1] == "0 faults, 1 doubt"
-    assert isinstance(report.doubts[0], Finding)
-    assert json.loads(check(b"<robot/>").json())["faults"][0]["code"] == "no-links"
-
-
-def test_massless_link_between_hinges_is_harmless_in_joint_space() -> None:
-    """The reason that such a robot is doubted and not refused: its mass matrix is regular."""
-    turned = joint("k", "b", "c").replace('"0 1 0"', '"1 0 0"')
-    found = read_urdf(robot(*map(link, "ac"), link("b", ""), joint("j", "a", "b"), turned))
-    assert np.linalg.eigvalsh(mass_matrix(found, [0.3, 0.4]))[0] > 1e-3
-    assert np.linalg.norm(poses(found, [0.0, 0.0])[1][1]) == 2.0

@@ -1,0 +1,127 @@
+"""Emission of `step` in its variants, with their reverse derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from diffpbd.codegen.emit.c_writer import kernel, literal
+from diffpbd.codegen.emit.call_writer import CallWriter, Routine
+from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
+from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.codegen.graph.maximal import BLOCKS, StepVariant, blocks
+from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.symbolic.notation import STATE
+from diffpbd.runtime.manifest import Function
+
+INPUTS = ("xi", "u", "h", "gravity", *BLOCKS)
+
+
+@dataclass(frozen=True)
+class _Variant:
+    """One variant in templates/step.c.jinja."""
+
+    symbol: str
+    vjp: str
+    paper: bool
+    free: Routine
+    full: Routine
+    free_reverse: Routine
+    full_reverse: Routine
+
+    @property
+    def work(self) -> int:
+        return max(self.free.work, self.full.work)
+
+    @property
+    def vjp_work(self) -> int:
+        return max(self.free_reverse.work, self.full_reverse.work)
+
+
+def add_steps(emission: Emission, model: Model, variants: Sequence[StepVariant], default: str) -> None:
+    """src/step.c and the manifest entries of `step`, `vjp_step` and their variants."""
+    flat = ca.vertcat(*blocks(model).values())
+    elements = [flat[k] for k in range(flat.numel())]
+    where = [k for k, e in enumerate(elements) if not e.is_constant()]
+    fixed = [literal(float(e)) if e.is_constant() else "0.0" for e in elements]
+    changing = ca.vertcat(*[elements[k] for k in where])
+    graph = ca.Function("blocks", [model.alpha], [ca.densify(changing)], ["alpha"], ["values"], {"cse": True})
+    seed = ca.SX.sym("values_bar", len(where))
+    pulled = ca.densify(ca.jtimes(changing, model.alpha, seed, True))
+    reverse = ca.Function(
+        "blocks", [model.alpha, seed], [pulled], ["alpha", "values_bar"], ["alpha_bar"], {"cse": True}
+    )
+    prepare = (kernel(graph, "k_blocks"), kernel(reverse, "k_blocks_reverse", accumulate=True))
+
+    writer = CallWriter()
+    writer.texts += [k.text for k in prepare]
+    entries = [_emit_variant(emission.robot, writer, model, v, set(where)) for v in variants]
+    index = {e.name: k for k, e in reversed(list(enumerate(model.entries)))}
+
+    def first(kind: str) -> int:
+        return min(k for name, k in index.items() if name.startswith(kind))
+
+    sizes = [size * model.robot.n for size in BLOCKS.values()]
+    named = {c.name: literal(c.value) for c in CONSTANTS}
+    chosen = next(e for e, v in zip(entries, variants, strict=True) if v.name == default)
+    emission.add(
+        "src/step.c", "step.c",
+        n=model.robot.n, alpha_size=len(model.entries), fixed=fixed, where=where, texts=writer.texts, variants=entries,
+        coulomb=first("friction.coulomb."), viscous=first("friction.viscous."), rotor=first("rotor_inertia."),
+        offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], default=chosen, huge=named["huge"],
+        blocks_work=max(k.work for k in prepare),
+    )  # fmt: skip
+    head = 2 * len(elements) + len(where) + max(k.work for k in prepare)
+    emission.texts["step"] = sum(map(len, writer.texts))
+    for suffix, entry, doc in [
+        ("", chosen, f"One step on the maximal state: {default}, the recipe's default."),
+        *((f"_{v.name}", e, f"{DOCS['step']} {v.name}.") for v, e in zip(variants, entries, strict=True)),
+    ]:
+        _list(emission, model, suffix, entry, doc, head)
+
+
+def _emit_variant(robot: str, writer: CallWriter, model: Model, v: StepVariant, changing: set[int]) -> _Variant:
+    active = {s for name in INPUTS[:4] for s in v.full.inputs[name]}
+    position = 0
+    for name, size in BLOCKS.items():
+        for k, s in enumerate(v.full.inputs[name]):
+            if position + k in changing:
+                active.add(s)
+        position += size * model.robot.n
+    wanted = frozenset(active)
+    return _Variant(
+        f"{robot}_step_{v.name}",
+        f"{robot}_vjp_step_{v.name}",
+        v.name.startswith("paper"),
+        writer.forward(v.free),
+        writer.forward(v.full),
+        writer.reverse(v.free_derivative, wanted),
+        writer.reverse(v.full, wanted),
+    )
+
+
+def _list(emission: Emission, model: Model, suffix: str, entry: _Variant, doc: str, head: int) -> None:
+    n, alpha = model.robot.n, len(model.entries)
+    shapes = {"xi": STATE * n, "u": n, "h": 1, "alpha": alpha}
+    state: list[Any] = [argument(k, size, 1) for k, size in shapes.items()]
+    status = {k: STATUS[k] for k in (3, 4)}
+    emission.functions.append(
+        Function(
+            name=f"step{suffix}", doc=doc, symbol=f"{emission.robot}_step{suffix}", inputs=tuple(state),
+            outputs=(argument("xi_next", STATE * n, 1),), work_size=head + entry.work,
+            operations=entry.free.operations, casadi=f"casadi/step{suffix}.casadi", status=status,
+        )
+    )  # fmt: skip
+    seeds = [argument("xi_next_bar", STATE * n, 1)]
+    bars = [argument(f"{k}_bar", size, 1) for k, size in shapes.items()]
+    emission.functions.append(
+        Function(
+            name=f"vjp_step{suffix}", doc=f"Reverse derivative of step{suffix}.",
+            symbol=f"{emission.robot}_vjp_step{suffix}", inputs=(*state, *seeds), outputs=tuple(bars),
+            work_size=head + entry.vjp_work, operations=entry.free_reverse.operations, casadi=None, status=status,
+        )
+    )  # fmt: skip

@@ -1,0 +1,90 @@
+"""The maximal-coordinate half of the catalogue: blocks of a robot, plain functions on xi, and the step programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import casadi as ca
+
+from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.translate import call_graph, inline
+from diffpbd.codegen.symbolic import constraints, kinematics, step, velocity
+from diffpbd.codegen.symbolic.maximal_parameters import axes_of, maximal_parameters
+from diffpbd.codegen.symbolic.notation import BODY, FRICTION, JOINT, SPRING, STATE
+from diffpbd.codegen.symbolic.program import Program
+
+BLOCKS: Final = {"body": BODY, "joint": JOINT, "friction": FRICTION, "spring": SPRING}
+"""Inputs of every step program that a robot and its alpha decide, with their size a link; `gravity` is the fifth."""
+
+VARIANTS: Final = {
+    "variational_direct": step.variational_direct,
+    "paper_direct": step.paper_direct,
+    "paper_gauss_seidel": step.paper_gauss_seidel,
+    "paper_jacobi": step.paper_jacobi,
+}
+
+
+def blocks(model: Model) -> dict[str, Any]:
+    """The `BLOCKS` of a model as flat SX columns of numbers and alpha."""
+    seat, triad = axes_of(model.robot)
+    known = {**model.blocks, "seat": ca.DM(seat).T, "triad": ca.DM(triad).T}
+    program = maximal_parameters(model.tree, model.robot.tips[0].link)
+    result = inline(program, {k: known[k] for k in program.inputs})
+    joints = range(model.robot.n)
+
+    def interleaved(*names: str) -> Any:
+        return ca.vertcat(*[model.blocks[k][j] for j in joints for k in names])
+
+    result["friction"] = interleaved("coulomb", "viscous", "transition")
+    result["spring"] = interleaved("stiffness", "rest")
+    return {k: ca.densify(result[k]) for k in BLOCKS}
+
+
+def values(model: Model) -> Iterator[tuple[str, Sequence[tuple[str, Any]], Mapping[str, Any]]]:
+    """(name, inputs, outputs) of `fk`, `joint_state` and `constraints`."""
+    n, alpha = model.robot.n, ("alpha", model.alpha)
+    joint = blocks(model)["joint"]
+    p, pd, p_ref, xi = (ca.SX.sym(k, m) for k, m in (("p", n), ("pd", n), ("p_ref", n), ("xi", STATE * n)))
+    yield "fk", [("p", p), ("pd", pd), alpha], inline(kinematics.fk(model.tree), {"p": p, "pd": pd, "joint": joint})
+    back = inline(kinematics.joint_state(model.tree), {"xi": xi, "joint": joint, "p_ref": p_ref})
+    yield "joint_state", [("xi", xi), alpha, ("p_ref", p_ref)], back
+    yield "constraints", [("xi", xi), alpha], inline(constraints.constraints(model.tree), {"xi": xi, "joint": joint})
+
+
+@dataclass(frozen=True)
+class StepVariant:
+    """One `<integrator>_<solver>` as programs that differ in the iterations spent on friction.
+
+    `free` is exact without Coulomb friction (for Algorithm 1: without any friction), `full` always. Derivatives of `free`
+    come from `free_derivative`, whose extra iteration is exact in value and whose derivative by Coulomb friction is right.
+    """
+
+    name: str
+    free: Program
+    free_derivative: Program
+    full: Program
+
+
+def variant(model: Model, name: str, sweeps: int) -> StepVariant:
+    """The programs of a variant with this many sweeps or Newton iterations."""
+    build = VARIANTS[name]
+    least = 1 if name.startswith("variational") else 0
+    return StepVariant(
+        name,
+        build(model.tree, sweeps, least),
+        build(model.tree, sweeps, least + 1 if least else 2),
+        build(model.tree, sweeps, velocity.FRICTION_ITERATIONS),
+    )
+
+
+def casadi_step(model: Model, program: Program, name: str, known: dict[int, ca.Function]) -> ca.Function:
+    """A step program as a CasADi function of xi, u, h, alpha; kernels are shared through `known`."""
+    n = model.robot.n
+    prepare = ca.Function("blocks", [model.alpha], list(blocks(model).values()), ["alpha"], list(BLOCKS))
+    symbols = {"xi": ca.MX.sym("xi", STATE * n), "u": ca.MX.sym("u", n), "h": ca.MX.sym("h")}
+    alpha = ca.MX.sym("alpha", model.alpha.numel())
+    given = {**symbols, "gravity": alpha[0:3], **dict(zip(BLOCKS, prepare.call([alpha]), strict=True))}
+    xi_next = call_graph(program, known).call([given[k] for k in program.inputs])[0]
+    return ca.Function(name, [*symbols.values(), alpha], [xi_next], [*symbols, "alpha"], ["xi_next"])
