@@ -24,6 +24,7 @@ import numpy as np
 from diffpbd.runtime.baxter.arm import BaxterArm
 from diffpbd.runtime.baxter.errors import RefusedError
 from diffpbd.runtime.baxter.joint_states import LimbState
+from diffpbd.runtime.baxter.priority import prioritized
 from diffpbd.runtime.baxter.recorder import Recorder
 from diffpbd.runtime.baxter.ros1.messages import Header, Tick
 from diffpbd.runtime.baxter.stopping import MasterWatch, Phase, Reason, Report, StopRequest, StopRun
@@ -325,7 +326,8 @@ def _punctual() -> Iterator[None]:
     gc.collect()
     gc.freeze()
     try:
-        yield
+        with prioritized():
+            yield
     finally:
         gc.unfreeze()
         sys.setswitchinterval(interval)

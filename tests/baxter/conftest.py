@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from support.robots import loaded
 
+from diffpbd.runtime import Robot
 from diffpbd.runtime.baxter.errors import GraphError
 from diffpbd.runtime.baxter.ros1.definitions import DEFINITIONS
 from diffpbd.runtime.baxter.ros1.master import call
@@ -172,3 +174,9 @@ def robot(shared_robot: RobotProcess) -> RobotProcess:
     shared_robot.ask(enable=True, pose=REST, audit=True)
     time.sleep(0.05)
     return shared_robot
+
+
+@pytest.fixture(scope="session")
+def arm_robot() -> Robot:
+    """The generated left arm."""
+    return loaded("baxter_bare")

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlparse
 
 from diffpbd.runtime.baxter.errors import GraphError
+from diffpbd.runtime.baxter.priority import prioritized
 from diffpbd.runtime.baxter.ros1.master import Master, SlaveServer, call
 from diffpbd.runtime.baxter.ros1.messages import Message
 from diffpbd.runtime.baxter.ros1.publisher import Publisher
@@ -327,6 +328,10 @@ class Node:
         return True
 
     def _read_all(self) -> None:
+        with prioritized():
+            self._read_until_closed()
+
+    def _read_until_closed(self) -> None:
         while not self._closing.is_set():
             with self._lock:
                 arrivals, self._arrivals = self._arrivals, []

@@ -178,7 +178,9 @@ class SimulatedBaxter:
             torque = torque + mass @ (VELOCITY_GAIN * (self._target - plant.dq))
         else:
             stiffness, damping = POSITION_GAINS
-            torque = torque + mass @ (stiffness * (self._target - plant.q) - damping * plant.dq)
+            servo = mass @ (stiffness * (self._target - plant.q) - damping * plant.dq)
+            # The position servo is stiff: it holds without the compensation, which would only help it.
+            torque = plant.compensation(plant.q) + servo
         self.torque = np.clip(torque, -plant.effort, plant.effort)
         plant.advance(self.torque + self.push, mass, bias)
 
