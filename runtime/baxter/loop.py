@@ -25,7 +25,7 @@ from diffpbd.runtime.baxter.arm import BaxterArm
 from diffpbd.runtime.baxter.errors import RefusedError
 from diffpbd.runtime.baxter.joint_states import LimbState
 from diffpbd.runtime.baxter.priority import prioritized
-from diffpbd.runtime.baxter.recorder import Recorder
+from diffpbd.runtime.baxter.recorder import START, Recorder
 from diffpbd.runtime.baxter.ros1.messages import Header, Tick
 from diffpbd.runtime.baxter.stopping import MasterWatch, Phase, Reason, Report, StopRequest, StopRun
 from diffpbd.runtime.control.controllers import Mode
@@ -158,6 +158,7 @@ class Run:
         pose = self._fresh_good(self.options.wait)
         if pose is None:
             raise StopRun(Reason.REFUSED, "no fresh and plausible joint state to start from.")
+        self.supervisor.start(pose.q)  # a pose that cannot be a start is refused before anything is sent
         self.phase = Phase.HOLD
         self.arm.set_timeout(self.options.timeout)
         held = pose.q
@@ -174,6 +175,7 @@ class Run:
         period = self.supervisor.settings.period
         state = self._state(clock.monotonic())
         self.supervisor.start(state.q)
+        self._note(0.0, clock.monotonic(), state, None)
         self.phase = Phase.RUN
         start = due = clock.monotonic()
         while True:
@@ -198,7 +200,7 @@ class Run:
         state = self._state(now)
         decision = self.supervisor.tick(time, state.q, state.dq)
         if decision.stop:
-            self._note(time, now, state, decision, sent=False)
+            self._note(time, now, state, decision)
             raise StopRun(Reason.BAD_STATE, decision.stop)
         self._suppress(now)
         done = self.arm.send(decision.mode, decision.command, state, model_gravity=self._model_gravity)
@@ -208,16 +210,24 @@ class Run:
         report.age.add(state.age(done))
         self._note(time, now, state, decision, sent=True)
 
-    def _note(self, time: float, now: float, state: LimbState, decision: Decision, *, sent: bool) -> None:
+    def _note(
+        self, time: float, now: float, state: LimbState, decision: Decision | None, *, sent: bool = False
+    ) -> None:
+        """Show a tick to log and observer; without a decision it is the controller's start."""
         if self._recorder is None and self._observer is None:
             return
+        none = np.empty(0)
         stamp = int(state.stamp * 1e9)
         tick = Tick(
             header=Header(self.report.ticks, (stamp // 1_000_000_000, stamp % 1_000_000_000), ""),
-            time=time, age=state.age(now), mode=int(decision.mode) if sent else 0,
-            status=int(decision.status), name=self.arm.joints, position=state.q, velocity=state.dq,
-            effort=np.empty(0) if state.effort is None else state.effort, gravity=decision.gravity,
-            law=decision.law, command=decision.command, note=decision.stop,
+            time=time, age=state.age(now), name=self.arm.joints, position=state.q, velocity=state.dq,
+            mode=int(decision.mode) if decision is not None and sent else 0,
+            status=0 if decision is None else int(decision.status),
+            effort=none if state.effort is None else state.effort,
+            gravity=none if decision is None else decision.gravity,
+            law=none if decision is None else decision.law,
+            command=none if decision is None else decision.command,
+            note=START if decision is None else decision.stop,
         )  # fmt: skip
         if self._recorder is not None:
             self._recorder.tick(tick)

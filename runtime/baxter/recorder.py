@@ -20,10 +20,12 @@ from diffpbd.runtime.baxter.errors import LogError
 from diffpbd.runtime.baxter.ros1 import Receipt
 from diffpbd.runtime.baxter.ros1.messages import Message, String, Tick
 
-__all__ = ["CONFIGURATION_TOPIC", "TICK_TOPIC", "Recorder", "csv_columns"]
+__all__ = ["CONFIGURATION_TOPIC", "START", "TICK_TOPIC", "Recorder", "csv_columns"]
 
 TICK_TOPIC = "/diffpbd/tick"
 CONFIGURATION_TOPIC = "/diffpbd/configuration"
+START = "start"
+"""Note of the tick that carries the pose at which the controller was started."""
 QUEUE_LIMIT = 100_000  # messages; about 20 s at the highest rates: a disk that slow cannot hold the log
 PERIOD = 0.05  # s between two visits of the writing thread; the loop never wakes it
 

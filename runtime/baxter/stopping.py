@@ -74,10 +74,10 @@ class StopRequest:
         self.text = self.text or text
 
     @contextmanager
-    def signals(self) -> Iterator[None]:
+    def signals(self) -> Iterator[StopRequest]:
         """Within this context SIGINT, SIGTERM and SIGHUP ask; only in the main thread, elsewhere nothing."""
         if threading.current_thread() is not threading.main_thread():
-            yield
+            yield self
             return
 
         def handle(number: int, frame: FrameType | None) -> None:
@@ -86,7 +86,7 @@ class StopRequest:
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         before = {number: signal.signal(number, handle) for number in numbers}
         try:
-            yield
+            yield self
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

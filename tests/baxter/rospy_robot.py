@@ -55,8 +55,7 @@ class RospyRobot:
             rospy.Subscriber(topic, kind, locked, queue_size=None, tcp_nodelay=True)
 
         robot = self.robot
-        listen(f"{limb}/joint_command", JointCommand, lambda m: robot.command(
-            m.mode, m.names, m.command, time.monotonic()))
+        listen(f"{limb}/joint_command", JointCommand, self._command)
         listen(f"{limb}/joint_command_timeout", Float64, self._timeout)
         listen(f"{limb}/suppress_gravity_compensation", Empty, lambda m: robot.suppress(time.monotonic()))
         listen("/robot/set_super_enable", Bool, lambda m: robot.super_enable(m.data))
@@ -66,6 +65,13 @@ class RospyRobot:
 
     def _rate(self, message) -> None:
         self.rate = message.data
+
+    def _command(self, message) -> None:
+        self.robot.command(message.mode, message.names, message.command, time.monotonic())
+        if self.fault == "slow":
+            self.lock.release()
+            time.sleep(0.002)
+            self.lock.acquire()
 
     def _timeout(self, message) -> None:
         self.robot.timeout = message.data
