@@ -95,9 +95,10 @@ def test_shutdown_from_the_graph_is_seen(graph: Graph) -> None:
 
 
 def test_a_slow_reader_gets_the_newest_and_never_delays_us() -> None:
-    ours, peer = socket.socketpair()
-    for end in (ours, peer):
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        ours = socket.create_connection(server.getsockname())
+        peer, _ = server.accept()
     publisher = Publisher("/t", String, latch=False)
     publisher.attach(ours, "slow")
     longest = 0.0

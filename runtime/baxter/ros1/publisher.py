@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import socket
 import struct
-import termios
 import threading
 from dataclasses import dataclass
 
@@ -20,12 +19,18 @@ from diffpbd.runtime.baxter.ros1.wire import LENGTH
 
 __all__ = ["Connection", "Publisher"]
 
-UNSENT_LIMIT = 2  # messages that the kernel may hold unacknowledged before newer ones replace the waiting one
+SIOCOUTQNSD = 0x894B  # of Linux: bytes of a TCP socket that were not yet put on the wire
 
 
-def _unacknowledged(connection: socket.socket) -> int:
-    """Bytes in the kernel's send queue, sent or not, that the peer has not acknowledged."""
-    return int(struct.unpack("i", fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, b"\0\0\0\0"))[0])
+def _unsent(connection: socket.socket) -> int:
+    """Bytes that the kernel has taken and not yet put on the wire; 0 where it does not say.
+
+    Not the unacknowledged ones: a peer may acknowledge small messages up to 40 ms late and still have them.
+    """
+    try:
+        return int(struct.unpack("i", fcntl.ioctl(connection.fileno(), SIOCOUTQNSD, b"\0\0\0\0"))[0])
+    except OSError:
+        return 0
 
 
 @dataclass
@@ -54,7 +59,7 @@ class Connection:
             self.partial = self.partial[self._push(self.partial) :]
         if self.partial or not self.waiting:
             return
-        if _unacknowledged(self.socket) > UNSENT_LIMIT * len(self.waiting):
+        if _unsent(self.socket) > 0:
             return
         frame, self.waiting = self.waiting, b""
         taken = self._push(frame)
