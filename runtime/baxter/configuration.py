@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from diffpbd.runtime.baxter.program import ProgramController
 from diffpbd.runtime.control import (
     Controller,
     GravityController,
@@ -76,7 +77,7 @@ def make_controller(data: Mapping[str, Any]) -> Controller:
         goal = [np.nan if angle is None else angle for angle in settings.pop("goal")]
         return ImpedanceController(settings["stiffness"], settings["damping"], goal,
                                    goal_speed=settings["goal_speed"])  # fmt: skip
-    raise InputError(f"There is no controller {data['name']!r}: expected hold, gravity or impedance.")
+    raise InputError(f"There is no controller {data['name']!r}: expected hold, gravity, impedance or program.")
 
 
 _LIMIT_ARRAYS = ("lower", "upper", "speed", "effort", "law_effort", "torque_rate")
@@ -137,7 +138,15 @@ class Configuration:
                 f"{robot.name} in {robot.folder} is other code (hash {robot.manifest.abi_hash[:12]}) than "
                 f"the configuration was made for ({self.abi_hash[:12]}): generate it, or use that folder."
             )
-        model = gravity_model(robot, self.alpha) if self.owner is GravityOwner.MODEL else None
-        return Supervisor(
-            make_controller(self.controller), self.limits, self.settings, owner=self.owner, gravity=model
-        )
+        controller: Controller
+        model: GravityModel | None = None
+        if self.controller["name"] == "program":
+            program = ProgramController(
+                self.controller["command"], self.alpha, robot.n, timeout=self.controller["timeout"]
+            )
+            controller, model = program, program.gravity
+        else:
+            controller, model = make_controller(self.controller), gravity_model(robot, self.alpha)
+        if self.owner is GravityOwner.ROBOT:
+            model = None
+        return Supervisor(controller, self.limits, self.settings, owner=self.owner, gravity=model)

@@ -31,7 +31,7 @@ from diffpbd.runtime.baxter.stopping import MasterWatch, Phase, Reason, Report, 
 from diffpbd.runtime.control.controllers import Mode
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.supervisor import Decision, Supervisor
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.errors import DiffpbdError, InputError
 
 __all__ = ["Run", "RunOptions"]
 
@@ -107,8 +107,9 @@ class Run:
             except RefusedError as error:
                 reason = Reason.REFUSED if self.phase is Phase.CHECK else Reason.GATE
                 report.reason, report.text = reason, str(error)
-            except InputError as error:
-                report.reason, report.text = Reason.REFUSED, str(error)
+            except DiffpbdError as error:
+                reason = Reason.REFUSED if self.phase is Phase.CHECK else Reason.FAILED
+                report.reason, report.text = reason, str(error)
             except KeyboardInterrupt:
                 report.reason, report.text = Reason.INTERRUPTED, "KeyboardInterrupt"
             except BaseException as error:

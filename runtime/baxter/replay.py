@@ -13,8 +13,10 @@ import numpy as np
 from diffpbd.runtime.baxter.bag import read_bag
 from diffpbd.runtime.baxter.configuration import Configuration
 from diffpbd.runtime.baxter.errors import LogError
+from diffpbd.runtime.baxter.program import ProgramController
 from diffpbd.runtime.baxter.recorder import CONFIGURATION_TOPIC, START, TICK_TOPIC, csv_columns
 from diffpbd.runtime.baxter.ros1.messages import Header, String, Tick
+from diffpbd.runtime.control import Supervisor
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["ReplayReport", "read_run", "replay"]
@@ -74,6 +76,14 @@ def replay(path: str | Path, robot: Robot) -> ReplayReport:
     """Feed a log's states to its controller on `robot` and compare what comes out."""
     configuration, ticks = read_run(path)
     supervisor = configuration.supervisor(robot)
+    try:
+        return _compare(supervisor, ticks, robot, str(path))
+    finally:
+        if isinstance(supervisor.controller, ProgramController):
+            supervisor.controller.close()
+
+
+def _compare(supervisor: Supervisor, ticks: Iterator[Tick], robot: Robot, path: str) -> ReplayReport:
     count = 0
     for tick in ticks:
         if tick.name != robot.joints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from diffpbd.runtime.baxter.configuration import Configuration, has_spring, limi
 from diffpbd.runtime.baxter.description import compare_description, tighter_limits
 from diffpbd.runtime.baxter.errors import GraphError, RefusedError
 from diffpbd.runtime.baxter.loop import SUPPRESS_PERIOD, Run, RunOptions
+from diffpbd.runtime.baxter.program import ProgramController
 from diffpbd.runtime.baxter.recorder import Recorder
 from diffpbd.runtime.baxter.replay import replay
 from diffpbd.runtime.baxter.ros1 import Node
@@ -37,6 +39,8 @@ STIFFNESS = {"s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.
 """N·m/rad by joint; the paper's 30 at the shoulder, less where the effort limits are lower."""
 DAMPING = {"s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2}
 """N·m·s/rad by joint."""
+REPLY_SHARE = 0.5
+"""Share of a period that a controller program may take for its reply."""
 LEAD_DAMPING = 0.2
 """Share of DAMPING that the gravity controller keeps, so that a led arm does not coast."""
 
@@ -44,7 +48,8 @@ LEAD_DAMPING = 0.2
 @click.command("run")
 @click.argument("robot", default="baxter")
 @click.option("--side", type=click.Choice(["left", "right"]), default="left")
-@click.option("--controller", type=click.Choice(["hold", "gravity", "impedance"]), default="hold")
+@click.option("--controller", type=click.Choice(["hold", "gravity", "impedance", "program"]), default="hold")
+@click.option("--program", metavar="COMMAND", help="With --controller program: your program, such as ./spring.")
 @click.option("--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1")
 @click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
 @click.option("--from", "source", metavar="LOG", help="With --transport replay: the log to replay.")
@@ -126,8 +131,11 @@ def _run(
             click.echo(f"view: {viewer.url}")
             observer = viewer.tick
         simulated = options["transport"] == "simulated"
+        supervisor = configuration.supervisor(robot)
+        if isinstance(supervisor.controller, ProgramController):
+            stack.callback(supervisor.controller.close)
         run = Run(
-            arm, configuration.supervisor(robot),
+            arm, supervisor,
             RunOptions(duration=options["duration"], enable=options["enable"] or simulated),
             recorder=recorder, stop=stop, observer=observer,
         )  # fmt: skip
@@ -158,6 +166,10 @@ def _configuration(robot: Robot, options: dict[str, Any]) -> Configuration:
             "stiffness": stiffness.tolist(), "damping": damping.tolist(),
             "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"],
         }  # fmt: skip
+    elif options["controller"] == "program":
+        if not options["program"]:
+            raise click.UsageError("--controller program needs --program COMMAND.")
+        controller |= {"command": shlex.split(options["program"]), "timeout": REPLY_SHARE / options["rate"]}
     return Configuration(
         robot.name, robot.manifest.abi_hash, robot.joints, controller, owner, alpha,
         limits_of(robot, torque_share=options["torque_share"]),

@@ -14,6 +14,7 @@ from diffpbd.runtime import Robot
 from diffpbd.runtime.baxter.arm import BaxterArm
 from diffpbd.runtime.baxter.configuration import Configuration, limits_of
 from diffpbd.runtime.baxter.loop import Run, RunOptions
+from diffpbd.runtime.baxter.program import ProgramController
 from diffpbd.runtime.baxter.recorder import Recorder
 from diffpbd.runtime.baxter.ros1 import Node
 from diffpbd.runtime.baxter.stopping import Phase, Report, StopRequest
@@ -88,6 +89,8 @@ def execute(
         finally:
             ended.set()
             thread.join()
+            if isinstance(run.supervisor.controller, ProgramController):
+                run.supervisor.controller.close()
             if recorder is not None:
                 recorder.close()
     assert not failed, failed

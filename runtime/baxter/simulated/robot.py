@@ -19,6 +19,7 @@ POSITION, VELOCITY, TORQUE, RAW_POSITION = 1, 2, 3, 4
 SUPPRESS_TIMEOUT = 0.2  # s; the robot asks for more than 5 Hz
 POSITION_GAINS = (900.0, 60.0)  # 1/s², 1/s; a critically damped 30 rad/s
 VELOCITY_GAIN = 40.0  # 1/s
+GRAVITY_LIKENESS = 0.15  # a torque this near to gravity, relative to it, is meant to hold the arm
 DISABLED_BRAKE = 60.0  # N·m·s/rad; the disabled arm sinks slowly
 CATCH_UP = 0.25  # s of physics that one call makes up for; after a longer pause the rest is left out
 
@@ -99,8 +100,8 @@ class SimulatedBaxter:
             self._fresh = False
         if mode == TORQUE and self.compensating(now):
             gravity = plant.compensation(plant.q)
-            size = float(gravity @ gravity)
-            audit.gravity_twice += int(size > 1.0 and 0.8 < float(numbers @ gravity) / size < 1.2)
+            apart = float(np.linalg.norm(numbers - gravity))
+            audit.gravity_twice += int(apart < GRAVITY_LIKENESS * float(np.linalg.norm(gravity)))
         if mode != self.mode or not audit.modes:
             audit.modes.append(mode)
         self.mode, self._target, self._commanded = mode, numbers, now
