@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-PIECE = 1500
+PIECE = 3000
 """Operations in one emitted C function; gcc's time grows faster than linearly beyond some thousands."""
 
 UNARY: Mapping[int, str] = {
@@ -106,7 +106,7 @@ def _statements(f: ca.Function, accumulate: bool) -> list[_Statement]:
         elif op == ca.OP_INPUT:
             result.append(_Statement(o[0], (), f"{ins[i[0]]}[{i[1]}]"))
         elif op == ca.OP_OUTPUT:
-            result.append(_Statement(None, (i[0],), f"{outs[o[0]]}[{o[1]}] {sign} {{0}};"))
+            result.append(_Statement(None, (i[0],), f"{outs[o[0]]}[{o[1]}]{sign}{{0}};"))
         elif op in UNARY:
             result.append(_Statement(o[0], (i[0],), UNARY[op]))
         elif op in BINARY:
@@ -173,13 +173,13 @@ def kernel(f: ca.Function, name: str, *, accumulate: bool = False, piece: int = 
 def _piece_text(name: str, formals: str, part: Sequence[_Statement], before: set[int], after: set[int]) -> str:
     registers = sorted({s.write for s in part if s.write is not None} | before)
     lines = [f"static NOINLINE void {name}({formals}) {{"]
-    for k in range(0, len(registers), 12):
-        lines.append("  double " + ", ".join(f"a{r}" for r in registers[k : k + 12]) + ";")
-    lines += [f"  a{r} = w[{r}];" for r in sorted(before)]
+    for k in range(0, len(registers), 16):
+        lines.append(" double " + ",".join(f"a{r}" for r in registers[k : k + 16]) + ";")
+    lines += [f" a{r}=w[{r}];" for r in sorted(before)]
     for s in part:
         body = s.text.format(*(f"a{r}" for r in s.reads))
-        lines.append(f"  {body}" if s.write is None else f"  a{s.write} = {body};")
+        lines.append(f" {body}" if s.write is None else f" a{s.write}={body};")
     written = {s.write for s in part if s.write is not None}
-    lines += [f"  w[{r}] = a{r};" for r in sorted(after & written)]
+    lines += [f" w[{r}]=a{r};" for r in sorted(after & written)]
     lines.append("}\n")
     return "\n".join(lines)

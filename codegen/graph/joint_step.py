@@ -105,11 +105,16 @@ def jacobian_alpha(model: Model) -> ca.Function:
         program.output(key, getattr(s, key))
     own: dict[str, Any] = dict(r.inputs)
     blocks = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})
-    by_alpha = ca.densify(ca.jacobian(ca.vertcat(r.F, r.G), r.alpha))
-    F_alpha, G_alpha = ca.vertsplit(by_alpha, r.n)
-    dp = -solve(blocks["D"], F_alpha, symmetric=False)
-    dpd = -solve(blocks["M1"], ca.densify(ca.mtimes(blocks["K1"], dp) + G_alpha), symmetric=True) / r.h
-    return _function("jacobian_alpha", {**r.inputs, "alpha": r.alpha}, {"dp_next_dalpha": dp, "dpd_next_dalpha": dpd})
+    F_alpha, G_alpha = ca.jacobian(r.F, r.alpha), ca.jacobian(r.G, r.alpha)
+    # Inverses first: most columns of F_alpha and G_alpha are empty or hold one entry, and products keep that.
+    inverse = solve(blocks["D"], ca.SX.eye(r.n), symmetric=False)
+    response = solve(blocks["M1"], ca.SX.eye(r.n), symmetric=True) / r.h
+    carried = ca.mtimes(response, ca.mtimes(blocks["K1"], inverse))
+    dp = -ca.mtimes(inverse, F_alpha)
+    dpd = ca.mtimes(carried, F_alpha) - ca.mtimes(response, G_alpha)
+    return _function(
+        "jacobian_alpha", {**r.inputs, "alpha": r.alpha}, {"dp_next_dalpha": dp, "dpd_next_dalpha": dpd}
+    )
 
 
 def solve(A: Any, rhs: Any, symmetric: bool) -> Any:

@@ -20,6 +20,8 @@ BLOCKS: Final = {"body": BODY, "joint": JOINT, "friction": FRICTION, "spring": S
 
 VARIANTS: Final = {
     "variational_direct": step.variational_direct,
+    "variational_gauss_seidel": step.variational_gauss_seidel,
+    "variational_jacobi": step.variational_jacobi,
     "paper_direct": step.paper_direct,
     "paper_gauss_seidel": step.paper_gauss_seidel,
     "paper_jacobi": step.paper_jacobi,

@@ -3,8 +3,8 @@
 A residual is written once, as a function of the two positions and of world vectors fixed to parent or child.
 Its gradient is `diff` of the same expression under the left perturbation x <- x + dx, R <- (1 + [phi]x) R,
 which turns a vector `w` fixed to the body into `w + phi x w`. What the direct solver needs of a gradient, its
-null space and one solution of J d = -c, has a short closed form here, `hinge_motion` and `slide_motion`; the
-tests hold it against the gradients.
+null space and one solution of J d = -c, has a short closed form in `projection`; the tests hold it against
+the gradients.
 """
 
 from __future__ import annotations

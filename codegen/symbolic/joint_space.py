@@ -22,22 +22,21 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.symbolic import elimination, forces
+from diffpbd.codegen.symbolic import forces, joint_systems
 from diffpbd.codegen.symbolic.moments import (
     Half,
     Pose,
-    bilinear,
-    couplings,
     first_moment,
     half_moments,
-    pairing,
+    link_couplings,
     pose,
     project,
     second_moment,
+    weights,
 )
 from diffpbd.codegen.symbolic.program import Matrix, Program
 from diffpbd.codegen.symbolic.recursive import model_inputs
-from diffpbd.codegen.symbolic.rotation import axial, cross, dot
+from diffpbd.codegen.symbolic.rotation import axial, cross
 from diffpbd.codegen.symbolic.tree import Tree
 
 Wrench = tuple[Any, Any]
@@ -133,17 +132,15 @@ def start(tree: Tree) -> Program:
     plant = plant_inputs(b, tree)
     at = pose(b, tree, frames, p)
     half = half_moments(b, tree, at, body)
-    composite = couplings(b, tree, at, half, body, symmetric_moment=True)
-    M = bilinear(b, tree, at.screw, composite, at.screw)
-    M = b.let(M + diagonal(plant.rotor))
-    weights = [(cross(composite[i].x1, gravity), composite[i].m * gravity) for i in range(n)]
+    M = joint_systems.inertia(b, tree, at, half, body, plant.rotor)
+    held = joint_systems.inertia_product(b, tree, M, pd)
+    weight = project(b, tree, at.screw, weights(b, tree, half.first, body, gravity))
     k = b.let(h / 2)
     terms = []
     for i in range(n):
         push = b.let(u[i] + forces.spring_torque(p[i], plant.stiffness[i], plant.rest[i]))
-        weight = pairing(b, at.screw[i], (b.let(weights[i][0]), b.let(weights[i][1])))
-        terms.append(b.let(h * b.let(dot(M[i, :], pd) + k * b.let(push + weight))))
-    moved = elimination.solve(b, elimination.factors(b, M), Matrix(terms))
+        terms.append(b.let(h * b.let(held[i] + k * b.let(push + weight[i]))))
+    moved = joint_systems.inertia_solve(b, tree, M, [0] * n, Matrix(terms))
     b.output("half", _pack_half(n, half))
     b.output("screw", _pack_screw(n, at.screw))
     b.output("terms", Matrix(terms))
@@ -184,9 +181,9 @@ def newton(tree: Tree) -> Program:
     p1, p, half, screw, terms, frames, body, plant = _iteration_inputs(b, tree)
     at1 = pose(b, tree, frames, p1)
     F = residual(b, tree, at1, half, body, screw, plant, p, p1, terms)
-    D = bilinear(b, tree, screw, couplings(b, tree, at1, half, body), at1.screw)
-    factors = elimination.factors(b, b.let(D + diagonal(plant.rotor)))
-    correction = b.let(-elimination.solve(b, factors, F))
+    links = link_couplings(b, tree, at1, half, body)
+    factors = joint_systems.jacobian_factors(b, tree, screw, links, at1.screw, plant.rotor)
+    correction = b.let(-joint_systems.jacobian_solve(b, tree, factors, screw, F))
     b.output("next", b.let(p1 + correction))
     b.output("correction", correction)
     b.output("factors", factors)
@@ -198,10 +195,10 @@ def chord(tree: Tree) -> Program:
     """One iteration on F with the Jacobian that an earlier `newton` factored."""
     b = Program("joint_step_chord", "Chord iteration on F: the last Newton iteration's Jacobian again.")
     p1, p, half, screw, terms, frames, body, plant = _iteration_inputs(b, tree)
-    factors = b.input("factors", tree.n, tree.n)
+    factors = b.input("factors", *joint_systems.jacobian_shape(tree))
     at1 = pose(b, tree, frames, p1)
     F = residual(b, tree, at1, half, body, screw, plant, p, p1, terms)
-    correction = b.let(-elimination.solve(b, factors, F))
+    correction = b.let(-joint_systems.jacobian_solve(b, tree, factors, screw, F))
     b.output("next", b.let(p1 + correction))
     b.output("correction", correction)
     return b
@@ -220,17 +217,9 @@ def end(tree: Tree) -> Program:
     at1 = pose(b, tree, frames, p1)
     wrenches = step_wrenches(b, tree, at1, half, body)
     half1 = half_moments(b, tree, at1, body)
-    composite = couplings(b, tree, at1, half1, body, symmetric_moment=True)
-    M = bilinear(b, tree, at1.screw, composite, at1.screw)
     b.output("momentum", end_terms(b, tree, at1, wrenches, half1.first, body, gravity, plant, p, p1, u, h))
-    b.output("M", b.let(M + diagonal(plant.rotor)))
+    b.output("M", joint_systems.inertia(b, tree, at1, half1, body, plant.rotor))
     return b
-
-
-def diagonal(values: Any) -> Any:
-    """A square matrix with these on its diagonal."""
-    n = len(values)
-    return Matrix(n, n, lambda i, j: values[i] if i == j else 0)
 
 
 def friction_inputs(b: Program, tree: Tree) -> tuple[Any, Any, Any]:
@@ -244,10 +233,9 @@ def velocity(tree: Tree) -> Program:
     """momentum, M → pd_next without Coulomb friction: (M + h D_viscous) ṗ = momentum, exact in one solve."""
     n = tree.n
     b = Program("joint_step_velocity", "End velocity when friction is linear.")
-    M, momentum, h = b.input("M", n, n), b.input("momentum", n), b.scalar("h")
+    M, momentum, h = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", n), b.scalar("h")
     viscous = b.input("viscous", n)
-    factors = elimination.factors(b, b.let(M + diagonal([h * viscous[i] for i in range(n)])), symmetric=True)
-    b.output("pd_next", elimination.solve(b, factors, momentum))
+    b.output("pd_next", joint_systems.inertia_solve(b, tree, M, [h * viscous[i] for i in range(n)], momentum))
     return b
 
 
@@ -256,12 +244,14 @@ def velocity_gradient(tree: Tree) -> Program:
     """G as a function of ṗ: M ṗ − momentum − h τ_friction(ṗ), the gradient of a strictly convex function of ṗ."""
     n = tree.n
     b = Program("joint_step_velocity_gradient", "Residual of the implicit friction kick.")
-    M, momentum, h, pd = b.input("M", n, n), b.input("momentum", n), b.scalar("h"), b.input("pd", n)
+    M, momentum = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", n)
+    h, pd = b.scalar("h"), b.input("pd", n)
     coulomb, viscous, transition = friction_inputs(b, tree)
     out = []
+    held = joint_systems.inertia_product(b, tree, M, pd)
     for i in range(n):
         torque = b.let(forces.friction_torque(pd[i], coulomb[i], viscous[i], transition[i]))
-        out.append(b.let(dot(M[i, :], pd) - momentum[i] - h * torque))
+        out.append(b.let(held[i] - momentum[i] - h * torque))
     b.output("gradient", Matrix(out))
     return b
 
@@ -271,11 +261,11 @@ def velocity_newton(tree: Tree) -> Program:
     """Newton direction of `velocity_gradient` at ṗ."""
     n = tree.n
     b = Program("joint_step_velocity_newton", "Newton direction of the implicit friction kick.")
-    M, h, pd, gradient = b.input("M", n, n), b.scalar("h"), b.input("pd", n), b.input("gradient", n)
+    M, h = b.input("M", *joint_systems.inertia_shape(tree)), b.scalar("h")
+    pd, gradient = b.input("pd", n), b.input("gradient", n)
     coulomb, viscous, transition = friction_inputs(b, tree)
     slopes = [h * b.let(forces.friction_slope(pd[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
-    factors = elimination.factors(b, b.let(M + diagonal(slopes)), symmetric=True)
-    b.output("direction", b.let(-elimination.solve(b, factors, gradient)))
+    b.output("direction", b.let(-joint_systems.inertia_solve(b, tree, M, slopes, gradient)))
     return b
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import sympy as sp
 
 from diffpbd.codegen.symbolic import elimination, forces
-from diffpbd.codegen.symbolic.joint_space import Plant, Wrench, diagonal, friction_inputs, plant_inputs
+from diffpbd.codegen.symbolic.joint_space import Plant, Wrench, friction_inputs, plant_inputs
+from diffpbd.codegen.symbolic.joint_systems import diagonal
 from diffpbd.codegen.symbolic.moments import (
     Coupling,
     Half,

@@ -145,19 +145,39 @@ class Coupling:
         return Coupling(self.A.T, self.y1, self.x1, self.m)
 
 
-def couplings(b: Program, tree: Tree, y: Pose, x: Half, body: Any, symmetric_moment: bool = False) -> list[Coupling]:
-    """`Coupling` of every subtree for the motions y and x (the same pose twice: composite spatial inertias)."""
-    sums: list[list[Any]] = []
+def link_couplings(
+    b: Program, tree: Tree, y: Pose, x: Half, body: Any, symmetric_moment: bool = False
+) -> list[Coupling]:
+    """`Coupling` of every link for the motions y and x (the same pose twice: spatial inertias)."""
+    result = []
     for i in range(tree.n):
         A = second_moment(b, y.R[i], y.o[i], x, i)
         if symmetric_moment:
             A = Matrix([[A[0, 0], A[0, 1], A[0, 2]], [A[0, 1], A[1, 1], A[1, 2]], [A[0, 2], A[1, 2], A[2, 2]]])
-        sums.append([A, x.first[i], first_moment(b, y.R[i], y.o[i], body, i), body[0, i]])
+        result.append(Coupling(A, x.first[i], first_moment(b, y.R[i], y.o[i], body, i), body[0, i]))
+    return result
+
+
+def composites(b: Program, tree: Tree, links: list[Coupling]) -> list[Coupling]:
+    """Sums of the links' couplings over the subtree of every joint."""
+    sums: list[list[Any]] = [[C.A, C.x1, C.y1, C.m] for C in links]
     for i in range(tree.n - 1, -1, -1):
         parent = tree.parents[i]
         if parent >= 0:
             sums[parent] = [b.let(u + v) for u, v in zip(sums[parent], sums[i], strict=True)]
     return [Coupling(*s) for s in sums]
+
+
+def couplings(
+    b: Program, tree: Tree, y: Pose, x: Half, body: Any, symmetric_moment: bool = False
+) -> list[Coupling]:
+    """`Coupling` of every subtree for the motions y and x (the same pose twice: composite spatial inertias)."""
+    return composites(b, tree, link_couplings(b, tree, y, x, body, symmetric_moment))
+
+
+def weights(b: Program, tree: Tree, first: list[Any], body: Any, gravity: Any) -> list[tuple[Any, Any]]:
+    """Weight of every link as a wrench; `first` are its ∫ x dm."""
+    return [(b.let(cross(first[i], gravity)), b.let(body[0, i] * gravity)) for i in range(tree.n)]
 
 
 def project(b: Program, tree: Tree, screws: list[tuple[Any, Any]], wrenches: list[tuple[Any, Any]]) -> Any:

@@ -30,6 +30,7 @@ from diffpbd.codegen.symbolic.moments import (
     pose,
     project,
     second_moment,
+    weights,
 )
 from diffpbd.codegen.symbolic.program import Matrix, Program
 from diffpbd.codegen.symbolic.rotation import cross, dot, skew
@@ -115,11 +116,8 @@ def gravity_torque(tree: Tree) -> Program:
     p = b.input("p", tree.n)
     frames, body, gravity = model_inputs(b, tree)
     at = pose(b, tree, frames, p)
-    wrenches = []
-    for i in range(tree.n):
-        first = first_moment(b, at.R[i], at.o[i], body, i)
-        wrenches.append((b.let(cross(gravity, first)), b.let(-body[0, i] * gravity)))
-    b.output("u", project(b, tree, at.screw, wrenches))
+    first = [first_moment(b, at.R[i], at.o[i], body, i) for i in range(tree.n)]
+    b.output("u", b.let(-project(b, tree, at.screw, weights(b, tree, first, body, gravity))))
     return b
 
 

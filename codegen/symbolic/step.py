@@ -1,333 +1,117 @@
-"""The method on one page: the two integrators in maximal coordinates, as call programs.
+"""The method on one page: two integrators in maximal coordinates, three projections, as call programs.
 
 Inputs of every step: xi (13 a link), u (n), h, gravity (3), body (7 a link), joint (28 a joint), friction (3
-a joint), spring (2 a joint); output xi_next. Letters as in `notation`. Everything numeric happens in the leaf
-programs called.
+a joint), spring (2 a joint); output xi_next. Letters as in `notation`. The stages are in `stages`; everything
+numeric happens in the leaf programs that they call.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.symbolic import bodies, projection, sweeps, velocity
-from diffpbd.codegen.symbolic.notation import (
-    BODY,
-    FRICTION,
-    JOINT,
-    POSE,
-    POSE_POSITION,
-    POSE_QUATERNION,
-    POSITION,
-    QUATERNION,
-    SPRING,
-    STATE,
-    WORLD,
-    children,
-    column,
-    part,
-)
+from diffpbd.codegen.symbolic import impulses, stages, sweeps
+from diffpbd.codegen.symbolic.notation import column
 from diffpbd.codegen.symbolic.program import Program
 from diffpbd.codegen.symbolic.sweeps import Multiplier
 from diffpbd.codegen.symbolic.tree import Tree
+from diffpbd.codegen.symbolic.velocity import FRICTION_ITERATIONS
 
-SIZES = {
-    "xi": STATE,
-    "pose": POSE,
-    "pose_next": POSE,
-    "u": 1,
-    "body": BODY,
-    "joint": JOINT,
-    "friction": FRICTION,
-    "spring": SPRING,
-    "rotation": 9,
-    "turning": 9,
-    "target": 3,
-    "spin": 3,
-    "motion": 6,
-    "offset": 3,
-    "effort": 1,
-    "weight": sweeps.WEIGHT,
-}
-"""Numbers a link or joint of every flat input."""
+INPUTS = ("xi", "u", "h", "gravity", "body", "joint", "friction", "spring")
 
 
-def inputs(program: Program, tree: Tree, *names: str) -> dict[str, Any]:
-    """Declare inputs by name: `SIZES` a link, or gravity (3) and h (1)."""
-    single = {"gravity": 3, "h": 1}
-    return {k: program.input(k, single[k] if k in single else SIZES[k] * tree.n) for k in names}
+def _step(tree: Tree, name: str, doc: str) -> tuple[Program, dict[str, Any]]:
+    """A step program and its inputs by name."""
+    program = Program(f"step_{name}", doc)
+    return program, stages.inputs(program, tree, *INPUTS)
 
 
-def each(block: Any, size: int, tree: Tree, within: slice | None = None) -> list[Any]:
-    """The blocks of a flat column, link by link."""
-    return [part(block, size, i, within) for i in range(tree.n)]
+def _call(program: Program, stage: Program, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Call a stage with what it asks for."""
+    return program.call(stage, **{name: known[name] for name in stage.inputs})
 
 
-def rotations(program: Program, quaternions: list[Any]) -> list[Any]:
-    """Calls: R (9) of every quaternion."""
-    return [program.call(bodies.rotation_kernel(), q=q)["rotation"] for q in quaternions]
-
-
-@cache
-def variational_start(tree: Tree) -> Program:
-    """Half kick at the start pose, and the guess of the end: everything that stays fixed while the end is
-    sought."""
-    program = Program(
-        "variational_start",
-        "Start pose of a variational step: momenta, motions, efforts, and the first guess.",
-    )
-    at = inputs(program, tree, "xi", "u", "h", "gravity", "body", "joint", "spring")
-    launched = [
-        program.call(bodies.launch_kernel(), state=state, body=body, gravity=at["gravity"], h=at["h"])
-        for state, body in zip(each(at["xi"], STATE, tree), each(at["body"], BODY, tree), strict=True)
-    ]
-    x, R = each(at["xi"], STATE, tree, POSITION), [body["rotation"] for body in launched]
-    moving = projection.motions(program, tree, at["joint"], x, R, closing=False)
-    effort = velocity.efforts(program, tree, at["joint"], at["u"], at["spring"], x, R)
-    for name in ("turning", "target", "spin", "pose"):
-        program.output(name, column(*(body[name] for body in launched)))
-    for name in ("motion", "offset"):
-        program.output(name, column(*(link[name] for link in moving)))
-    program.output("effort", column(*effort))
-    return program
-
-
-@cache
-def variational_sweep(tree: Tree) -> Program:
-    """One Newton iteration on the momentum balance and the constraints at the end of the step: pose ->
-    pose_next."""
-    program = Program(
-        "variational_sweep", "Newton iteration of a variational step: all links, all constraints."
-    )
-    at = inputs(
-        program, tree, "pose", "turning", "target", "spin", "motion", "offset", "effort", "body", "joint", "h"
-    )
-    pose = each(at["pose"], POSE, tree)
-    x, R = (
-        each(at["pose"], POSE, tree, POSE_POSITION),
-        rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION)),
-    )
-    moving = projection.motions(program, tree, at["joint"], x, R, closing=True)
-    balanced = [
-        program.call(
-            bodies.balance_kernel(),
-            body=part(at["body"], BODY, i),
-            target=part(at["target"], 3, i),
-            spin=part(at["spin"], 3, i),
-            pose=pose[i],
-            rotation=R[i],
-            turning=part(at["turning"], 9, i),
-            start_offset=part(at["offset"], 3, i),
-            offset=moving[i]["offset"],
-            gap=moving[i]["gap"],
-        )
-        for i in range(tree.n)
-    ]
-    moved = projection.solve(
-        program,
-        tree,
-        [body["inertia"] for body in balanced],
-        [body["wrench"] for body in balanced],
-        moving,
-        pose,
-        start_motion=each(at["motion"], 6, tree),
-        effort=each(at["effort"], 1, tree),
-        h=at["h"],
-    )
-    program.output("pose_next", column(*moved))
-    return program
-
-
-@cache
-def variational_end(tree: Tree, friction_iterations: int) -> Program:
-    """Second half kick at the end pose, implicit friction, and velocities with J v = 0: pose -> xi_next."""
-    program = Program(
-        "variational_end", "End of a variational step: half kick, friction, velocity projection."
-    )
-    at = inputs(
-        program, tree, "xi", "pose", "turning", "u", "h", "gravity", "body", "joint", "friction", "spring"
-    )
-    pose = each(at["pose"], POSE, tree)
-    x, R = (
-        each(at["pose"], POSE, tree, POSE_POSITION),
-        rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION)),
-    )
-    moving = projection.motions(program, tree, at["joint"], x, R, closing=False)
-    effort = velocity.efforts(program, tree, at["joint"], at["u"], at["spring"], x, R)
-    landed = [
-        program.call(
-            bodies.landing_kernel(),
-            body=part(at["body"], BODY, i),
-            x=part(at["xi"], STATE, i, POSITION),
-            pose=pose[i],
-            rotation=R[i],
-            turning=part(at["turning"], 9, i),
-            offset=moving[i]["offset"],
-            gravity=at["gravity"],
-            h=at["h"],
-        )
-        for i in range(tree.n)
-    ]
-    given: dict[str, Any] = {}
-    for i in range(tree.n):
-        given |= {f"inertia_{i}": landed[i]["inertia"], f"momentum_{i}": landed[i]["momentum"]}
-        given |= {f"motion_{i}": moving[i]["motion"], f"effort_{i}": effort[i]}
-    joint_space = program.call(velocity.rate_balance(tree), h=at["h"], **given)
-    rate = velocity.rates(
-        program, tree, joint_space["M"], joint_space["impulse"], at["friction"], at["h"], friction_iterations
-    )
-    states: list[Any] = []
-    twists: list[Any] = []
-    for j, parent in enumerate(tree.parents):
-        carried = {} if parent == WORLD else {"twist_a": twists[parent]}
-        called = program.call(
-            velocity.velocity_kernel(tree.slides[j], parent == WORLD),
-            rate=rate[j, 0],
-            pose=pose[j],
-            **moving[j],
-            **carried,
-        )
-        twists.append(called["twist"])
-        states.append(called["state"])
-    program.output("xi_next", column(*states))
-    return program
+# Variational: second order, symplectic (the default). ---------------------------------------------------
 
 
 @cache
 def variational_direct(
-    tree: Tree, iterations: int = 1, friction_iterations: int = velocity.FRICTION_ITERATIONS
+    tree: Tree, iterations: int = 1, friction_iterations: int = FRICTION_ITERATIONS
 ) -> Program:
-    """The variational step (default): half kick, drift onto the constraints, half kick, velocity
-    projection."""
-    program = Program(
-        "step_variational_direct", "Variational step in maximal coordinates, direct projection."
-    )
-    at = inputs(program, tree, "xi", "u", "h", "gravity", "body", "joint", "friction", "spring")
-    start = program.call(
-        variational_start(tree), **{k: at[k] for k in ("xi", "u", "h", "gravity", "body", "joint", "spring")}
-    )
-    sweep, pose = variational_sweep(tree), start["pose"]
-    fixed = {k: start[k] for k in ("turning", "target", "spin", "motion", "offset", "effort")}
+    """Half kick, drift onto the constraints by Newton iterations on all poses, half kick, velocities."""
+    step, known = _step(tree, "variational_direct", "Variational step, direct projection.")
+    known |= _call(step, stages.variational_start(tree), known)
     for _ in range(iterations):
-        pose = program.call(sweep, pose=pose, body=at["body"], joint=at["joint"], h=at["h"], **fixed)[
-            "pose_next"
-        ]
-    end = program.call(variational_end(tree, friction_iterations), pose=pose, turning=start["turning"], **at)
-    program.output("xi_next", end["xi_next"])
-    return program
+        known["pose"] = _call(step, stages.variational_sweep(tree), known)["pose_next"]
+    end = _call(step, stages.variational_end(tree, friction_iterations), known)
+    step.output("xi_next", end["xi_next"])
+    return step
+
+
+def _variational_sweeps(
+    tree: Tree, solver: str, sweep: Program, iterations: int, friction_iterations: int
+) -> Program:
+    """Half kick, drift and constraint impulses by sweeps, half kick, velocities."""
+    step, known = _step(tree, f"variational_{solver}", f"Variational step, {solver} projection.")
+    known |= _call(step, stages.variational_start(tree), known)
+    known |= _call(step, stages.variational_aim(tree), known)
+    for _ in range(iterations):
+        known["aim"] = _call(step, sweep, known)["aim_next"]
+    known["pose"] = column(*stages.each(known["aim"], impulses.AIM, tree, impulses.AIM_POSE))
+    end = _call(step, stages.variational_end(tree, friction_iterations), known)
+    step.output("xi_next", end["xi_next"])
+    return step
 
 
 @cache
-def paper_start(tree: Tree) -> Program:
-    """Algorithm 1's prediction, without constraints: xi -> pose."""
-    program = Program("paper_start", "Predicted poses of a step of Algorithm 1 (corrected).")
-    at = inputs(program, tree, "xi", "u", "h", "gravity", "body", "joint", "spring")
-    state = each(at["xi"], STATE, tree)
-    x, R = each(at["xi"], STATE, tree, POSITION), rotations(program, each(at["xi"], STATE, tree, QUATERNION))
-    effort = velocity.efforts(program, tree, at["joint"], at["u"], at["spring"], x, R)
-    pulls = []
-    for j, parent in enumerate(tree.parents):
-        root, slide = parent == WORLD, tree.slides[j]
-        given = {"joint": part(at["joint"], JOINT, j), "effort": effort[j], "rotation_b": R[j]}
-        if slide and not root:
-            given |= {"x_a": x[parent], "x_b": x[j]}
-        pulls.append(program.call(bodies.pull_kernel(slide, root), **given))
-    poses = []
-    for i in range(tree.n):
-        given = {"state": state[i], "body": part(at["body"], BODY, i), "gravity": at["gravity"], "h": at["h"]}
-        reactions = [pulls[k]["reaction"] for k in children(tree, i)]
-        if reactions:
-            given["reaction"] = projection.total(program, reactions)
-        called = program.call(
-            bodies.predict_kernel(bool(reactions)), rotation=R[i], pull=pulls[i]["pull"], **given
-        )
-        poses.append(called["pose"])
-    program.output("pose", column(*poses))
-    return program
+def variational_gauss_seidel(
+    tree: Tree, iterations: int = 30, friction_iterations: int = FRICTION_ITERATIONS
+) -> Program:
+    """The variational step with Gauss-Seidel sweeps of constraint impulses."""
+    sweep = impulses.impulse_sweep(tree, gathered=False)
+    return _variational_sweeps(tree, "gauss_seidel", sweep, iterations, friction_iterations)
 
 
 @cache
-def direct_sweep(tree: Tree) -> Program:
-    """All constraint rows at once, J W Jᵀ λ = -c, poses corrected by W Jᵀ λ: pose -> pose_next."""
-    program = Program("direct_sweep", "Direct projection of all poses onto the constraints.")
-    at = inputs(program, tree, "pose", "body", "joint")
-    pose = each(at["pose"], POSE, tree)
-    x, R = (
-        each(at["pose"], POSE, tree, POSE_POSITION),
-        rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION)),
-    )
-    moving = projection.motions(program, tree, at["joint"], x, R, closing=True)
-    weighed = [
-        program.call(
-            bodies.weight_kernel(),
-            body=part(at["body"], BODY, i),
-            rotation=R[i],
-            offset=link["offset"],
-            gap=link["gap"],
-        )
-        for i, link in enumerate(moving)
-    ]
-    moved = projection.solve(
-        program,
-        tree,
-        [body["inertia"] for body in weighed],
-        [body["wrench"] for body in weighed],
-        moving,
-        pose,
-    )
-    program.output("pose_next", column(*moved))
-    return program
+def variational_jacobi(
+    tree: Tree,
+    iterations: int = 30,
+    friction_iterations: int = FRICTION_ITERATIONS,
+    relaxation: float = 0.5,
+) -> Program:
+    """The variational step with Jacobi sweeps of constraint impulses, relaxed."""
+    sweep = impulses.impulse_sweep(tree, gathered=True, relaxation=relaxation)
+    return _variational_sweeps(tree, "jacobi", sweep, iterations, friction_iterations)
 
 
-@cache
-def paper_end(tree: Tree, friction_iterations: int) -> Program:
-    """Velocities read off the poses, then the implicit friction kick on the joint rates: pose -> xi_next."""
-    program = Program("paper_end", "Velocities of a step of Algorithm 1 (corrected), and friction.")
-    at = inputs(program, tree, "xi", "pose", "h", "body", "joint", "friction")
-    states = [
-        program.call(bodies.read_off_kernel(), state=state, pose=pose, h=at["h"])["next"]
-        for state, pose in zip(each(at["xi"], STATE, tree), each(at["pose"], POSE, tree), strict=True)
-    ]
-    if friction_iterations:
-        poses = each(at["pose"], POSE, tree)
-        states = velocity.damped(program, tree, states, poses, at, friction_iterations)
-    program.output("xi_next", column(*states))
-    return program
+# Paper: Algorithm 1, corrected; first order. ------------------------------------------------------------
 
 
 def _paper(tree: Tree, solver: str, sweep: Program, iterations: int, friction_iterations: int) -> Program:
-    """Algorithm 1, corrected: predict, project the poses onto the constraints, read the velocities off."""
-    program = Program(f"step_paper_{solver}", f"Algorithm 1 (corrected), {solver} projection.")
-    at = inputs(program, tree, "xi", "u", "h", "gravity", "body", "joint", "friction", "spring")
-    forced = {k: at[k] for k in ("xi", "u", "h", "gravity", "body", "joint", "spring")}
-    pose = program.call(paper_start(tree), **forced)["pose"]
-    fixed = {"joint": at["joint"], "body": at["body"]}
+    """Predict, project the poses onto the constraints, read the velocities off."""
+    step, known = _step(tree, f"paper_{solver}", f"Algorithm 1 (corrected), {solver} projection.")
+    known |= _call(step, stages.paper_start(tree), known)
     if "weight" in sweep.inputs:
-        fixed = {
-            "joint": at["joint"],
-            "weight": program.call(sweeps.weights(tree), body=at["body"])["weight"],
-        }
+        known |= _call(step, sweeps.weights(tree), known)
     for _ in range(iterations):
-        pose = program.call(sweep, pose=pose, **fixed)["pose_next"]
-    ending = {k: at[k] for k in ("xi", "h", "body", "joint", "friction")}
-    end = program.call(paper_end(tree, friction_iterations), pose=pose, **ending)
-    program.output("xi_next", end["xi_next"])
-    return program
+        known["pose"] = _call(step, sweep, known)["pose_next"]
+    end = _call(step, stages.paper_end(tree, friction_iterations), known)
+    step.output("xi_next", end["xi_next"])
+    return step
 
 
 @cache
-def paper_direct(
-    tree: Tree, iterations: int = 1, friction_iterations: int = velocity.FRICTION_ITERATIONS
-) -> Program:
+def paper_direct(tree: Tree, iterations: int = 1, friction_iterations: int = FRICTION_ITERATIONS) -> Program:
     """Algorithm 1 with all constraint rows solved at once."""
-    return _paper(tree, "direct", direct_sweep(tree), iterations, friction_iterations)
+    return _paper(tree, "direct", stages.direct_sweep(tree), iterations, friction_iterations)
 
 
 @cache
 def paper_gauss_seidel(
     tree: Tree,
     iterations: int = 30,
-    friction_iterations: int = velocity.FRICTION_ITERATIONS,
+    friction_iterations: int = FRICTION_ITERATIONS,
     multiplier: Multiplier = Multiplier.BLOCK,
 ) -> Program:
     """Algorithm 1 with Gauss-Seidel sweeps, as the paper has it."""
@@ -339,11 +123,10 @@ def paper_gauss_seidel(
 def paper_jacobi(
     tree: Tree,
     iterations: int = 30,
-    friction_iterations: int = velocity.FRICTION_ITERATIONS,
+    friction_iterations: int = FRICTION_ITERATIONS,
     multiplier: Multiplier = Multiplier.BLOCK,
     relaxation: float | None = None,
 ) -> Program:
     """Algorithm 1 with Jacobi sweeps, averaged or relaxed."""
-    return _paper(
-        tree, "jacobi", sweeps.jacobi_sweep(tree, multiplier, relaxation), iterations, friction_iterations
-    )
+    sweep = sweeps.jacobi_sweep(tree, multiplier, relaxation)
+    return _paper(tree, "jacobi", sweep, iterations, friction_iterations)

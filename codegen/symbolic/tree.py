@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+DENSE_DEPTH = 12
+"""Joints on a path up to which dense elimination needs fewer operations than elimination along the tree (counted: at 7 joints
+half as many for a step, at 15 as many)."""
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -21,6 +25,16 @@ class Tree:
     def n(self) -> int:
         """Number of moving joints (and links)."""
         return len(self.parents)
+
+    @property
+    def depth(self) -> int:
+        """Number of joints on the longest path from base to tip."""
+        return max((len(self.ancestors(k)) for k in range(self.n)), default=0)
+
+    @property
+    def deep(self) -> bool:
+        """Whether joint-space systems are solved along the tree (O(n)) instead of as dense matrices."""
+        return self.depth > DENSE_DEPTH
 
     def ancestors(self, joint: int) -> tuple[int, ...]:
         """The joints from this one (included) to the base."""

@@ -42,9 +42,9 @@ from diffpbd.codegen.symbolic.rotation import cross, dot, symmetric
 from diffpbd.codegen.symbolic.tree import Tree
 
 FRICTION_ITERATIONS = 10
-"""Newton iterations on friction. From rest, on Baxter with h·slope/inertia up to 230 at any joint, 8 reach
-1e-9 of the impulse in nearly all cases and 12 in all of many thousand; without Coulomb friction the first is
-exact."""
+"""Newton iterations on friction, from rest. On Baxter, sticking, slipping and between, with h·slope/inertia of 230
+and far beyond, 1e-12 of the impulse takes 6 in the median, 11 in 99 % and 12 in all of 9 000 trials; without
+Coulomb friction the first is exact."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The maximal step, iterated to convergence, solves the joint-space equations F and G; payload and parameters."""
+"""The converged maximal step solves the joint-space equations F and G; payload and parameters."""
 
 from __future__ import annotations
 

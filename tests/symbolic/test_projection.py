@@ -21,7 +21,7 @@ from support.maximal import (
 )
 
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.symbolic import step, sweeps
+from diffpbd.codegen.symbolic import stages, step, sweeps
 from diffpbd.codegen.symbolic.kinematics import joint_state
 from diffpbd.codegen.symbolic.sweeps import Multiplier
 
@@ -50,7 +50,9 @@ def test_direct_projection_solves_the_dense_system(robot: Robot) -> None:
     W = weight(robot, pose)
     d = -W @ J.T @ np.linalg.solve(J @ W @ J.T, c)
     given = numbers(robot)
-    got = evaluate(step.direct_sweep(tree_of(robot)), pose=pose.ravel(), **given)["pose_next"].reshape(-1, 7)
+    got = evaluate(stages.direct_sweep(tree_of(robot)), pose=pose.ravel(), **given)["pose_next"].reshape(
+        -1, 7
+    )
     np.testing.assert_allclose(got, displaced(pose, d), atol=1e-11)
 
 
@@ -60,7 +62,7 @@ def test_direct_projection_closes_the_joints(robot: Robot) -> None:
     sizes = []
     for _ in range(6):
         sizes.append(np.abs(dense_constraints(robot, pose)[0]).max())
-        sweep = step.direct_sweep(tree_of(robot))
+        sweep = stages.direct_sweep(tree_of(robot))
         pose = evaluate(sweep, pose=pose.ravel(), **numbers(robot))["pose_next"].reshape(-1, 7)
     assert np.abs(dense_constraints(robot, pose)[0]).max() < 1e-12 < sizes[0]
 
@@ -72,11 +74,11 @@ def test_variational_iteration_is_newtons_on_poses_and_multipliers(robot: Robot)
     given = numbers(robot) | free(robot) | {"xi": xi, "h": h, "u": rng.normal(size=n)}
     given["spring"] = np.column_stack([rng.uniform(1, 5, n), rng.uniform(-1, 1, n)]).ravel()
     starting = {k: given[k] for k in ("xi", "u", "h", "gravity", "body", "joint", "spring")}
-    start = evaluate(step.variational_start(tree_of(robot)), **starting)
+    start = evaluate(stages.variational_start(tree_of(robot)), **starting)
     pose = displaced(poses_of(xi), 0.03 * rng.normal(size=6 * n))
     fixed = {k: start[k] for k in ("turning", "target", "spin", "motion", "offset", "effort")}
     iterated = {k: given[k] for k in ("body", "joint", "h")}
-    got = evaluate(step.variational_sweep(tree_of(robot)), pose=pose.ravel(), **fixed, **iterated)
+    got = evaluate(stages.variational_sweep(tree_of(robot)), pose=pose.ravel(), **fixed, **iterated)
 
     K, r = np.zeros((6 * n, 6 * n)), np.zeros(6 * n)
     for i, s in enumerate(xi.reshape(-1, 13)):
