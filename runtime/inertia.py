@@ -160,7 +160,7 @@ def link_parameters(manifest: Manifest, alpha: npt.ArrayLike | None = None) -> F
 
 
 def _symmetric(upper: FloatArray) -> FloatArray:
-    result = np.empty((*upper.shape[:-1], 3, 3))
+    result: FloatArray = np.empty((*upper.shape[:-1], 3, 3))
     result[..., _ROWS, _COLUMNS] = upper
     result[..., _COLUMNS, _ROWS] = upper
     return result
