@@ -13,7 +13,8 @@ from typing import Any
 import casadi as ca
 
 from diffpbd.codegen.graph.catalogue import DOCS
-from diffpbd.codegen.graph.functions import Graphs, Spec
+from diffpbd.codegen.graph.derivatives import Spec
+from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.symbolic import forces, recursive
 
 
