@@ -16,7 +16,8 @@ from diffpbd.codegen.emit import sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS
 from diffpbd.codegen.generate import Row, versions
 from diffpbd.codegen.graph import joint_step, maximal
-from diffpbd.codegen.graph.functions import Graphs, Spec
+from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
+from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build, prepare
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, RobotFacts
@@ -44,12 +45,13 @@ def write_folder(
         )
     graphs: dict[str, ca.Function] = {}
     seconds: dict[str, float] = {}
-    values: list[Spec] = []
-    derivatives: list[Spec] = []
+    values: list[Spec | RowSpec] = []
+    derivatives: list[Spec | RowSpec] = []
     clock = time.perf_counter()
-    for spec in Graphs(model, forward=not singular).specs():
+    for spec in specs(Graphs(model, forward=not singular)):
         (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
-        graphs[spec.name] = spec.graph
+        if isinstance(spec, Spec):
+            graphs[spec.name] = spec.graph
         seconds[spec.name], clock = time.perf_counter() - clock, time.perf_counter()
     sources.add_leaves(emission, "src/functions.c", values)
     sources.add_leaves(emission, "src/derivatives.c", derivatives)

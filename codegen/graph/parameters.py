@@ -77,7 +77,7 @@ def upper_triangle(matrix: Mat3) -> tuple[float, ...]:
 
 
 def roll_pitch_yaw(joint: Joint) -> tuple[float, float, float]:
-    """Angles [rad] about fixed axes of a joint's rotation, R = Rz Ry Rx; roll is 0 where pitch is ±90° (one angle then)."""
+    """Angles [rad] about fixed axes of a joint's rotation, R = Rz Ry Rx; where pitch is ±90° roll is taken as 0."""
     R = joint.rotation
     level = math.hypot(R[0][0], R[1][0])
     pitch = math.atan2(-R[2][0], level)
