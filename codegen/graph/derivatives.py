@@ -73,7 +73,7 @@ def _assembled(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, A
         return
     if name == "inverse_dynamics":
         jac = graphs.inverse_jacobian(graphs.p, graphs.pd, graphs.pdd)
-        jac["u"] = jac["u"] + graphs.model.blocks["offset"]
+        jac["u"] = jac["u"] + graphs.gears.chosen(graphs.model.blocks["offset"])
     else:
         jac = dict(outputs)
         for out, value in outputs.items():
@@ -88,7 +88,7 @@ def _assembled(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, A
 
 def _forward(graphs: Graphs, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec]:
     """By the implicit function theorem: M δp̈ = δu − ∂(inverse dynamics), at p̈ = forward dynamics."""
-    n = graphs.model.robot.n
+    n = graphs.gears.n
     at = outputs["pdd"]
     jac = graphs.inverse_jacobian(graphs.p, graphs.pd, at)
     M = jac["du_dpdd"]
@@ -128,17 +128,18 @@ def _by_rows(name: str, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[S
 
 def _regressor_rows(graphs: Graphs) -> RowSpec:
     """Row j of the regressor is the gradient of joint j's torque by the inertial parameters of the links."""
-    n = graphs.model.robot.n
-    body, seed = ca.SX.sym("body", 10, n), ca.SX.sym("u_bar", n)
+    n, gears = graphs.model.robot.n, graphs.gears
+    body, seed = ca.SX.sym("body", 10, n), ca.SX.sym("u_bar", gears.n)
+    motion = {"p": gears.positions(graphs.p), "pd": gears.rates(graphs.pd), "pdd": gears.rates(graphs.pdd)}
     program = recursive.inverse_dynamics(graphs.model.tree)
-    torque = graphs.program(program, p=graphs.p, pd=graphs.pd, pdd=graphs.pdd, body=body)["u"]
+    torque = gears.torques(graphs.program(program, **motion, body=body)["u"])
     row = ca.substitute(ca.jtimes(torque, ca.vec(body), seed, True), ca.vec(body), ca.DM.zeros(10 * n))
     inputs = [("p", graphs.p), ("pd", graphs.pd), ("pdd", graphs.pdd), ("alpha", graphs.alpha)]
     graph = _function("regressor", [*inputs, ("u_bar", seed)], {"row": row})
     sizes = tuple((k, v.numel()) for k, v in inputs)
     bars = (("body", 10 * n),)
     return RowSpec(
-        "regressor", DOCS["regressor"], "regressor", sizes, (("u", n),), bars, ("body",), graph=graph, plain="Y"
+        "regressor", DOCS["regressor"], "regressor", sizes, (("u", gears.n),), bars, ("body",), graph=graph, plain="Y"
     )
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import casadi as ca
 
 from diffpbd.codegen.graph import maximal
+from diffpbd.codegen.graph.gears import gears_of
+from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.symbolic import forces, recursive, recursive_jacobian
@@ -26,7 +28,8 @@ class Graphs:
         """`forward`: whether the mass matrix can be inverted (no massless end links), so that forward dynamics exists."""
         self.model = model
         self.forward = forward
-        n = model.robot.n
+        self.gears = gears_of(model.robot)
+        n = self.gears.n
         self.p, self.pd, self.pdd, self.u = (ca.SX.sym(k, n) for k in ("p", "pd", "pdd", "u"))
         self.h = ca.SX.sym("h")
         self.alpha = model.alpha
@@ -37,56 +40,78 @@ class Graphs:
         return inline(program, given)
 
     def friction(self, pd: Any) -> Any:
-        """Friction torque on each joint (n)."""
-        return self.program(forces.friction_program(self.model.robot.n), pd=pd)["torque"]
+        """Friction torque on each coordinate (n)."""
+        program = forces.friction_program(self.model.robot.n)
+        return self.gears.torques(self.program(program, pd=self.gears.rates(pd))["torque"])
 
     def spring(self, p: Any) -> Any:
-        """Spring torque on each joint (n)."""
-        return self.program(forces.spring_program(self.model.robot.n), p=p)["torque"]
+        """Spring torque on each coordinate (n)."""
+        program = forces.spring_program(self.model.robot.n)
+        return self.gears.torques(self.program(program, p=self.gears.positions(p))["torque"])
 
     def inverse_dynamics(self, p: Any, pd: Any, pdd: Any) -> Any:
         """Rigid body, rotors, friction and springs: the true joint torque (n)."""
-        rigid = self.program(recursive.inverse_dynamics(self.model.tree), p=p, pd=pd, pdd=pdd)["u"]
-        return rigid + self.model.blocks["rotor"] * pdd - self.friction(pd) - self.spring(p)
+        gears, program = self.gears, recursive.inverse_dynamics(self.model.tree)
+        all_pdd = gears.rates(pdd)
+        rigid = self.program(program, p=gears.positions(p), pd=gears.rates(pd), pdd=all_pdd)["u"]
+        return gears.torques(rigid + self.model.blocks["rotor"] * all_pdd) - self.friction(pd) - self.spring(p)
 
     def mass_matrix(self, p: Any) -> Any:
         """M with rotors (n × n)."""
-        return self.program(recursive.mass_matrix(self.model.tree), p=p)["M"] + ca.diag(self.model.blocks["rotor"])
+        rigid = self.program(recursive.mass_matrix(self.model.tree), p=self.gears.positions(p))["M"]
+        return self.gears.fold(rigid + ca.diag(self.model.blocks["rotor"]))
+
+    def forward_dynamics(self, p: Any, pd: Any, u: Any) -> Any:
+        """Joint accelerations under the true torque u: along the tree, or by Aᵀ M A where joints mimic others."""
+        push = u + self.friction(pd) + self.spring(p)
+        if self.gears.matrix is None:
+            return self.program(recursive.forward_dynamics(self.model.tree), p=p, pd=pd, u=push)["pdd"]
+        return solve(self.mass_matrix(p), push - self.gears.torques(self.bias(p, pd)), symmetric=True)
+
+    def bias(self, p: Any, pd: Any) -> Any:
+        """Torque on every joint of the tree of gravity and velocity products."""
+        program, n = recursive.inverse_dynamics(self.model.tree), self.model.robot.n
+        known = {"p": self.gears.positions(p), "pd": self.gears.rates(pd), "pdd": ca.SX.zeros(n)}
+        return self.program(program, **known)["u"]
 
     def values(self) -> Iterator[tuple[str, Sequence[tuple[str, Any]], Mapping[str, Any]]]:
         """(name, inputs, outputs) of every plain function."""
-        model, tree = self.model, self.model.tree
+        model, tree, gears = self.model, self.model.tree, self.gears
         p, pd, pdd, u = self.p, self.pd, self.pdd, self.u
+        all_p, all_pd, all_pdd = gears.positions(p), gears.rates(pd), gears.rates(pdd)
         state, alpha = [("p", p), ("pd", pd)], ("alpha", self.alpha)
-        sensor = self.inverse_dynamics(p, pd, pdd) + model.blocks["offset"]
+        sensor = self.inverse_dynamics(p, pd, pdd) + gears.chosen(model.blocks["offset"])
         yield "inverse_dynamics", [*state, ("pdd", pdd), alpha], {"u": sensor}
         if self.forward:
-            push = u + self.friction(pd) + self.spring(p)
-            pdd_of_u = self.program(recursive.forward_dynamics(tree), p=p, pd=pd, u=push)["pdd"]
-            yield "forward_dynamics", [*state, ("u", u), alpha], {"pdd": pdd_of_u}
+            yield "forward_dynamics", [*state, ("u", u), alpha], {"pdd": self.forward_dynamics(p, pd, u)}
         yield "mass_matrix", [("p", p), alpha], {"M": self.mass_matrix(p)}
-        yield "gravity", [("p", p), alpha], self.program(recursive.gravity_torque(tree), p=p)
-        yield "coriolis", [*state, alpha], self.program(recursive.coriolis(tree), p=p, pd=pd)
-        yield "energy", [*state, alpha], self.program(recursive.energy(tree), p=p, pd=pd)
+        weight = self.program(recursive.gravity_torque(tree), p=all_p)["u"]
+        yield "gravity", [("p", p), alpha], {"u": gears.torques(weight)}
+        coriolis = self.program(recursive.coriolis(tree), p=all_p, pd=all_pd)["u"]
+        yield "coriolis", [*state, alpha], {"u": gears.torques(coriolis)}
+        yield "energy", [*state, alpha], self.program(recursive.energy(tree), p=all_p, pd=all_pd)
         link = model.robot.tips[0].link
         if link >= 0:
-            yield "tip_pose", [("p", p), alpha], self.program(recursive.tip_pose(tree, link), p=p)
-            yield "tip_jacobian", [("p", p), alpha], self.program(recursive.tip_jacobian(tree, link), p=p)
+            yield "tip_pose", [("p", p), alpha], self.program(recursive.tip_pose(tree, link), p=all_p)
+            jacobian = self.program(recursive.tip_jacobian(tree, link), p=all_p)["J"]
+            yield "tip_jacobian", [("p", p), alpha], {"J": gears.columns(jacobian)}
         if not tree.deep:
-            regressor = self.program(recursive.regressor(tree), p=p, pd=pd, pdd=pdd)
-            yield "regressor", [*state, ("pdd", pdd), alpha], regressor
+            regressor = self.program(recursive.regressor(tree), p=all_p, pd=all_pd, pdd=all_pdd)["Y"]
+            yield "regressor", [*state, ("pdd", pdd), alpha], {"Y": gears.torques(regressor)}
         yield "spring_torque", [("p", p), alpha], {"torque": self.spring(p)}
         yield "friction_torque", [("pd", pd), alpha], {"torque": self.friction(pd)}
         yield from maximal.values(model)
 
     def inverse_jacobian(self, p: Any, pd: Any, pdd: Any) -> dict[str, Any]:
         """u (true joint torque) and its derivatives by p, pd and pdd (n × n each), joint forces included."""
-        own = self.model.blocks
-        rigid = self.program(recursive_jacobian.inverse_dynamics_jacobian(self.model.tree), p=p, pd=pd, pdd=pdd)
-        slopes = self.program(forces.friction_slope_program(self.model.robot.n), pd=pd)["slope"]
+        own, gears = self.model.blocks, self.gears
+        all_pd, all_pdd = gears.rates(pd), gears.rates(pdd)
+        program = recursive_jacobian.inverse_dynamics_jacobian(self.model.tree)
+        rigid = self.program(program, p=gears.positions(p), pd=all_pd, pdd=all_pdd)
+        slopes = self.program(forces.friction_slope_program(self.model.robot.n), pd=all_pd)["slope"]
         return {
-            "u": rigid["u"] + own["rotor"] * pdd - self.friction(pd) - self.spring(p),
-            "du_dp": rigid["du_dp"] + ca.diag(own["stiffness"]),
-            "du_dpd": rigid["du_dpd"] + ca.diag(slopes),
-            "du_dpdd": rigid["M"] + ca.diag(own["rotor"]),
+            "u": gears.torques(rigid["u"] + own["rotor"] * all_pdd) - self.friction(pd) - self.spring(p),
+            "du_dp": gears.fold(rigid["du_dp"] + ca.diag(own["stiffness"])),
+            "du_dpd": gears.fold(rigid["du_dpd"] + ca.diag(slopes)),
+            "du_dpdd": gears.fold(rigid["M"] + ca.diag(own["rotor"])),
         }
