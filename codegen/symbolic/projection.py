@@ -191,20 +191,23 @@ def _unpacked(flat: Any, general: bool) -> Any:
 
 
 @cache
-def elimination_kernel(general: bool, carries: bool, slide: bool, root: bool) -> Program:
+def elimination_kernel(general: bool, carries: bool, slide: bool, root: bool, resisted: bool = False) -> Program:
     """Leaf: `rule` of one joint and, unless it is a root, what its parent feels of it, `carried_on`.
 
     With K and r of everything the joint carries: s = -(S₀ᵀ K d_a + S₀ᵀ r - effort)/(S₀ᵀ K S₁). The pivot
     S₀ᵀ K S₁ is the inertia the joint feels, positive for K symmetric and near it otherwise (K and S₀ differ
     from symmetric by O(h)), so no pivoting is needed. A root's parent rests: its rule is the constant alone.
+    `resisted` joints, those of the velocity stage, add `slope` to their pivot and `drive` to their effort, and r is minus the
+    link's momentum.
     """
     kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}{'' if carries else '_tip'}"
     program = Program(
-        f"eliminate_{kind}_{'general' if general else 'symmetric'}",
+        f"eliminate_{kind}_{'general' if general else 'symmetric'}{'_resisted' if resisted else ''}",
         "One joint eliminated: how it moves with its parent, what its parent feels of it.",
     )
     inertia = program.input("inertia", GENERAL_INERTIA if general else SYMMETRIC_INERTIA)
-    r, S1 = program.input("wrench", 6), motion_of(program.input("motion", 6), slide, root)
+    r = -program.input("momentum", 6) if resisted else program.input("wrench", 6)
+    S1 = motion_of(program.input("motion", 6), slide, root)
     S0 = motion_of(program.input("start_motion", 6), slide, root) if general else S1
     K = spatial_inertia(inertia)
     if carries:
@@ -217,8 +220,12 @@ def elimination_kernel(general: bool, carries: bool, slide: bool, root: bool) ->
         K, r, S0, S1 = K[felt, felt], r[felt, 0], S0[felt, 0], S1[felt, 0]
     K, r = program.let(K), program.let(r)
     U = program.let(K * S1)
-    inverse = program.let(1 / program.let(dot(S0, U)))
+    pivot = dot(S0, U)
     load = dot(S0, r)
+    if resisted:
+        pivot = pivot + program.scalar("slope")
+        load = load - program.scalar("drive")
+    inverse = program.let(1 / program.let(pivot))
     if general:
         h, effort = program.scalar("h"), program.scalar("effort")
         load = load - program.let(h * h / 2) * effort

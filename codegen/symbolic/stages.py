@@ -162,13 +162,10 @@ def variational_end(tree: Tree, friction_iterations: int) -> Program:
         )
         for i in range(tree.n)
     ]
-    given: dict[str, Any] = {}
-    for i in range(tree.n):
-        given |= {f"inertia_{i}": landed[i]["inertia"], f"momentum_{i}": landed[i]["momentum"]}
-        given |= {f"motion_{i}": moving[i]["motion"], f"effort_{i}": effort[i]}
-    joint_space = program.call(velocity.rate_balance(tree), h=at["h"], **given)
+    inertia, momentum = [link["inertia"] for link in landed], [link["momentum"] for link in landed]
+    motion = [link["motion"] for link in moving]
     rate = velocity.rates(
-        program, tree, joint_space["M"], joint_space["impulse"], at["friction"], at["h"], friction_iterations
+        program, tree, inertia, motion, momentum, effort, at["friction"], at["h"], friction_iterations
     )
     states: list[Any] = []
     twists: list[Any] = []
