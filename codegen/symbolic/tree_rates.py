@@ -16,8 +16,8 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import forces, projection
-from diffpbd.codegen.symbolic.notation import FRICTION, WORLD, children, column, part
+from diffpbd.codegen.symbolic import forces, limits, projection
+from diffpbd.codegen.symbolic.notation import FRICTION, LIMIT, WORLD, children, column, part
 from diffpbd.codegen.symbolic.program import Matrix, Program
 from diffpbd.codegen.symbolic.projection import RULE, SYMMETRIC_INERTIA, motion_of
 from diffpbd.codegen.symbolic.rotation import dot
@@ -46,12 +46,14 @@ def resistance_kernel(relative: bool) -> Program:
 
 
 @cache
-def rate_follow_kernel(slide: bool, root: bool, relative: bool) -> Program:
+def rate_follow_kernel(slide: bool, root: bool, relative: bool, limited: bool = False) -> Program:
     """Leaf: `next` rate of a joint and `twist` (6) of its link, or the changes of both, from its parent's.
 
-    A rate that would change its sign stops at zero, as in `velocity.friction_iteration`.
+    A rate that would change its sign stops at zero, as in `velocity.friction_iteration`; a `limited` joint does not move further
+    where it is at a limit, and says so: `lock_next`.
     """
     kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}{'_change' if relative else ''}"
+    kind = f"{kind}{'_limited' if limited else ''}"
     program = Program(f"rate_{kind}", "Rate of a joint from its parent's twist.")
     rule, S = program.input("rule", 1 if root else RULE), motion_of(program.input("motion", 6), slide, root)
     rate = program.scalar("rate")
@@ -60,7 +62,12 @@ def rate_follow_kernel(slide: bool, root: bool, relative: bool) -> Program:
     else:
         twist = program.input("twist_a", 6)
         s = program.let(-dot(rule[:6, 0], twist) - rule[6, 0])
-    target = program.let(program.scalar("before") + s) if relative else s
+    before = program.scalar("before") if relative else sp.Integer(0)
+    target = program.let(before + s)
+    if limited:
+        target, lock = limits.held(program, target, program.input("contact", LIMIT))
+        s = program.let(target - before)
+        program.output("lock_next", lock)
     sign = program.let(sp.sign(program.let(target * rate)))
     keep = program.let(1 + (sign - sp.Abs(sign)) / 2)
     program.output("next", program.let(keep * target))
@@ -72,7 +79,8 @@ def rate_follow_kernel(slide: bool, root: bool, relative: bool) -> Program:
 def rate_sweep(tree: Tree, relative: bool) -> Program:
     """Call program: one Newton iteration: rate (n) -> `rate_next` (n).
 
-    inertia (10 n), motion (6 n), friction (3 n), h, and either momentum (6 n) and effort (n) or, `relative`, before (n).
+    inertia (10 n), motion (6 n), friction (3 n), h, and either momentum (6 n) and effort (n) or, `relative`, before (n). With
+    limits also contact (2 n) and lock (n) -> `lock_next` (n).
     """
     n = tree.n
     program = Program(f"rate_sweep{'_change' if relative else ''}", "Newton iteration on all joint rates.")
@@ -81,6 +89,8 @@ def rate_sweep(tree: Tree, relative: bool) -> Program:
     momentum = None if relative else program.input("momentum", 6 * n)
     given_name = "before" if relative else "effort"
     given = program.input(given_name, n)
+    if tree.limits:
+        contact, lock = program.input("contact", LIMIT * n), program.input("lock", n)
     rules: list[Any] = [None] * n
     felt: list[Any] = [None] * n
     for j in reversed(range(n)):
@@ -99,34 +109,63 @@ def rate_sweep(tree: Tree, relative: bool) -> Program:
         behind = [felt[k] for k in children(tree, j)]
         if behind:
             own["carried"] = projection.total(program, behind)
+        root = tree.parents[j] == WORLD
+        limited = not root and j in tree.limits
+        if limited:
+            own |= {"lock": lock[j, 0], "before": given[j, 0] if relative else sp.Integer(0)}
         kernel = projection.elimination_kernel(
-            False, bool(behind), tree.slides[j], tree.parents[j] == WORLD, resisted=True
+            False, bool(behind), tree.slides[j], root, resisted=True, limited=limited
         )
         called = program.call(kernel, **own, **resistance)
         rules[j], felt[j] = called["rule"], called.get("carried_on")
     twists: list[Any] = []
     after: list[Any] = []
+    locks: list[Any] = []
     for j, parent in enumerate(tree.parents):
         own = {"rule": rules[j], "motion": part(motion, 6, j), "rate": rate[j, 0]}
         if relative:
             own["before"] = given[j, 0]
         if parent != WORLD:
             own["twist_a"] = twists[parent]
-        called = program.call(rate_follow_kernel(tree.slides[j], parent == WORLD, relative), **own)
+        limited = j in tree.limits
+        if limited:
+            own["contact"] = part(contact, LIMIT, j)
+        called = program.call(rate_follow_kernel(tree.slides[j], parent == WORLD, relative, limited), **own)
+        locks.append(called["lock_next"][0, 0] if limited else sp.Integer(0))
         twists.append(called["twist"])
         after.append(called["next"])
     program.output("rate_next", column(*after))
+    if tree.limits:
+        program.output("lock_next", column(*locks))
     return program
 
 
 def rates(
-    program: Program, tree: Tree, blocks: dict[str, list[Any]], friction: Any, h: Any, iterations: int
+    program: Program,
+    tree: Tree,
+    blocks: dict[str, list[Any]],
+    friction: Any,
+    h: Any,
+    iterations: int,
+    room: list[Any] | None = None,
 ) -> Any:
     """Calls: joint rates (n), iterated from rest; `blocks` as `rate_sweep` takes them, link by link, `before` making it
-    relative."""
+    relative.
+
+    With limits, first passes at rest find which of the joints that have no `room` are held.
+    """
     kernel = rate_sweep(tree, "before" in blocks)
     given = {name: column(*block) for name, block in blocks.items()}
     rate = sp.zeros(tree.n, 1)
+    if room is not None:
+        contact, locks = limits.contacts(program, room)
+        given |= {"contact": column(*contact), "lock": column(*locks)}
+        for _ in range(limits.PASSES - 1):
+            given["lock"] = program.call(kernel, **given, friction=friction, h=h, rate=rate)["lock_next"]
+        for _ in range(iterations):
+            called = program.call(kernel, **given, friction=friction, h=h, rate=rate)
+            rate, given["lock"] = called["rate_next"], called["lock_next"]
+        return rate
     for _ in range(iterations):
         rate = program.call(kernel, **given, friction=friction, h=h, rate=rate)["rate_next"]
     return rate

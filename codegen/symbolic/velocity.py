@@ -17,7 +17,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import bodies, elimination, forces, tree_rates
+from diffpbd.codegen.symbolic import bodies, elimination, forces, limits, tree_rates
 from diffpbd.codegen.symbolic.kinematics import hinge_beyond, slide_position
 from diffpbd.codegen.symbolic.notation import (
     BODY,
@@ -268,11 +268,12 @@ def rates(
     friction: Any,
     h: Any,
     iterations: int,
+    room: list[Any] | None = None,
 ) -> Any:
     """Calls: joint rates (n) of the momenta, with the implicit friction kick iterated from rest."""
-    if tree.deep:
+    if tree.deep or tree.limits:
         blocks = {"inertia": inertia, "motion": motion, "momentum": momentum, "effort": effort}
-        return tree_rates.rates(program, tree, blocks, friction, h, iterations)
+        return tree_rates.rates(program, tree, blocks, friction, h, iterations, room)
     given = _numbered(inertia=inertia, motion=motion, momentum=momentum, effort=effort)
     return _iterated(program, tree, program.call(rate_balance(tree), h=h, **given), friction, h, iterations)
 
@@ -286,11 +287,12 @@ def damped_rates(
     friction: Any,
     h: Any,
     iterations: int,
+    room: list[Any] | None = None,
 ) -> Any:
     """Calls: joint rates (n) after a friction kick of given ones."""
-    if tree.deep:
+    if tree.deep or tree.limits:
         blocks = {"inertia": inertia, "motion": motion, "before": before}
-        return tree_rates.rates(program, tree, blocks, friction, h, iterations)
+        return tree_rates.rates(program, tree, blocks, friction, h, iterations, room)
     given = _numbered(inertia=inertia, motion=motion, rate=before)
     return _iterated(program, tree, program.call(rate_inertia(tree), **given), friction, h, iterations)
 
@@ -298,8 +300,8 @@ def damped_rates(
 def damped(
     program: Program, tree: Tree, states: list[Any], poses: list[Any], at: dict[str, Any], iterations: int
 ) -> list[Any]:
-    """Calls: states after a friction kick of their joints' rates alone; without friction they stay as they
-    are."""
+    """Calls: states after a friction kick of their joints' rates alone, and none outward at limits; without
+    friction and limits they stay as they are."""
     x = [pose[POSE_POSITION, 0] for pose in poses]
     R = [program.call(bodies.rotation_kernel(), q=pose[POSE_QUATERNION, 0])["rotation"] for pose in poses]
     moving = motions(program, tree, at["joint"], x, R, closing=False)
@@ -317,7 +319,8 @@ def damped(
         own = {"body": part(at["body"], BODY, j), "rotation": R[j], "offset": moving[j]["offset"]}
         inertia.append(program.call(bodies.inertia_kernel(), **own)["inertia"])
     motion = [link["motion"] for link in moving]
-    after = damped_rates(program, tree, inertia, motion, before, at["friction"], at["h"], iterations)
+    room = limits.rooms(program, tree, at["joint"], at["limit"], at["angle"], x, R) if tree.limits else None
+    after = damped_rates(program, tree, inertia, motion, before, at["friction"], at["h"], iterations, room)
     results: list[Any] = []
     twists: list[Any] = []
     for j, parent in enumerate(tree.parents):
