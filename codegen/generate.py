@@ -59,6 +59,7 @@ def generate(
     sweeps: int | None = None,
     symbolic: Sequence[str] | None = None,
     friction: str | None = None,
+    limits: bool | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> GenerateResult:
     """Derive, emit and compile ROBOT (a shipped name, a recipe or a URDF file) into `out` (default generated/NAME).
@@ -71,6 +72,7 @@ def generate(
     recipe = with_options(
         find_recipe(robot, base=base, tip=list(tip) if tip else None),
         integrator=integrator, solver=solver, sweeps=sweeps, symbolic=symbolic or None, friction=friction,
+        limits=limits,
     )  # fmt: skip
     described = read_robot(recipe)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
@@ -104,6 +106,8 @@ def _command(robot: str, recipe: Recipe, plain: Recipe) -> str:
         words += ["--symbolic", ",".join(recipe.symbolic)]
     if recipe.friction != plain.friction:
         words += ["--friction", recipe.friction]
+    if recipe.limits != plain.limits:
+        words.append("--limits" if recipe.limits else "--no-limits")
     return " ".join(words)
 
 

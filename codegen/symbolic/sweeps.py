@@ -256,7 +256,7 @@ def gauss_seidel_sweep(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK) ->
     program = Program("gauss_seidel_sweep", "Gauss-Seidel sweep over the joints.")
     flat, weight = program.input("pose", POSE * tree.n), program.input("weight", WEIGHT * tree.n)
     joint = program.input("joint", JOINT * tree.n)
-    at = {"joint": joint, "weight": weight} | _limit_inputs(program, tree)
+    at = {"joint": joint, "weight": weight} | limit_inputs(program, tree)
     pose = [part(flat, POSE, i) for i in range(tree.n)]
     for j, parent in enumerate(tree.parents):
         for angular in (False, True):
@@ -278,7 +278,7 @@ def gauss_seidel_sweep(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK) ->
     return program
 
 
-def _limit_inputs(program: Program, tree: Tree) -> dict[str, Any]:
+def limit_inputs(program: Program, tree: Tree) -> dict[str, Any]:
     """Declares what the limits of a sweep need: limit (2 n), angle (n) and multiplier (n)."""
     if not tree.limits:
         return {}
@@ -289,13 +289,17 @@ def _limit_inputs(program: Program, tree: Tree) -> dict[str, Any]:
     }
 
 
+def limit_of(at: dict[str, Any], j: int) -> dict[str, Any]:
+    """What the kernels take of one joint's limits, from `limit_inputs`."""
+    return {"limit": part(at["limit"], LIMIT, j), "angle": at["angle"][j, 0], "multiplier": at["multiplier"][j]}
+
+
 def _limit(program: Program, tree: Tree, j: int, pose: list[Any], at: dict[str, Any], factor: Any) -> dict[str, Any]:
     parent = tree.parents[j]
     given = {"joint": part(at["joint"], JOINT, j), "pose_b": pose[j], "weight_b": part(at["weight"], WEIGHT, j)}
     if parent != WORLD:
         given |= {"pose_a": pose[parent], "weight_a": part(at["weight"], WEIGHT, parent)}
-    given |= {"limit": part(at["limit"], LIMIT, j), "angle": at["angle"][j, 0], "multiplier": at["multiplier"][j]}
-    return program.call(limit_kernel(tree.slides[j], parent == WORLD), **given, factor=factor)
+    return program.call(limit_kernel(tree.slides[j], parent == WORLD), **given, **limit_of(at, j), factor=factor)
 
 
 @cache
@@ -310,7 +314,7 @@ def jacobi_sweep(
     program = Program("jacobi_sweep", "Jacobi sweep over the joints.")
     flat, weight = program.input("pose", POSE * tree.n), program.input("weight", WEIGHT * tree.n)
     joint = program.input("joint", JOINT * tree.n)
-    at = {"joint": joint, "weight": weight} | _limit_inputs(program, tree)
+    at = {"joint": joint, "weight": weight} | limit_inputs(program, tree)
     pose = [part(flat, POSE, i) for i in range(tree.n)]
     for angular in (False, True):
         moves = [_correct(program, tree, j, angular, multiplier, pose, joint, weight) for j in range(tree.n)]
