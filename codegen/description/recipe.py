@@ -53,7 +53,8 @@ class Recipe:
     belongs into generated code. `base` and `tip` are link names; None and () leave the choice to the
     description (root, every end). Joints in `hold` are welded at their zero position. `h` [s] is only the
     default of the commands. `integrator` and `solver` name the default variant of `step`, `sweeps` counts the
-    iterations of each variant. With `limits` the joints stop at their limits (in the steps on maximal states). `gravity` [m/s²] (3, root link frame) is the default of alpha.
+    iterations of each variant. With `limits` joints stop at their limits in the steps on maximal states.
+    `gravity` [m/s²] (3, root link frame) is the default of alpha.
     """
 
     name: str

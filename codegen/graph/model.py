@@ -62,7 +62,8 @@ class Model:
 
     Shapes: before 12 × n, after 9 × n, body 10 × n (about the link origin, payload included), gravity 3, tip 12,
     the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
-    translation 3 × n, axis 3 × n, limit 2 n (lower and upper a joint, 0 where none acts), payload 10 (mass, com, inertia about it, tip frame).
+    translation 3 × n, axis 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
+    payload 10 (mass, com, inertia about it, tip frame).
     """
 
     robot: Robot

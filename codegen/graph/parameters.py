@@ -24,8 +24,8 @@ SIDES: Final = ("lower", "upper")
 
 
 def is_limited(joint: Joint) -> bool:
-    """Whether a joint has limits that its step can act on: both, in order, and a hinge less than a turn apart, because the links'
-    poses do not tell one turn from the next."""
+    """Whether a joint has limits that a step can act on: both, in order, and a hinge's less than a turn apart, because poses
+    of links do not tell one turn from the next."""
     if joint.lower is None or joint.upper is None or joint.type is JointType.CONTINUOUS or joint.lower >= joint.upper:
         return False
     return joint.type is JointType.PRISMATIC or joint.upper - joint.lower < 2.0 * math.pi

@@ -112,7 +112,7 @@ def impulse_kernel(slide: bool, angular: bool, root: bool) -> Program:
     return program
 
 
-def _declared(program: Program, root: bool) -> tuple[tuple[JointVectors, JointVectors], list[Any], tuple[Any, ...]]:
+def _declared(program: Program, root: bool) -> tuple[tuple[JointVectors, JointVectors], list[Any], tuple[Any, Any, Any, Any]]:
     """Declares a joint's numbers and its two bodies: the joint at the start and at the iterate, (1/m, K⁻¹) of child and parent,
     and what `limits.position` takes of the iterate."""
     joint = JointNumbers.of(program.input("joint", JOINT))
@@ -154,13 +154,13 @@ def _output_moves(program: Program, J0: list[Any], spread: list[Any], weights: l
 
 @cache
 def limit_impulse_kernel(slide: bool, root: bool) -> Program:
-    """Leaf: impulses of one joint's limits: `move_b`, `move_a` (9 each), and the joint's multiplier after `factor` times them."""
+    """Leaf: impulses of one joint's limits: `move_b`, `move_a` (9 each), and its multiplier after `factor` times them."""
     kind = f"{'slide' if slide else 'hinge'}_limit_impulse{'_root' if root else ''}"
     program = Program(kind, "Impulses of the limits of one joint.")
-    (start, end), weights, iterate = _declared(program, root)
+    (start, end), weights, (x_a, R_a, x_b, R_b) = _declared(program, root)
     limit, angle, multiplier = program.input("limit", LIMIT), program.scalar("angle"), program.scalar("multiplier")
     factor = program.scalar("factor")
-    p = limits.position(program, end.joint, slide, *iterate, angle)
+    p = limits.position(program, end.joint, slide, x_a, R_a, x_b, R_b, angle)
     J0, J1 = ([program.let(J) for J in reversed(limits.row_gradient(slide, at))] for at in (start, end))
     K, spread = _stiffness(program, 1, J0, J1, weights)
     change = program.let(limits.projected(program, multiplier, p, limit, K[0, 0]) - multiplier)

@@ -28,8 +28,8 @@ from diffpbd.codegen.symbolic.rotation import dot
 from diffpbd.codegen.symbolic.tree import Tree
 
 PASSES: Final = 3
-"""Solutions with the active set of the one before: the first finds who touches a limit, the second solves with them, the third is
-for joints that let others go. Further ones change nothing but where several joints reach their limits within one step."""
+"""Solutions with the active set of the one before: the first finds who touches a limit, the second solves with them, the third
+is for joints that let others go. Further ones change nothing but where several joints reach their limits within one step."""
 
 CLOSE: Final = sp.Float(1e-6)
 """[rad or m] A joint this near to its limit, or beyond, is at it when rates are sought: far above what a converged pose is off,

@@ -202,9 +202,10 @@ def elimination_kernel(
     With K and r of everything the joint carries: s = -(S₀ᵀ K d_a + S₀ᵀ r - effort)/(S₀ᵀ K S₁). The pivot
     S₀ᵀ K S₁ is the inertia the joint feels, positive for K symmetric and near it otherwise (K and S₀ differ
     from symmetric by O(h)), so no pivoting is needed. A root's parent rests: its rule is the constant alone.
-    `resisted` joints, those of the velocity stage, add `slope` to their pivot and `drive` to their effort, and r is minus the
-    link's momentum. What the parent feels of a joint that is locked at its limit (`limited`, not asked of roots) is all that the
-    joint carries, moved by `stop` to the limit (`resisted`: by minus the rate `before`); the rule still says how the joint would move if it were free.
+    `resisted` joints, those of the velocity stage, add `slope` to their pivot and `drive` to their effort, and r is minus
+    the link's momentum. What the parent feels of a joint that is locked at its limit (`limited`, not asked of roots) is all
+    that the joint carries, moved by `stop` to the limit (`resisted`: by minus the rate `before`); the rule still says how the
+    joint would move if it were free.
     """
     kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}{'' if carries else '_tip'}"
     program = Program(

@@ -1,8 +1,8 @@
 """The method on one page: two integrators in maximal coordinates, three projections, as call programs.
 
-Inputs of every step: xi (13 a link), u (n), h, gravity (3), body (7 a link), joint (28 a joint), friction (3
-a joint), spring (2 a joint), and limit (2 a joint) where limits act; output xi_next. Letters as in `notation`. The stages are in `stages`; everything
-numeric happens in the leaf programs that they call.
+Inputs of every step: xi (13 a link), u (n), h, gravity (3), body (7 a link), joint (28 a joint), friction (3 a joint), spring
+(2 a joint), and limit (2 a joint) where limits act; output xi_next. Letters as in `notation`. The stages are in `stages`;
+everything numeric happens in the leaf programs that they call.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ def resistance_kernel(relative: bool) -> Program:
 def rate_follow_kernel(slide: bool, root: bool, relative: bool, limited: bool = False) -> Program:
     """Leaf: `next` rate of a joint and `twist` (6) of its link, or the changes of both, from its parent's.
 
-    A rate that would change its sign stops at zero, as in `velocity.friction_iteration`; a `limited` joint does not move further
-    where it is at a limit, and says so: `lock_next`.
+    A rate that would change its sign stops at zero, as in `velocity.friction_iteration`; a `limited` joint does not move
+    further where it is at a limit, and says so: `lock_next`.
     """
     kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}{'_change' if relative else ''}"
     kind = f"{kind}{'_limited' if limited else ''}"
