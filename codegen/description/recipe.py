@@ -54,7 +54,8 @@ class Recipe:
     description (root, every end). Joints in `hold` are welded at their zero position. `h` [s] is only the
     default of the commands. `integrator` and `solver` name the default variant of `step`, `sweeps` counts the
     iterations of each variant. With `limits` joints stop at their limits in the steps on maximal states.
-    `gravity` [m/s²] (3, root link frame) is the default of alpha.
+    `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
+    which `identify --fit spring` fits.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Recipe:
     friction: str = "none"
     limits: bool = False
     gravity: tuple[float, float, float] = DEFAULT_GRAVITY
+    springs: tuple[str, ...] = ()
 
     @property
     def variant(self) -> str:
@@ -132,6 +134,7 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
         "friction": entries.text("friction", "none"),
         "limits": entries.flag("limits", False),
         "gravity": entries.vector("gravity", DEFAULT_GRAVITY),
+        "springs": entries.texts("springs", ()),
     }
     try:
         return Recipe(**options)
@@ -194,6 +197,7 @@ def with_options(
         friction=recipe.friction if friction is None else friction,
         limits=recipe.limits if limits is None else limits,
         gravity=recipe.gravity if gravity is None else gravity,
+        springs=recipe.springs,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from diffpbd.codegen.description.assembly import assemble
 from diffpbd.codegen.description.document import Document, read_document
-from diffpbd.codegen.description.doubts import link_doubts, mass_doubts, selection_doubts
+from diffpbd.codegen.description.doubts import link_doubts, mass_doubts, mimic_doubts, selection_doubts
 from diffpbd.codegen.description.faults import document_faults, selection_faults
 from diffpbd.codegen.description.recipe import as_names
 from diffpbd.codegen.description.report import Finding, Report
@@ -58,6 +58,7 @@ def examine(
         doubts += selection_doubts(selection)
     if selection is not None and not faults:
         robot = assemble(document.name or "robot", selection)
+        doubts += mimic_doubts(robot)
         doubts += mass_doubts(selection, robot)
     # Numbers that could not be read stand as zeros here: no doubt about them is worth a line.
     unread = {name for fault in document.faults for name in (*fault.links, *fault.joints)}

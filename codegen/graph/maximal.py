@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import casadi as ca
 
+from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import call_graph, inline
 from diffpbd.codegen.symbolic import constraints, kinematics, step, velocity
@@ -52,14 +53,19 @@ def blocks(model: Model) -> dict[str, Any]:
 
 
 def values(model: Model) -> Iterator[tuple[str, Sequence[tuple[str, Any]], Mapping[str, Any]]]:
-    """(name, inputs, outputs) of `fk`, `joint_state` and `constraints`."""
-    n, alpha = model.robot.n, ("alpha", model.alpha)
-    joint = blocks(model)["joint"]
-    p, pd, p_ref, xi = (ca.SX.sym(k, m) for k, m in (("p", n), ("pd", n), ("p_ref", n), ("xi", STATE * n)))
-    yield "fk", [("p", p), ("pd", pd), alpha], inline(kinematics.fk(model.tree), {"p": p, "pd": pd, "joint": joint})
-    back = inline(kinematics.joint_state(model.tree), {"xi": xi, "joint": joint, "p_ref": p_ref})
-    yield "joint_state", [("xi", xi), alpha, ("p_ref", p_ref)], back
-    yield "constraints", [("xi", xi), alpha], inline(constraints.constraints(model.tree), {"xi": xi, "joint": joint})
+    """(name, inputs, outputs) of `fk`, `joint_state` and, without mimic joints, `constraints`."""
+    gears, alpha = gears_of(model.robot), ("alpha", model.alpha)
+    joint, n = blocks(model)["joint"], gears.n
+    p, pd, p_ref = (ca.SX.sym(k, n) for k in ("p", "pd", "p_ref"))
+    xi = ca.SX.sym("xi", STATE * model.robot.n)
+    ahead = inline(kinematics.fk(model.tree), {"p": gears.positions(p), "pd": gears.rates(pd), "joint": joint})
+    yield "fk", [("p", p), ("pd", pd), alpha], ahead
+    given = {"xi": xi, "joint": joint, "p_ref": gears.positions(p_ref)}
+    back = inline(kinematics.joint_state(model.tree), given)
+    yield "joint_state", [("xi", xi), alpha, ("p_ref", p_ref)], {k: gears.chosen(v) for k, v in back.items()}
+    if gears.matrix is None:
+        residual = inline(constraints.constraints(model.tree), {"xi": xi, "joint": joint})
+        yield "constraints", [("xi", xi), alpha], residual
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def build(robot: Robot, recipe: Recipe) -> Model:
         return alpha[index[name]] if name in index else ca.SX(number)
 
     def column(kind: str) -> Any:
-        return ca.vertcat(*[alpha[index[f"{kind}.{j.name}"]] for j in robot.joints])
+        return ca.vertcat(*[entry(f"{kind}.{j.name}", 0.0) for j in robot.joints])
 
     mass = [entry(f"mass.{k.name}", k.inertial.mass) for k in robot.links]
     com = [_vector(entry, f"com.{k.name}", AXES, k.inertial.com) for k in robot.links]
