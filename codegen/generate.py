@@ -65,6 +65,7 @@ def generate(
     sweeps: int | None = None,
     symbolic: Sequence[str] | None = None,
     friction: str | None = None,
+    limits: bool | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> GenerateResult:
     """Derive, emit and compile ROBOT (a shipped name, a recipe or a URDF file) into `out` (default generated/NAME).
@@ -77,6 +78,7 @@ def generate(
     recipe = with_options(
         find_recipe(robot, base=base, tip=list(tip) if tip else None),
         integrator=integrator, solver=solver, sweeps=sweeps, symbolic=symbolic or None, friction=friction,
+        limits=limits,
     )  # fmt: skip
     described = read_robot(recipe)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
@@ -114,6 +116,8 @@ def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Re
         words += ["--symbolic", ",".join(recipe.symbolic)]
     if recipe.friction != plain.friction:
         words += ["--friction", recipe.friction]
+    if recipe.limits != plain.limits:
+        words.append("--limits" if recipe.limits else "--no-limits")
     return shlex.join(words)
 
 
