@@ -30,6 +30,8 @@ COMMANDS = {
     "info": _Command("diffpbd.runtime.commands.info", "Joints, limits, parameters and functions of a robot."),
     "eval": _Command("diffpbd.runtime.commands.evaluate", "Evaluate a generated function on JSON."),
     "simulate": _Command("diffpbd.runtime.commands.simulate", "Simulate a robot and write a log."),
+    "run": _Command("diffpbd.runtime.commands.run", "Run a controller on a Baxter arm, safely."),
+    "sim-baxter": _Command("diffpbd.runtime.commands.sim_baxter", "Simulate a Baxter on a ROS 1 graph."),
     "identify": _Command("diffpbd.runtime.solve.identify_command", "Identify parameters from logs."),
 }
 """Each module has a click command named `command`."""
@@ -38,6 +40,8 @@ EXTRAS = {
     **dict.fromkeys(("sympy", "jinja2", "lxml", "tomli"), "codegen"),
     **dict.fromkeys(("casadi", "scipy", "rich"), "solve"),
     "matplotlib": "plot",
+    "pinocchio": "simulated",
+    "viser": "view",
 }
 """The optional dependencies: import name to the extra that installs it."""
 

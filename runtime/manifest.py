@@ -163,7 +163,7 @@ class RobotFacts:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The generator's choices; h is the default step [s], sweeps are by variant."""
+    """The generator's choices; h is the default step [s], sweeps are by variant, springs the joints with one."""
 
     h: float
     integrator: str
@@ -172,6 +172,7 @@ class Recipe:
     variants: tuple[str, ...]
     symbolic: tuple[str, ...]
     friction: str
+    springs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -354,6 +355,7 @@ def _recipe(node: Node) -> Recipe:
         variants=node.get("variants").items(Node.text),
         symbolic=node.get("symbolic").items(Node.text),
         friction=node.get("friction").text(),
+        springs=node.find("springs").optional(lambda names: names.items(Node.text)) or (),
     )
 
 

@@ -53,7 +53,8 @@ class Recipe:
     belongs into generated code. `base` and `tip` are link names; None and () leave the choice to the
     description (root, every end). Joints in `hold` are welded at their zero position. `h` [s] is only the
     default of the commands. `integrator` and `solver` name the default variant of `step`, `sweeps` counts the
-    iterations of each variant. `gravity` [m/s²] (3, root link frame) is the default of alpha.
+    iterations of each variant. `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names
+    the joints that carry springs, which `identify --fit spring` fits.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Recipe:
     symbolic: tuple[str, ...] = ()
     friction: str = "none"
     gravity: tuple[float, float, float] = DEFAULT_GRAVITY
+    springs: tuple[str, ...] = ()
 
     @property
     def variant(self) -> str:
@@ -129,6 +131,7 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
         "symbolic": entries.texts("symbolic", ()),
         "friction": entries.text("friction", "none"),
         "gravity": entries.vector("gravity", DEFAULT_GRAVITY),
+        "springs": entries.texts("springs", ()),
     }
     try:
         return Recipe(**options)
@@ -189,6 +192,7 @@ def with_options(
         symbolic=recipe.symbolic if symbolic is None else tuple(symbolic),
         friction=recipe.friction if friction is None else friction,
         gravity=recipe.gravity if gravity is None else gravity,
+        springs=recipe.springs,
     )
 
 

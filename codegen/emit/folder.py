@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import casadi as ca
@@ -16,9 +17,11 @@ from diffpbd.codegen.emit import sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS
 from diffpbd.codegen.generate import Row, versions
 from diffpbd.codegen.graph import joint_step, maximal
-from diffpbd.codegen.graph.functions import Graphs, Spec
+from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
+from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build, prepare
 from diffpbd.codegen.graph.parameters import upper_triangle
+from diffpbd.codegen.problems import identification
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
@@ -45,23 +48,26 @@ def write_folder(
         )
     graphs: dict[str, ca.Function] = {}
     seconds: dict[str, float] = {}
-    values: list[Spec] = []
-    derivatives: list[Spec] = []
+    values: list[Spec | RowSpec] = []
+    derivatives: list[Spec | RowSpec] = []
     clock = time.perf_counter()
-    for spec in Graphs(model, forward=not singular).specs():
+    reduced = Graphs(model, forward=not singular)
+    geared = len(robot.independent) < robot.n
+    for spec in chain(specs(reduced), () if geared else identification.specs(reduced)):
         (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
-        graphs[spec.name] = spec.graph
+        if isinstance(spec, Spec):
+            graphs[spec.name] = spec.graph
         seconds[spec.name], clock = time.perf_counter() - clock, time.perf_counter()
     sources.add_leaves(emission, "src/functions.c", values)
     sources.add_leaves(emission, "src/derivatives.c", derivatives)
     work = 0
     massless = massless_links(robot)
-    geared = len(robot.independent) < robot.n
     if geared and not singular:
         followers = ", ".join(j.name for j in robot.joints if j.mimic is not None)
         say(
-            f"joints that mimic others ({followers}) are folded into every function but the steps: joint_step, rollouts and "
-            "steps in maximal coordinates are left out; hold these joints in a recipe to have them"
+            f"joints that mimic others ({followers}) are folded into every function but the steps: joint_step, rollouts, "
+            "node_torque, steps in maximal coordinates and what identification needs are left out; hold these joints in a "
+            "recipe to have them"
         )
     elif massless and not singular:
         names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)
@@ -92,7 +98,7 @@ def write_folder(
     )  # fmt: skip
     content = {path: text.encode() for path, text in emission.files.items()}
     for name, graph in graphs.items():
-        content[f"casadi/{name}.casadi"] = graph.serialize().encode()
+        content[f"casadi/{name}.casadi"] = _saved(graph, folder)
     _write(folder, content)
     manifest = Manifest(
         name=recipe.name,
@@ -107,6 +113,7 @@ def write_folder(
             recipe.variants,
             recipe.symbolic,
             recipe.friction,
+            recipe.springs,
         ),
         alpha=model.entries,
         constants=CONSTANTS,
@@ -121,6 +128,16 @@ def write_folder(
 
 def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) -> list[Row]:
     return [Row(f.name, f.operations, seconds.get(f.name, 0.0), texts.get(f.name, 0)) for f in manifest.functions]
+
+
+def _saved(graph: ca.Function, folder: Path) -> bytes:
+    """What `casadi.Function.load` reads; CasADi writes it to files only."""
+    path = folder / "graph.casadi"
+    try:
+        graph.save(str(path))
+        return path.read_bytes()
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _write(folder: Path, content: dict[str, bytes]) -> None:

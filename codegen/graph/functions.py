@@ -1,19 +1,16 @@
-"""The catalogue in reduced coordinates as CasADi SX functions, with their derivatives.
+"""The plain functions of the catalogue as CasADi SX expressions of one model.
 
-A `Spec` is one function of the catalogue: named inputs and outputs, a one-line doc. Its graph is a leaf (plain SX); the
-functions that iterate (`joint_step`, `rollout`, …) are in `joint_step.py`.
+Those that iterate (`joint_step`, `rollout`, …) are in `joint_step.py`, derivatives in `derivatives.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 
 from diffpbd.codegen.graph import maximal
-from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.graph.model import Model
@@ -22,15 +19,6 @@ from diffpbd.codegen.symbolic import forces, recursive, recursive_jacobian
 from diffpbd.codegen.symbolic.program import Program
 
 Pairs = Sequence[tuple[str, Any]]
-
-
-@dataclass(frozen=True)
-class Spec:
-    """One function: `graph` has the argument names of the catalogue."""
-
-    name: str
-    doc: str
-    graph: ca.Function
 
 
 class Graphs:
@@ -107,25 +95,12 @@ class Graphs:
             yield "tip_pose", [("p", p), alpha], self.program(recursive.tip_pose(tree, link), p=all_p)
             jacobian = self.program(recursive.tip_jacobian(tree, link), p=all_p)["J"]
             yield "tip_jacobian", [("p", p), alpha], {"J": gears.columns(jacobian)}
-        regressor = self.program(recursive.regressor(tree), p=all_p, pd=all_pd, pdd=all_pdd)["Y"]
-        yield "regressor", [*state, ("pdd", pdd), alpha], {"Y": gears.torques(regressor)}
+        if not tree.deep:
+            regressor = self.program(recursive.regressor(tree), p=all_p, pd=all_pd, pdd=all_pdd)["Y"]
+            yield "regressor", [*state, ("pdd", pdd), alpha], {"Y": gears.torques(regressor)}
         yield "spring_torque", [("p", p), alpha], {"torque": self.spring(p)}
         yield "friction_torque", [("pd", pd), alpha], {"torque": self.friction(pd)}
-
-    def specs(self) -> Iterator[Spec]:
-        """Every plain function, followed by its derivatives where the catalogue has them."""
-        for name, inputs, outputs in self.values():
-            yield Spec(name, DOCS[name], _function(name, inputs, outputs))
-            if name == "forward_dynamics":
-                yield from self._forward_derivatives(inputs, outputs)
-            elif name == "inverse_dynamics":
-                yield from self._inverse_derivatives(inputs, outputs)
-            elif name in ("gravity", "tip_pose"):
-                yield from _derivatives(name, inputs, outputs)
-        for name, inputs, outputs in maximal.values(self.model):
-            yield Spec(name, DOCS[name], _function(name, inputs, outputs))
-            if name != "constraints":
-                yield _vjp(name, inputs, outputs)
+        yield from maximal.values(model)
 
     def inverse_jacobian(self, p: Any, pd: Any, pdd: Any) -> dict[str, Any]:
         """u (true joint torque) and its derivatives by p, pd and pdd (n × n each), joint forces included."""
@@ -140,92 +115,3 @@ class Graphs:
             "du_dpd": gears.fold(rigid["du_dpd"] + ca.diag(slopes)),
             "du_dpdd": gears.fold(rigid["M"] + ca.diag(own["rotor"])),
         }
-
-    def _inverse_derivatives(self, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec]:
-        """The Jacobian assembled from mass moments; the rest by CasADi."""
-        jac = self.inverse_jacobian(self.p, self.pd, self.pdd)
-        jac["u"] = jac["u"] + self.gears.chosen(self.model.blocks["offset"])
-        name = "inverse_dynamics"
-        yield Spec(f"jac_{name}", _jac_doc(name), _function(f"jac_{name}", inputs, jac))
-        yield from (s for s in _derivatives(name, inputs, outputs) if s.name != f"jac_{name}")
-
-    def _forward_derivatives(self, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec]:
-        """By the implicit function theorem: M δp̈ = δu − ∂(inverse dynamics), at p̈ = forward dynamics."""
-        n = self.gears.n
-        at = outputs["pdd"]
-        jac = self.inverse_jacobian(self.p, self.pd, at)
-        M = jac["du_dpdd"]
-        response = solve(M, ca.densify(ca.horzcat(-jac["du_dp"], -jac["du_dpd"], ca.SX.eye(n))), symmetric=True)
-        parts = ca.horzsplit(response, n)
-        named = {"pdd": at, "dpdd_dp": parts[0], "dpdd_dpd": parts[1], "dpdd_du": parts[2]}
-        yield Spec(
-            "jac_forward_dynamics", _jac_doc("forward_dynamics"), _function("jac_forward_dynamics", inputs, named)
-        )
-        pdd = ca.SX.sym("pdd", n)
-        torque = self.inverse_dynamics(self.p, self.pd, pdd)
-
-        def here(expression: Any) -> Any:
-            return ca.substitute(expression, pdd, at)
-
-        by_alpha = solve(M, ca.densify(here(-ca.jacobian(torque, self.alpha))), symmetric=True)
-        yield Spec(
-            "jac_alpha_forward_dynamics",
-            _alpha_doc("forward_dynamics"),
-            _function("jac_alpha_forward_dynamics", inputs, {"dpdd_dalpha": by_alpha}),
-        )
-        seed = ca.SX.sym("pdd_bar", n)
-        w = ca.SX.sym("w", n)
-        pulled = ca.gradient(ca.dot(w, self.u) - ca.dot(w, torque), ca.vertcat(self.p, self.pd, self.u, self.alpha))
-        pulled = ca.substitute(here(pulled), w, solve(M, seed, symmetric=True))
-        sizes = [0, n, 2 * n, 3 * n, 3 * n + self.alpha.numel()]
-        bars = ca.vertsplit(pulled, sizes)
-        outs = dict(zip(("p_bar", "pd_bar", "u_bar", "alpha_bar"), bars, strict=True))
-        yield Spec(
-            "vjp_forward_dynamics",
-            _vjp_doc("forward_dynamics"),
-            _function("vjp_forward_dynamics", [*inputs, ("pdd_bar", seed)], outs),
-        )
-
-
-def _function(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> ca.Function:
-    dense = [ca.densify(ca.SX(v)) for v in outputs.values()]
-    return ca.Function(name, [v for _, v in inputs], dense, [k for k, _ in inputs], list(outputs), {"cse": True})
-
-
-def _jac_doc(name: str) -> str:
-    return f"{name} and its Jacobian by everything but alpha."
-
-
-def _alpha_doc(name: str) -> str:
-    return f"Jacobian of {name} by alpha."
-
-
-def _vjp_doc(name: str) -> str:
-    return f"Reverse derivative of {name}: seeds on the outputs, gradients by every input."
-
-
-def _derivatives(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> Iterator[Spec]:
-    """jac_NAME, jac_alpha_NAME and vjp_NAME by CasADi's algorithmic differentiation."""
-    plain = [(k, v) for k, v in inputs if k != "alpha"]
-    alpha = next(v for k, v in inputs if k == "alpha")
-    jac = dict(outputs)
-    for out, value in outputs.items():
-        for by, variable in plain:
-            jac[f"d{out}_d{by}"] = ca.jacobian(ca.vec(ca.SX(value)), variable)
-    yield Spec(f"jac_{name}", _jac_doc(name), _function(f"jac_{name}", inputs, jac))
-    by_alpha = {f"d{out}_dalpha": ca.jacobian(ca.vec(ca.SX(value)), alpha) for out, value in outputs.items()}
-    yield Spec(f"jac_alpha_{name}", _alpha_doc(name), _function(f"jac_alpha_{name}", inputs, by_alpha))
-    yield _vjp(name, inputs, outputs)
-
-
-def _vjp(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> Spec:
-    """vjp_NAME by CasADi's reverse mode."""
-    seeds = {f"{out}_bar": ca.SX.sym(f"{out}_bar", *ca.SX(value).shape) for out, value in outputs.items()}
-    bars = {}
-    for by, variable in inputs:
-        terms = [
-            ca.jtimes(ca.vec(ca.SX(v)), variable, ca.vec(s), True)
-            for v, s in zip(outputs.values(), seeds.values(), strict=True)
-        ]
-        bars[f"{by}_bar"] = sum(terms[1:], terms[0])
-    return Spec(f"vjp_{name}", _vjp_doc(name), _function(f"vjp_{name}", [*inputs, *seeds.items()], bars))

@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import elimination, forces
+from diffpbd.codegen.symbolic import elimination, forces, joint_systems
 from diffpbd.codegen.symbolic.joint_space import Plant, Wrench, friction_inputs, plant_inputs
 from diffpbd.codegen.symbolic.joint_systems import diagonal
 from diffpbd.codegen.symbolic.moments import (
@@ -26,6 +26,7 @@ from diffpbd.codegen.symbolic.moments import (
     bilinear,
     couplings,
     half_moments,
+    link_couplings,
     motion_cross,
     pairing,
     pose,
@@ -199,4 +200,35 @@ def adjoint(tree: Tree) -> Program:
     b.output("u_bar", b.let(b.let(h * h / 2) * (x + y)))
     b.output("x", x)
     b.output("y", y)
+    return b
+
+
+@cache
+def rate_system(tree: Tree) -> Program:
+    """rhs → x = (∂G/∂ṗ₁)⁻¹ rhs at the end of a step, friction's slope included (the matrix is symmetric)."""
+    n = tree.n
+    b = Program("joint_step_rate_system", "Solve with the Jacobian of G.")
+    p1, pd1, rhs = (b.input(k, n) for k in ("p_next", "pd_next", "rhs"))
+    h = b.scalar("h")
+    frames, body, _ = model_inputs(b, tree)
+    plant = plant_inputs(b, tree)
+    coulomb, viscous, transition = friction_inputs(b, tree)
+    at = pose(b, tree, frames, p1)
+    M = joint_systems.inertia(b, tree, at, half_moments(b, tree, at, body), body, plant.rotor)
+    slopes = [h * b.let(forces.friction_slope(pd1[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
+    b.output("x", joint_systems.inertia_solve(b, tree, M, slopes, rhs))
+    return b
+
+
+@cache
+def pose_system_transposed(tree: Tree) -> Program:
+    """rhs → x = (∂hF/∂p₁)⁻ᵀ rhs; transposing exchanges the roles of start and end screws."""
+    b = Program("joint_step_pose_system_transposed", "Solve with the transposed Jacobian of F.")
+    p, p1, rhs = (b.input(k, tree.n) for k in ("p", "p_next", "rhs"))
+    frames, body, _ = model_inputs(b, tree)
+    plant = plant_inputs(b, tree)
+    at0, at1 = pose(b, tree, frames, p), pose(b, tree, frames, p1)
+    links = [C.transposed for C in link_couplings(b, tree, at1, half_moments(b, tree, at0, body), body)]
+    factors = joint_systems.jacobian_factors(b, tree, at1.screw, links, at0.screw, plant.rotor)
+    b.output("x", joint_systems.jacobian_solve(b, tree, factors, at1.screw, rhs))
     return b

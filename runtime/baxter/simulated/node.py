@@ -1,0 +1,139 @@
+"""The simulated robot on a ROS 1 graph, through this project's own client: two nodes, like the robot."""
+
+from __future__ import annotations
+
+import threading
+import time as clock
+from pathlib import Path
+
+import numpy as np
+
+from diffpbd.runtime.baxter.ros1 import Node
+from diffpbd.runtime.baxter.ros1.messages import (
+    AssemblyState,
+    Bool,
+    Empty,
+    Float64,
+    Header,
+    JointCommand,
+    JointState,
+    SEAJointState,
+    UInt16,
+)
+from diffpbd.runtime.baxter.simulated.robot import SimulatedBaxter
+
+__all__ = ["SimulatedNode", "other_joints"]
+
+ASSEMBLY_RATE, GRIPPER_RATE = 100.0, 38.0  # Hz; as the robot's
+LOOP = 1e-3  # s
+RATE_RANGE = (1, 1000)  # Hz; what the robot takes for joint states
+
+
+def other_joints(side: str) -> tuple[str, ...]:
+    """The joints beside the simulated arm in the robot's joint states; they rest at zero."""
+    other = "right" if side == "left" else "left"
+    arm = (f"{other}_{joint}" for joint in ("e0", "e1", "s0", "s1", "w0", "w1", "w2"))
+    return ("head_nod", "head_pan", *arm, "torso_t0")
+
+
+class SimulatedNode:
+    """Publishes and obeys on the robot's topics; `run` until `stop` is set. Leave it with `close`."""
+
+    def __init__(self, robot: SimulatedBaxter, *, master: str | None = None, rate: int = 100) -> None:
+        """`rate` [Hz] of the arm's joint states until a client asks for another."""
+        self.robot = robot
+        self.rate = rate
+        self.stop = threading.Event()
+        self._lock = threading.Lock()
+        self._sequence = 0
+        joints = robot.plant.joints
+        side = joints[0].split("_")[0]
+        names = sorted([*joints, *other_joints(side)])
+        self._names = tuple(names)
+        self._places = [names.index(joint) for joint in joints]
+        self.node = Node("simulated_baxter", master=master)
+        self.gripper_node = Node("simulated_baxter_gripper", master=master)
+        limb = f"/robot/limb/{side}"
+        self._states = self.node.publish("/robot/joint_states", JointState)
+        self._assembly = self.node.publish("/robot/state", AssemblyState)
+        self._gravity = self.node.publish(f"{limb}/gravity_compensation_torques", SEAJointState)
+        self._gripper = self.gripper_node.publish("/robot/joint_states", JointState)
+        self._gripper_joint = f"{side}_gripper_l_finger_joint"
+        node, now = self.node, clock.monotonic
+        node.subscribe(f"{limb}/joint_command", JointCommand, lambda message, receipt: self._do(
+            lambda: robot.command(message.mode, message.names, message.command.tolist(), receipt.time)))
+        node.subscribe(f"{limb}/joint_command_timeout", Float64, lambda message, receipt: self._do(
+            lambda: setattr(robot, "timeout", message.data)))
+        node.subscribe(f"{limb}/suppress_gravity_compensation", Empty, lambda message, receipt: self._do(
+            lambda: robot.suppress(now())))
+        node.subscribe("/robot/set_super_enable", Bool, lambda message, receipt: self._do(
+            lambda: robot.super_enable(message.data)))
+        node.subscribe("/robot/set_super_reset", Empty, lambda message, receipt: self._do(robot.super_reset))
+        node.subscribe("/robot/set_super_stop", Empty, lambda message, receipt: self._do(robot.super_stop))
+        node.subscribe("/robot/joint_state_publish_rate", UInt16, lambda message, receipt: setattr(
+            self, "rate", min(max(message.data, RATE_RANGE[0]), RATE_RANGE[1])))  # fmt: skip
+
+    def _do(self, action: object) -> None:
+        assert callable(action)
+        with self._lock:
+            action()
+
+    def run(self) -> None:
+        """Simulate in real time and publish, until asked to stop."""
+        due = {"joints": 0.0, "assembly": 0.0, "gripper": 0.0}
+        start = clock.monotonic()
+        tick = 0
+        while not self.stop.is_set():
+            tick = max(tick + 1, int((clock.monotonic() - start) / LOOP))
+            clock.sleep(max(0.0, start + tick * LOOP - clock.monotonic()))
+            now = clock.monotonic()
+            with self._lock:
+                self.robot.advance(now)
+            for name, rate, publish in (
+                ("joints", self.rate, self._publish_joints),
+                ("assembly", ASSEMBLY_RATE, self._publish_assembly),
+                ("gripper", GRIPPER_RATE, self._publish_gripper),
+            ):
+                if now >= due[name]:
+                    due[name] = max(due[name] + 1.0 / rate, now - 1.0 / rate)
+                    publish()
+
+    def _header(self) -> Header:
+        self._sequence += 1
+        nanoseconds = clock.time_ns()
+        return Header(self._sequence, (nanoseconds // 1_000_000_000, nanoseconds % 1_000_000_000), "")
+
+    def _publish_joints(self) -> None:
+        arrays = [np.zeros(len(self._names)) for _ in range(3)]
+        with self._lock:
+            measured = self.robot.joints()
+        for array, values in zip(arrays, measured, strict=True):
+            array[self._places] = values
+        self._states.publish(JointState(self._header(), self._names, *arrays))
+
+    def _publish_assembly(self) -> None:
+        with self._lock:
+            assembly = self.robot.assembly()
+            whole, gravity = self.robot.gravity_efforts()
+            q, dq, effort = self.robot.joints()
+        self._assembly.publish(AssemblyState(*assembly))
+        self._gravity.publish(SEAJointState(
+            self._header(), self.robot.plant.joints, actual_position=q, actual_velocity=dq,
+            actual_effort=effort, gravity_model_effort=whole, gravity_only=gravity,
+        ))  # fmt: skip
+
+    def _publish_gripper(self) -> None:
+        self._gripper.publish(JointState(
+            self._header(), (self._gripper_joint,), np.array([0.02]), np.zeros(1), np.zeros(1)
+        ))  # fmt: skip
+
+    def close(self) -> None:
+        """Leave the graph."""
+        self.stop.set()
+        self.node.close()
+        self.gripper_node.close()
+
+
+def description(urdf: str | Path) -> str:
+    """The text for the parameter /robot_description."""
+    return Path(urdf).read_text(encoding="utf-8")

@@ -1,0 +1,36 @@
+"""Latency and jitter in fixed memory: a histogram with one bin a microsecond."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["Latency"]
+
+BIN = 1e-6  # s
+BINS = 50_000  # up to 50 ms; beyond that the exact maximum is kept
+
+
+class Latency:
+    """Durations [s], counted by microsecond; percentiles are upper edges of bins."""
+
+    def __init__(self) -> None:
+        self._bins = np.zeros(BINS + 1, dtype=np.int64)
+        self.maximum = 0.0
+        self.count = 0
+
+    def add(self, seconds: float) -> None:
+        """Count one."""
+        self._bins[min(max(int(seconds / BIN), 0), BINS)] += 1
+        self.maximum = max(self.maximum, seconds)
+        self.count += 1
+
+    def percentile(self, share: float) -> float:
+        """The duration [s] that this share (0 to 1) stays below; 0 without any."""
+        if self.count == 0:
+            return 0.0
+        position = int(np.searchsorted(np.cumsum(self._bins), share * self.count))
+        return self.maximum if position >= BINS else min((position + 1) * BIN, self.maximum)
+
+    def __str__(self) -> str:
+        figures = (self.percentile(0.5), self.percentile(0.99), self.maximum)
+        return "p50 {:.3f}, p99 {:.3f}, max {:.3f} ms".format(*(1e3 * figure for figure in figures))

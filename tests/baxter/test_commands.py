@@ -1,0 +1,164 @@
+"""`diffpbd run` and `diffpbd sim-baxter` as processes: refusals, signals, a pause, a full disk."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from diffpbd.runtime import Robot
+from diffpbd.runtime.baxter.bag import read_bag
+from diffpbd.runtime.baxter.ros1.master import call
+
+from .conftest import REST, URDF, Graph, RobotProcess
+
+CLI = [sys.executable, "-m", "diffpbd.runtime.cli"]
+
+
+@pytest.fixture
+def start(arm_robot: Robot, graph: Graph, robot: RobotProcess, tmp_path: Path) -> Iterator:
+    """Starts `diffpbd run` on the graph; its log's lines can be waited for."""
+    call(graph.uri, "setParam", "/test", "/robot_description", URDF.read_text(), timeout=2.0)
+    processes = []
+
+    def run(*options: str, shell: str = "") -> subprocess.Popen:
+        line = [*CLI, "run", str(arm_robot.folder), *options]
+        if shell:
+            line = ["bash", "-c", f'{shell}; exec "$@"', "bash", *line]
+        process = subprocess.Popen(
+            line, env=graph.environment, cwd=tmp_path, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        processes.append(process)
+        return process
+
+    yield run
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def torque_mode(robot: RobotProcess) -> None:
+    end = time.monotonic() + 10.0
+    while robot.ask()["mode"] != 3:
+        assert time.monotonic() < end, "the run did not begin"
+        time.sleep(0.02)
+
+
+def finish(process: subprocess.Popen, robot: RobotProcess) -> str:
+    output, _ = process.communicate(timeout=20)
+    time.sleep(0.3)
+    answer = robot.ask()
+    audit = answer["audit"]
+    for fault in ("not_finite", "over_limit", "wrong_names", "while_stopped", "gravity_twice"):
+        assert audit[fault] == 0, audit
+    assert answer["mode"] == 1 and max(abs(a - b) for a, b in zip(answer["q"], REST, strict=True)) < 0.05
+    assert "Traceback" not in output
+    return str(output)
+
+
+IMPEDANCE = ("--controller", "impedance", "--torque-share", "0.5")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
+def test_signals_end_in_a_clean_stop(start, robot: RobotProcess, number: signal.Signals) -> None:
+    process = start(*IMPEDANCE)
+    torque_mode(robot)
+    time.sleep(0.1)
+    process.send_signal(number)
+    process.send_signal(number)
+    output = finish(process, robot)
+    assert process.returncode == 130
+    assert f"interrupted in phase run: {number.name}" in output
+    assert "position commands at the measured pose" in output
+
+
+@pytest.mark.parametrize("owner", ["robot", "model"])
+def test_a_pause_of_the_process_ends_the_run(start, robot: RobotProcess, owner: str) -> None:
+    process = start(*IMPEDANCE, "--gravity", owner, "--without-spring")
+    torque_mode(robot)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGCONT)
+    output, _ = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert re.search(r"(paused|stale state|gate) in phase run", output), output
+    answer = robot.ask(commands=True)
+    audit, commands = answer["audit"], answer["commands"]
+    (gap,) = [k for k in range(1, len(commands)) if commands[k][0] - commands[k - 1][0] > 0.25]
+    assert commands[gap - 1][1] == 3 and {mode for _, mode, _ in commands[gap:]} == {1}
+    assert answer["mode"] == 1
+    assert audit["gravity_twice"] == audit["not_finite"] == audit["over_limit"] == 0
+
+
+def test_a_full_disk_ends_the_run_and_the_log_can_be_read(
+    start, robot: RobotProcess, tmp_path: Path
+) -> None:
+    process = start(*IMPEDANCE, "--log", "run.bag", shell="ulimit -f 600")
+    output = finish(process, robot)
+    assert process.returncode == 1
+    assert re.search(r"log failed in phase run: run.bag: the log cannot be written", output), output
+    assert "position commands at the measured pose" in output
+    assert sum(1 for _ in read_bag(tmp_path / "run.bag")) > 100
+
+
+def test_a_log_that_cannot_be_opened_is_refused_before_anything_is_sent(start, robot: RobotProcess) -> None:
+    for log in ("nowhere/run.bag", "/dev/full/run.csv", "run.txt"):
+        process = start(*IMPEDANCE, "--log", log)
+        output = finish(process, robot)
+        assert process.returncode == 1 and output.startswith("Error: ") and log in output
+    assert robot.ask()["audit"]["commands"] == 0
+
+
+def test_gravity_without_a_spring_term_is_refused(start, robot: RobotProcess) -> None:
+    process = start("--controller", "gravity", "--gravity", "model")
+    assert "S1 springs" in finish(process, robot) and process.returncode == 1
+    process = start("--controller", "hold", "--gravity", "model", "--without-spring")
+    assert "position mode" in finish(process, robot) and process.returncode == 1
+    assert robot.ask()["audit"]["commands"] == 0
+
+
+def test_another_robot_is_refused_unless_allowed(start, graph: Graph, robot: RobotProcess) -> None:
+    other = URDF.read_text().replace('<mass value="4.31272"/>', '<mass value="4.51272"/>')
+    call(graph.uri, "setParam", "/test", "/robot_description", other, timeout=2.0)
+    process = start(*IMPEDANCE, "--duration", "0.3")
+    output = finish(process, robot)
+    assert process.returncode == 1 and "mismatch: left_upper_elbow" in output and "--allow-mismatch" in output
+    assert robot.ask()["audit"]["commands"] == 0
+    process = start(*IMPEDANCE, "--duration", "0.3", "--allow-mismatch")
+    assert "finished in phase run" in finish(process, robot) and process.returncode == 0
+
+
+def test_no_master_is_one_paragraph(arm_robot: Robot) -> None:
+    done = subprocess.run(
+        [*CLI, "run", str(arm_robot.folder), "--master", "http://127.0.0.1:9"], capture_output=True, text=True
+    )
+    assert done.returncode == 1 and done.stderr.startswith("Error: ") and "ROS_MASTER_URI" in done.stderr
+
+
+def test_simulated_transport_needs_no_ros_and_replays(arm_robot: Robot, tmp_path: Path) -> None:
+    pytest.importorskip("pinocchio")
+    line = [*CLI, "run", str(arm_robot.folder)]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("ROS_")}
+    options = [*IMPEDANCE, "--transport", "simulated", "--duration", "0.5", "--log", "run.bag"]
+    done = subprocess.run([*line, *options], capture_output=True, text=True, cwd=tmp_path, env=env)
+    assert done.returncode == 0, done
+    assert "finished in phase run" in done.stdout
+    done = subprocess.run(
+        [*line, "--transport", "replay", "--from", "run.bag"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0 and "every command and status bit for bit the same" in done.stdout
+
+
+def test_wrong_usage() -> None:
+    for options in (["--transport", "replay"], ["--from", "x.bag"], ["--torque-share", "2"]):
+        done = subprocess.run([*CLI, "run", str(URDF.parent), *options], capture_output=True, text=True)
+        assert done.returncode in (1, 2) and "Traceback" not in done.stderr

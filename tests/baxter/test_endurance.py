@@ -1,0 +1,91 @@
+"""Long runs on loopback: what arrives, how late the loop is, and whether memory stays flat (make soak)."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from diffpbd.runtime import Robot
+from diffpbd.runtime.baxter.stopping import Reason
+from diffpbd.runtime.control import GravityOwner
+
+from .conftest import Graph, RobotProcess
+from .running import check_audit, execute
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+IDLE_LOAD = 0.5  # processes a core; figures of latency mean nothing above it
+GROWTH = 3e6  # bytes; buffers and histograms that are touched for the first time
+
+
+@pytest.fixture(autouse=True)
+def loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_IP", "127.0.0.1")
+
+
+def memory() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
+
+
+class Memory:
+    """Resident memory sampled once a second; the first seconds warm up."""
+
+    def __init__(self) -> None:
+        self.samples: list[int] = []
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._sample)
+
+    def _sample(self) -> None:
+        while not self._end.wait(1.0):
+            self.samples.append(memory())
+
+    def __enter__(self) -> Memory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def growth(self) -> int:
+        third = len(self.samples) // 3
+        return max(self.samples[-third:]) - max(self.samples[third : 2 * third])
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("rate, duration, share", [(1000.0, 60.0, 0.995), (100.0, 60.0, 1.0)])
+def test_commands_arrive_in_time(
+    arm_robot: Robot, graph: Graph, robot: RobotProcess, rate: float, duration: float, share: float,
+    record_property: Callable[[str, object], None],
+) -> None:  # fmt: skip
+    idle = os.getloadavg()[0] < IDLE_LOAD * (os.cpu_count() or 1)
+    with Memory() as used:
+        report = execute(
+            arm_robot, graph.uri, owner=GravityOwner.MODEL, rate=rate, duration=duration
+        )
+    time.sleep(0.3)
+    answer = robot.ask()
+    arrived = answer["audit"]["commands"]
+    print(report, f"\n{arrived} of {report.sent} commands arrived; idle machine: {idle}")
+    record_property("report", str(report))
+    check_audit(answer, report)
+    assert report.reason is Reason.FINISHED
+    assert arrived >= share * report.sent and report.ticks >= share * rate * duration * (0.9 if not idle else 1)
+    assert used.growth() < GROWTH
+    if idle:
+        assert report.latency.percentile(0.99) < 1e-3
+
+
+@pytest.mark.soak
+def test_memory_is_flat_over_ten_minutes(
+    arm_robot: Robot, graph: Graph, robot: RobotProcess, tmp_path: Path
+) -> None:
+    with Memory() as used:
+        report = execute(arm_robot, graph.uri, rate=500.0, duration=600.0, log=tmp_path / "run.bag")
+    check_audit(robot.ask(), report)
+    assert report.reason is Reason.FINISHED
+    assert used.growth() < GROWTH
