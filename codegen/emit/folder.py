@@ -53,7 +53,8 @@ def write_folder(
     clock = time.perf_counter()
     reduced = Graphs(model, forward=not singular)
     geared = len(robot.independent) < robot.n
-    for spec in chain(specs(reduced), () if geared else identification.specs(reduced)):
+    fitting = () if model.tree.deep or geared else identification.specs(reduced)
+    for spec in chain(specs(reduced), fitting):
         (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
         if isinstance(spec, Spec):
             graphs[spec.name] = spec.graph

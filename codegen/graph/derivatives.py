@@ -130,9 +130,9 @@ def _regressor_rows(graphs: Graphs) -> RowSpec:
     """Row j of the regressor is the gradient of joint j's torque by the inertial parameters of the links."""
     n, gears = graphs.model.robot.n, graphs.gears
     body, seed = ca.SX.sym("body", 10, n), ca.SX.sym("u_bar", gears.n)
+    motion = {"p": gears.positions(graphs.p), "pd": gears.rates(graphs.pd), "pdd": gears.rates(graphs.pdd)}
     program = recursive.inverse_dynamics(graphs.model.tree)
-    moving = {"p": gears.positions(graphs.p), "pd": gears.rates(graphs.pd), "pdd": gears.rates(graphs.pdd)}
-    torque = gears.torques(graphs.program(program, **moving, body=body)["u"])
+    torque = gears.torques(graphs.program(program, **motion, body=body)["u"])
     row = ca.substitute(ca.jtimes(torque, ca.vec(body), seed, True), ca.vec(body), ca.DM.zeros(10 * n))
     inputs = [("p", graphs.p), ("pd", graphs.pd), ("pdd", graphs.pdd), ("alpha", graphs.alpha)]
     graph = _function("regressor", [*inputs, ("u_bar", seed)], {"row": row})
