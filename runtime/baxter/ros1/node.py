@@ -315,6 +315,9 @@ class Node:
 
     def _add(self, connection: socket.socket, ready: _Reader) -> None:
         with self._lock:
+            if self._closing.is_set():
+                connection.close()
+                return
             self._arrivals.append((connection, ready))
         self._wake()
 
@@ -341,6 +344,9 @@ class Node:
                 if not key.data():
                     self._selector.unregister(key.fileobj)
                     key.fileobj.close()  # type: ignore[union-attr]
+        with self._lock:
+            for connection, _ in self._arrivals:
+                connection.close()
         for key in list(self._selector.get_map().values()):
             self._selector.unregister(key.fileobj)
             key.fileobj.close()  # type: ignore[union-attr]
