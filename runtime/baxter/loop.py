@@ -50,13 +50,15 @@ SWITCH_INTERVAL = 2e-4  # s; how long the reading thread may keep the interprete
 class RunOptions:
     """`duration` [s] of the run phase (None: until asked to stop), `hold` [s] in position mode before it
     (a new publisher needs 0.24 s to be heard), `timeout` [s] after which the robot stops obeying, `wait` [s]
-    for connections; `enable`: ask a disabled robot to enable."""
+    for connections; `enable`: ask a disabled robot to enable; `allow_others`: run although another node
+    publishes this arm's commands."""
 
     duration: float | None = None
     hold: float = 0.4
     timeout: float = 0.2
     wait: float = 5.0
     enable: bool = False
+    allow_others: bool = False
 
     def __post_init__(self) -> None:
         if not (self.hold >= 0.3 and 0.05 <= self.timeout <= 0.5 and self.wait > 0):
@@ -98,7 +100,8 @@ class Run:
         failure: BaseException | None = None
         with self.stop.signals(), _punctual():
             try:
-                self._watch = MasterWatch(self.arm.node.master)
+                node = self.arm.node
+                self._watch = MasterWatch(node.master, self.arm.command.topic, node.name)
                 self._check()
                 self._hold()
                 self._run()
@@ -141,6 +144,7 @@ class Run:
                 "nobody listens to suppress_gravity_compensation: gravity would be applied twice",
             )
         arm.clear_trouble()
+        self._heed(clock.monotonic())
         trouble = self._trouble()
         if trouble == "the robot is disabled" and self.options.enable:
             self.phase = Phase.ENABLE
@@ -281,6 +285,10 @@ class Run:
             raise StopRun(Reason.INTERRUPTED, "the ROS graph asked this node to shut down")
         if self._watch is not None and self._watch.lost:
             raise StopRun(Reason.LOST_MASTER, self._watch.lost)
+        if self._watch is not None and self._watch.others and not self.options.allow_others:
+            others = ", ".join(self._watch.others)
+            reason = Reason.REFUSED if self.phase is Phase.CHECK else Reason.ROBOT
+            raise StopRun(reason, f"this arm is also commanded by {others}")
         if self._recorder is not None and self._recorder.failure:
             raise StopRun(Reason.LOG_FAILED, self._recorder.failure)
         if self.phase in (Phase.HOLD, Phase.RUN):
