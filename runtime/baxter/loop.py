@@ -11,12 +11,8 @@ Commands and the suppress stream leave from one thread: if it stops, both do.
 
 from __future__ import annotations
 
-import ctypes
-import gc
-import sys
 import time as clock
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +20,7 @@ import numpy as np
 from diffpbd.runtime.baxter.arm import BaxterArm
 from diffpbd.runtime.baxter.errors import RefusedError
 from diffpbd.runtime.baxter.joint_states import LimbState
-from diffpbd.runtime.baxter.priority import prioritized
+from diffpbd.runtime.baxter.priority import punctual
 from diffpbd.runtime.baxter.recorder import START, Recorder
 from diffpbd.runtime.baxter.ros1.messages import Header, Tick
 from diffpbd.runtime.baxter.stopping import MasterWatch, Phase, Reason, Report, StopRequest, StopRun
@@ -41,9 +37,6 @@ SUPPRESS_PERIOD = 0.02  # s; 50 Hz, ten times what the robot asks for
 PAUSE_LIMIT = 0.1
 """s of lateness that end the run: half of the robot's command timeout, so it has not yet left our mode."""
 STOP_WAIT = 0.15  # s that the clean stop waits for a fresh pose
-TIMER_SLACK = 1000  # ns; how much later than asked the kernel may wake us (its default is 50 000)
-PR_SET_TIMERSLACK = 29  # of Linux's prctl
-SWITCH_INTERVAL = 2e-4  # s; how long the reading thread may keep the interpreter from the loop
 
 
 @dataclass(frozen=True)
@@ -98,7 +91,7 @@ class Run:
         """Run all phases and, whatever happens, the clean stop; only faults of this program are raised."""
         report = self.report
         failure: BaseException | None = None
-        with self.stop.signals(), _punctual():
+        with self.stop.signals(), punctual():
             try:
                 node = self.arm.node
                 self._watch = MasterWatch(node.master, self.arm.command.topic, node.name)
@@ -333,20 +326,3 @@ class Run:
                 detail = f" ({'; '.join(refused)})" if refused else ""
                 raise StopRun(Reason.REFUSED, f"{complaint}{detail}.")
             clock.sleep(POLL)
-
-
-@contextmanager
-def _punctual() -> Iterator[None]:
-    """Wake on time and let no garbage collection of old objects stand in the way."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, TIMER_SLACK, 0, 0, 0)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_INTERVAL)
-    gc.collect()
-    gc.freeze()
-    try:
-        with prioritized():
-            yield
-    finally:
-        gc.unfreeze()
-        sys.setswitchinterval(interval)
