@@ -70,6 +70,8 @@ class Supervisor:
             raise InputError(
                 "Gravity has one owner: give the supervisor a gravity model if and only if the model owns it."
             )
+        if owner is GravityOwner.MODEL and controller.mode is not Mode.TORQUE:
+            raise InputError("Model gravity is a torque and cannot be added in another mode.")
         self.controller = controller
         self.limits = limits
         self.settings = settings
