@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.maximal import description_blocks, evaluate, free, matrix_of, model_blocks, numbers, only, shipped
+from support.maximal import Array, description_blocks, evaluate, free, matrix_of, model_blocks, numbers, only, shipped
 
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph.model import tree_of
