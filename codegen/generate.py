@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import fcntl
 import hashlib
 import json
 import os
+import shlex
 import shutil
+import signal
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata, resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from diffpbd.codegen.description.recipe import Recipe, with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.runtime.compiler import compile_library, find_compiler
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.library import Library
+from diffpbd.runtime.library import Library, verify_file
 from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
 
 PACKAGES = ("diffpbd", "casadi", "sympy")
+OLD_SUFFIX = ".old"
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,7 @@ def generate(
     sweeps: int | None = None,
     symbolic: Sequence[str] | None = None,
     friction: str | None = None,
+    limits: bool | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> GenerateResult:
     """Derive, emit and compile ROBOT (a shipped name, a recipe or a URDF file) into `out` (default generated/NAME).
@@ -71,6 +78,7 @@ def generate(
     recipe = with_options(
         find_recipe(robot, base=base, tip=list(tip) if tip else None),
         integrator=integrator, solver=solver, sweeps=sweeps, symbolic=symbolic or None, friction=friction,
+        limits=limits,
     )  # fmt: skip
     described = read_robot(recipe)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
@@ -81,11 +89,12 @@ def generate(
         return GenerateResult(current, folder, (), True, time.perf_counter() - started, 0.0)
     find_compiler()
     _check_target(folder)
+    folder = folder.resolve()
     from diffpbd.codegen.emit.folder import write_folder
 
     with _workshop(folder) as aside:
         say(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
-        command = _command(robot, recipe, find_recipe(robot))
+        command = _command(robot, base, tip, recipe, find_recipe(robot))
         manifest, rows = write_folder(aside, described, recipe, options_hash, command, say)
         compiled = compile_library(aside, manifest.library, progress=say)
         Library(aside, manifest)
@@ -93,9 +102,12 @@ def generate(
     return GenerateResult(manifest, folder, tuple(rows), False, time.perf_counter() - started, compiled.seconds)
 
 
-def _command(robot: str, recipe: Recipe, plain: Recipe) -> str:
+def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Recipe, plain: Recipe) -> str:
     """The command that makes this folder again, without paths."""
     words = ["diffpbd", "generate", Path(robot).name]
+    words += ["--base", base] if base else []
+    for name in tip or ():
+        words += ["--tip", name]
     if (recipe.integrator, recipe.solver) != (plain.integrator, plain.solver):
         words += ["--integrator", recipe.integrator, "--solver", recipe.solver]
     if recipe.sweeps != plain.sweeps:
@@ -104,7 +116,9 @@ def _command(robot: str, recipe: Recipe, plain: Recipe) -> str:
         words += ["--symbolic", ",".join(recipe.symbolic)]
     if recipe.friction != plain.friction:
         words += ["--friction", recipe.friction]
-    return " ".join(words)
+    if recipe.limits != plain.limits:
+        words.append("--limits" if recipe.limits else "--no-limits")
+    return shlex.join(words)
 
 
 def _options_hash(robot: Robot, recipe: Recipe) -> str:
@@ -145,6 +159,8 @@ def _current(folder: Path, options_hash: str) -> Manifest | None:
         manifest = read_manifest(folder)
         if manifest.options_hash != options_hash:
             return None
+        for name in manifest.files:
+            verify_file(folder, name, manifest)
         Library(folder, manifest)
     except InputError:
         return None
@@ -154,26 +170,47 @@ def _current(folder: Path, options_hash: str) -> Manifest | None:
 def _check_target(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; the generated folder cannot be written there. Choose another --out.")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST_NAME).is_file():
+    if folder.is_dir() and any(folder.iterdir()) and not _was_generated(folder):
         raise InputError(
-            f"{folder} holds files that were not generated (it has no {MANIFEST_NAME}); it is not overwritten. "
-            "Choose another --out, or empty the folder."
+            f"{folder} holds files that were not generated (it has no {MANIFEST_NAME} of diffpbd); it is not "
+            "overwritten. Choose another --out, or empty the folder."
         )
 
 
+def _was_generated(folder: Path) -> bool:
+    """Whether the folder has a manifest of ours, of this version or another."""
+    try:
+        data = json.loads((folder / MANIFEST_NAME).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(data, dict) and isinstance(data.get("generator"), dict) and "diffpbd" in data["generator"]
+
+
 class _workshop:
-    """A temporary folder beside the target (so that a rename is atomic), removed whatever happens."""
+    """A temporary folder beside the target (so that a rename is atomic), removed whatever happens.
+
+    SIGTERM and SIGHUP end the work like Ctrl-C. What a process that was killed left behind is swept by the next one: its
+    lock is free then.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._parent = folder.resolve().parent
-        self._name = folder.name
+        self._folder = folder
+        self._parent = folder.parent
+        self._prefix = f".{folder.name}."
+        self._handlers: dict[int, Any] = {}
 
     def __enter__(self) -> Path:
         try:
             self._parent.mkdir(parents=True, exist_ok=True)
-            self.path = Path(tempfile.mkdtemp(prefix=f".{self._name}.", dir=self._parent))
+            self._sweep()
+            self._catch()
+            self.path = Path(tempfile.mkdtemp(prefix=self._prefix, dir=self._parent))
             os.chmod(self.path, 0o755)
+            self._lock = os.open(self.path, os.O_RDONLY)
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(self._lock, fcntl.LOCK_EX)
         except OSError as error:
+            self._release()
             raise InputError(
                 f"{self._parent} cannot be written: {error.strerror or error}. Choose another --out."
             ) from None
@@ -181,17 +218,45 @@ class _workshop:
 
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._lock)
+        self._release()
+
+    def _sweep(self) -> None:
+        for stale in self._parent.glob(f"{self._prefix}*"):
+            if not stale.is_dir() or (stale.suffix == OLD_SUFFIX and not self._folder.exists()):
+                continue
+            lock = os.open(stale, os.O_RDONLY)
+            with contextlib.suppress(OSError):  # locked: another process is at work in it
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(stale, ignore_errors=True)
+            os.close(lock)
+
+    def _catch(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                self._handlers[number] = signal.signal(number, _stop)
+
+    def _release(self) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._handlers = {}
+
+
+def _stop(number: int, _frame: object) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 def _replace(aside: Path, folder: Path) -> None:
-    old = aside.with_name(aside.name + ".old")
+    old = aside.with_name(aside.name + OLD_SUFFIX)
     try:
         if folder.exists():
             os.rename(folder, old)
         os.rename(aside, folder)
     except OSError as error:
-        if old.exists() and not folder.exists():
-            os.rename(old, folder)
         raise InputError(f"{folder} cannot be replaced: {error.strerror or error}.") from None
     finally:
+        if old.exists() and not folder.exists():
+            os.rename(old, folder)
         shutil.rmtree(old, ignore_errors=True)

@@ -26,6 +26,7 @@ class _Command(NamedTuple):
 COMMANDS = {
     "generate": _Command("diffpbd.runtime.commands.generate", "Derive, emit and compile a robot's dynamics."),
     "check": _Command("diffpbd.runtime.commands.check", "List every fault and doubt of a description."),
+    "export": _Command("diffpbd.runtime.commands.export", "Write a robot with its parameters back to URDF."),
     "info": _Command("diffpbd.runtime.commands.info", "Joints, limits, parameters and functions of a robot."),
     "eval": _Command("diffpbd.runtime.commands.evaluate", "Evaluate a generated function on JSON."),
     "simulate": _Command("diffpbd.runtime.commands.simulate", "Simulate a robot and write a log."),

@@ -26,6 +26,7 @@ __all__ = [
     "Joint",
     "Link",
     "Manifest",
+    "Mimic",
     "Parameter",
     "Recipe",
     "RobotFacts",
@@ -122,27 +123,47 @@ class Joint:
 
 @dataclass(frozen=True)
 class Link:
-    """A moving link; `merged` names the links of the description rigidly attached to it. Mass in kg."""
+    """A moving link; `merged` names the links of the description rigidly attached to it, which the numbers include.
+
+    Mass in kg, `com` [m] (3) and `inertia` [kg·m²] (xx, xy, xz, yy, yz, zz) about it, in link axes.
+    """
 
     name: str
     mass: float
     merged: tuple[str, ...] = ()
+    com: tuple[float, ...] = (0.0, 0.0, 0.0)
+    inertia: tuple[float, ...] = (0.0,) * 6
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """A joint without freedom of its own: position = multiplier · position of `joint` + offset [rad or m]."""
+
+    name: str
+    joint: str
+    multiplier: float
+    offset: float
 
 
 @dataclass(frozen=True)
 class RobotFacts:
-    """The robot as generated; joint i moves link i, base to tip. Total mass of the moving links in kg."""
+    """The robot as generated, base to tip. Total mass of the moving links in kg.
+
+    `joints` are the coordinates of every function; `mimics` are joints that follow them. Every joint of either kind moves
+    one link of `links`.
+    """
 
     base: str
     tips: tuple[str, ...]
     joints: tuple[Joint, ...]
     links: tuple[Link, ...]
     total_mass: float
+    mimics: tuple[Mimic, ...] = ()
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The generator's choices; h is the default step [s], sweeps are by variant."""
+    """The generator's choices; h is the default step [s], sweeps are by variant, springs the joints with one."""
 
     h: float
     integrator: str
@@ -151,6 +172,7 @@ class Recipe:
     variants: tuple[str, ...]
     symbolic: tuple[str, ...]
     friction: str
+    springs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -209,6 +231,13 @@ def read_manifest(folder: str | Path) -> Manifest:
 
 def _number(node: Node) -> float | None:
     return node.optional(Node.number)
+
+
+def _numbers(node: Node, count: int) -> tuple[float, ...]:
+    values = node.items(Node.number)
+    if len(values) != count:
+        raise node.fault(f"{count} numbers")
+    return values
 
 
 def _columns(node: Node) -> int | str:
@@ -292,6 +321,17 @@ def _link(node: Node) -> Link:
         name=node.get("name").text(),
         mass=node.get("mass").number(),
         merged=node.get("merged").items(Node.text),
+        com=_numbers(node.get("com"), 3),
+        inertia=_numbers(node.get("inertia"), 6),
+    )
+
+
+def _mimic(node: Node) -> Mimic:
+    return Mimic(
+        name=node.get("name").text(),
+        joint=node.get("joint").text(),
+        multiplier=node.get("multiplier").number(),
+        offset=node.get("offset").number(),
     )
 
 
@@ -302,6 +342,7 @@ def _robot(node: Node) -> RobotFacts:
         joints=node.get("joints").items(_joint),
         links=node.get("links").items(_link),
         total_mass=node.get("total_mass").number(),
+        mimics=node.get("mimics").items(_mimic),
     )
 
 
@@ -314,6 +355,7 @@ def _recipe(node: Node) -> Recipe:
         variants=node.get("variants").items(Node.text),
         symbolic=node.get("symbolic").items(Node.text),
         friction=node.get("friction").text(),
+        springs=node.find("springs").optional(lambda names: names.items(Node.text)) or (),
     )
 
 

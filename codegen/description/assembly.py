@@ -7,7 +7,7 @@ from typing import Final
 
 from diffpbd.codegen.description.document import DEFAULT_AXIS, JointElement
 from diffpbd.codegen.description.rigid import MASSLESS, compose, merged, moved, norm, scale
-from diffpbd.codegen.description.robot import Joint, JointType, Link, Robot, Tip, Vec3
+from diffpbd.codegen.description.robot import Joint, JointType, Link, Mimic, Robot, Tip, Vec3
 from diffpbd.codegen.description.tree import Selection
 
 _UNIT_ROUNDING: Final = 4e-16
@@ -51,7 +51,21 @@ def _joint(selection: Selection, joint: JointElement) -> Joint:
         effort=_finite(joint.effort),
         damping=joint.damping,
         friction=joint.friction,
+        mimic=_mimic(selection, joint),
     )
+
+
+def _mimic(selection: Selection, joint: JointElement) -> Mimic | None:
+    """What a joint follows, chains of mimics multiplied out: m₁ (m₂ p + o₂) + o₁."""
+    if joint.mimic is None:
+        return None
+    multiplier, offset = 1.0, 0.0
+    chosen = {element.name: k for k, element in enumerate(selection.joints)}
+    while joint.mimic is not None:
+        offset = multiplier * joint.mimic.offset + offset
+        multiplier = multiplier * joint.mimic.multiplier
+        joint = selection.joints[chosen[joint.mimic.joint]]
+    return Mimic(chosen[joint.name], multiplier, offset)
 
 
 def _unit(axis: Vec3) -> Vec3:

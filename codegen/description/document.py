@@ -56,6 +56,15 @@ class LinkElement:
 
 
 @dataclass(frozen=True)
+class MimicElement:
+    """A mimic element as written: position = multiplier · position of `joint` + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
 class JointElement:
     """A joint as written: `axis` not normalised, bounds infinite as in the file, None where it is silent."""
 
@@ -73,7 +82,7 @@ class JointElement:
     effort: float | None = None
     damping: float = 0.0
     friction: float = 0.0
-    mimics: str | None = None
+    mimic: MimicElement | None = None
 
     @property
     def moves(self) -> bool:
@@ -181,7 +190,7 @@ class _Reader:
             effort=self._bound(limit, "effort"),
             damping=0.0 if dynamics is None else self._value(dynamics, "damping", read_number, 0.0),
             friction=0.0 if dynamics is None else self._value(dynamics, "friction", read_number, 0.0),
-            mimics=None if mimic is None else mimic.attributes.get("joint", ""),
+            mimic=None if mimic is None else self._mimic(mimic),
         )
         self._leave()
         return result
@@ -264,6 +273,17 @@ class _Reader:
         else:
             entries = [self._value(inertia_element, key, read_number, 0.0, required=True) for key in _INERTIA]
         return Inertial(mass, pose.translation, rotated_inertia(pose.rotation, symmetric(*entries)))
+
+    def _mimic(self, element: Element) -> MimicElement:
+        name = element.attributes.get("joint", "")
+        if not name:
+            self.fault("mimic", "<mimic> does not name a joint to follow")
+        self._expect_expanded(element, "joint", name)
+        return MimicElement(
+            name,
+            self._value(element, "multiplier", read_number, 1.0),
+            self._value(element, "offset", read_number, 0.0),
+        )
 
     def _pose(self, element: Element) -> Pose:
         origin = self._single(element, "origin")

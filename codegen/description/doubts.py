@@ -28,6 +28,9 @@ PLACEHOLDER_SHARE: Final = 0.05
 GYRATION_SHARE: Final = 0.01
 """[1] Part of a joint's inertia from which a radius of gyration beyond the link's reach matters."""
 
+LIMIT_DIGITS: Final = 1e-3
+"""[rad or m, relative above 1] Difference of two limits that printed digits can cause."""
+
 TRIANGLE_DIGITS: Final = 1e-3
 """[1] Part of the largest moment by which it may exceed the sum of the others: what printing digits costs."""
 
@@ -46,6 +49,13 @@ def selection_doubts(selection: Selection) -> Iterator[Finding]:
             continue
         yield from _axis_doubts(joint)
         yield from _limit_doubts(joint)
+    for joint in selection.joints:
+        if joint.mimic is not None:
+            mimic = joint.mimic
+            message = f"joint {quoted(joint.name)} follows joint {quoted(mimic.joint)} as a rigid gear: its position is "
+            message += f"{mimic.multiplier:g} times the other's plus {mimic.offset:g}; it is no coordinate of its own"
+            numbers = (("multiplier", mimic.multiplier), ("offset", mimic.offset))
+            yield Finding("mimic", message, (), (joint.name, mimic.joint), numbers)
     for joint in selection.held:
         message = f"joint {quoted(joint.name)} lies between root and base {quoted(selection.base)}:"
         yield Finding("held", f"{message} it is held at its zero position", (), (joint.name,))
@@ -61,6 +71,26 @@ def selection_doubts(selection: Selection) -> Iterator[Finding]:
             carrier = selection.joints[branch.carrier].child
             message += f"missing from link {quoted(carrier)}; choose a tip there or hold the joint"
         yield Finding("unused-branch", message, branch.links, (joint.name,), (("mass", mass),))
+
+
+def mimic_doubts(robot: Robot) -> Iterator[Finding]:
+    """Joints whose limits stop the joint that they follow before its own do."""
+    for joint in robot.joints:
+        if joint.mimic is None or joint.mimic.multiplier == 0.0:
+            continue
+        leader, mimic = robot.joints[joint.mimic.joint], joint.mimic
+        reach = [None if end is None else (end - mimic.offset) / mimic.multiplier for end in (joint.lower, joint.upper)]
+        low, high = reach if mimic.multiplier > 0.0 else reach[::-1]
+        room = LIMIT_DIGITS * max(1.0, *(abs(end) for end in (low, high) if end is not None))
+        short = low is not None and (leader.lower is None or low > leader.lower + room)
+        if short or (high is not None and (leader.upper is None or high < leader.upper - room)):
+            ends = [("-inf", low), ("inf", high), ("-inf", leader.lower), ("inf", leader.upper)]
+            own = [f"{value:g}" if value is not None else name for name, value in ends]
+            message = f"joint {quoted(joint.name)}: its limits allow joint {quoted(leader.name)}, which it follows, only"
+            message += f" {own[0]} to {own[1]} of its own {own[2]} to {own[3]}; only the latter are kept"
+            keys = ("lower_allowed", "upper_allowed", "lower", "upper")
+            numbers = tuple((key, value) for key, (_, value) in zip(keys, ends, strict=True) if value is not None)
+            yield Finding("mimic-limits", message, (), (joint.name, leader.name), numbers)
 
 
 def mass_doubts(selection: Selection, robot: Robot) -> Iterator[Finding]:

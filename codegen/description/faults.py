@@ -28,6 +28,9 @@ SHORTEST_AXIS: Final = 1e-6
 ROUNDED_OFF: Final = 1e-6
 """[1] Part of the largest principal moment by which the smallest may be negative: printed digits."""
 
+BODY_FAULTS: Final = ("negative-mass", "negative-inertia")
+"""Codes of faults of a body's numbers, which do not matter where the body cannot move."""
+
 
 def principal_moments(inertia: Mat3) -> tuple[float, float, float]:
     """Eigenvalues [kg·m²] of an inertia, ascending."""
@@ -51,10 +54,27 @@ def selection_faults(selection: Selection) -> Iterator[Finding]:
             message = f"joint {name}: type {quoted(joint.type)} is not supported;"
             message += f" supported are {', '.join(MOVING_TYPES)} and fixed"
             yield Finding("joint-type", message, (), (joint.name,))
-        if joint.mimics is not None:
-            message = f"joint {name} mimics joint {quoted(joint.mimics)}, which is not supported;"
-            message += " hold it at zero or choose a tip before it"
-            yield Finding("mimic", message, (), (joint.name, joint.mimics))
+        if joint.mimic is not None and joint.mimic.joint:
+            yield from _mimic_faults(selection, joint, joint.mimic.joint)
+
+
+def _mimic_faults(selection: Selection, joint: JointElement, followed: str) -> Iterator[Finding]:
+    """A joint can follow any chosen joint, also one that follows another, but not itself in the end."""
+    where = f"joint {quoted(joint.name)} mimics joint {quoted(followed)}, "
+    names = (joint.name, followed)
+    chain = selection.chain(joint)
+    if followed in chain:
+        if joint.name in chain:
+            yield Finding("mimic", f"{where}which in the end follows it: the two have no position", (), names)
+        return
+    known = {written.name: written for written in selection.tree.above.values()}
+    if followed not in known:
+        yield Finding("mimic", f"{where}which does not exist", (), names)
+    elif not known[followed].moves:
+        yield Finding("mimic", f"{where}which is fixed", (), names)
+    else:
+        message = f"{where}which is not among the chosen moving joints; choose a tip behind it too, or hold both"
+        yield Finding("mimic", message, (), names)
 
 
 def _link_faults(link: LinkElement) -> Iterator[Finding]:

@@ -45,6 +45,23 @@ def rotation_from_rpy(rpy: Vec3) -> Mat3:
     )
 
 
+GIMBAL_LEVEL: Final = 1e-15
+"""[1] Cosine of the pitch that is the rounding of a rotation: roll and yaw turn about one axis, and roll is given as 0."""
+
+
+def rpy_from_rotation(rotation: Mat3) -> Vec3:
+    """Roll, pitch, yaw [rad] about fixed axes of a rotation, R = Rz Ry Rx, as exact at a pitch of ±90° as elsewhere.
+
+    Where the pitch is so steep that yaw is noise, roll is worked out from what that yaw leaves.
+    """
+    R = rotation
+    level = math.hypot(R[0][0], R[1][0])
+    pitch = math.atan2(-R[2][0], level)
+    yaw = math.atan2(-R[0][1], R[1][1]) if level < GIMBAL_LEVEL else math.atan2(R[1][0], R[0][0])
+    s, c = math.sin(yaw), math.cos(yaw)
+    return (math.atan2(s * R[0][2] - c * R[1][2], c * R[1][1] - s * R[0][1]), pitch, yaw)
+
+
 def dot(a: Vec3, b: Vec3) -> float:
     """Inner product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

@@ -58,6 +58,18 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Mimic:
+    """A joint that follows another: its position is `multiplier` · p + `offset` [rad or m], p that of joint `joint`.
+
+    `joint` is an index; the joint followed follows none itself.
+    """
+
+    joint: int
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True)
 class Joint:
     """A moving joint.
 
@@ -65,7 +77,8 @@ class Joint:
     and `translation` [m] (3, parent frame) place the joint frame at zero position in the frame of the parent
     link, or in the world frame for parent -1. `axis` is a unit vector (3) in the joint frame. `lower`,
     `upper` [rad or m], `velocity` [rad/s or m/s] and `effort` [N·m or N] are None where unbounded. `damping`
-    [N·m·s/rad or N·s/m] and `friction` [N·m or N] are what the file's `dynamics` element says.
+    [N·m·s/rad or N·s/m] and `friction` [N·m or N] are what the file's `dynamics` element says. A joint with
+    `mimic` has no freedom of its own.
     """
 
     name: str
@@ -80,6 +93,7 @@ class Joint:
     effort: float | None = None
     damping: float = 0.0
     friction: float = 0.0
+    mimic: Mimic | None = None
 
 
 @dataclass(frozen=True)
@@ -109,6 +123,11 @@ class Robot:
     def n(self) -> int:
         """Number of moving joints."""
         return len(self.joints)
+
+    @property
+    def independent(self) -> tuple[int, ...]:
+        """Indices of the joints that follow no other: the coordinates of every function, in this order."""
+        return tuple(i for i, joint in enumerate(self.joints) if joint.mimic is None)
 
     @property
     def total_mass(self) -> float:

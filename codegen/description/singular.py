@@ -29,9 +29,10 @@ def singular_links(robot: Robot) -> tuple[tuple[str, str], ...]:
 
     Forward dynamics and every step are impossible on such a robot; inverse dynamics and gravity are not.
     """
-    largest = np.max([_pivot_shares(robot, probe) for probe in _PROBES], axis=0)
+    shares = _pivot_shares if len(robot.independent) == robot.n else _geared_pivot_shares
+    largest = np.max([shares(robot, probe) for probe in _PROBES], axis=0)
     return tuple(
-        (robot.links[i].name, robot.joints[i].name) for i in range(robot.n) if largest[i] < VANISHING_SHARE
+        (robot.links[i].name, robot.joints[i].name) for i in robot.independent if largest[i] < VANISHING_SHARE
     )
 
 
@@ -74,6 +75,39 @@ def _pivot_shares(robot: Robot, probe: float) -> Matrix:
             transform = _motion_transform(robot, i, probe * (i + 1))
             articulated[joint.parent] = articulated[joint.parent] + transform.T @ left @ transform
             composite[joint.parent] = composite[joint.parent] + transform.T @ composite[i] @ transform
+    return shares
+
+
+def _geared_pivot_shares(robot: Robot, probe: float) -> Matrix:
+    """The same where joints mimic others: pivots of Aᵀ M A, A from independent rates to all; 0 for the others."""
+    n = robot.n
+    composite = [_spatial_inertia(robot, i) for i in range(n)]
+    M = np.zeros((n, n))
+    for i in reversed(range(n)):
+        joint = robot.joints[i]
+        axis = np.array(joint.axis)
+        slides = joint.type is JointType.PRISMATIC
+        motion = np.concatenate([np.zeros(3), axis] if slides else [axis, np.zeros(3)])
+        force, k = composite[i] @ motion, i
+        M[i, i] = motion @ force
+        while robot.joints[k].parent >= 0:
+            force, k = _motion_transform(robot, k, probe * (k + 1)).T @ force, robot.joints[k].parent
+            other = np.array(robot.joints[k].axis)
+            M[i, k] = M[k, i] = other @ (force[3:] if robot.joints[k].type is JointType.PRISMATIC else force[:3])
+        if joint.parent >= 0:
+            transform = _motion_transform(robot, i, probe * (i + 1))
+            composite[joint.parent] = composite[joint.parent] + transform.T @ composite[i] @ transform
+    A = np.zeros((n, n))
+    for i, joint in enumerate(robot.joints):
+        A[i, i if joint.mimic is None else joint.mimic.joint] = 1.0 if joint.mimic is None else joint.mimic.multiplier
+    M = A.T @ M @ A
+    whole = np.diag(M).copy()
+    shares = np.zeros(n)
+    for i in reversed(range(n)):
+        least = NEGLIGIBLE_MASS if robot.joints[i].type is JointType.PRISMATIC else NEGLIGIBLE_INERTIA
+        shares[i] = M[i, i] / whole[i] if whole[i] > least else 0.0
+        if shares[i] >= VANISHING_SHARE:
+            M = M - np.outer(M[:, i], M[i, :]) / M[i, i]
     return shares
 
 

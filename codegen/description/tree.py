@@ -70,6 +70,15 @@ class Selection:
     unused: tuple[Branch, ...]
     held: tuple[JointElement, ...]
 
+    def chain(self, joint: JointElement) -> tuple[str, ...]:
+        """Names of the chosen joints that `joint` follows, the nearest first, each once."""
+        chosen = {element.name: element for element in self.joints}
+        names: list[str] = []
+        while joint.mimic is not None and joint.mimic.joint in chosen and joint.mimic.joint not in names:
+            joint = chosen[joint.mimic.joint]
+            names.append(joint.name)
+        return tuple(names)
+
     def carried(self) -> list[list[str]]:
         """For every moving link the names of the links it consists of, the moving link itself first."""
         names: list[list[str]] = [[] for _ in self.joints]

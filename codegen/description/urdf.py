@@ -23,8 +23,9 @@ def read_urdf(
     `hold` are welded at their zero position (of any type, so a floating base can be welded too); what hangs
     on any other moving joint that does not lead to a tip is left out. Gravity and tip poses are in the root
     link's frame.
-    Supported: revolute, continuous, prismatic and fixed joints; planar, floating and mimic joints are refused
-    where they are chosen, closed loops always. Raises DescriptionError with every fault at once.
+    Supported: revolute, continuous, prismatic and fixed joints, and joints that mimic one of these; planar and
+    floating joints are refused where they are chosen, closed loops always. Raises DescriptionError with every
+    fault at once.
     """
     report, robot = examine(source, base=base, tip=tip, hold=hold)
     if robot is None:

@@ -153,7 +153,7 @@ def kernel(f: ca.Function, name: str, *, accumulate: bool = False, piece: int = 
     texts = []
     for k, part in enumerate(pieces):
         part_name = name if len(pieces) == 1 else f"{name}_{k}"
-        texts.append(_piece_text(part_name, formals, part, lives[k], lives[k + 1]))
+        texts.append(_piece_text(part_name, formals, part, lives[k + 1]))
     if len(pieces) > 1:
         calls = "\n".join(f"  {name}_{k}({actuals});" for k in range(len(pieces)))
         texts.append(f"static void {name}({formals}) {{\n{calls}\n}}\n")
@@ -170,7 +170,9 @@ def kernel(f: ca.Function, name: str, *, accumulate: bool = False, piece: int = 
     )
 
 
-def _piece_text(name: str, formals: str, part: Sequence[_Statement], before: set[int], after: set[int]) -> str:
+def _piece_text(name: str, formals: str, part: Sequence[_Statement], after: set[int]) -> str:
+    """One C function: it loads what it reads and did not write, and stores what it wrote and is read `after` it."""
+    before = _live_in(part, set())
     registers = sorted({s.write for s in part if s.write is not None} | before)
     lines = [f"static NOINLINE void {name}({formals}) {{"]
     for k in range(0, len(registers), 16):

@@ -55,7 +55,7 @@ class CallWriter:
     def _unique(self, name: str) -> str:
         count = self._names.get(name, 0)
         self._names[name] = count + 1
-        return f"{self.prefix}{name}" if count == 0 else f"{self.prefix}{name}_{count + 1}"
+        return f"{self.prefix}{name}" if count == 0 else f"{self.prefix}{name}_v{count + 1}"
 
     def _graph(self, program: Program) -> ca.Function:
         if id(program) not in self._graphs:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import casadi as ca
 
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import JointType, Robot
-from diffpbd.codegen.description.singular import singular_links
+from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.emit import sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS
 from diffpbd.codegen.generate import Row, versions
 from diffpbd.codegen.graph import joint_step, maximal
-from diffpbd.codegen.graph.functions import Graphs, Spec
+from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
+from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build, prepare
+from diffpbd.codegen.graph.parameters import upper_triangle
+from diffpbd.codegen.problems import identification
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, RobotFacts
+from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
 
 
@@ -44,21 +48,38 @@ def write_folder(
         )
     graphs: dict[str, ca.Function] = {}
     seconds: dict[str, float] = {}
-    values: list[Spec] = []
-    derivatives: list[Spec] = []
+    values: list[Spec | RowSpec] = []
+    derivatives: list[Spec | RowSpec] = []
     clock = time.perf_counter()
-    for spec in Graphs(model, forward=not singular).specs():
+    reduced = Graphs(model, forward=not singular)
+    geared = len(robot.independent) < robot.n
+    fitting = () if model.tree.deep or geared else identification.specs(reduced)
+    for spec in chain(specs(reduced), fitting):
         (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
-        graphs[spec.name] = spec.graph
+        if isinstance(spec, Spec):
+            graphs[spec.name] = spec.graph
         seconds[spec.name], clock = time.perf_counter() - clock, time.perf_counter()
     sources.add_leaves(emission, "src/functions.c", values)
     sources.add_leaves(emission, "src/derivatives.c", derivatives)
     work = 0
-    if not singular:
+    massless = massless_links(robot)
+    if geared and not singular:
+        followers = ", ".join(j.name for j in robot.joints if j.mimic is not None)
+        say(
+            f"joints that mimic others ({followers}) are folded into every function but the steps: joint_step, rollouts, "
+            "node_torque, steps in maximal coordinates and what identification needs are left out; hold these joints in a "
+            "recipe to have them"
+        )
+    elif massless and not singular:
+        names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)
+        say(f"links without mass or inertia of their own: {names}; steps in maximal coordinates are left out")
+    if not singular and not geared:
         clock = time.perf_counter()
         work = sources.add_joint_step(emission, joint_step.kernels(model, prepare(model)), robot.n, model.entries)
         graphs["joint_step"] = joint_step.casadi_function(model)
         seconds["joint_step"], clock = time.perf_counter() - clock, time.perf_counter()
+    if not singular and not geared and not massless:
+        clock = time.perf_counter()
         variants = [maximal.variant(model, name, recipe.sweeps[name]) for name in recipe.variants]
         steps.add_steps(emission, model, variants, recipe.variant)
         known_graphs: dict[int, ca.Function] = {}
@@ -68,17 +89,17 @@ def write_folder(
                 graphs["step"] = maximal.casadi_step(model, v.full, "step", known_graphs)
         seconds["step"] = time.perf_counter() - clock
     joints = [
-        f"{k}  {j.name} ({j.type.value}) [{j.type.unit}], moves {robot.links[k].name}"
-        for k, j in enumerate(robot.joints)
+        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {robot.links[i].name}"
+        for k, i in enumerate(robot.independent)
     ]
     abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h)
     emission.add(
         "README.md", "README.md", version=known["diffpbd"], command=command,
-        joints=[j.name for j in robot.joints], functions=emission.functions,
+        joints=[robot.joints[i].name for i in robot.independent], functions=emission.functions,
     )  # fmt: skip
     content = {path: text.encode() for path, text in emission.files.items()}
     for name, graph in graphs.items():
-        content[f"casadi/{name}.casadi"] = graph.serialize().encode()
+        content[f"casadi/{name}.casadi"] = _saved(graph, folder)
     _write(folder, content)
     manifest = Manifest(
         name=recipe.name,
@@ -93,6 +114,7 @@ def write_folder(
             recipe.variants,
             recipe.symbolic,
             recipe.friction,
+            recipe.springs,
         ),
         alpha=model.entries,
         constants=CONSTANTS,
@@ -107,6 +129,16 @@ def write_folder(
 
 def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) -> list[Row]:
     return [Row(f.name, f.operations, seconds.get(f.name, 0.0), texts.get(f.name, 0)) for f in manifest.functions]
+
+
+def _saved(graph: ca.Function, folder: Path) -> bytes:
+    """What `casadi.Function.load` reads; CasADi writes it to files only."""
+    path = folder / "graph.casadi"
+    try:
+        graph.save(str(path))
+        return path.read_bytes()
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _write(folder: Path, content: dict[str, bytes]) -> None:
@@ -131,6 +163,14 @@ def _facts(robot: Robot) -> RobotFacts:
             velocity=j.velocity, effort=j.effort,
         )
         for k, j in enumerate(robot.joints)
+        if j.mimic is None
     ]  # fmt: skip
-    links = tuple(Link(k.name, k.inertial.mass, k.merged) for k in robot.links)
-    return RobotFacts(robot.base, tuple(t.name for t in robot.tips), tuple(joints), links, robot.total_mass)
+    mimics = tuple(
+        Mimic(j.name, robot.joints[j.mimic.joint].name, j.mimic.multiplier, j.mimic.offset)
+        for j in robot.joints
+        if j.mimic is not None
+    )
+    links = tuple(
+        Link(k.name, k.inertial.mass, k.merged, k.inertial.com, upper_triangle(k.inertial.inertia)) for k in robot.links
+    )
+    return RobotFacts(robot.base, tuple(t.name for t in robot.tips), tuple(joints), links, robot.total_mass, mimics)

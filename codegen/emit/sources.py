@@ -14,7 +14,7 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.graph.catalogue import DOCS, unit_and_frame
-from diffpbd.codegen.graph.functions import Spec
+from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
 
 INTEGERS = ("max_pose", "max_rate", "max_line")
@@ -62,10 +62,77 @@ def argument(name: str, rows: int, cols: int | str) -> Argument:
     return Argument(name, rows, cols, *unit_and_frame(name))
 
 
-def add_leaves(emission: Emission, path: str, specs: Sequence[Spec]) -> None:
+@dataclass(frozen=True)
+class _Rows:
+    """A function that loops over unit seeds, in templates/_rows.jinja."""
+
+    symbol: str
+    inputs: int
+    seeds: int
+    bars: int
+    bar_offsets: tuple[int, ...]
+    outputs: tuple[dict[str, int], ...]
+    columns: tuple[dict[str, int], ...]
+    value: str | None
+    reverse: str | None
+    kernel: str | None
+    work: int
+
+
+def _offsets(sizes: Sequence[tuple[str, int]]) -> dict[str, int]:
+    """Where each named stretch starts when they lie one after another."""
+    result, position = {}, 0
+    for name, size in sizes:
+        result[name] = position
+        position += size
+    return result
+
+
+def _add_rows(emission: Emission, spec: RowSpec) -> tuple[_Rows, Kernel | None]:
+    text = kernel(spec.graph, f"k_{spec.name}") if spec.graph is not None else None
+    known = {f.name: f for f in emission.functions}
+    size = dict(spec.bars)
+    at, first = _offsets(spec.bars), _offsets(spec.seeds)
+    seeds, bars = sum(k for _, k in spec.seeds), sum(size.values())
+    outputs = [argument(*value) for value in spec.values]
+    blocks = []
+    for name, count in spec.seeds:
+        blocks.append({"size": count, "first": first[name], "index": len(outputs)})
+        outputs += [argument(spec.plain or f"d{name}_d{k}", count, size[k]) for k in spec.columns]
+    if text is None:
+        reverse, value = known[f"vjp_{spec.of}"], known[spec.of]
+        inner, operations = max(reverse.work_size or 0, value.work_size or 0), reverse.operations
+    else:
+        inner, operations = text.work, text.operations
+        emission.texts[spec.name] = len(text.text)
+    symbol = f"{emission.robot}_{spec.name}"
+    work = seeds + bars + inner
+    emission.functions.append(
+        Function(
+            name=spec.name, doc=spec.doc, symbol=symbol, inputs=tuple(argument(k, s, 1) for k, s in spec.inputs),
+            outputs=tuple(outputs), work_size=work, operations=operations * seeds,
+        )
+    )  # fmt: skip
+    entry = _Rows(
+        symbol, len(spec.inputs), seeds, bars, tuple(at.values()), tuple(blocks),
+        tuple({"size": size[k], "offset": at[k]} for k in spec.columns),
+        known[spec.of].symbol if spec.values else None,
+        None if text else f"{emission.robot}_vjp_{spec.of}", text.name if text else None, work,
+    )  # fmt: skip
+    return entry, text
+
+
+def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec]) -> None:
     """One C file of plain functions."""
     entries = []
+    rows: list[_Rows] = []
+    row_kernels: list[Kernel] = []
     for spec in specs:
+        if isinstance(spec, RowSpec):
+            entry, kernel_text = _add_rows(emission, spec)
+            rows.append(entry)
+            row_kernels += [kernel_text] if kernel_text else []
+            continue
         text = kernel(spec.graph, f"k_{spec.name}")
         symbol = f"{emission.robot}_{spec.name}"
         entries.append(Entry(symbol, text, text.work))
@@ -83,7 +150,7 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec]) -> None:
                 casadi=f"casadi/{spec.name}.casadi",
             )
         )
-    emission.add(path, "functions.c", functions=entries)
+    emission.add(path, "functions.c", functions=entries, rows=rows, row_kernels=row_kernels)
 
 
 def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, alpha: Sequence[Parameter]) -> int:
@@ -92,20 +159,26 @@ def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, al
     kernels = [kernel(g, f"k_{g.name()}", accumulate=g.name() in accumulating) for g in graphs]
     by_name = {g.name(): (g, k) for g, k in zip(graphs, kernels, strict=True)}
     model = by_name["prepare"][0].numel_out(0)
+    deep = "jacobian" not in by_name
+    mass, factors = by_name["end"][0].numel_out("M"), by_name["newton"][0].numel_out("factors")
     kernel_work = max(k.work for k in kernels)
     coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
     named = {c.name: int(c.value) if c.name in INTEGERS else literal(c.value) for c in CONSTANTS}
     emission.add(
         "src/joint_step.c", "joint_step.c",
-        n=n, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work, kernels=kernels, **named,
+        n=n, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work, kernels=kernels,
+        mass_size=mass, factors_size=factors, deep=deep, **named,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(len(k.text) for k in kernels)
-    size = model + (12 + 6 + 1 + 1 + 1 + 2 * n + 1 + 1 + 1 + 1 + 1 + 1 + 4) * n + kernel_work
+    size = model + (12 + 6 + 13) * n + mass + factors + kernel_work + (9 * n + 1 + len(alpha) if deep else 0)
 
     def count(*names: str) -> int:
         return sum(by_name[k][1].operations for k in names)
 
     step = count("prepare", "start", "newton", "chord", "end", "velocity")
+    adjoint = count("adjoint", "adjoint_parameters")
+    jacobian = 2 * n * count("adjoint") if deep else count("jacobian")
+    jacobian_alpha = 2 * n * adjoint if deep else count("jacobian_alpha")
     shapes: Mapping[str, tuple[int, int | str]] = {
         **dict.fromkeys(("p", "pd", "u", "p_next", "pd_next", "p_prev", "p0", "pd0"), (n, 1)),
         "h": (1, 1), "alpha": (len(alpha), 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"),
@@ -147,21 +220,20 @@ def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, al
 
     state = "p pd u h alpha"
     blocks = "dp_next_dp dp_next_dpd dp_next_du dpd_next_dp dpd_next_dpd dpd_next_du"
-    adjoint = count("adjoint", "adjoint_parameters")
     add("joint_step", DOCS["joint_step"], state, "p_next pd_next", step, "casadi/joint_step.casadi")
     add(
         "jac_joint_step",
         "joint_step and its Jacobian by p, pd and u.",
         state,
         f"p_next pd_next {blocks}",
-        step + count("jacobian"),
+        step + jacobian,
     )
     add(
         "jac_alpha_joint_step",
         "Jacobian of joint_step by alpha.",
         state,
         "dp_next_dalpha dpd_next_dalpha",
-        step + count("jacobian_alpha"),
+        step + jacobian_alpha,
     )
     bars = "p_bar pd_bar u_bar h_bar alpha_bar"
     add("vjp_joint_step", "Reverse derivative of joint_step.", f"{state} p_next_bar pd_next_bar", bars, step + adjoint)
@@ -177,6 +249,11 @@ def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, al
         "vjp_rollout",
         "Reverse derivative of rollout; with h_bar and alpha_bar both NULL those two are left out and cost nothing.",
         "p0 pd0 U h alpha P_bar PD_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar", step + adjoint, rollout=True,
+    )  # fmt: skip
+    add(
+        "vjp_trajectory",
+        "Reverse derivative of rollout along a trajectory P, PD that it gave; otherwise as vjp_rollout.",
+        "U h alpha P PD P_bar PD_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar", count("prepare") + adjoint, rollout=True,
     )  # fmt: skip
     return size
 

@@ -12,6 +12,11 @@ EFFORT: Final = "N·m (N where prismatic)"
 JOINTS: Final = "joints, base to tip"
 WORLD: Final = "world (root link)"
 
+TORQUE_COLUMNS: Final = (
+    "link by link: m, m c, Ixx Ixy Ixz Iyy Iyz Izz about the link origin, link axes; then joint by joint: "
+    "Coulomb, viscous, rotor inertia, torque offset, spring stiffness, spring torque at zero"
+)
+
 ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "p": (POSITION, JOINTS),
     "pd": (RATE, JOINTS),
@@ -38,6 +43,8 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "torque": (EFFORT, f"on the joint; {JOINTS}"),
     "xi": ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM"),
     "xi_next": ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM"),
+    "terms": ("u per coefficient", TORQUE_COLUMNS),
+    "phi": ("SI", TORQUE_COLUMNS),
     "c": ("m and 1", f"joint by joint; {WORLD}"),
 }
 
@@ -66,6 +73,8 @@ DOCS: Final[Mapping[str, str]] = {
     "regressor": "Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.",
     "spring_torque": "Torque of the joint springs.",
     "friction_torque": "Torque of joint friction, viscous plus smoothed Coulomb.",
+    "torque_terms": "What inverse_dynamics is linear in: inverse_dynamics = terms phi.",
+    "torque_coefficients": "Coefficients of torque_terms: inertial parameters, friction, rotors, offsets, springs.",
     "joint_step": "One second-order symplectic step on joint coordinates.",
     "node_torque": "Torque from three poses: the discrete Euler-Lagrange equation at the middle one, sensor offset included.",
     "rollout": "joint_step repeated over the columns of U; P and PD hold the start and every step's end.",

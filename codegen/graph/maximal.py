@@ -8,15 +8,22 @@ from typing import Any, Final
 
 import casadi as ca
 
+from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import call_graph, inline
 from diffpbd.codegen.symbolic import constraints, kinematics, step, velocity
 from diffpbd.codegen.symbolic.maximal_parameters import axes_of, maximal_parameters
-from diffpbd.codegen.symbolic.notation import BODY, FRICTION, JOINT, SPRING, STATE
+from diffpbd.codegen.symbolic.notation import BODY, FRICTION, JOINT, LIMIT, SPRING, STATE
 from diffpbd.codegen.symbolic.program import Program
+from diffpbd.codegen.symbolic.tree import Tree
 
-BLOCKS: Final = {"body": BODY, "joint": JOINT, "friction": FRICTION, "spring": SPRING}
-"""Inputs of every step program that a robot and its alpha decide, with their size a link; `gravity` is the fifth."""
+_BLOCKS: Final = {"body": BODY, "joint": JOINT, "friction": FRICTION, "spring": SPRING}
+
+
+def block_sizes(tree: Tree) -> dict[str, int]:
+    """Inputs of every step program that a robot and its alpha decide, with their size a link; `gravity` is one more."""
+    return _BLOCKS | ({"limit": LIMIT} if tree.limits else {})
+
 
 VARIANTS: Final = {
     "variational_direct": step.variational_direct,
@@ -29,7 +36,7 @@ VARIANTS: Final = {
 
 
 def blocks(model: Model) -> dict[str, Any]:
-    """The `BLOCKS` of a model as flat SX columns of numbers and alpha."""
+    """The blocks of `block_sizes` of a model as flat SX columns of numbers and alpha."""
     seat, triad = axes_of(model.robot)
     known = {**model.blocks, "seat": ca.DM(seat).T, "triad": ca.DM(triad).T}
     program = maximal_parameters(model.tree, model.robot.tips[0].link)
@@ -41,18 +48,24 @@ def blocks(model: Model) -> dict[str, Any]:
 
     result["friction"] = interleaved("coulomb", "viscous", "transition")
     result["spring"] = interleaved("stiffness", "rest")
-    return {k: ca.densify(result[k]) for k in BLOCKS}
+    result["limit"] = model.blocks["limit"]
+    return {k: ca.densify(result[k]) for k in block_sizes(model.tree)}
 
 
 def values(model: Model) -> Iterator[tuple[str, Sequence[tuple[str, Any]], Mapping[str, Any]]]:
-    """(name, inputs, outputs) of `fk`, `joint_state` and `constraints`."""
-    n, alpha = model.robot.n, ("alpha", model.alpha)
-    joint = blocks(model)["joint"]
-    p, pd, p_ref, xi = (ca.SX.sym(k, m) for k, m in (("p", n), ("pd", n), ("p_ref", n), ("xi", STATE * n)))
-    yield "fk", [("p", p), ("pd", pd), alpha], inline(kinematics.fk(model.tree), {"p": p, "pd": pd, "joint": joint})
-    back = inline(kinematics.joint_state(model.tree), {"xi": xi, "joint": joint, "p_ref": p_ref})
-    yield "joint_state", [("xi", xi), alpha, ("p_ref", p_ref)], back
-    yield "constraints", [("xi", xi), alpha], inline(constraints.constraints(model.tree), {"xi": xi, "joint": joint})
+    """(name, inputs, outputs) of `fk`, `joint_state` and, without mimic joints, `constraints`."""
+    gears, alpha = gears_of(model.robot), ("alpha", model.alpha)
+    joint, n = blocks(model)["joint"], gears.n
+    p, pd, p_ref = (ca.SX.sym(k, n) for k in ("p", "pd", "p_ref"))
+    xi = ca.SX.sym("xi", STATE * model.robot.n)
+    ahead = inline(kinematics.fk(model.tree), {"p": gears.positions(p), "pd": gears.rates(pd), "joint": joint})
+    yield "fk", [("p", p), ("pd", pd), alpha], ahead
+    given = {"xi": xi, "joint": joint, "p_ref": gears.positions(p_ref)}
+    back = inline(kinematics.joint_state(model.tree), given)
+    yield "joint_state", [("xi", xi), alpha, ("p_ref", p_ref)], {k: gears.chosen(v) for k, v in back.items()}
+    if gears.matrix is None:
+        residual = inline(constraints.constraints(model.tree), {"xi": xi, "joint": joint})
+        yield "constraints", [("xi", xi), alpha], residual
 
 
 @dataclass(frozen=True)
@@ -84,9 +97,10 @@ def variant(model: Model, name: str, sweeps: int) -> StepVariant:
 def casadi_step(model: Model, program: Program, name: str, known: dict[int, ca.Function]) -> ca.Function:
     """A step program as a CasADi function of xi, u, h, alpha; kernels are shared through `known`."""
     n = model.robot.n
-    prepare = ca.Function("blocks", [model.alpha], list(blocks(model).values()), ["alpha"], list(BLOCKS))
+    names = list(block_sizes(model.tree))
+    prepare = ca.Function("blocks", [model.alpha], list(blocks(model).values()), ["alpha"], names)
     symbols = {"xi": ca.MX.sym("xi", STATE * n), "u": ca.MX.sym("u", n), "h": ca.MX.sym("h")}
     alpha = ca.MX.sym("alpha", model.alpha.numel())
-    given = {**symbols, "gravity": alpha[0:3], **dict(zip(BLOCKS, prepare.call([alpha]), strict=True))}
+    given = {**symbols, "gravity": alpha[0:3], **dict(zip(names, prepare.call([alpha]), strict=True))}
     xi_next = call_graph(program, known).call([given[k] for k in program.inputs])[0]
     return ca.Function(name, [*symbols.values(), alpha], [xi_next], [*symbols, "alpha"], ["xi_next"])

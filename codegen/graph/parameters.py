@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.robot import Joint, Mat3, Robot
+from diffpbd.codegen.description.rigid import rpy_from_rotation
+from diffpbd.codegen.description.robot import Joint, JointType, Mat3, Robot
 from diffpbd.runtime.manifest import Parameter
 
 TRANSITION_VELOCITY: Final = 0.01
@@ -20,8 +21,19 @@ MOMENTS: Final = ("xx", "xy", "xz", "yy", "yz", "zz")
 ANGLES: Final = ("roll", "pitch", "yaw")
 
 
+SIDES: Final = ("lower", "upper")
+
+
+def is_limited(joint: Joint) -> bool:
+    """Whether a joint has limits that a step can act on: both, in order, and a hinge's less than a turn apart, because poses
+    of links do not tell one turn from the next."""
+    if joint.lower is None or joint.upper is None or joint.type is JointType.CONTINUOUS or joint.lower >= joint.upper:
+        return False
+    return joint.type is JointType.PRISMATIC or joint.upper - joint.lower < 2.0 * math.pi
+
+
 def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
-    """Every entry of alpha in order: gravity, payload, the joint kinds one after another, then what is symbolic."""
+    """Every entry of alpha in order: gravity, payload, the joint kinds one after another, limits, then what is symbolic."""
     return tuple(_entries(robot, recipe))
 
 
@@ -46,11 +58,18 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
     for j in robot.joints:
         yield Parameter(f"rotor_inertia.{j.name}", "kg·m^2" if j.type.unit == "rad" else "kg", 0.0, 0.0, None)
     for j in robot.joints:
-        yield Parameter(f"torque_offset.{j.name}", j.type.effort_unit, 0.0, None, None)
+        if j.mimic is None:  # the others have no sensor
+            yield Parameter(f"torque_offset.{j.name}", j.type.effort_unit, 0.0, None, None)
     for j in robot.joints:
         yield Parameter(f"spring.stiffness.{j.name}", f"{j.type.effort_unit}/{j.type.unit}", 0.0, 0.0, None)
     for j in robot.joints:
         yield Parameter(f"spring.rest.{j.name}", j.type.unit, 0.0, None, None)
+    if recipe.limits:
+        for side in SIDES:
+            for j in robot.joints:
+                if is_limited(j):
+                    bound = j.lower if side == "lower" else j.upper
+                    yield Parameter(f"limit.{side}.{j.name}", j.type.unit, float(bound or 0.0), None, None)
     if "mass" in recipe.symbolic:
         for link in robot.links:
             yield Parameter(f"mass.{link.name}", "kg", link.inertial.mass, 0.0, None)
@@ -67,24 +86,10 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         for j in robot.joints:
             for axis, value in zip(AXES, j.translation, strict=True):
                 yield Parameter(f"origin.{j.name}.{axis}", "m", value, None, None)
-            for angle, value in zip(ANGLES, roll_pitch_yaw(j), strict=True):
+            for angle, value in zip(ANGLES, rpy_from_rotation(j.rotation), strict=True):
                 yield Parameter(f"origin.{j.name}.{angle}", "rad", value, None, None)
 
 
 def upper_triangle(matrix: Mat3) -> tuple[float, ...]:
     """(xx, xy, xz, yy, yz, zz) of a symmetric matrix."""
     return (*matrix[0], matrix[1][1], matrix[1][2], matrix[2][2])
-
-
-def roll_pitch_yaw(joint: Joint) -> tuple[float, float, float]:
-    """Angles [rad] about fixed axes of a joint's rotation, R = Rz Ry Rx; roll is 0 where pitch is ±90° and only their sum counts."""
-    R = joint.rotation
-    level = math.hypot(R[0][0], R[1][0])
-    pitch = math.atan2(-R[2][0], level)
-    if level < GIMBAL_LEVEL:
-        return 0.0, pitch, math.atan2(-R[0][1], R[1][1])
-    return math.atan2(R[2][1], R[2][2]), pitch, math.atan2(R[1][0], R[0][0])
-
-
-GIMBAL_LEVEL: Final = 1e-9
-"""[1] Cosine of the pitch below which roll and yaw are one angle: a tenth of the square root of double precision."""

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from diffpbd.runtime.commands.locate import open_manifest
 from diffpbd.runtime.commands.tables import number, table
+from diffpbd.runtime.inertia import LINEAR_FRAME, LINEAR_NAMES, LINEAR_UNITS, link_parameters
 from diffpbd.runtime.manifest import Argument, Function, Manifest
+from diffpbd.runtime.parameters import ParameterVector
 
 __all__ = ["command", "describe"]
 
 
 @click.command("info")
 @click.argument("robot")
-@click.option("--json", "as_json", is_flag=True, help="Print the manifest.")
-def command(robot: str, as_json: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the manifest, or with --parameters the vectors, as JSON.")
+@click.option("--parameters", is_flag=True, help="Print the linear inertial parameters of every link instead.")
+@click.option("--params", metavar="FILE", help="With --parameters: values of alpha by name.")
+def command(robot: str, as_json: bool, parameters: bool, params: str | None) -> None:
     """Print joints, limits, parameters (alpha) and functions of the generated ROBOT."""
+    if params is not None and not parameters:
+        raise click.UsageError("--params gives values to --parameters; add --parameters.")
     folder, manifest = open_manifest(robot)
+    if parameters:
+        click.echo(_parameters(manifest, params, as_json))
+        return
     click.echo(manifest.to_json() if as_json else f"{folder}\n{describe(manifest)}", nl=not as_json)
+
+
+def _parameters(manifest: Manifest, params: str | None, as_json: bool) -> str:
+    """θ of u = Y θ (`regressor`), link by link, with order, units and frame."""
+    vectors = link_parameters(manifest, ParameterVector(manifest.alpha, manifest.name).vector(params))
+    names = [link.name for link in manifest.robot.links]
+    if as_json:
+        links = {name: list(map(float, row)) for name, row in zip(names, vectors, strict=True)}
+        facts = {"order": LINEAR_NAMES, "units": LINEAR_UNITS, "frame": LINEAR_FRAME, "links": links}
+        return json.dumps(facts, indent=1, ensure_ascii=False)
+    rows = [[name, *(number(float(x), 9) for x in row)] for name, row in zip(names, vectors, strict=True)]
+    header = ["link", *(f"{name} [{unit}]" for name, unit in zip(LINEAR_NAMES, LINEAR_UNITS, strict=True))]
+    return f"{manifest.name}: u = Y theta of `regressor`; first moment and inertia {LINEAR_FRAME}\n\n{table(header, rows)}"
 
 
 def describe(manifest: Manifest) -> str:
@@ -47,10 +71,17 @@ def describe(manifest: Manifest) -> str:
             table(
                 ["joint", "type", "parent", "child", "lower", "upper", "velocity", "effort"], joints, left=4
             ),
+            *_mimics(manifest),
             table(["alpha", "default", "lower", "upper", "unit"], alpha),
             table(["operations", "function", "inputs -> outputs"], functions, left=3),
         ]
     )
+
+
+def _mimics(manifest: Manifest) -> list[str]:
+    """A table of the joints that follow others, where there are any."""
+    rows = [[m.name, m.joint, number(m.multiplier), number(m.offset)] for m in manifest.robot.mimics]
+    return [table(["mimic joint", "follows", "multiplier", "offset"], rows, left=2)] if rows else []
 
 
 def signature(function: Function) -> str:

@@ -74,7 +74,9 @@ class Worst:
     def __init__(self, what: str, bar: float) -> None:
         self.what, self.bar, self.value, self.place = what, bar, 0.0, ""
 
-    def see(self, found: npt.ArrayLike, expected: npt.ArrayLike, place: str, scale: float | None = None) -> None:
+    def see(
+        self, found: npt.ArrayLike, expected: npt.ArrayLike, place: str, scale: float | None = None
+    ) -> None:
         """Difference over `scale` (default: max(1, largest |expected|)); NaN counts as infinite."""
         found, expected = np.atleast_1d(np.asarray(found, float)), np.atleast_1d(np.asarray(expected, float))
         assert found.shape == expected.shape, f"{place}: {found.shape} against {expected.shape}"

@@ -44,9 +44,7 @@ class Peer:
         )
 
     def gravity(self, p: Array) -> Array:
-        return np.array(
-            pinocchio.computeGeneralizedGravity(self.model, self.data, self._q(p))[self.columns]
-        )
+        return np.array(pinocchio.computeGeneralizedGravity(self.model, self.data, self._q(p))[self.columns])
 
     def coriolis(self, p: Array, pd: Array) -> Array:
         return self.inverse_dynamics(p, pd, np.zeros(len(p))) - self.gravity(p)
@@ -82,12 +80,18 @@ class Peer:
             pinocchio.computePotentialEnergy(self.model, self.data, q),
         )
 
-    def swing(self, p: Array, pd: Array, duration: float, h: float = 1e-4) -> Array:
-        """Joint positions after a free motion: exact rigid-body dynamics under RK4 (error far below 1e-9)."""
-        steps = round(duration / h)
-        for _ in range(steps):
-            p, pd = runge_kutta(lambda a, b: self.forward_dynamics(a, b, np.zeros(len(a))), p, pd, h)
-        return p
+    def swing(self, p: Array, pd: Array, durations: tuple[float, ...], h: float = 2.5e-4) -> list[Array]:
+        """Joint positions after these times [s] of free motion: exact rigid-body dynamics under RK4.
+
+        At 10 ms RK4 errs by 4e-4 rad on Baxter's arm after 1 s, so at 0.25 ms by about 2e-10.
+        """
+        still = np.zeros(len(p))
+        found = []
+        for k in range(1, round(max(durations) / h) + 1):
+            p, pd = runge_kutta(lambda a, b: self.forward_dynamics(a, b, still), p, pd, h)
+            if any(k == round(t / h) for t in durations):
+                found.append(p)
+        return found
 
 
 def runge_kutta(acceleration: Callable[[Any, Any], Any], p: Any, v: Any, h: float) -> tuple[Any, Any]:

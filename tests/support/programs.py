@@ -116,7 +116,9 @@ class Programs:
             newton = self.run(joint_space.velocity_newton(tree), alpha, M=M, h=h, pd=rate, gradient=g)
             direction = newton["direction"]
             t = 1.0
-            while t > 1e-6 and (residual(rate + t * direction) * direction).sum() > 0.5 * -(g * direction).sum():
+            while (
+                t > 1e-6 and (residual(rate + t * direction) * direction).sum() > 0.5 * -(g * direction).sum()
+            ):
                 t *= 0.5
             rate = rate + t * direction
             g = residual(rate)

@@ -69,7 +69,10 @@ def test_friction_is_odd_monotonic_and_coulomb_beyond_the_transition(
 def test_friction_slope_is_the_derivative() -> None:
     for pd in (0.0, 1e-3, -0.02, 0.7, 2000.0):
         b = Program("slope")
-        b.output("slope", b.let(forces.friction_slope(b.scalar("pd"), sp.Float(0.9), sp.Float(0.4), sp.Float(0.01))))
+        b.output(
+            "slope",
+            b.let(forces.friction_slope(b.scalar("pd"), sp.Float(0.9), sp.Float(0.4), sp.Float(0.01))),
+        )
         slope = b.numpy()(pd=pd)["slope"][0, 0]
         expected = 0.4 + 0.9 / 0.01 * (1.0 - np.tanh(pd / 0.01) ** 2)
         assert slope == pytest.approx(expected, rel=1e-12, abs=1e-9) and slope >= 0.4 - 1e-12

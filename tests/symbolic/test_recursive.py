@@ -63,9 +63,11 @@ def test_forward_dynamics_under_random_torques(name: str) -> None:
     peer = Peer(recipe.urdf, robot)
     values = random_states(robot.n, ROWS)
     worst = Worst(f"{name} forward_dynamics under ±10 N·m, relative", FORWARD_BAR)
-    found, = mapped(graphs(name)[FORWARD], values, {"alpha": alpha_of(name).defaults})
+    (found,) = mapped(graphs(name)[FORWARD], values, {"alpha": alpha_of(name).defaults})
     for row in range(ROWS):
-        worst.see(found[row], peer.forward_dynamics(*(values[k][row] for k in ("p", "pd", "u"))), f"row {row}")
+        worst.see(
+            found[row], peer.forward_dynamics(*(values[k][row] for k in ("p", "pd", "u"))), f"row {row}"
+        )
     worst.close()
 
 
@@ -99,8 +101,8 @@ def test_payload_is_a_body_at_the_first_tip(name: str) -> None:
         | {f"payload.inertia.{a}{a}": payload.inertia[k, k] for k, a in enumerate("xyz")}
     )
     values = random_states(robot.n, 20)
-    torque, = mapped(graphs(name)["inverse_dynamics"], values, {"alpha": alpha})
-    M, = mapped(graphs(name)["mass_matrix"], values, {"alpha": alpha})
+    (torque,) = mapped(graphs(name)["inverse_dynamics"], values, {"alpha": alpha})
+    (M,) = mapped(graphs(name)["mass_matrix"], values, {"alpha": alpha})
     for row in range(20):
         p, pd, pdd = (values[k][row] for k in ("p", "pd", "pdd"))
         expected = inverse_dynamics(robot, p, pd, pdd, payload=payload)
@@ -149,8 +151,8 @@ def test_regressor_times_parameters_is_the_rigid_torque(name: str) -> None:
     alpha = layout.vector(gravity)
     theta = Programs(model(name)).blocks(alpha)["body"].T.ravel()
     values = states(model(name).robot.n, 3)
-    Y, = mapped(graphs(name)["regressor"], values, {"alpha": alpha})
-    torque, = mapped(graphs(name)["inverse_dynamics"], values, {"alpha": alpha})
+    (Y,) = mapped(graphs(name)["regressor"], values, {"alpha": alpha})
+    (torque,) = mapped(graphs(name)["inverse_dynamics"], values, {"alpha": alpha})
     np.testing.assert_allclose(np.squeeze(Y) @ theta, torque, rtol=0, atol=1e-10)
 
 

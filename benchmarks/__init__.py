@@ -1,0 +1,1 @@
+"""Opt-in benchmarks against peers: `make bench` prints one table; nothing here is asserted or shipped."""

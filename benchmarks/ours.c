@@ -1,0 +1,44 @@
+/* Two uses of a generated robot that a user would write: the gradient of a loss on the end of a rollout, and the
+   fourth-order composition of its step. Compiled with -DN=joints and -DROBOT(name)=robot_name. */
+#include <math.h>
+#include <string.h>
+
+int ROBOT(joint_step)(const double *const *in, double *const *out, double *work);
+int ROBOT(rollout)(int steps, const double *const *in, double *const *out, double *work);
+int ROBOT(vjp_trajectory)(int steps, const double *const *in, double *const *out, double *work);
+
+/* Gradient of |p_N|^2 + |pd_N|^2 by all torques. in: p0, pd0, U, h, alpha;
+   out: the outputs of vjp_trajectory (NULL: not wanted), then P, PD, P_bar, PD_bar as scratch, the seeds zero but at the end. */
+int ours_gradient(int steps, const double *const *in, double *const *out, double *work)
+{
+    enum { BARS = 5 };
+    const double *at[7];
+    int i, status = ROBOT(rollout)(steps, in, out + BARS, work);
+    for (i = 0; i < 3; ++i) at[i] = in[i + 2];
+    for (i = 0; i < 4; ++i) at[i + 3] = out[BARS + i];
+    for (i = 0; i < N; ++i) {
+        out[BARS + 2][steps * N + i] = 2 * out[BARS][steps * N + i];
+        out[BARS + 3][steps * N + i] = 2 * out[BARS + 1][steps * N + i];
+    }
+    return status | ROBOT(vjp_trajectory)(steps, at, out, work);
+}
+
+/* Suzuki's composition: joint_step of s, s, 1 - 4s, s, s times h. */
+int ours_order4(const double *const *in, double *const *out, double *work)
+{
+    const double s = 1 / (4 - cbrt(4));
+    const double parts[5] = {s, s, 1 - 4 * s, s, s};
+    const double *at[5];
+    double state[2][N], h;
+    int k, status = 0;
+    memcpy(state[0], in[0], sizeof state[0]);
+    memcpy(state[1], in[1], sizeof state[1]);
+    at[0] = state[0]; at[1] = state[1]; at[2] = in[2]; at[3] = &h; at[4] = in[4];
+    for (k = 0; k < 5; ++k) {
+        h = parts[k] * in[3][0];
+        status |= ROBOT(joint_step)(at, out, work);
+        memcpy(state[0], out[0], sizeof state[0]);
+        memcpy(state[1], out[1], sizeof state[1]);
+    }
+    return status;
+}

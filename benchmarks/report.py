@@ -1,0 +1,136 @@
+"""The table, the JSON file and the plot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks.row import Row
+from benchmarks.swing import TIMES
+from benchmarks.timing import Timing
+
+HEADS = (
+    ("", ("name",)),
+    ("step", ("ops", "us", "x")),
+    ("value + Jacobian", ("ops", "us", "x")),
+    ("reverse step", ("us", "/ step")),
+    ("rollout-100", ("us", "x")),
+    ("its gradient", ("us", "x")),
+    ("C", ("kB", "cc s")),
+)
+Errors = dict[str, dict[float, list[float]]]
+"""Swing errors [rad] at TIMES, by row and h."""
+Curves = dict[str, list[tuple[float, float, float]]]
+"""(h, computing time per simulated second [us], error at the last of TIMES [rad]), by row."""
+ACCURATE_H = (0.01, 0.001)
+"""[s], the steps whose swing errors the table shows."""
+
+
+def number(value: float | None, form: str = ".3g") -> str:
+    return "" if value is None else format(value, form)
+
+
+def cells(row: Row, timings: dict[str, Timing], errors: dict[float, list[float]]) -> list[list[str]]:
+    """The cells of a row, grouped as HEADS and then a group for each of ACCURATE_H."""
+
+    def timed(key: str) -> list[str]:
+        t = timings.get(key)
+        return ["", ""] if t is None else [microseconds(t.median), f"{t.ratio:.2f}"]
+
+    vjp = timings.get("vjp")
+    reverse = ["", ""] if vjp is None else [microseconds(vjp.median), f"{vjp.to_step:.1f}"]
+    size = ["" if row.c_bytes is None else f"{row.c_bytes / 1e3:.0f}", number(row.compile_s, ".1f")]
+    ops = [f"{row.operations[k]}" if k in row.operations else "" for k in ("step", "jacobian")]
+    swing = [[f"{e:.1e}" for e in errors.get(h, [])] or [""] * len(TIMES) for h in ACCURATE_H]
+    return [[row.name], [ops[0], *timed("step")], [ops[1], *timed("jacobian")], reverse, timed("rollout"),
+            timed("gradient"), size, *swing]  # fmt: skip
+
+
+def remarks(row: Row, timings: dict[str, Timing]) -> list[str]:
+    """What the table has no column for."""
+    found = [row.note] if row.note else []
+    if "pullback" in timings:
+        t = timings["pullback"]
+        found.append(
+            f"the reverse derivative of the rollout alone, seeds given, takes {microseconds(t.median)} us ({t.ratio:.2f} x); "
+            "the gradient in the table runs forward once more, to have the end before the seeds"
+        )
+    return [f"{row.name}: {text}." for text in found]
+
+
+def microseconds(value: float) -> str:
+    return f"{value:.2f}" if value < 100 else f"{value:.0f}"
+
+
+def table(lines: Sequence[list[list[str]]]) -> str:
+    """Aligned columns under two lines of heads."""
+    groups = [*HEADS, *((f"swing {1e3 * h:g} ms [rad]", tuple(f"{t:g} s" for t in TIMES)) for h in ACCURATE_H)]
+    widths = [[max(len(g[c]) for g in ([list(heads)] + [line[k] for line in lines])) for c in range(len(heads))]
+              for k, (_, heads) in enumerate(groups)]  # fmt: skip
+    for (title, _), w in zip(groups, widths, strict=True):
+        w[-1] += max(0, len(title) - sum(w) - 2 * (len(w) - 1))
+    top = " | ".join(title.ljust(sum(w) + 2 * (len(w) - 1)) for (title, _), w in zip(groups, widths, strict=True))
+
+    def line(values: Sequence[Sequence[str]]) -> str:
+        out = []
+        for k, (group, w) in enumerate(zip(values, widths, strict=True)):
+            out.append("  ".join(v.ljust(x) if k == 0 else v.rjust(x) for v, x in zip(group, w, strict=True)))
+        return " | ".join(out)
+
+    head = line([heads for _, heads in groups])
+    return "\n".join([top, head, "-" * len(head), *map(line, lines)])
+
+
+def write_json(
+    path: Path,
+    facts: dict[str, Any],
+    rows: list[Row],
+    timings: dict[str, dict[str, Timing]],
+    errors: Errors,
+    curves: Curves,
+) -> None:
+    """Everything measured, for scripts; times in microseconds, errors in radians, h in seconds."""
+    point = ("h", "us_per_simulated_s", "error_rad")
+    entries = [
+        {
+            "name": row.name,
+            "note": row.note,
+            "operations": row.operations,
+            "c_bytes": row.c_bytes,
+            "compile_s": row.compile_s,
+            "timings_us": {k: asdict(t) for k, t in timings[row.name].items()},
+            "swing_error_rad": {
+                f"{h:g}": dict(zip(map(str, TIMES), e, strict=True)) for h, e in errors[row.name].items()
+            },
+            "error_versus_time": [dict(zip(point, c, strict=True)) for c in curves[row.name]],
+        }
+        for row in rows
+    ]
+    path.write_text(json.dumps({**facts, "rows": entries}, indent=1) + "\n")
+
+
+def plot(path: Path, curves: Curves) -> None:
+    """Error after the longest of TIMES over computing time per simulated second, a curve a row."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    colours = pyplot.get_cmap("tab20").colors
+    figure, axes = pyplot.subplots(figsize=(9, 6), layout="constrained")
+    for k, (name, points) in enumerate((n, p) for n, p in curves.items() if p):
+        ours = name.startswith("diffpbd")
+        form, width = ("o-", 2) if ours else ("s--", 1)
+        colour = colours[k % len(colours)]
+        axes.loglog(
+            [c[1] / 1e3 for c in points], [c[2] for c in points], form, color=colour, lw=width, ms=4, label=name
+        )
+    axes.set_xlabel("computing time per simulated second [ms]")
+    axes.set_ylabel(f"joint-angle error after {max(TIMES):g} s of free swing [rad]")
+    axes.grid(True, which="major", alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.savefig(path, dpi=150)
+    pyplot.close(figure)

@@ -1,0 +1,202 @@
+"""A robot back to URDF: its moving links with everything merged into them, under changed parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from xml.etree import ElementTree
+
+from diffpbd.codegen.description.report import listed
+from diffpbd.codegen.description.rigid import Pose, merged, moved, rotation_from_rpy, rpy_from_rotation, symmetric
+from diffpbd.codegen.description.robot import IDENTITY, WORLD, ZERO, Inertial, Joint, JointType, Link, Robot, Tip, Vec3
+from diffpbd.codegen.description.validate import examine
+from diffpbd.runtime.errors import InputError
+
+NOT_IN_URDF: Final = {
+    "friction.transition_velocity": "the smoothing rate of Coulomb friction",
+    "rotor_inertia": "rotor inertia",
+    "torque_offset": "a sensor's torque offset",
+    "spring.stiffness": "a joint spring",
+    "spring.rest": "the rest position of a joint spring",
+    "gravity": "gravity",
+}
+"""Kinds of alpha entries for which a URDF has no place."""
+
+_AXES: Final = ("x", "y", "z")
+_MOMENTS: Final = ("xx", "xy", "xz", "yy", "yz", "zz")
+_ANGLES: Final = ("roll", "pitch", "yaw")
+
+
+@dataclass(frozen=True)
+class Export:
+    """`text` of a URDF, the robot it describes, and `notices` about what it cannot hold."""
+
+    text: str
+    robot: Robot
+    notices: tuple[str, ...]
+
+
+def export(robot: Robot, values: Mapping[str, float], defaults: Mapping[str, float]) -> Export:
+    """The URDF of a robot with entries of alpha changed to `values`; `defaults` are those of all entries.
+
+    Masses, COMs, inertias and joint origins are written, a payload is merged into the link that carries the tip, viscous
+    and Coulomb friction become damping and friction. Whatever else differs from its default is named in a notice.
+    What is written is read again: faults are refused as an InputError, all at once.
+    """
+    changed = changed_robot(robot, values)
+    text = urdf_text(changed)
+    report, _ = examine(text.encode(), tip=[tip.name for tip in changed.tips])
+    if report.faults:
+        told = "\n".join(f"  {fault.message}" for fault in report.faults)
+        raise InputError(f"{robot.name}: these parameters are no robot; nothing was written:\n{told}")
+    return Export(text, changed, tuple(_notices(robot, values, defaults)))
+
+
+def changed_robot(robot: Robot, values: Mapping[str, float]) -> Robot:
+    """The robot with the entries of alpha that a description can hold; others are ignored."""
+    links = [_changed_link(link, values) for link in robot.links]
+    if any(name.startswith("payload.") for name in values):
+        tip = robot.tips[0]
+        if tip.link != WORLD:
+            body = moved(Pose(tip.rotation, tip.translation), _payload(values))
+            own = links[tip.link]
+            links[tip.link] = dataclasses.replace(own, inertial=merged((own.inertial, body)))
+    joints = tuple(_changed_joint(joint, values) for joint in robot.joints)
+    return dataclasses.replace(robot, joints=joints, links=tuple(links))
+
+
+def _changed_link(link: Link, values: Mapping[str, float]) -> Link:
+    own = link.inertial
+    moments = (*own.inertia[0], own.inertia[1][1], own.inertia[1][2], own.inertia[2][2])
+    x, y, z = (values.get(f"com.{link.name}.{axis}", c) for axis, c in zip(_AXES, own.com, strict=True))
+    inertia = symmetric(*(values.get(f"inertia.{link.name}.{key}", m) for key, m in zip(_MOMENTS, moments, strict=True)))
+    return dataclasses.replace(link, inertial=Inertial(values.get(f"mass.{link.name}", own.mass), (x, y, z), inertia))
+
+
+def _changed_joint(joint: Joint, values: Mapping[str, float]) -> Joint:
+    x, y, z = (
+        values.get(f"origin.{joint.name}.{axis}", t) for axis, t in zip(_AXES, joint.translation, strict=True)
+    )
+    written = rpy_from_rotation(joint.rotation)
+    rpy = tuple(values.get(f"origin.{joint.name}.{key}", a) for key, a in zip(_ANGLES, written, strict=True))
+    roll, pitch, yaw = rpy
+    return dataclasses.replace(
+        joint,
+        translation=(x, y, z),
+        rotation=joint.rotation if rpy == written else rotation_from_rpy((roll, pitch, yaw)),
+        damping=values.get(f"friction.viscous.{joint.name}", joint.damping),
+        friction=values.get(f"friction.coulomb.{joint.name}", joint.friction),
+    )
+
+
+def _payload(values: Mapping[str, float]) -> Inertial:
+    x, y, z = (values.get(f"payload.com.{axis}", 0.0) for axis in _AXES)
+    moments = (values.get(f"payload.inertia.{key}", 0.0) for key in _MOMENTS)
+    return Inertial(values.get("payload.mass", 0.0), (x, y, z), symmetric(*moments))
+
+
+def _notices(robot: Robot, values: Mapping[str, float], defaults: Mapping[str, float]) -> list[str]:
+    """What is left out, kind by kind, with values."""
+    notices = []
+    for kind, what in NOT_IN_URDF.items():
+        lost = {
+            name: value
+            for name, value in values.items()
+            if name.startswith(f"{kind}.") and value != defaults.get(name)
+        }
+        if kind == "spring.rest":
+            lost = {n: v for n, v in lost.items() if values.get(n.replace("rest", "stiffness", 1), 0.0) != 0.0}
+        if lost:
+            told = ", ".join(f"{name} = {value:g}" for name, value in lost.items())
+            notices.append(f"a URDF cannot hold {what}: {told}")
+    if values.get("payload.mass", 0.0) != 0.0:
+        link = robot.links[robot.tips[0].link].name
+        notices.append(f"the payload of {values['payload.mass']:g} kg is part of link {link} now; set it to 0 in alpha")
+    for body in robot.links:
+        if body.merged:
+            notices.append(f"link {body.name} includes {listed(body.merged, 6)}, which are no links of their own now")
+    return notices
+
+
+def urdf_text(robot: Robot) -> str:
+    """A URDF that `read_urdf` reads back as this robot; numbers are written so that they read back to the same bits.
+
+    Rotations become roll, pitch and yaw, which costs their last bits.
+    """
+    root = ElementTree.Element("robot", name=robot.name)
+    ElementTree.SubElement(root, "link", name=robot.base)
+    for link, joint in zip(robot.links, robot.joints, strict=True):
+        _add_link(root, link)
+        _add_joint(root, robot, joint, link.name)
+    names = {robot.base, *(link.name for link in robot.links), *(joint.name for joint in robot.joints)}
+    for tip in robot.tips:
+        if tip.link == WORLD or tip.name != robot.links[tip.link].name:
+            _add_tip(root, robot, tip, names)
+    ElementTree.indent(root)
+    return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _add_link(root: ElementTree.Element, link: Link) -> None:
+    element = ElementTree.SubElement(root, "link", name=link.name)
+    own = link.inertial
+    if own.mass == 0.0 and not any(map(any, own.inertia)):
+        return
+    inertial = ElementTree.SubElement(element, "inertial")
+    ElementTree.SubElement(inertial, "origin", xyz=_numbers(own.com))
+    ElementTree.SubElement(inertial, "mass", value=repr(own.mass))
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = own.inertia
+    moments = dict(zip(_MOMENTS, (xx, xy, xz, yy, yz, zz), strict=True))
+    ElementTree.SubElement(inertial, "inertia", {f"i{key}": repr(value) for key, value in moments.items()})
+
+
+def _add_joint(root: ElementTree.Element, robot: Robot, joint: Joint, child: str) -> None:
+    element = ElementTree.SubElement(root, "joint", name=joint.name, type=joint.type.value)
+    _add_pose(element, Pose(joint.rotation, joint.translation))
+    parent = robot.base if joint.parent == WORLD else robot.links[joint.parent].name
+    ElementTree.SubElement(element, "parent", link=parent)
+    ElementTree.SubElement(element, "child", link=child)
+    ElementTree.SubElement(element, "axis", xyz=_numbers(joint.axis))
+    limit = {key: getattr(joint, key) for key in ("effort", "velocity") if getattr(joint, key) is not None}
+    bounded = joint.lower is not None or joint.upper is not None
+    if joint.type is not JointType.CONTINUOUS and (bounded or limit):
+        limit["lower"] = float("-inf") if joint.lower is None else joint.lower
+        limit["upper"] = float("inf") if joint.upper is None else joint.upper
+    if limit:
+        ElementTree.SubElement(element, "limit", {key: repr(float(value)) for key, value in limit.items()})
+    if joint.damping != 0.0 or joint.friction != 0.0:
+        ElementTree.SubElement(element, "dynamics", damping=repr(joint.damping), friction=repr(joint.friction))
+    if joint.mimic is not None:
+        own = joint.mimic
+        followed = robot.joints[own.joint].name
+        ElementTree.SubElement(
+            element, "mimic", joint=followed, multiplier=repr(own.multiplier), offset=repr(own.offset)
+        )
+
+
+def _add_tip(root: ElementTree.Element, robot: Robot, tip: Tip, names: set[str]) -> None:
+    """A tip frame as a massless link on a fixed joint."""
+    if tip.name == robot.base:
+        return
+    ElementTree.SubElement(root, "link", name=tip.name)
+    name = f"{tip.name}_fixed"
+    while name in names:
+        name += "_"
+    names.add(name)
+    element = ElementTree.SubElement(root, "joint", name=name, type="fixed")
+    _add_pose(element, Pose(tip.rotation, tip.translation))
+    parent = robot.base if tip.link == WORLD else robot.links[tip.link].name
+    ElementTree.SubElement(element, "parent", link=parent)
+    ElementTree.SubElement(element, "child", link=tip.name)
+
+
+def _add_pose(element: ElementTree.Element, pose: Pose) -> None:
+    if pose.translation == ZERO and pose.rotation == IDENTITY:
+        return
+    rpy: Vec3 = ZERO if pose.rotation == IDENTITY else rpy_from_rotation(pose.rotation)
+    ElementTree.SubElement(element, "origin", xyz=_numbers(pose.translation), rpy=_numbers(rpy))
+
+
+def _numbers(values: Vec3) -> str:
+    return " ".join(repr(value) for value in values)

@@ -1,0 +1,173 @@
+"""Derivatives of the plain functions: jac_NAME, jac_alpha_NAME and vjp_NAME.
+
+Short trees get Jacobians as expressions: assembled from mass moments where there is a way (inverse dynamics), by the
+implicit function theorem (forward dynamics), else by CasADi. For deep trees such expressions would grow with the square
+of the number of joints; there a Jacobian is a loop over the reverse mode with unit seeds, whose code grows linearly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.codegen.graph.functions import Graphs, Pairs
+from diffpbd.codegen.graph.joint_step import solve
+from diffpbd.codegen.symbolic import recursive
+
+STATE_AND_ALPHA = ("inverse_dynamics", "forward_dynamics", "gravity", "tip_pose")
+"""Functions with jac_, jac_alpha_ and vjp_."""
+REVERSE_ONLY = ("fk", "joint_state")
+"""Functions with vjp_ alone."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One function: `graph` has the argument names of the catalogue."""
+
+    name: str
+    doc: str
+    graph: ca.Function
+
+
+@dataclass(frozen=True)
+class RowSpec:
+    """A function whose Jacobian rows come from one reverse run for each unit seed.
+
+    `inputs` and `bars` (the gradients that a reverse run gives) are names with sizes, `seeds` the outputs with sizes. The
+    function's outputs are `values` (of the function `of`), then d<output>_d<input> for every seed and every input in
+    `columns`, or the one output `plain`. Reverse runs are calls of vjp_<of>, or of `graph` (inputs, seed → the one bar).
+    """
+
+    name: str
+    doc: str
+    of: str
+    inputs: tuple[tuple[str, int], ...]
+    seeds: tuple[tuple[str, int], ...]
+    bars: tuple[tuple[str, int], ...]
+    columns: tuple[str, ...]
+    values: tuple[tuple[str, int, int], ...] = ()
+    graph: ca.Function | None = None
+    plain: str | None = None
+
+
+def specs(graphs: Graphs) -> Iterator[Spec | RowSpec]:
+    """Every plain function of a model, each followed by its derivatives."""
+    deep = graphs.model.tree.deep
+    for name, inputs, outputs in graphs.values():
+        yield Spec(name, DOCS[name], _function(name, inputs, outputs))
+        if name in STATE_AND_ALPHA:
+            yield from _by_rows(name, inputs, outputs) if deep else _assembled(graphs, name, inputs, outputs)
+        elif name in REVERSE_ONLY:
+            yield _vjp(name, inputs, outputs)
+    if deep:
+        yield _regressor_rows(graphs)
+
+
+def _assembled(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec]:
+    if name == "forward_dynamics":
+        yield from _forward(graphs, inputs, outputs)
+        return
+    if name == "inverse_dynamics":
+        jac = graphs.inverse_jacobian(graphs.p, graphs.pd, graphs.pdd)
+        jac["u"] = jac["u"] + graphs.gears.chosen(graphs.model.blocks["offset"])
+    else:
+        jac = dict(outputs)
+        for out, value in outputs.items():
+            for by, variable in inputs:
+                if by != "alpha":
+                    jac[f"d{out}_d{by}"] = ca.jacobian(ca.vec(ca.SX(value)), variable)
+    yield Spec(f"jac_{name}", _jac_doc(name), _function(f"jac_{name}", inputs, jac))
+    by_alpha = {f"d{out}_dalpha": ca.jacobian(ca.vec(ca.SX(v)), graphs.alpha) for out, v in outputs.items()}
+    yield Spec(f"jac_alpha_{name}", _alpha_doc(name), _function(f"jac_alpha_{name}", inputs, by_alpha))
+    yield _vjp(name, inputs, outputs)
+
+
+def _forward(graphs: Graphs, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec]:
+    """By the implicit function theorem: M δp̈ = δu − ∂(inverse dynamics), at p̈ = forward dynamics."""
+    n = graphs.gears.n
+    at = outputs["pdd"]
+    jac = graphs.inverse_jacobian(graphs.p, graphs.pd, at)
+    M = jac["du_dpdd"]
+    response = solve(M, ca.densify(ca.horzcat(-jac["du_dp"], -jac["du_dpd"], ca.SX.eye(n))), symmetric=True)
+    parts = ca.horzsplit(response, n)
+    named = {"pdd": at, "dpdd_dp": parts[0], "dpdd_dpd": parts[1], "dpdd_du": parts[2]}
+    name = "forward_dynamics"
+    yield Spec(f"jac_{name}", _jac_doc(name), _function(f"jac_{name}", inputs, named))
+    pdd = ca.SX.sym("pdd", n)
+    torque = graphs.inverse_dynamics(graphs.p, graphs.pd, pdd)
+
+    def here(expression: Any) -> Any:
+        return ca.substitute(expression, pdd, at)
+
+    by_alpha = solve(M, ca.densify(here(-ca.jacobian(torque, graphs.alpha))), symmetric=True)
+    yield Spec(
+        f"jac_alpha_{name}", _alpha_doc(name), _function(f"jac_alpha_{name}", inputs, {"dpdd_dalpha": by_alpha})
+    )
+    seed, w = ca.SX.sym("pdd_bar", n), ca.SX.sym("w", n)
+    by = ca.vertcat(graphs.p, graphs.pd, graphs.u, graphs.alpha)
+    pulled = ca.gradient(ca.dot(w, graphs.u) - ca.dot(w, torque), by)
+    pulled = ca.substitute(here(pulled), w, solve(M, seed, symmetric=True))
+    bars = ca.vertsplit(pulled, [0, n, 2 * n, 3 * n, 3 * n + graphs.alpha.numel()])
+    named = dict(zip(("p_bar", "pd_bar", "u_bar", "alpha_bar"), bars, strict=True))
+    yield Spec(f"vjp_{name}", _vjp_doc(name), _function(f"vjp_{name}", [*inputs, ("pdd_bar", seed)], named))
+
+
+def _by_rows(name: str, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec | RowSpec]:
+    yield _vjp(name, inputs, outputs)
+    sizes = tuple((k, v.numel()) for k, v in inputs)
+    seeds = tuple((k, ca.SX(v).numel()) for k, v in outputs.items())
+    values = tuple((k, *ca.SX(v).shape) for k, v in outputs.items())
+    state = tuple(k for k, _ in inputs if k != "alpha")
+    yield RowSpec(f"jac_{name}", _jac_doc(name), name, sizes, seeds, sizes, state, values)
+    yield RowSpec(f"jac_alpha_{name}", _alpha_doc(name), name, sizes, seeds, sizes, ("alpha",))
+
+
+def _regressor_rows(graphs: Graphs) -> RowSpec:
+    """Row j of the regressor is the gradient of joint j's torque by the inertial parameters of the links."""
+    n, gears = graphs.model.robot.n, graphs.gears
+    body, seed = ca.SX.sym("body", 10, n), ca.SX.sym("u_bar", gears.n)
+    motion = {"p": gears.positions(graphs.p), "pd": gears.rates(graphs.pd), "pdd": gears.rates(graphs.pdd)}
+    program = recursive.inverse_dynamics(graphs.model.tree)
+    torque = gears.torques(graphs.program(program, **motion, body=body)["u"])
+    row = ca.substitute(ca.jtimes(torque, ca.vec(body), seed, True), ca.vec(body), ca.DM.zeros(10 * n))
+    inputs = [("p", graphs.p), ("pd", graphs.pd), ("pdd", graphs.pdd), ("alpha", graphs.alpha)]
+    graph = _function("regressor", [*inputs, ("u_bar", seed)], {"row": row})
+    sizes = tuple((k, v.numel()) for k, v in inputs)
+    bars = (("body", 10 * n),)
+    return RowSpec(
+        "regressor", DOCS["regressor"], "regressor", sizes, (("u", gears.n),), bars, ("body",), graph=graph, plain="Y"
+    )
+
+
+def _vjp(name: str, inputs: Pairs, outputs: Mapping[str, Any]) -> Spec:
+    """vjp_NAME by CasADi's reverse mode."""
+    seeds = {f"{out}_bar": ca.SX.sym(f"{out}_bar", *ca.SX(value).shape) for out, value in outputs.items()}
+    bars = {}
+    for by, variable in inputs:
+        terms = [
+            ca.jtimes(ca.vec(ca.SX(v)), variable, ca.vec(s), True)
+            for v, s in zip(outputs.values(), seeds.values(), strict=True)
+        ]
+        bars[f"{by}_bar"] = sum(terms[1:], terms[0])
+    return Spec(f"vjp_{name}", _vjp_doc(name), _function(f"vjp_{name}", [*inputs, *seeds.items()], bars))
+
+
+def _function(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> ca.Function:
+    dense = [ca.densify(ca.SX(v)) for v in outputs.values()]
+    return ca.Function(name, [v for _, v in inputs], dense, [k for k, _ in inputs], list(outputs), {"cse": True})
+
+
+def _jac_doc(name: str) -> str:
+    return f"{name} and its Jacobian by everything but alpha."
+
+
+def _alpha_doc(name: str) -> str:
+    return f"Jacobian of {name} by alpha."
+
+
+def _vjp_doc(name: str) -> str:
+    return f"Reverse derivative of {name}: seeds on the outputs, gradients by every input."

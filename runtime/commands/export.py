@@ -1,0 +1,38 @@
+"""`diffpbd export ROBOT`."""
+
+from __future__ import annotations
+
+import click
+
+from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.parameters import ParameterVector, read_values
+
+__all__ = ["command"]
+
+
+@click.command("export")
+@click.argument("robot")
+@click.option("--base", metavar="LINK", help="Base link (default: the recipe's, or the root).")
+@click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
+@click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
+@click.option("--out", required=True, metavar="FILE.urdf", help="The URDF to write.")
+def command(robot: str, base: str | None, tip: tuple[str, ...], params: str | None, out: str) -> None:
+    """Write ROBOT (a shipped name, a recipe or a URDF file) as a URDF of its moving links, with the values of --params.
+
+    The file reads back to the same torques. What a URDF cannot hold is printed.
+    """
+    from diffpbd.codegen.description.export import export
+    from diffpbd.codegen.description.recipe import SYMBOLIC, with_options
+    from diffpbd.codegen.description.resolve import resolve
+    from diffpbd.codegen.graph.parameters import alpha_entries
+
+    recipe, described = resolve(robot, base=base, tip=list(tip) or None)
+    layout = ParameterVector(alpha_entries(described, with_options(recipe, symbolic=SYMBOLIC)), recipe.name)
+    given = {} if params is None else read_values(params)
+    layout.vector(params)  # refuses unknown names and values out of bounds
+    result = export(described, given, layout.by_name(layout.defaults))
+    write_atomic(out, result.text)
+    mass = result.robot.total_mass
+    click.echo(f"{out}: {described.n} joints, {mass:.6g} kg (before: {described.total_mass:.6g} kg)")
+    for notice in result.notices:
+        click.echo(f"  {notice}")

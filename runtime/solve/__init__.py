@@ -1,0 +1,1 @@
+"""Solvers over generated functions: identification of parameters from recordings."""

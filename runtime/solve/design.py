@@ -1,0 +1,117 @@
+"""Recordings as linear algebra: for each joint the filtered columns of `torque_terms` that the unknowns act through.
+
+The measured torque of joint j over all samples is y_j ≈ A_j φ. A_j and y_j pass the same zero-phase filter. An orthogonal
+triangularisation condenses them, [A_j y_j] → [R_j z_j; 0 ρ_j], without squaring the condition number; after that the
+length of the recordings costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "build", "columns_of_joint_kind", "condense"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+LINK_COLUMNS = 10
+"""[1] Columns a link: m, m c, I about the link origin."""
+KINDS = ("friction.coulomb", "friction.viscous", "rotor_inertia", "torque_offset", "spring.stiffness", "spring.rest")
+"""After the links: a column a joint of each kind; the last is the spring's torque at zero, −stiffness·rest."""
+
+
+def columns_of_joint_kind(robot: Robot, kind: str) -> range:
+    """Columns of `torque_terms` that belong to a kind of joint parameter."""
+    start = LINK_COLUMNS * len(robot.links) + KINDS.index(kind) * robot.n
+    return range(start, start + robot.n)
+
+
+@dataclass(frozen=True)
+class Design:
+    """One recording: for joint j `columns[j]` (k_j,) of φ, `matrices[j]` (samples, k_j) and `targets` (samples, n).
+
+    `fixed` (samples, n) is the filtered torque of all the other columns, so that measured = targets + fixed.
+    """
+
+    samples: Samples
+    columns: tuple[npt.NDArray[np.intp], ...]
+    matrices: tuple[FloatArray, ...]
+    targets: FloatArray
+    fixed: FloatArray
+
+    def residual(self, phi: FloatArray) -> FloatArray:
+        """Measured minus predicted torque (samples, n) [N·m or N]."""
+        predicted = [a @ phi[c] for a, c in zip(self.matrices, self.columns, strict=True)]
+        return self.targets - np.column_stack(predicted)
+
+
+@dataclass(frozen=True)
+class Condensed:
+    """All recordings together: for joint j `columns[j]`, triangular `factors[j]`, `rights[j]`, the rest `rho[j]`."""
+
+    columns: tuple[npt.NDArray[np.intp], ...]
+    factors: tuple[FloatArray, ...]
+    rights: tuple[FloatArray, ...]
+    rho: FloatArray
+    count: int
+
+    def best(self) -> FloatArray:
+        """Root mean square (n,) of the residual of each joint alone by unconstrained least squares."""
+        return np.asarray(self.rho / np.sqrt(self.count), dtype=np.float64)
+
+
+def build(robot: Robot, samples: Samples, alpha: FloatArray, phi: FloatArray, varying: BoolArray) -> Design:
+    """The design of one recording.
+
+    alpha fixes gravity, transition velocities and joint origins; phi (16 n,) holds the coefficients that do not vary,
+    `varying` (16 n,) is True where they do.
+    """
+    try:
+        terms = robot.torque_terms(samples.q, samples.dq, samples.ddq, alpha)
+    except AttributeError:
+        raise InputError(
+            f"{robot.name} was generated without torque_terms; generate it again with this diffpbd."
+        ) from None
+    fixed = samples.smooth(np.where(varying, 0.0, phi) @ terms.swapaxes(-1, -2))
+    columns, matrices = [], []
+    for j in range(robot.n):
+        block = terms[:, j, :]
+        present = np.flatnonzero(varying & block.any(axis=0))
+        columns.append(present)
+        matrices.append(samples.smooth(block[:, present]) if present.size else np.zeros((len(samples), 0)))
+    return Design(
+        samples, tuple(columns), tuple(matrices), samples.trimmed(samples.tau) - fixed, fixed
+    )
+
+
+def condense(designs: Sequence[Design], progress: Callable[[], None] | None = None) -> Condensed:
+    """Triangular factors of all designs together."""
+    n = designs[0].targets.shape[1]
+    columns = [np.unique(np.concatenate([d.columns[j] for d in designs])) for j in range(n)]
+    stacked = [np.zeros((0, c.size + 1)) for c in columns]
+    for design in designs:
+        for j in range(n):
+            block = np.zeros((len(design.targets), columns[j].size + 1))
+            block[:, np.searchsorted(columns[j], design.columns[j])] = design.matrices[j]
+            block[:, -1] = design.targets[:, j]
+            stacked[j] = np.asarray(np.linalg.qr(np.vstack([stacked[j], block]), mode="r"), dtype=np.float64)
+        if progress is not None:
+            progress()
+    factors, rights, rho = [], [], np.zeros(n)
+    for j in range(n):
+        k = columns[j].size
+        square = np.zeros((k + 1, k + 1))
+        square[: len(stacked[j])] = stacked[j][: k + 1]
+        factors.append(square[:k, :k])
+        rights.append(square[:k, k])
+        rho[j] = abs(square[k, k])
+    return Condensed(tuple(columns), tuple(factors), tuple(rights), rho, sum(len(d.targets) for d in designs))

@@ -1,0 +1,96 @@
+"""`--fit`: which entries of alpha are unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.names import hint, listing
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["Selection", "select"]
+
+FRICTION = ("friction.coulomb", "friction.viscous", "torque_offset")
+SPRING = ("spring.stiffness", "spring.rest")
+INERTIALS = ("mass", "com", "inertia")
+WORDS = ("friction", "spring", "inertials")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Names of the unknown entries of alpha, in its order, and sentences on what was left fixed and why."""
+
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def select(robot: Robot, fit: Sequence[str]) -> Selection:
+    """The entries named by words, prefixes and names.
+
+    `friction`: Coulomb and viscous friction and a torque offset of every joint, but no offset on a joint whose spring's
+    rest is fitted: the two are the same parameter there. `spring`: stiffness and rest of the joints that the recipe
+    lists in `springs`; `spring.JOINT` of that joint. `inertials`: mass, COM and inertia of every link. Anything else is
+    an entry of alpha or the beginning of some, such as `friction.viscous`, `payload` or `spring.stiffness.JOINT`.
+    """
+    words = [word.strip() for word in fit if word.strip()]
+    if not words:
+        raise InputError("--fit names nothing; for example --fit friction,spring.")
+    chosen: set[int] = set()
+    for word in words:
+        chosen.update(_indices(robot, word))
+    alpha = robot.alpha
+    notes = []
+    if "friction" in words:
+        both = [
+            j
+            for j in robot.joints
+            if alpha.index(f"spring.rest.{j}") in chosen and f"torque_offset.{j}" not in words
+        ]
+        for joint in both:
+            chosen.discard(alpha.index(f"torque_offset.{joint}"))
+        if both:
+            notes.append(
+                f"The torque offset of {listing(both)} is fixed: beside a spring's rest it is the same parameter."
+            )
+    return Selection(tuple(name for k, name in enumerate(alpha.names) if k in chosen), tuple(notes))
+
+
+def _indices(robot: Robot, word: str) -> list[int]:
+    alpha = robot.alpha
+    if word == "friction":
+        return [k for kind in FRICTION for k in alpha.indices(kind)]
+    if word == "spring":
+        joints = robot.manifest.recipe.springs
+        if not joints:
+            raise InputError(
+                f"--fit spring: the recipe of {robot.name} lists no joints with springs. Name the joint, for example "
+                f"--fit spring.{robot.joints[0]}, or add `springs = [...]` to the recipe."
+            )
+        return [alpha.index(f"{kind}.{joint}") for joint in joints for kind in SPRING]
+    if word.startswith("spring.") and word.removeprefix("spring.") in robot.joints:
+        return [alpha.index(f"{kind}.{word.removeprefix('spring.')}") for kind in SPRING]
+    if word in ("inertials", *INERTIALS) or word.split(".")[0] in INERTIALS:
+        return _inertials(robot, word)
+    try:
+        return list(alpha.indices(word))
+    except InputError:
+        known = [*WORDS, *sorted({".".join(n.split(".")[:k]) for n in alpha.names for k in (1, 2, 3)})]
+        raise InputError(
+            f"--fit: {robot.name} has no parameters {word!r}. {hint(word, known)} Words: {', '.join(WORDS)}."
+        ) from None
+
+
+def _inertials(robot: Robot, word: str) -> list[int]:
+    alpha = robot.alpha
+    kinds = INERTIALS if word == "inertials" else (word.split(".")[0],)
+    there = {name.split(".")[0] for name in alpha.names}
+    missing = [kind for kind in kinds if kind not in there]
+    if missing:
+        raise InputError(
+            f"--fit {word}: {', '.join(missing)} of the links are numbers in the generated code of {robot.name}. Generate "
+            f"it with `diffpbd generate {robot.name} --symbolic {','.join(INERTIALS)}`."
+        )
+    if word == "inertials":
+        return [k for kind in INERTIALS for k in alpha.indices(kind)]
+    return list(alpha.indices(word))

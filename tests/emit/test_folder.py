@@ -1,0 +1,269 @@
+"""Generated folders as a C programmer meets them: warnings, symbols, buffers, build files, sizes, words."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.arguments import arguments
+from support.numeric import states
+from support.robots import FULL, generated, loaded, loaded_alpha
+
+from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
+from diffpbd.runtime import Robot
+from diffpbd.runtime.function import BoundFunction
+
+STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
+LIBC = {"memcpy", "memset"}
+LIBM = {
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "sinh",
+    "cosh",
+    "exp",
+    "log",
+    "sqrt",
+    "fabs",
+    "atan",
+    "atan2",
+    "asin",
+    "acos",
+    "pow",
+    "fmin",
+    "fmax",
+    "hypot",
+}
+MERGED = {"sincos"}  # what gcc makes of a sine and a cosine of one angle, where libm has it
+MOST_OPERATIONS, MOST_BYTES = 20_000, 5_000_000
+
+
+def cc(*words: str, cwd: Path | None = None) -> None:
+    result = subprocess.run(["cc", *words], cwd=cwd, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[:3000]
+
+
+def sources(folder: Path) -> list[Path]:
+    return sorted((folder / "src").glob("*.c"))
+
+
+@pytest.mark.parametrize("dialect", ["gnu99", "gnu11"])
+def test_names_do_not_clash_with_a_compilers_own(dialect: str) -> None:
+    """Where extensions are on, as they are by default, <math.h> declares more than C99 has."""
+    folder = generated("double_pendulum")
+    for source in sources(folder):
+        cc(f"-std={dialect}", "-Wall", "-Werror", "-fsyntax-only", f"-I{folder}", str(source))
+
+
+def test_no_warnings_when_optimised(tmp_path: Path) -> None:
+    """Some warnings (uninitialised values) come from the optimiser only."""
+    folder = generated("double_pendulum")
+    for source in sources(folder):
+        cc(
+            *STRICT,
+            "-O2",
+            "-fPIC",
+            f"-I{folder}",
+            "-c",
+            str(source),
+            "-o",
+            str(tmp_path / f"{source.stem}.o"),
+        )
+    cc(*STRICT, "-O2", f"-I{folder}", "-c", str(folder / "main.c"), "-o", str(tmp_path / "main.o"))
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_no_warnings(name: str) -> None:
+    folder = generated(name)
+    for source in [*sources(folder), folder / "main.c"]:
+        cc(*STRICT, "-fsyntax-only", f"-I{folder}", str(source))
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_header_for_c_and_cpp(name: str, tmp_path: Path) -> None:
+    header = generated(name) / f"{name}.h"
+    program = tmp_path / "include.c"
+    program.write_text(f'#include "{header}"\n#include "{header}"\nint main(void) {{ return 0; }}\n')
+    cc(*STRICT, "-fsyntax-only", str(program))
+    if shutil.which("c++") is None:
+        pytest.skip("no C++ compiler")
+    strict = ["-std=c++98", "-pedantic", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["c++", *strict, "-fsyntax-only", "-x", "c++", str(program)], check=True)
+
+
+def symbols(library: Path, kind: str) -> set[str]:
+    text = subprocess.run(["nm", "-D", kind, str(library)], capture_output=True, check=True, text=True).stdout
+    return {line.split()[-1].split("@")[0] for line in text.splitlines() if not re.search(r"\s[wV]\s", line)}
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_symbols(name: str) -> None:
+    """Only libm (and two of libc) wanted; everything offered carries the robot's name and is in the header."""
+    folder = generated(name)
+    library = folder / f"lib{name}.so"
+    assert symbols(library, "--undefined-only") <= LIBM | LIBC | MERGED
+    offered = symbols(library, "--defined-only") - {"_init", "_fini", "_edata", "_end", "__bss_start"}
+    header = (folder / f"{name}.h").read_text()
+    declared = set(re.findall(rf"\b({name}_\w+)\(", header))
+    assert offered == declared
+    macros = set(re.findall(r"#define (\w+)", header)) | set(re.findall(r"typedef .*?\(\*(\w+)\)", header))
+    assert all(word.lower().startswith(f"{name}_") for word in macros)
+
+
+def pieces(text: str) -> dict[str, int]:
+    """Statements of every C function."""
+    found, name, count = {}, "", 0
+    for line in text.splitlines():
+        if match := re.match(
+            r"(?:static )?(?:NOINLINE )?(?:void|int|double|long|const char \*)\s*(\w+)\(.*\{", line
+        ):
+            name, count = match[1], 0
+        count += line.count(";")
+        if line == "}" and name:
+            found[name] = count
+    return found
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_sizes(name: str) -> None:
+    folder = generated(name)
+    total = sum(source.stat().st_size for source in sources(folder))
+    largest = max((n, f) for source in sources(folder) for f, n in pieces(source.read_text()).items())
+    print(
+        f"{name}: {total} bytes of C (bar {MOST_BYTES}); largest function {largest[1]}, {largest[0]} statements"
+    )
+    assert largest[0] <= MOST_OPERATIONS
+    assert total < MOST_BYTES
+
+
+def raw(robot: Robot, f: BoundFunction, given: dict[str, Any], fill: float) -> list[np.ndarray]:
+    """One call through ctypes; outputs are filled before, work is filled too."""
+    library = ctypes.CDLL(str(robot.folder / robot.manifest.library))
+    inputs = [np.ravel(np.asarray(given[a.name], float), order="F") for a in f.facts.inputs]
+    found = [np.full(a.size() + 2, fill) for a in f.facts.outputs]
+    work = np.full((f.facts.work_size or 0) + 2, fill)
+    pointers = [
+        (ctypes.c_void_p * len(arrays))(*[x.ctypes.data for x in arrays]) for arrays in (inputs, found)
+    ]
+    status = getattr(library, f.facts.symbol)(*pointers, ctypes.c_void_p(work.ctypes.data))
+    assert status == 0, (f.name, status)
+    assert (work[-2:] == fill).all(), f"{f.name} writes behind its work array"
+    assert all((x[-2:] == fill).all() for x in found), f"{f.name} writes behind an output"
+    return [x[:-2] for x in found]
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_every_function_writes_every_output_and_reads_only_its_inputs(name: str) -> None:
+    """Outputs and work hold 777 before one call and −3e300 before another: same bits, at every kind of state (P37)."""
+    robot = loaded(name)
+    values = states(robot.n, 1)
+    for f in robot.functions.values():
+        if f.facts.rollout:
+            continue
+        alpha = loaded_alpha(robot.alpha)
+        if f.name.startswith(("step", "vjp_step")):
+            alpha[list(robot.alpha.indices("rotor_inertia"))] = 0.0
+        batch = arguments(robot, f, values, alpha)
+        for row in (0, 1, 5):
+            given = {k: v if k in ("alpha", "h") else v[row] for k, v in batch.items()}
+            one, two = (raw(robot, f, given, fill) for fill in (777.0, -3e300))
+            for argument, a, b in zip(f.facts.outputs, one, two, strict=True):
+                np.testing.assert_array_equal(a, b, err_msg=f"{f.name} {argument.name}")
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_threads_give_the_same_bits(name: str) -> None:
+    robot = loaded(name)
+    values = states(robot.n, 20)
+    f = robot.functions["vjp_joint_step"]
+    given = arguments(robot, f, values, loaded_alpha(robot.alpha))
+    for one, two in zip(f(**given), f(**given, threads=3), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.fixture
+def pendulum(tmp_path: Path) -> Path:
+    """A folder of sources alone, as shipped to a control PC."""
+    folder = tmp_path / "double_pendulum"
+    shutil.copytree(generated("double_pendulum"), folder, ignore=shutil.ignore_patterns("*.so"))
+    return folder
+
+
+def check_example(program: Path) -> None:
+    """What the example prints is the step."""
+    text = subprocess.run([str(program)], capture_output=True, check=True, text=True).stdout
+    robot = loaded("double_pendulum")
+    zero = np.zeros(2)
+    p, pd = robot.joint_step(zero, zero, zero)
+    assert text.startswith("one step of 0.01 s from rest, no torque: status 0\n")
+    numbers = re.findall(r"p = *(\S+) +pd = *(\S+)", text)
+    np.testing.assert_allclose(np.array(numbers, float), np.array([p, pd]).T, rtol=0, atol=1e-9)
+
+
+def test_makefile(pendulum: Path) -> None:
+    run = {"cwd": pendulum, "capture_output": True, "text": True}
+    result = subprocess.run(["make", "CFLAGS=-O0"], **run)  # type: ignore[call-overload]
+    assert result.returncode == 0, result.stderr
+    check_example(pendulum / "example")
+    subprocess.run(["make", "shared", "CFLAGS=-O0"], check=True, **run)  # type: ignore[call-overload]
+    zero = np.zeros(2)
+    from diffpbd.runtime import load
+
+    np.testing.assert_array_equal(
+        load(pendulum).gravity(zero + 1.0), loaded("double_pendulum").gravity(zero + 1.0)
+    )
+    subprocess.run(["make", "clean"], check=True, **run)  # type: ignore[call-overload]
+    left = {path.relative_to(pendulum).as_posix() for path in pendulum.rglob("*") if path.is_file()}
+    assert left == {*loaded("double_pendulum").manifest.files, "manifest.json"}
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
+def test_cmake(pendulum: Path) -> None:
+    quiet = {"check": True, "stdout": subprocess.DEVNULL}
+    subprocess.run(["cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug"], cwd=pendulum, **quiet)  # type: ignore[call-overload]
+    subprocess.run(["cmake", "--build", "build"], cwd=pendulum, **quiet)  # type: ignore[call-overload]
+    check_example(pendulum / "build" / "double_pendulum_example")
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_the_manifest_says_what_is_there(name: str) -> None:
+    folder, robot = generated(name), loaded(name)
+    manifest = robot.manifest
+    left = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+    assert left == {*manifest.files, "manifest.json", manifest.library}
+    for file, digest in manifest.files.items():
+        assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == digest
+    assert {f.casadi for f in manifest.functions if f.casadi} == {f for f in left if f.startswith("casadi/")}
+    listed = {c.name for c in manifest.constants}
+    assert listed == {c.name for c in CONSTANTS} and all(c.unit and c.reason for c in manifest.constants)
+    for f in manifest.functions:
+        assert f.doc and f.operations >= 0 and set(f.status) <= set(STATUS)
+        for argument in (*f.inputs, *f.outputs):
+            assert argument.unit, (f.name, argument.name)
+        assert all(
+            re.fullmatch(r"[A-Za-z]\w*", a.name) and not re.fullmatch(r"[io]\d+", a.name) for a in f.inputs
+        )
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_header_and_readme_list_everything(name: str) -> None:
+    folder, manifest = generated(name), loaded(name).manifest
+    header, readme = (folder / f"{name}.h").read_text(), (folder / "README.md").read_text()
+    joints = [header.index(f"{j.name} ({j.type})") for j in manifest.robot.joints]
+    assert joints == sorted(joints)
+    for k, parameter in enumerate(manifest.alpha):
+        assert re.search(rf"^ \*   {k}  {re.escape(parameter.name)} \[", header, re.M), parameter.name
+    for f in manifest.functions:
+        assert f.doc in header and f"int {f.symbol}(" in header and f"`{f.symbol}`" in readme
+    assert f"#define {name.upper()}_JOINTS {len(joints)}" in header
+    assert "ship the sources" in readme.lower()
+    for path in [*sources(folder), folder / f"{name}.h", folder / "main.c"]:
+        assert "Do not edit" in path.read_text()[:400] and "diffpbd generate" in path.read_text()[:400]

@@ -1,0 +1,135 @@
+"""Robots with other parameters, written as URDF and read again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from support.described import Described
+
+from diffpbd.codegen.description.export import export, urdf_text
+from diffpbd.codegen.description.recipe import SYMBOLIC, with_options
+from diffpbd.codegen.description.resolve import resolve, shipped_robots
+from diffpbd.codegen.description.rigid import rotation_from_rpy, rpy_from_rotation
+from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.runtime import cli
+from diffpbd.runtime.inertia import inertial_from_linear, linear_from_log_cholesky
+from diffpbd.runtime.parameters import ParameterVector
+
+BAR = 1e-9
+FUNCTION = ("inverse_dynamics",)
+
+
+def random_parameters(alpha: ParameterVector, seed: int = 2) -> dict[str, float]:
+    """Bodies that can exist, moved joint origins, a payload and friction."""
+    rng = np.random.default_rng(seed)
+    values = {}
+    for link in [name.removeprefix("mass.") for name in alpha.names if name.startswith("mass.")]:
+        mass, com, inertia = inertial_from_linear(linear_from_log_cholesky(rng.normal(0.0, 0.5, 10)))
+        values[f"mass.{link}"] = float(mass)
+        values |= {f"com.{link}.{k}": float(x) for k, x in zip("xyz", com, strict=True)}
+        upper = inertia[np.triu_indices(3)]
+        keys = ("xx", "xy", "xz", "yy", "yz", "zz")
+        values |= {f"inertia.{link}.{k}": float(x) for k, x in zip(keys, upper, strict=True)}
+    for name, default in zip(alpha.names, alpha.defaults, strict=True):
+        if name.startswith("origin."):
+            values[name] = float(default + rng.normal(0.0, 0.05))
+        elif name.startswith(("friction.coulomb", "friction.viscous")):
+            values[name] = float(rng.uniform(0.1, 2.0))
+    mass, com, inertia = inertial_from_linear(linear_from_log_cholesky(rng.normal(0.0, 0.3, 10)))
+    values["payload.mass"] = float(mass)
+    values |= {f"payload.com.{k}": float(x) for k, x in zip("xyz", com, strict=True)}
+    values |= {f"payload.inertia.{a}{a}": float(inertia[k, k]) for k, a in enumerate("xyz")}
+    return values
+
+
+@pytest.mark.parametrize("name", shipped_robots())
+def test_random_parameters_read_back_to_the_same_torques(name: str, tmp_path: Path) -> None:
+    recipe, robot = resolve(name)
+    symbolic = Described(with_options(recipe, symbolic=SYMBOLIC), robot, only=FUNCTION)
+    values = random_parameters(symbolic.alpha)
+    written = export(robot, values, symbolic.alpha.by_name(symbolic.alpha.defaults))
+    (tmp_path / "robot.urdf").write_text(written.text, encoding="utf-8")
+    tips = [tip.name for tip in robot.tips]
+    again = Described.of(tmp_path / "robot.urdf", tip=tips, friction="urdf", gravity=recipe.gravity, only=FUNCTION)
+    assert [j.name for j in again.robot.joints] == [j.name for j in robot.joints]
+    assert [(t.name, t.link) for t in again.robot.tips] == [(t.name, t.link) for t in robot.tips]
+    for key in ("type", "parent", "lower", "upper", "velocity", "effort", "axis"):
+        assert [getattr(j, key) for j in again.robot.joints] == [getattr(j, key) for j in robot.joints]
+    rng = np.random.default_rng(4)
+    alpha = symbolic.alpha.vector(values)
+    worst = 0.0
+    for _ in range(20):
+        state = rng.uniform(-2.0, 2.0, (3, robot.n))
+        one, other = symbolic(*FUNCTION, *state, alpha=alpha), again(*FUNCTION, *state)
+        worst = max(worst, float(np.max(np.abs(one - other))))
+    print(f"{name}: torques of the exported robot differ by {worst:.1e}")
+    assert worst <= BAR
+
+
+@pytest.mark.parametrize("name", shipped_robots())
+def test_nothing_changed_is_the_same_robot(name: str) -> None:
+    _, robot = resolve(name)
+    again = read_urdf(urdf_text(robot).encode(), tip=[tip.name for tip in robot.tips])
+    for one, other in zip(robot.links, again.links, strict=True):
+        assert (one.name, one.inertial) == (other.name, other.inertial)
+    for joint, other_joint in zip(robot.joints, again.joints, strict=True):
+        assert joint.translation == other_joint.translation
+        np.testing.assert_allclose(joint.rotation, other_joint.rotation, rtol=0, atol=4e-16)
+
+
+def test_rotations_come_back_at_any_pitch() -> None:
+    rng = np.random.default_rng(0)
+    steep = [np.pi / 2 - 10.0**-k for k in range(1, 17)]
+    pitches = [*steep, *(-x for x in steep), np.pi / 2, -np.pi / 2, *rng.uniform(-1.5, 1.5, 20)]
+    for pitch in pitches:
+        roll, yaw = rng.uniform(-np.pi, np.pi, 2)
+        R = rotation_from_rpy((float(roll), float(pitch), float(yaw)))
+        np.testing.assert_allclose(rotation_from_rpy(rpy_from_rotation(R)), R, rtol=0, atol=2e-15)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.cli, arguments)
+
+
+def test_command(tmp_path: Path) -> None:
+    params = tmp_path / "params.json"
+    values = {
+        "mass.outer": 0.75, "spring.stiffness.elbow": 2.0, "torque_offset.shoulder": 0.1, "friction.viscous.elbow": 0.3,
+        "gravity.z": -1.6,
+    }  # fmt: skip
+    robot = resolve("double_pendulum")[1]
+    links = [link.name for link in robot.links]
+    joints = [joint.name for joint in robot.joints]
+    named = {"outer": links[1], "elbow": joints[1], "shoulder": joints[0]}
+    renamed = {
+        ".".join(named.get(word, word) for word in name.split(".")): {"value": x} for name, x in values.items()
+    }
+    params.write_text(json.dumps({"parameters": renamed}), encoding="utf-8")
+    out = tmp_path / "new.urdf"
+    result = run("export", "double_pendulum", "--params", str(params), "--out", str(out))
+    assert result.exit_code == 0, result.output
+    for words in ("cannot hold a joint spring", "a sensor's torque offset", "gravity.z = -1.6"):
+        assert words in result.output
+    assert read_urdf(out).links[1].inertial.mass == 0.75
+    assert read_urdf(out).joints[1].damping == 0.3
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"mass.nothing": 1.0}, "has no parameter 'mass.nothing'"),
+        ({"mass.{link}": -1.0}, "expected at least 0"),
+        ({"inertia.{link}.xy": 9.0}, "inertia is not positive"),
+    ],
+)
+def test_impossible_parameters_are_refused(tmp_path: Path, values: dict[str, float], words: str) -> None:
+    link = resolve("double_pendulum")[1].links[0].name
+    params, out = tmp_path / "params.json", tmp_path / "new.urdf"
+    params.write_text(json.dumps({k.format(link=link): v for k, v in values.items()}), encoding="utf-8")
+    result = run("export", "double_pendulum", "--params", str(params), "--out", str(out))
+    assert result.exit_code == 1 and words in result.output
+    assert not out.exists()

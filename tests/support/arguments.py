@@ -1,0 +1,69 @@
+"""Arguments for every generated function at given states, by the names of the catalogue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from diffpbd.runtime import Robot
+from diffpbd.runtime.function import BoundFunction
+
+H = 0.01
+"""[s] Step at which functions are compared."""
+
+
+def effort(robot: Robot) -> np.ndarray:
+    """What a torque of 1 N·m is multiplied by, joint by joint, so that it is ordinary for the joint's inertia.
+
+    10 N·m on Baxter's last joint (4e-4 kg·m²) would turn it by more than a radian within a step of 10 ms: the discrete
+    momentum balance has no solution then, and the step says so.
+    """
+    return np.asarray(np.diag(robot.mass_matrix(np.zeros(robot.n))))
+
+
+def arguments(
+    robot: Robot, function: BoundFunction, values: dict[str, np.ndarray], alpha: np.ndarray, seed: int = 6
+) -> dict[str, Any]:
+    """Batched arguments (rows first); alpha and h are shared by all rows. Seeds of reverse modes are random.
+
+    The poses of `node_torque` are those of two steps of the state; xi is the state's.
+    """
+    rng = np.random.default_rng(seed)
+    rows = len(values["p"])
+    found: dict[str, Any] = {}
+    for argument in function.facts.inputs:
+        name = argument.name
+        if name == "u":
+            found[name] = effort(robot) * values[name]
+        elif name in values:
+            found[name] = values[name]
+        elif name == "alpha":
+            found[name] = alpha
+        elif name == "h":
+            found[name] = H
+        elif name == "xi":
+            found[name] = robot.fk(values["p"], values["pd"], alpha)
+        elif name == "p_ref":
+            found[name] = values["p"] + 0.3
+        elif name in ("p_prev", "p_next"):
+            sign = 1.0 if name == "p_next" else -1.0
+            found[name] = values["p"] + sign * H * values["pd"] + 0.5 * H**2 * values["pdd"]
+        elif name.endswith("_bar"):
+            shape = (argument.rows,) if argument.cols == 1 else (argument.rows, argument.columns())
+            shape = () if shape == (1,) else shape
+            found[name] = rng.normal(size=(rows, *shape))
+        else:
+            raise KeyError(f"{function.name}: no argument for {name}")
+    return found
+
+
+def row_of(given: dict[str, Any], row: int) -> dict[str, Any]:
+    """One row of `arguments`."""
+    return {k: v if k in ("alpha", "h") else v[row] for k, v in given.items()}
+
+
+def outputs(function: BoundFunction, result: Any) -> dict[str, Any]:
+    """The result of a generated function by output name."""
+    results = result if isinstance(result, tuple) else (result,)
+    return dict(zip([a.name for a in function.facts.outputs], results, strict=True))
