@@ -24,7 +24,7 @@ from diffpbd.runtime.baxter.priority import punctual
 from diffpbd.runtime.baxter.recorder import START, Recorder
 from diffpbd.runtime.baxter.ros1.messages import Header, Tick
 from diffpbd.runtime.baxter.stopping import MasterWatch, Phase, Reason, Report, StopRequest, StopRun
-from diffpbd.runtime.control.controllers import Mode
+from diffpbd.runtime.control.controllers import FloatArray, Mode
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.supervisor import Decision, Supervisor
 from diffpbd.runtime.errors import DiffpbdError, InputError
@@ -34,6 +34,9 @@ __all__ = ["Run", "RunOptions"]
 POLL = 0.01  # s between two looks while waiting
 HOLD_PERIOD = 0.01  # s between two commands in the hold and stop phases
 SUPPRESS_PERIOD = 0.02  # s; 50 Hz, ten times what the robot asks for
+HOLDING_SHARE = 0.12
+"""Share of a joint's effort limit by which the measured holding torque may differ from the model's gravity:
+above any joint's friction, below what makes the arm leap."""
 PAUSE_LIMIT = 0.1
 """s of lateness that end the run: half of the robot's command timeout, so it has not yet left our mode."""
 STOP_WAIT = 0.15  # s that the clean stop waits for a fresh pose
@@ -44,7 +47,8 @@ class RunOptions:
     """`duration` [s] of the run phase (None: until asked to stop), `hold` [s] in position mode before it
     (a new publisher needs 0.24 s to be heard), `timeout` [s] after which the robot stops obeying, `wait` [s]
     for connections; `enable`: ask a disabled robot to enable; `allow_others`: run although another node
-    publishes this arm's commands."""
+    publishes this arm's commands; `allow_mismatch`: run although holding the arm takes other torques than
+    the model's gravity."""
 
     duration: float | None = None
     hold: float = 0.4
@@ -52,6 +56,7 @@ class RunOptions:
     wait: float = 5.0
     enable: bool = False
     allow_others: bool = False
+    allow_mismatch: bool = False
 
     def __post_init__(self) -> None:
         if not (self.hold >= 0.3 and 0.05 <= self.timeout <= 0.5 and self.wait > 0):
@@ -159,7 +164,7 @@ class Run:
         self.supervisor.start(pose.q)  # a pose that cannot be a start is refused before anything is sent
         self.phase = Phase.HOLD
         self.arm.set_timeout(self.options.timeout)
-        held = pose.q
+        held, efforts = pose.q, [pose.effort]
         end = clock.monotonic() + self.options.hold
         while clock.monotonic() < end:
             self._heed(clock.monotonic())
@@ -167,7 +172,26 @@ class Run:
             state = self._state(clock.monotonic())
             position = np.clip(held, self.arm.limits.lower, self.arm.limits.upper)
             self.arm.send(Mode.POSITION, position, state, model_gravity=False)
+            efforts.append(state.effort)
             clock.sleep(HOLD_PERIOD)
+        if self._model_gravity and not self.options.allow_mismatch:
+            self._compare_torque([effort for effort in efforts[len(efforts) // 2 :] if effort is not None])
+
+    def _compare_torque(self, efforts: list[FloatArray]) -> None:
+        """The arm at rest reads what holds it: a model that says otherwise would push when it takes over."""
+        if not efforts:
+            raise StopRun(Reason.REFUSED, "the joint states carry no torques to compare the model with.")
+        measured, model = np.mean(efforts, axis=0), self.supervisor.holding_torque
+        wrong = np.abs(measured - model) > HOLDING_SHARE * self.arm.limits.effort
+        if wrong.any():
+            figures = ", ".join(
+                f"{self.arm.joints[k]} {measured[k]:.1f} N·m (model {model[k]:.1f})"
+                for k in np.flatnonzero(wrong)
+            )
+            raise StopRun(
+                Reason.REFUSED,
+                f"holding the arm takes {figures}: the model's gravity, payload or springs are not this arm's.",
+            )
 
     def _run(self) -> None:
         period = self.supervisor.settings.period
