@@ -101,6 +101,7 @@ def identify(
     return Identification(
         robot=robot.name,
         joints=robot.joints,
+        efforts=tuple("N·m" if joint.unit == "rad" else "N" for joint in robot.manifest.robot.joints),
         status=solution.status,
         estimates=tuple(_estimates(robot, unknowns, x, base, found, bounds)),
         lost=(*found.lost, *moving),
