@@ -66,6 +66,7 @@ def generate(
     sweeps: int | None = None,
     symbolic: Sequence[str] | None = None,
     friction: str | None = None,
+    limits: bool | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> GenerateResult:
     """Derive, emit and compile ROBOT (a shipped name, a recipe or a URDF file) into `out` (default generated/NAME).
@@ -78,6 +79,7 @@ def generate(
     recipe = with_options(
         find_recipe(robot, base=base, tip=list(tip) if tip else None, hold=hold or None),
         integrator=integrator, solver=solver, sweeps=sweeps, symbolic=symbolic or None, friction=friction,
+        limits=limits,
     )  # fmt: skip
     described = read_robot(recipe)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
@@ -117,6 +119,8 @@ def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Re
         words += [word for name in recipe.hold for word in ("--hold", name)]
     if recipe.friction != plain.friction:
         words += ["--friction", recipe.friction]
+    if recipe.limits != plain.limits:
+        words.append("--limits" if recipe.limits else "--no-limits")
     return shlex.join(words)
 
 

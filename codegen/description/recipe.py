@@ -53,8 +53,9 @@ class Recipe:
     belongs into generated code. `base` and `tip` are link names; None and () leave the choice to the
     description (root, every end). Joints in `hold` are welded at their zero position. `h` [s] is only the
     default of the commands. `integrator` and `solver` name the default variant of `step`, `sweeps` counts the
-    iterations of each variant. `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names
-    the joints that carry springs, which `identify --fit spring` fits.
+    iterations of each variant. With `limits` joints stop at their limits in the steps on maximal states.
+    `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
+    which `identify --fit spring` fits.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Recipe:
     variants: tuple[str, ...] = DEFAULT_VARIANTS
     symbolic: tuple[str, ...] = ()
     friction: str = "none"
+    limits: bool = False
     gravity: tuple[float, float, float] = DEFAULT_GRAVITY
     springs: tuple[str, ...] = ()
 
@@ -130,6 +132,7 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
         "variants": entries.texts("variants", DEFAULT_VARIANTS),
         "symbolic": entries.texts("symbolic", ()),
         "friction": entries.text("friction", "none"),
+        "limits": entries.flag("limits", False),
         "gravity": entries.vector("gravity", DEFAULT_GRAVITY),
         "springs": entries.texts("springs", ()),
     }
@@ -163,6 +166,7 @@ def with_options(
     sweeps: int | None = None,
     symbolic: Sequence[str] | None = None,
     friction: str | None = None,
+    limits: bool | None = None,
     gravity: tuple[float, float, float] | None = None,
 ) -> Recipe:
     """The recipe with the options that are not None replaced.
@@ -191,6 +195,7 @@ def with_options(
         variants=variants,
         symbolic=recipe.symbolic if symbolic is None else tuple(symbolic),
         friction=recipe.friction if friction is None else friction,
+        limits=recipe.limits if limits is None else limits,
         gravity=recipe.gravity if gravity is None else gravity,
         springs=recipe.springs,
     )
@@ -226,6 +231,10 @@ class _Entries:
         if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
             self._refuse(key, value, "a list of strings")
         return tuple(value)
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self.content.get(key, default)
+        return value if isinstance(value, bool) else bool(self._refuse(key, value, "true or false"))
 
     def number(self, key: str, default: float) -> float:
         value = self.content.get(key, default)

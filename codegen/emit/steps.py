@@ -13,12 +13,12 @@ from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.catalogue import DOCS
-from diffpbd.codegen.graph.maximal import BLOCKS, StepVariant, blocks
+from diffpbd.codegen.graph.maximal import StepVariant, block_sizes, blocks
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.symbolic.notation import STATE
 from diffpbd.runtime.manifest import Function
 
-INPUTS = ("xi", "u", "h", "gravity", *BLOCKS)
+INPUTS = ("xi", "u", "h", "gravity")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def add_steps(emission: Emission, model: Model, variants: Sequence[StepVariant],
     def first(kind: str) -> int:
         return min(k for name, k in index.items() if name.startswith(kind))
 
-    sizes = [size * model.robot.n for size in BLOCKS.values()]
+    sizes = [size * model.robot.n for size in block_sizes(model.tree).values()]
     named = {c.name: literal(c.value) for c in CONSTANTS}
     chosen = next(e for e, v in zip(entries, variants, strict=True) if v.name == default)
     emission.add(
@@ -85,9 +85,9 @@ def add_steps(emission: Emission, model: Model, variants: Sequence[StepVariant],
 
 
 def _emit_variant(robot: str, writer: CallWriter, model: Model, v: StepVariant, changing: set[int]) -> _Variant:
-    active = {s for name in INPUTS[:4] for s in v.full.inputs[name]}
+    active = {s for name in INPUTS for s in v.full.inputs[name]}
     position = 0
-    for name, size in BLOCKS.items():
+    for name, size in block_sizes(model.tree).items():
         for k, s in enumerate(v.full.inputs[name]):
             if position + k in changing:
                 active.add(s)

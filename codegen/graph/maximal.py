@@ -13,11 +13,17 @@ from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import call_graph, inline
 from diffpbd.codegen.symbolic import constraints, kinematics, step, velocity
 from diffpbd.codegen.symbolic.maximal_parameters import axes_of, maximal_parameters
-from diffpbd.codegen.symbolic.notation import BODY, FRICTION, JOINT, SPRING, STATE
+from diffpbd.codegen.symbolic.notation import BODY, FRICTION, JOINT, LIMIT, SPRING, STATE
 from diffpbd.codegen.symbolic.program import Program
+from diffpbd.codegen.symbolic.tree import Tree
 
-BLOCKS: Final = {"body": BODY, "joint": JOINT, "friction": FRICTION, "spring": SPRING}
-"""Inputs of every step program that a robot and its alpha decide, with their size a link; `gravity` is the fifth."""
+_BLOCKS: Final = {"body": BODY, "joint": JOINT, "friction": FRICTION, "spring": SPRING}
+
+
+def block_sizes(tree: Tree) -> dict[str, int]:
+    """Inputs of every step program that a robot and its alpha decide, with their size a link; `gravity` is one more."""
+    return _BLOCKS | ({"limit": LIMIT} if tree.limits else {})
+
 
 VARIANTS: Final = {
     "variational_direct": step.variational_direct,
@@ -30,7 +36,7 @@ VARIANTS: Final = {
 
 
 def blocks(model: Model) -> dict[str, Any]:
-    """The `BLOCKS` of a model as flat SX columns of numbers and alpha."""
+    """The blocks of `block_sizes` of a model as flat SX columns of numbers and alpha."""
     seat, triad = axes_of(model.robot)
     known = {**model.blocks, "seat": ca.DM(seat).T, "triad": ca.DM(triad).T}
     program = maximal_parameters(model.tree, model.robot.tips[0].link)
@@ -42,7 +48,8 @@ def blocks(model: Model) -> dict[str, Any]:
 
     result["friction"] = interleaved("coulomb", "viscous", "transition")
     result["spring"] = interleaved("stiffness", "rest")
-    return {k: ca.densify(result[k]) for k in BLOCKS}
+    result["limit"] = model.blocks["limit"]
+    return {k: ca.densify(result[k]) for k in block_sizes(model.tree)}
 
 
 def values(model: Model) -> Iterator[tuple[str, Sequence[tuple[str, Any]], Mapping[str, Any]]]:
@@ -90,9 +97,10 @@ def variant(model: Model, name: str, sweeps: int) -> StepVariant:
 def casadi_step(model: Model, program: Program, name: str, known: dict[int, ca.Function]) -> ca.Function:
     """A step program as a CasADi function of xi, u, h, alpha; kernels are shared through `known`."""
     n = model.robot.n
-    prepare = ca.Function("blocks", [model.alpha], list(blocks(model).values()), ["alpha"], list(BLOCKS))
+    names = list(block_sizes(model.tree))
+    prepare = ca.Function("blocks", [model.alpha], list(blocks(model).values()), ["alpha"], names)
     symbols = {"xi": ca.MX.sym("xi", STATE * n), "u": ca.MX.sym("u", n), "h": ca.MX.sym("h")}
     alpha = ca.MX.sym("alpha", model.alpha.numel())
-    given = {**symbols, "gravity": alpha[0:3], **dict(zip(BLOCKS, prepare.call([alpha]), strict=True))}
+    given = {**symbols, "gravity": alpha[0:3], **dict(zip(names, prepare.call([alpha]), strict=True))}
     xi_next = call_graph(program, known).call([given[k] for k in program.inputs])[0]
     return ca.Function(name, [*symbols.values(), alpha], [xi_next], [*symbols, "alpha"], ["xi_next"])

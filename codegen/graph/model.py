@@ -14,7 +14,7 @@ import casadi as ca
 
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import JointType, Robot, Vec3
-from diffpbd.codegen.graph.parameters import ANGLES, AXES, MOMENTS, alpha_entries, upper_triangle
+from diffpbd.codegen.graph.parameters import ANGLES, AXES, MOMENTS, SIDES, alpha_entries, is_limited, upper_triangle
 from diffpbd.codegen.symbolic.tree import Tree
 from diffpbd.runtime.manifest import Parameter
 
@@ -30,12 +30,13 @@ JOINT_BLOCKS: Mapping[str, str] = {
 """Program input → alpha kind, for what every joint has one of."""
 
 
-def tree_of(robot: Robot) -> Tree:
-    """Topology of a robot."""
+def tree_of(robot: Robot, limits: bool = False) -> Tree:
+    """Topology of a robot; with `limits` those of its joints act."""
     return Tree(
         tuple(j.parent for j in robot.joints),
         tuple(j.type is JointType.PRISMATIC for j in robot.joints),
         tuple(j.axis == (0.0, 0.0, 1.0) for j in robot.joints),
+        tuple(is_limited(j) for j in robot.joints) if limits else (),
     )
 
 
@@ -61,7 +62,8 @@ class Model:
 
     Shapes: before 12 × n, after 9 × n, body 10 × n (about the link origin, payload included), gravity 3, tip 12,
     the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
-    translation 3 × n, axis 3 × n, payload 10 (mass, com, inertia about it, tip frame).
+    translation 3 × n, axis 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
+    payload 10 (mass, com, inertia about it, tip frame).
     """
 
     robot: Robot
@@ -130,9 +132,10 @@ def build(robot: Robot, recipe: Recipe) -> Model:
         "translation": ca.horzcat(*translation),
         "axis": ca.horzcat(*[ca.SX(ca.DM(list(j.axis))) for j in robot.joints]),
         "payload": payload,
+        "limit": ca.vertcat(*[entry(f"limit.{side}.{j.name}", 0.0) for j in robot.joints for side in SIDES]),
         **{block: column(kind) for block, kind in JOINT_BLOCKS.items()},
     }
-    return Model(robot, recipe, tree_of(robot), entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
+    return Model(robot, recipe, tree_of(robot, recipe.limits), entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
 
 
 def prepare(model: Model) -> Prepared:

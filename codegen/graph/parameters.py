@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import rpy_from_rotation
-from diffpbd.codegen.description.robot import Mat3, Robot
+from diffpbd.codegen.description.robot import Joint, JointType, Mat3, Robot
 from diffpbd.runtime.manifest import Parameter
 
 TRANSITION_VELOCITY: Final = 0.01
@@ -20,8 +21,19 @@ MOMENTS: Final = ("xx", "xy", "xz", "yy", "yz", "zz")
 ANGLES: Final = ("roll", "pitch", "yaw")
 
 
+SIDES: Final = ("lower", "upper")
+
+
+def is_limited(joint: Joint) -> bool:
+    """Whether a joint has limits that a step can act on: both, in order, and a hinge's less than a turn apart, because poses
+    of links do not tell one turn from the next."""
+    if joint.lower is None or joint.upper is None or joint.type is JointType.CONTINUOUS or joint.lower >= joint.upper:
+        return False
+    return joint.type is JointType.PRISMATIC or joint.upper - joint.lower < 2.0 * math.pi
+
+
 def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
-    """Every entry of alpha in order: gravity, payload, the joint kinds one after another, then what is symbolic."""
+    """Every entry of alpha in order: gravity, payload, the joint kinds one after another, limits, then what is symbolic."""
     return tuple(_entries(robot, recipe))
 
 
@@ -52,6 +64,12 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         yield Parameter(f"spring.stiffness.{j.name}", f"{j.type.effort_unit}/{j.type.unit}", 0.0, 0.0, None)
     for j in robot.joints:
         yield Parameter(f"spring.rest.{j.name}", j.type.unit, 0.0, None, None)
+    if recipe.limits:
+        for side in SIDES:
+            for j in robot.joints:
+                if is_limited(j):
+                    bound = j.lower if side == "lower" else j.upper
+                    yield Parameter(f"limit.{side}.{j.name}", j.type.unit, float(bound or 0.0), None, None)
     if "mass" in recipe.symbolic:
         for link in robot.links:
             yield Parameter(f"mass.{link.name}", "kg", link.inertial.mass, 0.0, None)

@@ -15,13 +15,14 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import projection
+from diffpbd.codegen.symbolic import limits, projection, sweeps
 from diffpbd.codegen.symbolic.bodies import discrete_spin, spin_gradient
 from diffpbd.codegen.symbolic.constraints import JointVectors, gradient
 from diffpbd.codegen.symbolic.kinematics import rotation, turned
 from diffpbd.codegen.symbolic.notation import (
     BODY,
     JOINT,
+    LIMIT,
     POSE,
     POSE_POSITION,
     POSE_QUATERNION,
@@ -102,8 +103,19 @@ def impulse_kernel(slide: bool, angular: bool, root: bool) -> Program:
     program = Program(
         f"{kind}_impulse{'_root' if root else ''}", "Impulses that close the rows of one joint."
     )
-    joint = JointNumbers.of(program.input("joint", JOINT))
     residual = residual_of(slide, angular, Multiplier.BLOCK)
+    (start, end), weights, _ = _declared(program, root)
+    c = program.let(residual(end))
+    J0, J1 = ([program.let(J) for J in reversed(gradient(residual, at))] for at in (start, end))
+    K, spread = _stiffness(program, c.rows, J0, J1, weights)
+    _output_moves(program, J0, spread, weights, program.let(-program.let(general_inverse(program, K))) * c)
+    return program
+
+
+def _declared(program: Program, root: bool) -> tuple[tuple[JointVectors, JointVectors], list[Any], tuple[Any, Any, Any, Any]]:
+    """Declares a joint's numbers and its two bodies: the joint at the start and at the iterate, (1/m, K⁻¹) of child and parent,
+    and what `limits.position` takes of the iterate."""
+    joint = JointNumbers.of(program.input("joint", JOINT))
     starts, ends, weights = [], [], []
     for side in ("b",) if root else ("b", "a"):
         x0, R0 = program.input(f"start_{side}", 3), square(program.input(f"rotation_{side}", 9))
@@ -117,17 +129,43 @@ def impulse_kernel(slide: bool, angular: bool, root: bool) -> Program:
         (x_b, R_b), (x_a, R_a) = poses[0], world if root else poses[1]
         return JointVectors.at(program, joint, x_a, R_a, x_b, R_b)
 
-    c = program.let(residual(at(ends)))
-    J0, J1 = ([program.let(J) for J in reversed(gradient(residual, at(poses)))] for poses in (starts, ends))
+    (x_b, R_b), (x_a, R_a) = ends[0], world if root else ends[1]
+    return (at(starts), at(ends)), weights, (x_a, R_a, x_b, R_b)
+
+
+def _stiffness(
+    program: Program, rows: int, J0: list[Any], J1: list[Any], weights: list[Any]
+) -> tuple[Any, list[Any]]:
+    """J₁ W J₀ᵀ (rows x rows), and K⁻¹ J₀ᵀ of both bodies."""
     spread = [program.let(inverse * J[:, 3:].T) for J, (_, inverse) in zip(J0, weights, strict=False)]
-    K = sp.zeros(c.rows, c.rows)
+    K = sp.zeros(rows, rows)
     for before, after, turn, (inverse_mass, _) in zip(J0, J1, spread, weights, strict=False):
         K = K + inverse_mass * (after[:, :3] * before[:, :3].T) + after[:, 3:] * turn
-    multipliers = program.let(-program.let(general_inverse(program, program.let(K))) * c)
+    return program.let(K), spread
+
+
+def _output_moves(program: Program, J0: list[Any], spread: list[Any], weights: list[Any], multipliers: Any) -> None:
+    multipliers = program.let(multipliers)
     for side, before, turn, (inverse_mass, _) in zip(("b", "a"), J0, spread, weights, strict=False):
         dx = program.let(inverse_mass * (before[:, :3].T * multipliers))
         spin = program.let(before[:, 3:].T * multipliers)
         program.output(f"move_{side}", column(dx, program.let(turn * multipliers), spin))
+
+
+@cache
+def limit_impulse_kernel(slide: bool, root: bool) -> Program:
+    """Leaf: impulses of one joint's limits: `move_b`, `move_a` (9 each), and its multiplier after `factor` times them."""
+    kind = f"{'slide' if slide else 'hinge'}_limit_impulse{'_root' if root else ''}"
+    program = Program(kind, "Impulses of the limits of one joint.")
+    (start, end), weights, (x_a, R_a, x_b, R_b) = _declared(program, root)
+    limit, angle, multiplier = program.input("limit", LIMIT), program.scalar("angle"), program.scalar("multiplier")
+    factor = program.scalar("factor")
+    p = limits.position(program, end.joint, slide, x_a, R_a, x_b, R_b, angle)
+    J0, J1 = ([program.let(J) for J in reversed(limits.row_gradient(slide, at))] for at in (start, end))
+    K, spread = _stiffness(program, 1, J0, J1, weights)
+    change = program.let(limits.projected(program, multiplier, p, limit, K[0, 0]) - multiplier)
+    _output_moves(program, J0, spread, weights, Matrix([change]))
+    program.output("multiplier_next", program.let(multiplier + factor * change))
     return program
 
 
@@ -170,26 +208,44 @@ def impulse_sweep(tree: Tree, gathered: bool, relaxation: float = 0.5) -> Progra
         aim.append(called["drifted"])
         weight.append(called["weight"])
 
-    def moves(j: int, angular: bool) -> dict[str, Any]:
+    at = sweeps.limit_inputs(program, tree)
+
+    def sides(j: int) -> dict[str, Any]:
         given = {"joint": part(joint, JOINT, j)}
         for side, i in (("b", j), ("a", tree.parents[j])):
             if i != WORLD:
                 given |= {f"start_{side}": part(xi, STATE, i, POSITION), f"rotation_{side}": part(R0, 9, i)}
                 given |= {f"aim_{side}": aim[i], f"weight_{side}": weight[i]}
-        return program.call(impulse_kernel(tree.slides[j], angular, tree.parents[j] == WORLD), **given)
+        return given
 
-    for angular in (False, True) if gathered else ():
-        found = [moves(j, angular) for j in range(n)]
+    def moves(j: int, angular: bool) -> dict[str, Any]:
+        return program.call(impulse_kernel(tree.slides[j], angular, tree.parents[j] == WORLD), **sides(j))
+
+    def limit_moves(j: int, factor: Any) -> dict[str, Any]:
+        kernel = limit_impulse_kernel(tree.slides[j], tree.parents[j] == WORLD)
+        found = program.call(kernel, **sides(j), **sweeps.limit_of(at, j), factor=factor)
+        at["multiplier"][j] = found["multiplier_next"][0, 0]
+        return found
+
+    for rows in ("positional", "angular", "limit") if gathered else ():
+        factor = number(relaxation)
+        if rows == "limit":
+            found = {j: limit_moves(j, factor) for j in tree.limits}
+        else:
+            found = {j: moves(j, rows == "angular") for j in range(n)}
         for i in range(n):
-            parts = [found[i]["move_b"], *(found[k]["move_a"] for k in children(tree, i))]
-            total = projection.total(program, parts)
-            factor = number(relaxation)
-            aim[i] = program.call(strike_kernel(True), aim=aim[i], move=total, factor=factor)["struck"]
+            parts = [found[i]["move_b"]] if i in found else []
+            parts += [found[k]["move_a"] for k in children(tree, i) if k in found]
+            if parts:
+                total = projection.total(program, parts)
+                aim[i] = program.call(strike_kernel(True), aim=aim[i], move=total, factor=factor)["struck"]
     for j, parent in () if gathered else enumerate(tree.parents):
-        for angular in (False, True):
-            found_j = moves(j, angular)
+        for rows in ("positional", "angular", *(["limit"] if j in tree.limits else [])):
+            found_j = limit_moves(j, sp.Integer(1)) if rows == "limit" else moves(j, rows == "angular")
             for i, key in ((j, "move_b"), (parent, "move_a")):
                 if i != WORLD:
                     aim[i] = program.call(strike_kernel(False), aim=aim[i], move=found_j[key])["struck"]
     program.output("aim_next", column(*aim))
+    if tree.limits:
+        program.output("multiplier_next", column(*at["multiplier"]))
     return program

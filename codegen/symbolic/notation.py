@@ -68,6 +68,11 @@ LEGEND: Final[tuple[Letter, ...]] = (
         "3 a joint",
     ),
     Letter("spring", "stiffness, rest position", "joint", "N·m/rad, rad (N/m, m)", "2 a joint"),
+    Letter("limit", "lower and upper position limit", "joint", "rad or m", "2 a joint"),
+    Letter(
+        "room", "how far a joint may still move: lower - p (<= 0), upper - p (>= 0)", "joint", "rad or m", "2 a joint"
+    ),
+    Letter("lock", "-1 at its lower limit, 1 at its upper, 0 free: the active set", "joint", "1", "1 a joint"),
     Letter(
         "c", "constraint residual of a joint, positional rows first", "world, parent", "m, 1", "5 a joint"
     ),
@@ -121,6 +126,7 @@ BODY: Final = 7
 JOINT: Final = 28
 FRICTION: Final = 3
 SPRING: Final = 2
+LIMIT: Final = 2
 ROWS: Final = 5
 """Constraint rows of a joint: a hinge and a slide both leave one freedom of six."""
 

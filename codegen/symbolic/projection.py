@@ -22,11 +22,13 @@ orientations along the tree, not from the positions, which may still violate the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import sympy as sp
 
+from diffpbd.codegen.symbolic import limits
 from diffpbd.codegen.symbolic.constraints import (
     JointVectors,
     axis_tangents,
@@ -37,6 +39,7 @@ from diffpbd.codegen.symbolic.constraints import (
 from diffpbd.codegen.symbolic.kinematics import turned
 from diffpbd.codegen.symbolic.notation import (
     JOINT,
+    LIMIT,
     POSE,
     POSE_POSITION,
     POSE_QUATERNION,
@@ -191,20 +194,28 @@ def _unpacked(flat: Any, general: bool) -> Any:
 
 
 @cache
-def elimination_kernel(general: bool, carries: bool, slide: bool, root: bool) -> Program:
+def elimination_kernel(
+    general: bool, carries: bool, slide: bool, root: bool, resisted: bool = False, limited: bool = False
+) -> Program:
     """Leaf: `rule` of one joint and, unless it is a root, what its parent feels of it, `carried_on`.
 
     With K and r of everything the joint carries: s = -(S₀ᵀ K d_a + S₀ᵀ r - effort)/(S₀ᵀ K S₁). The pivot
     S₀ᵀ K S₁ is the inertia the joint feels, positive for K symmetric and near it otherwise (K and S₀ differ
     from symmetric by O(h)), so no pivoting is needed. A root's parent rests: its rule is the constant alone.
+    `resisted` joints, those of the velocity stage, add `slope` to their pivot and `drive` to their effort, and r is minus
+    the link's momentum. What the parent feels of a joint that is locked at its limit (`limited`, not asked of roots) is all
+    that the joint carries, moved by `stop` to the limit (`resisted`: by minus the rate `before`); the rule still says how the
+    joint would move if it were free.
     """
     kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}{'' if carries else '_tip'}"
     program = Program(
-        f"eliminate_{kind}_{'general' if general else 'symmetric'}",
+        f"eliminate_{kind}_{'general' if general else 'symmetric'}{'_resisted' if resisted else ''}"
+        f"{'_limited' if limited else ''}",
         "One joint eliminated: how it moves with its parent, what its parent feels of it.",
     )
     inertia = program.input("inertia", GENERAL_INERTIA if general else SYMMETRIC_INERTIA)
-    r, S1 = program.input("wrench", 6), motion_of(program.input("motion", 6), slide, root)
+    r = -program.input("momentum", 6) if resisted else program.input("wrench", 6)
+    S1 = motion_of(program.input("motion", 6), slide, root)
     S0 = motion_of(program.input("start_motion", 6), slide, root) if general else S1
     K = spatial_inertia(inertia)
     if carries:
@@ -217,8 +228,12 @@ def elimination_kernel(general: bool, carries: bool, slide: bool, root: bool) ->
         K, r, S0, S1 = K[felt, felt], r[felt, 0], S0[felt, 0], S1[felt, 0]
     K, r = program.let(K), program.let(r)
     U = program.let(K * S1)
-    inverse = program.let(1 / program.let(dot(S0, U)))
+    pivot = dot(S0, U)
     load = dot(S0, r)
+    if resisted:
+        pivot = pivot + program.scalar("slope")
+        load = load - program.scalar("drive")
+    inverse = program.let(1 / program.let(pivot))
     if general:
         h, effort = program.scalar("h"), program.scalar("effort")
         load = load - program.let(h * h / 2) * effort
@@ -228,8 +243,15 @@ def elimination_kernel(general: bool, carries: bool, slide: bool, root: bool) ->
         return program
     row = program.let(program.let(K.T * S0) * inverse)
     program.output("rule", column(row, constant))
+    shift = -constant
+    if limited:
+        held = program.let(program.scalar("lock") ** 2)
+        free = program.let(1 - held)
+        stop = -program.scalar("before") if resisted else program.scalar("stop")
+        shift = program.let(held * stop - free * constant)
+        row = program.let(free * row)
     left = _packed(K - U * row.T, general)
-    program.output("carried_on", column(program.let(left), program.let(r - U * constant)))
+    program.output("carried_on", column(program.let(left), program.let(r + U * shift)))
     return program
 
 
@@ -250,18 +272,24 @@ def total(program: Program, parts: list[Any]) -> Any:
 
 
 @cache
-def follow_kernel(slide: bool, root: bool) -> Program:
-    """Leaf: displacement of a link from its parent's, and its pose moved by it: x + dx, q turned by φ."""
-    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}"
+def follow_kernel(slide: bool, root: bool, limited: bool = False) -> Program:
+    """Leaf: displacement of a link from its parent's, and its pose moved by it: x + dx, q turned by φ.
+
+    A `limited` joint moves no further than its `room`, and says where it was stopped: `lock_next`.
+    """
+    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}{'_limited' if limited else ''}"
     program = Program(f"follow_{kind}", "A link follows its parent and moves to its new pose.")
     rule, S = program.input("rule", 1 if root else RULE), motion_of(program.input("motion", 6), slide, root)
     offset, gap, pose = program.input("offset", 3), program.input("gap", 6), program.input("pose", POSE)
     if root:
-        d = program.let(-rule[0, 0] * S)
+        d_a, s = sp.zeros(6, 1), -rule[0, 0]
     else:
         d_a = program.input("displacement_a", 6)
         s = program.let(-dot(rule[:6, 0], d_a) - rule[6, 0])
-        d = program.let(d_a + S * s)
+    if limited:
+        s, lock = limits.stopped(program, s, program.input("room", LIMIT))
+        program.output("lock_next", lock)
+    d = program.let(d_a + S * s)
     total = program.let(d + gap)
     phi = total[3:, 0]
     x = program.let(pose[POSE_POSITION, 0] + total[:3, 0] + cross(phi, offset))
@@ -280,10 +308,17 @@ def solve(
     start_motion: list[Any] | None = None,
     effort: list[Any] | None = None,
     h: Any = None,
-) -> list[Any]:
-    """Calls: the projection's displacements applied to the poses (7 each); general with `start_motion`, else
-    symmetric."""
+    stops: Sequence[limits.Stop | None] = (),
+) -> tuple[list[Any], list[Any]]:
+    """Calls: the projection's displacements applied to the poses (7 each), and who is at a limit (n); general with
+    `start_motion`, else symmetric.
+
+    The active set of the limits, `stops`, is the given one on the way to the base. On the way back every joint decides anew:
+    exactly, for the motion of its parent and what it carries. Where the set comes out as it went in, the multipliers of all
+    locked joints are ≥ 0 and the free ones are inside their limits.
+    """
     general = start_motion is not None
+    at = list(stops) or [None] * tree.n
     rules: list[Any] = [None] * tree.n
     felt: list[Any] = [None] * tree.n
     for j in reversed(range(tree.n)):
@@ -294,16 +329,23 @@ def solve(
         behind = [felt[k] for k in children(tree, j)]
         if behind:
             given["carried"] = total(program, behind)
-        called = program.call(elimination_kernel(general, bool(behind), tree.slides[j], root), **given)
+        stop = None if root else at[j]
+        if stop is not None:
+            given |= {"lock": stop.lock, "stop": stop.distance}
+        kernel = elimination_kernel(general, bool(behind), tree.slides[j], root, limited=stop is not None)
+        called = program.call(kernel, **given)
         rules[j], felt[j] = called["rule"], called.get("carried_on")
     displaced: list[Any] = []
-    moved = []
+    moved, locks = [], []
     for j, parent in enumerate(tree.parents):
-        root = parent == WORLD
+        root, stop = parent == WORLD, at[j]
         given = {"rule": rules[j], "pose": pose[j], **motion[j]}
         if not root:
             given["displacement_a"] = displaced[parent]
-        called = program.call(follow_kernel(tree.slides[j], root), **given)
+        if stop is not None:
+            given["room"] = stop.room
+        called = program.call(follow_kernel(tree.slides[j], root, stop is not None), **given)
         displaced.append(called["displacement"])
         moved.append(called["moved"])
-    return moved
+        locks.append(called["lock_next"][0, 0] if stop is not None else sp.Integer(0))
+    return moved, locks

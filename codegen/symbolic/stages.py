@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.symbolic import bodies, impulses, projection, sweeps, velocity
+from diffpbd.codegen.symbolic import bodies, impulses, limits, projection, sweeps, velocity
 from diffpbd.codegen.symbolic.notation import (
     BODY,
     FRICTION,
     JOINT,
+    LIMIT,
     POSE,
     POSE_POSITION,
     POSE_QUATERNION,
@@ -41,6 +42,10 @@ SIZES = {
     "motion": 6,
     "offset": 3,
     "effort": 1,
+    "limit": LIMIT,
+    "angle": 1,
+    "lock": 1,
+    "multiplier": 1,
     "weight": sweeps.WEIGHT,
 }
 """Numbers a link or joint of every flat input."""
@@ -50,6 +55,11 @@ def inputs(program: Program, tree: Tree, *names: str) -> dict[str, Any]:
     """Declare inputs by name: `SIZES` a link, or gravity (3) and h (1)."""
     single = {"gravity": 3, "h": 1}
     return {k: program.input(k, single[k] if k in single else SIZES[k] * tree.n) for k in names}
+
+
+def limit_inputs(tree: Tree, *names: str) -> tuple[str, ...]:
+    """Names of what a stage takes of the limits, if the tree has any."""
+    return names if tree.limits else ()
 
 
 def each(block: Any, size: int, tree: Tree, within: slice | None = None) -> list[Any]:
@@ -70,7 +80,8 @@ def variational_start(tree: Tree) -> Program:
         "variational_start",
         "Start pose of a variational step: momenta, motions, efforts, and the first guess.",
     )
-    at = inputs(program, tree, "xi", "u", "h", "gravity", "body", "joint", "spring")
+    names = ("xi", "u", "h", "gravity", "body", "joint", "spring", *limit_inputs(tree, "limit"))
+    at = inputs(program, tree, *names)
     launched = [
         program.call(bodies.launch_kernel(), state=state, body=body, gravity=at["gravity"], h=at["h"])
         for state, body in zip(each(at["xi"], STATE, tree), each(at["body"], BODY, tree), strict=True)
@@ -83,6 +94,8 @@ def variational_start(tree: Tree) -> Program:
     for name in ("motion", "offset"):
         program.output(name, column(*(link[name] for link in moving)))
     program.output("effort", column(*effort))
+    if tree.limits:
+        program.output("angle", column(*limits.starts(program, tree, at["joint"], at["limit"], x, R)))
     return program
 
 
@@ -93,9 +106,8 @@ def variational_sweep(tree: Tree) -> Program:
     program = Program(
         "variational_sweep", "Newton iteration of a variational step: all links, all constraints."
     )
-    at = inputs(
-        program, tree, "pose", "turning", "target", "spin", "motion", "offset", "effort", "body", "joint", "h"
-    )
+    names = ("pose", "turning", "target", "spin", "motion", "offset", "effort", "body", "joint", "h")
+    at = inputs(program, tree, *names, *limit_inputs(tree, "limit", "angle", "lock"))
     pose = each(at["pose"], POSE, tree)
     x, R = (
         each(at["pose"], POSE, tree, POSE_POSITION),
@@ -117,7 +129,8 @@ def variational_sweep(tree: Tree) -> Program:
         )
         for i in range(tree.n)
     ]
-    moved = projection.solve(
+    room = limits.rooms(program, tree, at["joint"], at["limit"], at["angle"], x, R) if tree.limits else []
+    moved, lock = projection.solve(
         program,
         tree,
         [body["inertia"] for body in balanced],
@@ -127,8 +140,11 @@ def variational_sweep(tree: Tree) -> Program:
         start_motion=each(at["motion"], 6, tree),
         effort=each(at["effort"], 1, tree),
         h=at["h"],
+        stops=limits.stops(program, room, list(at["lock"])) if tree.limits else (),
     )
     program.output("pose_next", column(*moved))
+    if tree.limits:
+        program.output("lock_next", column(*lock))
     return program
 
 
@@ -138,9 +154,8 @@ def variational_end(tree: Tree, friction_iterations: int) -> Program:
     program = Program(
         "variational_end", "End of a variational step: half kick, friction, velocity projection."
     )
-    at = inputs(
-        program, tree, "xi", "pose", "turning", "u", "h", "gravity", "body", "joint", "friction", "spring"
-    )
+    names = ("xi", "pose", "turning", "u", "h", "gravity", "body", "joint", "friction", "spring")
+    at = inputs(program, tree, *names, *limit_inputs(tree, "limit", "angle"))
     pose = each(at["pose"], POSE, tree)
     x, R = (
         each(at["pose"], POSE, tree, POSE_POSITION),
@@ -162,13 +177,11 @@ def variational_end(tree: Tree, friction_iterations: int) -> Program:
         )
         for i in range(tree.n)
     ]
-    given: dict[str, Any] = {}
-    for i in range(tree.n):
-        given |= {f"inertia_{i}": landed[i]["inertia"], f"momentum_{i}": landed[i]["momentum"]}
-        given |= {f"motion_{i}": moving[i]["motion"], f"effort_{i}": effort[i]}
-    joint_space = program.call(velocity.rate_balance(tree), h=at["h"], **given)
+    inertia, momentum = [link["inertia"] for link in landed], [link["momentum"] for link in landed]
+    motion = [link["motion"] for link in moving]
+    room = limits.rooms(program, tree, at["joint"], at["limit"], at["angle"], x, R) if tree.limits else None
     rate = velocity.rates(
-        program, tree, joint_space["M"], joint_space["impulse"], at["friction"], at["h"], friction_iterations
+        program, tree, inertia, motion, momentum, effort, at["friction"], at["h"], friction_iterations, room
     )
     states: list[Any] = []
     twists: list[Any] = []
@@ -210,7 +223,8 @@ def pulls(
 def paper_start(tree: Tree) -> Program:
     """Algorithm 1's prediction, without constraints: xi -> pose."""
     program = Program("paper_start", "Predicted poses of a step of Algorithm 1 (corrected).")
-    at = inputs(program, tree, "xi", "u", "h", "gravity", "body", "joint", "spring")
+    names = ("xi", "u", "h", "gravity", "body", "joint", "spring", *limit_inputs(tree, "limit"))
+    at = inputs(program, tree, *names)
     state = each(at["xi"], STATE, tree)
     x, R = each(at["xi"], STATE, tree, POSITION), rotations(program, each(at["xi"], STATE, tree, QUATERNION))
     effort = velocity.efforts(program, tree, at["joint"], at["u"], at["spring"], x, R)
@@ -221,14 +235,20 @@ def paper_start(tree: Tree) -> Program:
         kernel = bodies.predict_kernel("reaction" in pulled[i])
         poses.append(program.call(kernel, rotation=R[i], **pulled[i], **given)["pose"])
     program.output("pose", column(*poses))
+    if tree.limits:
+        program.output("angle", column(*limits.starts(program, tree, at["joint"], at["limit"], x, R)))
     return program
 
 
 @cache
 def direct_sweep(tree: Tree) -> Program:
-    """All constraint rows at once, J W Jᵀ λ = -c, poses corrected by W Jᵀ λ: pose -> pose_next."""
+    """All constraint rows at once, J W Jᵀ λ = -c, poses corrected by W Jᵀ λ: pose -> pose_next.
+
+    With limits several solutions from the same pose, each with the active set of the one before: a correction from a pose
+    already corrected would forget what the first one moved in vain.
+    """
     program = Program("direct_sweep", "Direct projection of all poses onto the constraints.")
-    at = inputs(program, tree, "pose", "body", "joint")
+    at = inputs(program, tree, "pose", "body", "joint", *limit_inputs(tree, "limit", "angle", "lock"))
     pose = each(at["pose"], POSE, tree)
     x, R = (
         each(at["pose"], POSE, tree, POSE_POSITION),
@@ -245,15 +265,16 @@ def direct_sweep(tree: Tree) -> Program:
         )
         for i, link in enumerate(moving)
     ]
-    moved = projection.solve(
-        program,
-        tree,
-        [body["inertia"] for body in weighed],
-        [body["wrench"] for body in weighed],
-        moving,
-        pose,
-    )
+    inertia, wrench = [body["inertia"] for body in weighed], [body["wrench"] for body in weighed]
+    if not tree.limits:
+        program.output("pose_next", column(*projection.solve(program, tree, inertia, wrench, moving, pose)[0]))
+        return program
+    room, lock = limits.rooms(program, tree, at["joint"], at["limit"], at["angle"], x, R), list(at["lock"])
+    for _ in range(limits.PASSES):
+        stops = limits.stops(program, room, lock)
+        moved, lock = projection.solve(program, tree, inertia, wrench, moving, pose, stops=stops)
     program.output("pose_next", column(*moved))
+    program.output("lock_next", column(*lock))
     return program
 
 
@@ -261,14 +282,15 @@ def direct_sweep(tree: Tree) -> Program:
 def paper_end(tree: Tree, friction_iterations: int) -> Program:
     """Velocities read off the poses, then the implicit friction kick on the joint rates: pose -> xi_next."""
     program = Program("paper_end", "Velocities of a step of Algorithm 1 (corrected), and friction.")
-    at = inputs(program, tree, "xi", "pose", "h", "body", "joint", "friction")
+    names = ("xi", "pose", "h", "body", "joint", "friction")
+    at = inputs(program, tree, *names, *limit_inputs(tree, "limit", "angle"))
     states = [
         program.call(bodies.read_off_kernel(), state=state, pose=pose, h=at["h"])["next"]
         for state, pose in zip(each(at["xi"], STATE, tree), each(at["pose"], POSE, tree), strict=True)
     ]
-    if friction_iterations:
+    if friction_iterations or tree.limits:
         poses = each(at["pose"], POSE, tree)
-        states = velocity.damped(program, tree, states, poses, at, friction_iterations)
+        states = velocity.damped(program, tree, states, poses, at, max(friction_iterations, 1))
     program.output("xi_next", column(*states))
     return program
 

@@ -1,8 +1,8 @@
 """The method on one page: two integrators in maximal coordinates, three projections, as call programs.
 
-Inputs of every step: xi (13 a link), u (n), h, gravity (3), body (7 a link), joint (28 a joint), friction (3
-a joint), spring (2 a joint); output xi_next. Letters as in `notation`. The stages are in `stages`; everything
-numeric happens in the leaf programs that they call.
+Inputs of every step: xi (13 a link), u (n), h, gravity (3), body (7 a link), joint (28 a joint), friction (3 a joint), spring
+(2 a joint), and limit (2 a joint) where limits act; output xi_next. Letters as in `notation`. The stages are in `stages`;
+everything numeric happens in the leaf programs that they call.
 """
 
 from __future__ import annotations
@@ -11,25 +11,37 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.symbolic import impulses, stages, sweeps
+import sympy as sp
+
+from diffpbd.codegen.symbolic import impulses, limits, stages, sweeps
 from diffpbd.codegen.symbolic.notation import column
 from diffpbd.codegen.symbolic.program import Program
 from diffpbd.codegen.symbolic.sweeps import Multiplier
 from diffpbd.codegen.symbolic.tree import Tree
 from diffpbd.codegen.symbolic.velocity import FRICTION_ITERATIONS
 
+CARRIED = ("lock", "multiplier")
+"""What the sweeps hand on of the limits, zero at first: the active set, or the multipliers."""
 INPUTS = ("xi", "u", "h", "gravity", "body", "joint", "friction", "spring")
 
 
 def _step(tree: Tree, name: str, doc: str) -> tuple[Program, dict[str, Any]]:
     """A step program and its inputs by name."""
     program = Program(f"step_{name}", doc)
-    return program, stages.inputs(program, tree, *INPUTS)
+    known = stages.inputs(program, tree, *INPUTS, *stages.limit_inputs(tree, "limit"))
+    if tree.limits:
+        known |= {name: sp.zeros(tree.n, 1) for name in CARRIED}
+    return program, known
 
 
 def _call(program: Program, stage: Program, known: Mapping[str, Any]) -> dict[str, Any]:
     """Call a stage with what it asks for."""
     return program.call(stage, **{name: known[name] for name in stage.inputs})
+
+
+def _iterate(program: Program, sweep: Program, known: dict[str, Any]) -> None:
+    """Call a sweep; what it returns as NAME_next is NAME from now on."""
+    known |= {name.removesuffix("_next"): value for name, value in _call(program, sweep, known).items()}
 
 
 # Variational: second order, symplectic (the default). ---------------------------------------------------
@@ -42,8 +54,8 @@ def variational_direct(
     """Half kick, drift onto the constraints by Newton iterations on all poses, half kick, velocities."""
     step, known = _step(tree, "variational_direct", "Variational step, direct projection.")
     known |= _call(step, stages.variational_start(tree), known)
-    for _ in range(iterations):
-        known["pose"] = _call(step, stages.variational_sweep(tree), known)["pose_next"]
+    for _ in range(iterations + (limits.PASSES - 1 if tree.limits else 0)):
+        _iterate(step, stages.variational_sweep(tree), known)
     end = _call(step, stages.variational_end(tree, friction_iterations), known)
     step.output("xi_next", end["xi_next"])
     return step
@@ -57,7 +69,7 @@ def _variational_sweeps(
     known |= _call(step, stages.variational_start(tree), known)
     known |= _call(step, stages.variational_aim(tree), known)
     for _ in range(iterations):
-        known["aim"] = _call(step, sweep, known)["aim_next"]
+        _iterate(step, sweep, known)
     known["pose"] = column(*stages.each(known["aim"], impulses.AIM, tree, impulses.AIM_POSE))
     end = _call(step, stages.variational_end(tree, friction_iterations), known)
     step.output("xi_next", end["xi_next"])
@@ -95,7 +107,7 @@ def _paper(tree: Tree, solver: str, sweep: Program, iterations: int, friction_it
     if "weight" in sweep.inputs:
         known |= _call(step, sweeps.weights(tree), known)
     for _ in range(iterations):
-        known["pose"] = _call(step, sweep, known)["pose_next"]
+        _iterate(step, sweep, known)
     end = _call(step, stages.paper_end(tree, friction_iterations), known)
     step.output("xi_next", end["xi_next"])
     return step

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import projection
+from diffpbd.codegen.symbolic import limits, projection
 from diffpbd.codegen.symbolic.bodies import adjugate
 from diffpbd.codegen.symbolic.constraints import (
     JointVectors,
@@ -32,6 +32,7 @@ from diffpbd.codegen.symbolic.kinematics import rotation, turned
 from diffpbd.codegen.symbolic.notation import (
     BODY,
     JOINT,
+    LIMIT,
     POSE,
     POSE_POSITION,
     POSE_QUATERNION,
@@ -41,7 +42,7 @@ from diffpbd.codegen.symbolic.notation import (
     column,
     part,
 )
-from diffpbd.codegen.symbolic.program import Program, number
+from diffpbd.codegen.symbolic.program import Matrix, Program, number
 from diffpbd.codegen.symbolic.rotation import dot, symmetric
 from diffpbd.codegen.symbolic.tree import Tree
 
@@ -145,6 +146,12 @@ def correction_kernel(slide: bool, angular: bool, root: bool, multiplier: Multip
 
 def _moves(program: Program, sides: list[_Side], c: Any, floor: Any) -> list[Any]:
     """W Jᵀ λ of both bodies with (J W Jᵀ + floor) λ = -c."""
+    K, weighted = _stiffness(program, sides, c.rows, floor)
+    return _pushed(program, sides, weighted, program.let(_solve(program, K, -c)))
+
+
+def _stiffness(program: Program, sides: list[_Side], m: int, floor: Any) -> tuple[Any, list[Any]]:
+    """J W Jᵀ + floor (m x m), and I⁻¹ Jᵀ of both bodies in link axes."""
     turned_rows = [program.let(side.R.T * side.J_phi.T) for side in sides]
     weighted = [program.let(side.inverse_inertia * G) for side, G in zip(sides, turned_rows, strict=True)]
 
@@ -153,10 +160,12 @@ def _moves(program: Program, sides: list[_Side], c: Any, floor: Any) -> list[Any
         terms += [dot(G[:, i], Z[:, j]) for G, Z in zip(turned_rows, weighted, strict=True)]
         return program.let(sum(terms, floor if i == j else sp.Integer(0)))
 
-    m = c.rows
     upper = {(i, j): entry(i, j) for i in range(m) for j in range(i, m)}
-    K = sp.Matrix(m, m, lambda i, j: upper[min(i, j), max(i, j)])
-    multipliers = program.let(_solve(program, K, -c))
+    return sp.Matrix(m, m, lambda i, j: upper[min(i, j), max(i, j)]), weighted
+
+
+def _pushed(program: Program, sides: list[_Side], weighted: list[Any], multipliers: Any) -> list[Any]:
+    """W Jᵀ λ (6) of both bodies."""
     moves = []
     for side, Z in zip(sides, weighted, strict=True):
         dx = program.let(side.inverse_mass * (side.J_x.T * multipliers))
@@ -173,6 +182,38 @@ def _solve(program: Program, K: Any, rhs: Any) -> Any:
         return program.let(sp.Matrix([[K[1, 1], -K[0, 1]], [-K[0, 1], K[0, 0]]]) * rhs) * reciprocal
     cofactors, reciprocal = adjugate(program, K)
     return program.let(cofactors * rhs) * reciprocal
+
+
+@cache
+def limit_kernel(slide: bool, root: bool) -> Program:
+    """Leaf: correction of one joint's limits: `move_b`, `move_a` (6 each), and the joint's multiplier after it.
+
+    The multiplier is that of all corrections of the step so far. It is projected, not its change, so that a limit gives back
+    what it pushed too much; `factor` times the correction is what will be done.
+    """
+    kind = f"{'slide' if slide else 'hinge'}_limit{'_root' if root else ''}"
+    program = Program(kind, "Correction of the limits of one joint.")
+    joint = JointNumbers.of(program.input("joint", JOINT))
+    limit, angle, multiplier = program.input("limit", LIMIT), program.scalar("angle"), program.scalar("multiplier")
+    factor = program.scalar("factor")
+    pose_b, weight_b = program.input("pose_b", POSE), program.input("weight_b", WEIGHT)
+    R_b, x_b = rotation(program, pose_b[POSE_QUATERNION, 0]), pose_b[POSE_POSITION, 0]
+    R_a, x_a = sp.eye(3), sp.zeros(3, 1)
+    if not root:
+        pose_a, weight_a = program.input("pose_a", POSE), program.input("weight_a", WEIGHT)
+        R_a, x_a = rotation(program, pose_a[POSE_QUATERNION, 0]), pose_a[POSE_POSITION, 0]
+    p = limits.position(program, joint, slide, x_a, R_a, x_b, R_b, angle)
+    w = JointVectors.at(program, joint, x_a, R_a, x_b, R_b)
+    J_a, J_b = (program.let(J) for J in limits.row_gradient(slide, w))
+    sides = [_Side(R_b, weight_b[0, 0], symmetric(weight_b[1:, 0]), J_b[:, :3], J_b[:, 3:])]
+    if not root:
+        sides.append(_Side(R_a, weight_a[0, 0], symmetric(weight_a[1:, 0]), J_a[:, :3], J_a[:, 3:]))
+    K, weighted = _stiffness(program, sides, 1, sp.Integer(0))
+    change = program.let(limits.projected(program, multiplier, p, limit, K[0, 0]) - multiplier)
+    for key, move in zip(("move_b", "move_a"), _pushed(program, sides, weighted, Matrix([change])), strict=False):
+        program.output(key, move)
+    program.output("multiplier_next", program.let(multiplier + factor * change))
+    return program
 
 
 @cache
@@ -215,6 +256,7 @@ def gauss_seidel_sweep(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK) ->
     program = Program("gauss_seidel_sweep", "Gauss-Seidel sweep over the joints.")
     flat, weight = program.input("pose", POSE * tree.n), program.input("weight", WEIGHT * tree.n)
     joint = program.input("joint", JOINT * tree.n)
+    at = {"joint": joint, "weight": weight} | limit_inputs(program, tree)
     pose = [part(flat, POSE, i) for i in range(tree.n)]
     for j, parent in enumerate(tree.parents):
         for angular in (False, True):
@@ -223,8 +265,41 @@ def gauss_seidel_sweep(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK) ->
                 if body != WORLD:
                     displace = displace_kernel(angular, scaled=False)
                     pose[body] = program.call(displace, pose=pose[body], move=moves[key])["moved"]
+        if j in tree.limits:
+            moves = _limit(program, tree, j, pose, at, sp.Integer(1))
+            at["multiplier"][j] = moves["multiplier_next"][0, 0]
+            for body, key in ((j, "move_b"), (parent, "move_a")):
+                if body != WORLD:
+                    displace = displace_kernel(not tree.slides[j], scaled=False)
+                    pose[body] = program.call(displace, pose=pose[body], move=moves[key])["moved"]
     program.output("pose_next", column(*pose))
+    if tree.limits:
+        program.output("multiplier_next", column(*at["multiplier"]))
     return program
+
+
+def limit_inputs(program: Program, tree: Tree) -> dict[str, Any]:
+    """Declares what the limits of a sweep need: limit (2 n), angle (n) and multiplier (n)."""
+    if not tree.limits:
+        return {}
+    return {
+        "limit": program.input("limit", LIMIT * tree.n),
+        "angle": program.input("angle", tree.n),
+        "multiplier": list(program.input("multiplier", tree.n)),
+    }
+
+
+def limit_of(at: dict[str, Any], j: int) -> dict[str, Any]:
+    """What the kernels take of one joint's limits, from `limit_inputs`."""
+    return {"limit": part(at["limit"], LIMIT, j), "angle": at["angle"][j, 0], "multiplier": at["multiplier"][j]}
+
+
+def _limit(program: Program, tree: Tree, j: int, pose: list[Any], at: dict[str, Any], factor: Any) -> dict[str, Any]:
+    parent = tree.parents[j]
+    given = {"joint": part(at["joint"], JOINT, j), "pose_b": pose[j], "weight_b": part(at["weight"], WEIGHT, j)}
+    if parent != WORLD:
+        given |= {"pose_a": pose[parent], "weight_a": part(at["weight"], WEIGHT, parent)}
+    return program.call(limit_kernel(tree.slides[j], parent == WORLD), **given, **limit_of(at, j), factor=factor)
 
 
 @cache
@@ -239,6 +314,7 @@ def jacobi_sweep(
     program = Program("jacobi_sweep", "Jacobi sweep over the joints.")
     flat, weight = program.input("pose", POSE * tree.n), program.input("weight", WEIGHT * tree.n)
     joint = program.input("joint", JOINT * tree.n)
+    at = {"joint": joint, "weight": weight} | limit_inputs(program, tree)
     pose = [part(flat, POSE, i) for i in range(tree.n)]
     for angular in (False, True):
         moves = [_correct(program, tree, j, angular, multiplier, pose, joint, weight) for j in range(tree.n)]
@@ -254,5 +330,29 @@ def jacobi_sweep(
                 ]
             )
         pose = after
+    if tree.limits:
+        pose = _gathered_limits(program, tree, pose, at)
     program.output("pose_next", column(*pose))
+    if tree.limits:
+        program.output("multiplier_next", column(*at["multiplier"]))
     return program
+
+
+def _gathered_limits(program: Program, tree: Tree, pose: list[Any], at: dict[str, Any]) -> list[Any]:
+    """All limits at once, scaled by one factor, that of the body where most of them meet."""
+    touching = [[(j, "move_b") for j in (i,) if j in tree.limits] for i in range(tree.n)]
+    for i in range(tree.n):
+        touching[i] += [(k, "move_a") for k in children(tree, i) if k in tree.limits]
+    factor = number(1 / max(map(len, touching)))
+    moves = {j: _limit(program, tree, j, pose, at, factor) for j in tree.limits}
+    for j, found in moves.items():
+        at["multiplier"][j] = found["multiplier_next"][0, 0]
+    after = list(pose)
+    for i, meeting in enumerate(touching):
+        if meeting:
+            turning = all(not tree.slides[j] for j, _ in meeting)
+            move = projection.total(program, [moves[j][key] for j, key in meeting])
+            scaled = {"factor": factor} if factor != 1 else {}
+            kernel = displace_kernel(turning, scaled=factor != 1)
+            after[i] = program.call(kernel, pose=pose[i], move=move, **scaled)["moved"]
+    return after

@@ -15,11 +15,18 @@ class Tree:
 
     slides[i]: the joint translates along its axis (prismatic) instead of turning about it.
     aligned[i]: the joint axis is the link's own z axis, so that joint frame and link frame coincide.
+    limited[i]: the step in maximal coordinates stops the joint at its limits (none where empty).
     """
 
     parents: tuple[int, ...]
     slides: tuple[bool, ...]
     aligned: tuple[bool, ...]
+    limited: tuple[bool, ...] = ()
+
+    @property
+    def limits(self) -> tuple[int, ...]:
+        """Joints whose position limits act."""
+        return tuple(j for j, acts in enumerate(self.limited) if acts)
 
     @property
     def n(self) -> int:

@@ -17,7 +17,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import bodies, elimination, forces
+from diffpbd.codegen.symbolic import bodies, elimination, forces, limits, tree_rates
 from diffpbd.codegen.symbolic.kinematics import hinge_beyond, slide_position
 from diffpbd.codegen.symbolic.notation import (
     BODY,
@@ -246,25 +246,66 @@ def nudge_kernel(slide: bool, root: bool) -> Program:
     return program
 
 
-def rates(program: Program, tree: Tree, M: Any, impulse: Any, friction: Any, h: Any, iterations: int) -> Any:
-    """Calls: joint rates (n) of the implicit friction kick, iterated from rest."""
+def _iterated(program: Program, tree: Tree, balance: dict[str, Any], friction: Any, h: Any, iterations: int) -> Any:
     kernel = friction_iteration(tree)
     rate = sp.zeros(tree.n, 1)
     for _ in range(iterations):
-        rate = program.call(kernel, M=M, impulse=impulse, friction=friction, h=h, rate=rate)["next"]
+        rate = program.call(kernel, **balance, friction=friction, h=h, rate=rate)["next"]
     return rate
+
+
+def _numbered(**blocks: list[Any]) -> dict[str, Any]:
+    return {f"{name}_{i}": value for name, values in blocks.items() for i, value in enumerate(values)}
+
+
+def rates(
+    program: Program,
+    tree: Tree,
+    inertia: list[Any],
+    motion: list[Any],
+    momentum: list[Any],
+    effort: list[Any],
+    friction: Any,
+    h: Any,
+    iterations: int,
+    room: list[Any] | None = None,
+) -> Any:
+    """Calls: joint rates (n) of the momenta, with the implicit friction kick iterated from rest."""
+    if tree.deep or tree.limits:
+        blocks = {"inertia": inertia, "motion": motion, "momentum": momentum, "effort": effort}
+        return tree_rates.rates(program, tree, blocks, friction, h, iterations, room)
+    given = _numbered(inertia=inertia, motion=motion, momentum=momentum, effort=effort)
+    return _iterated(program, tree, program.call(rate_balance(tree), h=h, **given), friction, h, iterations)
+
+
+def damped_rates(
+    program: Program,
+    tree: Tree,
+    inertia: list[Any],
+    motion: list[Any],
+    before: list[Any],
+    friction: Any,
+    h: Any,
+    iterations: int,
+    room: list[Any] | None = None,
+) -> Any:
+    """Calls: joint rates (n) after a friction kick of given ones."""
+    if tree.deep or tree.limits:
+        blocks = {"inertia": inertia, "motion": motion, "before": before}
+        return tree_rates.rates(program, tree, blocks, friction, h, iterations, room)
+    given = _numbered(inertia=inertia, motion=motion, rate=before)
+    return _iterated(program, tree, program.call(rate_inertia(tree), **given), friction, h, iterations)
 
 
 def damped(
     program: Program, tree: Tree, states: list[Any], poses: list[Any], at: dict[str, Any], iterations: int
 ) -> list[Any]:
-    """Calls: states after a friction kick of their joints' rates alone; without friction they stay as they
-    are."""
+    """Calls: states after a friction kick of their joints' rates alone, and none outward at limits; without
+    friction and limits they stay as they are."""
     x = [pose[POSE_POSITION, 0] for pose in poses]
     R = [program.call(bodies.rotation_kernel(), q=pose[POSE_QUATERNION, 0])["rotation"] for pose in poses]
     moving = motions(program, tree, at["joint"], x, R, closing=False)
-    given: dict[str, Any] = {}
-    before = []
+    before, inertia = [], []
     for j, parent in enumerate(tree.parents):
         root, slide = parent == WORLD, tree.slides[j]
         own = {"motion": moving[j]["motion"], "child": states[j]}
@@ -275,14 +316,11 @@ def damped(
             if not root:
                 own["offset_a"] = moving[parent]["offset"]
         before.append(program.call(rate_kernel(slide, root), **own)["rate"])
-        inertia = program.call(
-            bodies.inertia_kernel(), body=part(at["body"], BODY, j), rotation=R[j], offset=moving[j]["offset"]
-        )["inertia"]
-        given |= {f"inertia_{j}": inertia, f"motion_{j}": moving[j]["motion"], f"rate_{j}": before[j]}
-    joint_space = program.call(rate_inertia(tree), **given)
-    after = rates(
-        program, tree, joint_space["M"], joint_space["impulse"], at["friction"], at["h"], iterations
-    )
+        own = {"body": part(at["body"], BODY, j), "rotation": R[j], "offset": moving[j]["offset"]}
+        inertia.append(program.call(bodies.inertia_kernel(), **own)["inertia"])
+    motion = [link["motion"] for link in moving]
+    room = limits.rooms(program, tree, at["joint"], at["limit"], at["angle"], x, R) if tree.limits else None
+    after = damped_rates(program, tree, inertia, motion, before, at["friction"], at["h"], iterations, room)
     results: list[Any] = []
     twists: list[Any] = []
     for j, parent in enumerate(tree.parents):

@@ -35,6 +35,7 @@ __all__ = ["command"]
 @click.option(
     "--friction", type=click.Choice(["none", "urdf"]), help="Default friction: none, or the file's."
 )
+@click.option("--limits/--no-limits", default=None, help="Whether joints stop at their limits in `step`.")
 def command(
     robot: str,
     base: str | None,
@@ -46,6 +47,7 @@ def command(
     sweeps: int | None,
     symbolic: str,
     friction: str | None,
+    limits: bool | None,
 ) -> None:
     """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml) or a URDF file."""
     from diffpbd.codegen.generate import generate
@@ -61,6 +63,7 @@ def command(
         sweeps=sweeps,
         symbolic=[name.strip() for name in symbolic.split(",") if name.strip()],
         friction=friction,
+        limits=limits,
         progress=lambda line: click.echo(line, err=True),
     )
     if result.unchanged:

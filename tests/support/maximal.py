@@ -6,11 +6,13 @@ import dataclasses
 from functools import cache
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
 from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.description.robot import IDENTITY, ZERO, Inertial, Joint, JointType, Link, Robot
+from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.symbolic.constraints import JointVectors, gradient, hinge_residual, slide_residual
 from diffpbd.codegen.symbolic.kinematics import fk, rotation
 from diffpbd.codegen.symbolic.maximal_parameters import axes_of, maximal_parameters
@@ -187,3 +189,18 @@ def energy(robot: Robot, xi: Array, g: float = 9.81) -> float:
         omega = R.T @ s[10:13]
         total += m * (s[3:6] @ s[3:6] / 2 + g * s[2]) + omega @ link_inertia(robot, i) @ omega / 2
     return float(total)
+
+
+@cache
+def model_blocks(name: str) -> dict[str, Array]:
+    """The joint-space programs' numeric blocks of a shipped robot at default parameters, by rows."""
+    recipe, robot = resolve(name)
+    model = build(robot, recipe)
+    default = [entry.default for entry in model.entries]
+    names = list(model.blocks)
+    values = ca.Function("blocks", [model.alpha], [model.blocks[k] for k in names])(default)
+    return {k: np.array(v) for k, v in zip(names, values, strict=True)}
+
+
+def only(program: Program, blocks: dict[str, Array], **given: Array | float) -> dict[str, Array]:
+    return evaluate(program, **{k: v for k, v in (blocks | given).items() if k in program.inputs})

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import casadi as ca
 import numpy as np
 import pytest
-from support.maximal import Array, description_blocks, evaluate, free, matrix_of, numbers, shipped
+from support.maximal import Array, description_blocks, evaluate, free, matrix_of, model_blocks, numbers, only, shipped
 
-from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.graph.model import build, tree_of
+from diffpbd.codegen.graph.model import tree_of
 from diffpbd.codegen.symbolic import joint_space, step
 from diffpbd.codegen.symbolic.kinematics import fk, joint_state
 from diffpbd.codegen.symbolic.maximal_parameters import joint_numbers, maximal_parameters, quaternion_of
-from diffpbd.codegen.symbolic.program import Program
-
-
-def model_blocks(name: str) -> dict[str, Array]:
-    """The joint-space programs' numeric blocks of a shipped robot at default parameters, by rows."""
-    recipe, robot = resolve(name)
-    model = build(robot, recipe)
-    default = [entry.default for entry in model.entries]
-    names = list(model.blocks)
-    values = ca.Function("blocks", [model.alpha], [model.blocks[k] for k in names])(default)
-    return {k: np.array(v) for k, v in zip(names, values, strict=True)}
-
-
-def only(program: Program, blocks: dict[str, Array], **given: Array | float) -> dict[str, Array]:
-    return evaluate(program, **{k: v for k, v in (blocks | given).items() if k in program.inputs})
 
 
 @pytest.mark.parametrize("name", ["baxter_bare", "prismatic_skew", "double_pendulum"])

@@ -1,0 +1,97 @@
+"""Generated steps with limits: parameters of the limits, compiled C against its graph, derivatives, the option."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from description.builders import BODY, TENSOR, joint, link, robot
+from support.robots import generated
+
+from diffpbd.codegen.description.recipe import default_recipe, with_options
+from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.graph.parameters import is_limited
+from diffpbd.runtime import Robot, load
+
+VARIANTS = ("variational_direct", "paper_direct", "paper_gauss_seidel", "paper_jacobi")
+Array = np.ndarray
+
+
+def source() -> bytes:
+    """A hinge, a slide and a hinge; the last turns more than once round."""
+    wide = '<limit lower="-7" upper="7" effort="5" velocity="2"/>'
+    body = f'<inertial><origin xyz="0.1 0.02 0.05"/><mass value="1.5"/>{TENSOR}</inertial>'
+    return robot(
+        link("base"), link("a", body), link("b", body), link("c", BODY),
+        joint("swing", "base", "a"), joint("slide", "a", "b", "prismatic"), joint("wide", "b", "c", more=wide),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory: pytest.TempPathFactory) -> Robot:
+    path = tmp_path_factory.mktemp("urdf") / "stopping.urdf"
+    path.write_bytes(source())
+    return load(generated(str(path), limits=True))
+
+
+def bounded(arm: Robot, p: Array, **more: float) -> Array:
+    """alpha with swing at its lower limit and slide 1 mm from its upper."""
+    near = {"limit.lower.swing": p[0], "limit.upper.swing": p[0] + 1, "limit.lower.slide": p[1] - 1}
+    return arm.alpha.vector({**near, "limit.upper.slide": p[1] + 1e-3, **more})
+
+
+def test_entries_of_alpha(arm: Robot) -> None:
+    kept = [name for name in arm.alpha.names if name.startswith("limit.")]
+    assert kept == ["limit.lower.swing", "limit.lower.slide", "limit.upper.swing", "limit.upper.slide"]
+    values = dict(zip(arm.alpha.names, arm.alpha.vector({}), strict=True))
+    assert [values[k] for k in kept] == [-1, -1, 1, 1]
+    assert [is_limited(j) for j in read_urdf(source()).joints] == [True, True, False]
+
+
+def test_limits_act_only_where_asked(tmp_path: Path) -> None:
+    recipe = default_recipe(tmp_path / "arm.urdf")
+    assert not recipe.limits and with_options(recipe, limits=True).limits
+    assert not with_options(with_options(recipe, limits=True), limits=False).limits
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("friction", [0.0, 0.4])
+def test_step_stops_and_its_derivatives_are_exact(arm: Robot, variant: str, friction: float) -> None:
+    rng, h = np.random.default_rng(3), 0.01
+    step, vjp = getattr(arm, f"step_{variant}"), getattr(arm, f"vjp_step_{variant}")
+    p, pd, u = rng.uniform(-0.3, 0.3, 3), np.array([-1.0, 0.8, 0.5]), np.zeros(3)
+    more = {f"friction.{kind}.{j}": friction for kind in ("coulomb", "viscous") for j in arm.joints}
+    alpha = bounded(arm, p, **more, **{f"friction.transition_velocity.{j}": 0.1 for j in arm.joints})
+    xi = arm.fk(p, pd, alpha=alpha)
+    after = step(xi, u, h=h, alpha=alpha)
+    p1, pd1 = arm.joint_state(after, p_ref=p)
+    np.testing.assert_allclose(p1[:2], p[:2] + [0, 1e-3], atol=1e-9 if "direct" in variant else 2e-4)
+    if "direct" in variant:
+        np.testing.assert_allclose(pd1[:2], 0, atol=1e-12)
+        graph = ca.Function.deserialize((arm.folder / f"casadi/step_{variant}.casadi").read_text())
+        np.testing.assert_allclose(np.array(graph(xi, u, h, alpha)).ravel(), after, atol=1e-10)
+    seed = rng.normal(size=after.size)
+    bars = vjp(xi, u, xi_next_bar=seed, h=h, alpha=alpha)
+    where = [k for k, name in enumerate(arm.alpha.names) if name.startswith(("limit", "payload.com", "gravity"))]
+    for k, bar in enumerate((bars[0], bars[1], np.atleast_1d(bars[2]), bars[3])):
+        for i in where if k == 3 else range(bar.size):
+            values = []
+            for sign in (1, -1):
+                given = [xi.copy(), u.copy(), np.array([h]), alpha.copy()]
+                given[k][i] += sign * 1e-6
+                values.append(seed @ step(given[0], given[1], h=float(given[2][0]), alpha=given[3]))
+            slope = (values[0] - values[1]) / 2e-6
+            assert bar[i] == pytest.approx(slope, rel=2e-6, abs=2e-5 * np.abs(bars[0]).max()), (k, i)
+    assert np.abs(bars[3][[k for k, name in enumerate(arm.alpha.names) if name == "limit.upper.slide"]]) > 1e-3
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_derivatives_are_finite_at_the_edge(arm: Robot, variant: str) -> None:
+    """At rest exactly at a limit nothing tells whether the joint is about to leave it."""
+    p = np.zeros(3)
+    alpha = bounded(arm, p, **{"gravity.z": 0.0})
+    seed = np.ones(39)
+    bars = getattr(arm, f"vjp_step_{variant}")(arm.fk(p, p), p, xi_next_bar=seed, h=0.01, alpha=alpha)
+    assert all(np.isfinite(bar).all() for bar in bars)
