@@ -5,23 +5,22 @@
 
 int ROBOT(joint_step)(const double *const *in, double *const *out, double *work);
 int ROBOT(rollout)(int steps, const double *const *in, double *const *out, double *work);
-int ROBOT(vjp_rollout)(int steps, const double *const *in, double *const *out, double *work);
+int ROBOT(vjp_trajectory)(int steps, const double *const *in, double *const *out, double *work);
 
 /* Gradient of |p_N|^2 + |pd_N|^2 by all torques. in: p0, pd0, U, h, alpha;
-   out: the outputs of vjp_rollout (NULL: not wanted), then P, PD, P_bar, PD_bar as scratch, the seeds zero but at the end. */
+   out: the outputs of vjp_trajectory (NULL: not wanted), then P, PD, P_bar, PD_bar as scratch, the seeds zero but at the end. */
 int ours_gradient(int steps, const double *const *in, double *const *out, double *work)
 {
     enum { BARS = 5 };
     const double *at[7];
     int i, status = ROBOT(rollout)(steps, in, out + BARS, work);
-    for (i = 0; i < 5; ++i) at[i] = in[i];
-    at[5] = out[BARS + 2];
-    at[6] = out[BARS + 3];
+    for (i = 0; i < 3; ++i) at[i] = in[i + 2];
+    for (i = 0; i < 4; ++i) at[i + 3] = out[BARS + i];
     for (i = 0; i < N; ++i) {
         out[BARS + 2][steps * N + i] = 2 * out[BARS][steps * N + i];
         out[BARS + 3][steps * N + i] = 2 * out[BARS + 1][steps * N + i];
     }
-    return status | ROBOT(vjp_rollout)(steps, at, out, work);
+    return status | ROBOT(vjp_trajectory)(steps, at, out, work);
 }
 
 /* Suzuki's composition: joint_step of s, s, 1 - 4s, s, s times h. */

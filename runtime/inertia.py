@@ -169,7 +169,8 @@ def _symmetric(upper: FloatArray) -> FloatArray:
 def _point(offset: FloatArray) -> FloatArray:
     """Inertia about the origin of a unit mass at `offset`: |d|² 1 − d dᵀ."""
     square = np.sum(offset * offset, axis=-1)
-    return square[..., None, None] * np.eye(3) - offset[..., :, None] * offset[..., None, :]
+    result: FloatArray = square[..., None, None] * np.eye(3) - offset[..., :, None] * offset[..., None, :]
+    return result
 
 
 def _last(value: npt.ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:

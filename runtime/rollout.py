@@ -139,6 +139,9 @@ class RolloutGradient(Rollout):
     def _reverse(
         self, inputs: list[FloatArray], steps: int, segment: int | None, where: str
     ) -> list[FloatArray]:
+        # Without a start to roll out from (vjp_trajectory), the nodes are given and nothing has to be held.
+        if "p0" not in self._names:
+            return self._run(inputs, steps, np.empty(self._library.work_size(self.facts, steps)), where)
         length = segment if segment is not None else self._segment(steps)
         if length >= steps or self._forward is None:
             return self._run(inputs, steps, np.empty(self._library.work_size(self.facts, steps)), where)

@@ -28,6 +28,9 @@ SHORTEST_AXIS: Final = 1e-6
 ROUNDED_OFF: Final = 1e-6
 """[1] Part of the largest principal moment by which the smallest may be negative: printed digits."""
 
+BODY_FAULTS: Final = ("negative-mass", "negative-inertia")
+"""Codes of faults of a body's numbers, which do not matter where the body cannot move."""
+
 
 def principal_moments(inertia: Mat3) -> tuple[float, float, float]:
     """Eigenvalues [kg·m²] of an inertia, ascending."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from diffpbd.codegen.description.assembly import assemble
 from diffpbd.codegen.description.document import Document, read_document
 from diffpbd.codegen.description.doubts import link_doubts, mass_doubts, mimic_doubts, selection_doubts
-from diffpbd.codegen.description.faults import document_faults, selection_faults
+from diffpbd.codegen.description.faults import BODY_FAULTS, document_faults, selection_faults
 from diffpbd.codegen.description.recipe import as_names
 from diffpbd.codegen.description.report import Finding, Report
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot import WORLD, Robot
 from diffpbd.codegen.description.source import SourceError, parse, read_bytes
 from diffpbd.codegen.description.symmetry import asymmetry_doubts
 from diffpbd.codegen.description.tree import Selection, grow, select
@@ -54,6 +55,8 @@ def examine(
     faults += more
     robot = None
     if selection is not None:
+        faults, unfelt = _unfelt(faults, selection)
+        doubts += unfelt
         faults += selection_faults(selection)
         doubts += selection_doubts(selection)
     if selection is not None and not faults:
@@ -73,6 +76,20 @@ def examine(
         doubts=(*document.doubts, *(doubt for doubt in doubts if unread.isdisjoint(doubt.names))),
     )
     return report, robot
+
+
+def _unfelt(faults: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:
+    """Faults without, and as doubts those about the inertia of links on the base, which no torque depends on."""
+    on_base = {name for name, (carrier, _) in selection.place.items() if carrier == WORLD}
+    kept: list[Finding] = []
+    doubts: list[Finding] = []
+    for fault in faults:
+        if fault.code in BODY_FAULTS and on_base.issuperset(fault.links):
+            message = f"{fault.message}; it is fixed to the base, no torque depends on it"
+            doubts.append(replace(fault, message=message))
+        else:
+            kept.append(fault)
+    return kept, doubts
 
 
 def _chosen(

@@ -52,7 +52,8 @@ def write_folder(
     derivatives: list[Spec | RowSpec] = []
     clock = time.perf_counter()
     reduced = Graphs(model, forward=not singular)
-    fitting = () if model.tree.deep else identification.specs(reduced)
+    geared = len(robot.independent) < robot.n
+    fitting = () if model.tree.deep or geared else identification.specs(reduced)
     for spec in chain(specs(reduced), fitting):
         (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
         if isinstance(spec, Spec):
@@ -62,12 +63,12 @@ def write_folder(
     sources.add_leaves(emission, "src/derivatives.c", derivatives)
     work = 0
     massless = massless_links(robot)
-    geared = len(robot.independent) < robot.n
     if geared and not singular:
         followers = ", ".join(j.name for j in robot.joints if j.mimic is not None)
         say(
-            f"joints that mimic others ({followers}) are folded into every function but the steps: joint_step, rollouts and "
-            "steps in maximal coordinates are left out; hold these joints in a recipe to have them"
+            f"joints that mimic others ({followers}) are folded into every function but the steps: joint_step, rollouts, "
+            "node_torque, steps in maximal coordinates and what identification needs are left out; hold these joints in a "
+            "recipe to have them"
         )
     elif massless and not singular:
         names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)

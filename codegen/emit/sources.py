@@ -250,6 +250,11 @@ def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, al
         "Reverse derivative of rollout; with h_bar and alpha_bar both NULL those two are left out and cost nothing.",
         "p0 pd0 U h alpha P_bar PD_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar", step + adjoint, rollout=True,
     )  # fmt: skip
+    add(
+        "vjp_trajectory",
+        "Reverse derivative of rollout along a trajectory P, PD that it gave; otherwise as vjp_rollout.",
+        "U h alpha P PD P_bar PD_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar", count("prepare") + adjoint, rollout=True,
+    )  # fmt: skip
     return size
 
 

@@ -134,9 +134,9 @@ def jacobian_alpha(model: Model) -> ca.Function:
     """∂(p_next, pd_next)/∂alpha at a step and its end, by the implicit function theorem."""
     r = Residuals(model)
     program = Program("joint_step_blocks")
-    h, s = joint_space_jacobian.declare_blocks(program, model.tree)
-    for key in ("D", "K1", "M1"):
-        program.output(key, getattr(s, key))
+    _, s = joint_space_jacobian.declare_blocks(program, model.tree)
+    for key, value in (("D", s.D), ("K1", s.K1(program, model.tree)), ("M1", s.M1)):
+        program.output(key, value)
     own: dict[str, Any] = dict(r.inputs)
     blocks = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})
     F_alpha, G_alpha = ca.jacobian(r.F, r.alpha), ca.jacobian(r.G, r.alpha)

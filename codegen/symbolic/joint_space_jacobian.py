@@ -9,7 +9,7 @@ CasADi's algorithmic differentiation of F and G gives is a test.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -35,18 +35,6 @@ from diffpbd.codegen.symbolic.program import Matrix, Program
 from diffpbd.codegen.symbolic.recursive import model_inputs, velocities
 from diffpbd.codegen.symbolic.rotation import cross
 from diffpbd.codegen.symbolic.tree import Tree
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """∂(h F, h G), n × n each: D = ∂hF/∂p₁ = (∂hG/∂p₀)ᵀ, K₀ = ∂hF/∂p₀, M₀ = −∂F/∂ṗ₀, K₁ = ∂hG/∂p₁, M₁ = ∂G/∂ṗ₁
-    (rotors and the slope of friction included). ∂hF/∂u = ∂hG/∂u = −½h² 1."""
-
-    D: Any
-    K0: Any
-    M0: Any
-    K1: Any
-    M1: Any
 
 
 @dataclass(frozen=True)
@@ -88,26 +76,105 @@ def _momentum_columns(b: Program, tree: Tree, e: _End, pd: Any) -> tuple[list[Wr
     return U, N, z
 
 
+@dataclass(frozen=True)
+class _Stiffness:
+    """∂(h F or h G)/∂p at one end, before it is written out. Joint j carries k:
+
+    entry (j, k) = S_j · (q_k − h z_k), entry (k, j) = S_j · q_k − h N_j · U_k; `hz` and `hN` hold h z and h N, with the
+    sign of the end.
+    """
+
+    screw: list[Wrench]
+    q: list[Wrench]
+    hz: list[Wrench]
+    hN: list[Wrench]
+    U: list[Wrench]
+
+    def matrix(self, b: Program, tree: Tree) -> Any:
+        """All entries (n × n)."""
+        n = tree.n
+        entries = [[sp.Integer(0)] * n for _ in range(n)]
+        for deep in range(n):
+            for j in tree.ancestors(deep):
+                rigid = pairing(b, self.screw[j], self.q[deep])
+                entries[j][deep] = b.let(rigid - pairing(b, self.screw[j], self.hz[deep]))
+                if j != deep:
+                    entries[deep][j] = b.let(rigid - pairing(b, self.hN[j], self.U[deep]))
+        return Matrix(entries)
+
+    def transposed_product(self, b: Program, tree: Tree, x: Any) -> Any:
+        """Kᵀ x (n) in O(n): what joint k carries is summed from the tips, what carries it from the base."""
+        n = tree.n
+        carrier: list[Wrench] = []
+        for k in range(n):
+            own = (self.screw[k][0] * x[k], self.screw[k][1] * x[k])
+            carrier.append(add(b, carrier[tree.parents[k]], own) if tree.parents[k] >= 0 else own)
+        q_sum: list[Wrench | None] = [None] * n
+        U_sum: list[Wrench | None] = [None] * n
+        for k in range(n - 1, 0, -1):
+            parent = tree.parents[k]
+            if parent < 0:
+                continue
+            for total, own in ((q_sum, self.q[k]), (U_sum, self.U[k])):
+                part = (own[0] * x[k], own[1] * x[k])
+                below, above = total[k], total[parent]
+                part = part if below is None else (part[0] + below[0], part[1] + below[1])
+                part = part if above is None else (part[0] + above[0], part[1] + above[1])
+                total[parent] = (b.let(part[0]), b.let(part[1]))
+        rows = []
+        for k in range(n):
+            down = (b.let(self.q[k][0] - self.hz[k][0]), b.let(self.q[k][1] - self.hz[k][1]))
+            row = pairing(b, carrier[k], down)
+            below, moved = q_sum[k], U_sum[k]
+            if below is not None and moved is not None:
+                row = row + pairing(b, self.screw[k], below) - pairing(b, self.hN[k], moved)
+            rows.append(b.let(row))
+        return Matrix(rows)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """∂(h F, h G), n × n each: D = ∂hF/∂p₁ = (∂hG/∂p₀)ᵀ, K₀ = ∂hF/∂p₀, M₀ = −∂F/∂ṗ₀, K₁ = ∂hG/∂p₁, M₁ = ∂G/∂ṗ₁
+    (rotors and the slope of friction included). ∂hF/∂u = ∂hG/∂u = −½h² 1. K₀ and K₁ are kept as `_Stiffness` plus a diagonal.
+    """
+
+    D: Any
+    start: _Stiffness
+    M0: Any
+    end: _Stiffness
+    M1: Any
+    joint: Any
+
+    def K0(self, b: Program, tree: Tree) -> Any:
+        """∂hF/∂p₀."""
+        return b.let(self.start.matrix(b, tree) + diagonal(self.joint))
+
+    def K1(self, b: Program, tree: Tree) -> Any:
+        """∂hG/∂p₁."""
+        return b.let(self.end.matrix(b, tree) + diagonal(self.joint))
+
+    def pull(self, b: Program, tree: Tree, end: _Stiffness, x: Any) -> Any:
+        """K₀ᵀ x or K₁ᵀ x."""
+        product = end.transposed_product(b, tree, x)
+        return Matrix([b.let(product[k] + self.joint[k] * x[k]) for k in range(tree.n)])
+
+
 def _stiffness(
     b: Program, tree: Tree, e: _End, own: list[Wrench], momentum: tuple[Any, Any, Any], sign: int, h: Any, gravity: Any
-) -> list[list[Any]]:
-    """sign · (S · own ± ½h² gravity) + momentum part: the n × n block of one end. `own` are the columns C S of the step wrench
-    coupling at this end; see `blocks` for the two uses."""
-    n = tree.n
+) -> _Stiffness:
+    """Stiffness of one end: `own` are the columns C S of the step wrench's coupling there, sign +1 at the start."""
     U, N, z = momentum
     half_square = b.let(h * h / 2)
-    entries = [[sp.Integer(0)] * n for _ in range(n)]
-    for deep in range(n):
-        w, v = e.at.screw[deep]
-        moved = b.let(cross(w, e.composite[deep].x1) + e.composite[deep].m * v)
+    q = []
+    for k in range(tree.n):
+        w, v = e.at.screw[k]
+        moved = b.let(cross(w, e.composite[k].x1) + e.composite[k].m * v)
         pull = b.let(half_square * cross(moved, gravity))
-        q = (b.let(-own[deep][0] - pull), b.let(-own[deep][1]))
-        for j in tree.ancestors(deep):
-            rigid = pairing(b, e.at.screw[j], q)
-            entries[j][deep] = b.let(rigid - sign * h * pairing(b, e.at.screw[j], z[deep]))
-            if j != deep:
-                entries[deep][j] = b.let(rigid - sign * h * pairing(b, N[j], U[deep]))
-    return entries
+        q.append((b.let(-own[k][0] - pull), b.let(-own[k][1])))
+    signed = b.let(sign * h)
+    hz = [(b.let(signed * part[0]), b.let(signed * part[1])) for part in z]
+    hN = [(b.let(signed * part[0]), b.let(signed * part[1])) for part in N]
+    return _Stiffness(e.at.screw, q, hz, hN, U)
 
 
 def blocks(
@@ -136,11 +203,9 @@ def blocks(
     M0 = bilinear(b, tree, e0.at.screw, e0.composite, e0.at.screw, columns=m0[0])
     M1 = bilinear(b, tree, e1.at.screw, e1.composite, e1.at.screw, columns=m1[0])
     square = b.let(h * h / 2)
-    joint = diagonal([b.let(square * plant.stiffness[i] - plant.rotor[i]) for i in range(n)])
+    joint = [b.let(square * plant.stiffness[i] - plant.rotor[i]) for i in range(n)]
     rotor = diagonal(list(plant.rotor))
-    return Blocks(
-        b.let(D + rotor), b.let(Matrix(K0) + joint), b.let(M0 + rotor), b.let(Matrix(K1) + joint), b.let(M1 + rotor)
-    )
+    return Blocks(b.let(D + rotor), K0, b.let(M0 + rotor), K1, b.let(M1 + rotor), joint)
 
 
 def declare_blocks(b: Program, tree: Tree) -> tuple[Any, Blocks]:
@@ -153,7 +218,7 @@ def declare_blocks(b: Program, tree: Tree) -> tuple[Any, Blocks]:
     coulomb, viscous, transition = friction_inputs(b, tree)
     s = blocks(b, tree, frames, body, gravity, plant, p, pd, p1, pd1, h)
     slopes = [h * b.let(forces.friction_slope(pd1[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
-    return h, Blocks(s.D, s.K0, s.M0, s.K1, b.let(s.M1 + diagonal(slopes)))
+    return h, replace(s, M1=b.let(s.M1 + diagonal(slopes)))
 
 
 @cache
@@ -162,17 +227,18 @@ def jacobian(tree: Tree) -> Program:
     n = tree.n
     b = Program("joint_step_jacobian", "Jacobian of the joint-space step by the implicit function theorem.")
     h, s = declare_blocks(b, tree)
+    K1 = s.K1(b, tree)
     D = elimination.factors(b, s.D)
     M1 = elimination.factors(b, s.M1, symmetric=True)
     inverse = elimination.solve(b, D, Matrix.eye(n))
-    dp_dp = b.let(-elimination.solve(b, D, s.K0))
+    dp_dp = b.let(-elimination.solve(b, D, s.K0(b, tree)))
     k, over = b.let(h * h / 2), b.let(1 / h)
     dp_dpd = b.let(h * b.let(inverse * s.M0))
     dp_du = b.let(k * inverse)
     # h M₁ δṗ₁ = −K₁ δp₁ − Dᵀ δp₀ + ½h² δu
     response = b.let(over * elimination.solve(b, M1, Matrix.eye(n), symmetric_result=True))
-    dpd_dp = b.let(-response * b.let(s.K1 * dp_dp + s.D.T))
-    carried = b.let(-response * b.let(s.K1 * inverse))
+    dpd_dp = b.let(-response * b.let(K1 * dp_dp + s.D.T))
+    carried = b.let(-response * b.let(K1 * inverse))
     dpd_dpd = b.let(h * b.let(carried * s.M0))
     dpd_du = b.let(k * b.let(carried + response))
     for name, value in (
@@ -194,8 +260,8 @@ def adjoint(tree: Tree) -> Program:
     M1 = elimination.factors(b, s.M1, symmetric=True)
     y = b.let(elimination.solve(b, M1, seed_pd) * b.let(1 / h))
     D = elimination.factors(b, s.D)
-    x = elimination.solve(b, D, b.let(seed_p - b.let(s.K1.T * y)), transposed=True)
-    b.output("p_bar", b.let(-b.let(s.K0.T * x) - b.let(s.D * y)))
+    x = elimination.solve(b, D, b.let(seed_p - s.pull(b, tree, s.end, y)), transposed=True)
+    b.output("p_bar", b.let(-s.pull(b, tree, s.start, x) - b.let(s.D * y)))
     b.output("pd_bar", b.let(h * b.let(s.M0 * x)))
     b.output("u_bar", b.let(b.let(h * h / 2) * (x + y)))
     b.output("x", x)

@@ -11,12 +11,8 @@ Commands and the suppress stream leave from one thread: if it stops, both do.
 
 from __future__ import annotations
 
-import ctypes
-import gc
-import sys
 import time as clock
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,11 +20,11 @@ import numpy as np
 from diffpbd.runtime.baxter.arm import BaxterArm
 from diffpbd.runtime.baxter.errors import RefusedError
 from diffpbd.runtime.baxter.joint_states import LimbState
-from diffpbd.runtime.baxter.priority import prioritized
+from diffpbd.runtime.baxter.priority import punctual
 from diffpbd.runtime.baxter.recorder import START, Recorder
 from diffpbd.runtime.baxter.ros1.messages import Header, Tick
 from diffpbd.runtime.baxter.stopping import MasterWatch, Phase, Reason, Report, StopRequest, StopRun
-from diffpbd.runtime.control.controllers import Mode
+from diffpbd.runtime.control.controllers import FloatArray, Mode
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.supervisor import Decision, Supervisor
 from diffpbd.runtime.errors import DiffpbdError, InputError
@@ -38,25 +34,29 @@ __all__ = ["Run", "RunOptions"]
 POLL = 0.01  # s between two looks while waiting
 HOLD_PERIOD = 0.01  # s between two commands in the hold and stop phases
 SUPPRESS_PERIOD = 0.02  # s; 50 Hz, ten times what the robot asks for
+HOLDING_SHARE = 0.12
+"""Share of a joint's effort limit by which the measured holding torque may differ from the model's gravity:
+above any joint's friction, below what makes the arm leap."""
 PAUSE_LIMIT = 0.1
 """s of lateness that end the run: half of the robot's command timeout, so it has not yet left our mode."""
 STOP_WAIT = 0.15  # s that the clean stop waits for a fresh pose
-TIMER_SLACK = 1000  # ns; how much later than asked the kernel may wake us (its default is 50 000)
-PR_SET_TIMERSLACK = 29  # of Linux's prctl
-SWITCH_INTERVAL = 2e-4  # s; how long the reading thread may keep the interpreter from the loop
 
 
 @dataclass(frozen=True)
 class RunOptions:
     """`duration` [s] of the run phase (None: until asked to stop), `hold` [s] in position mode before it
     (a new publisher needs 0.24 s to be heard), `timeout` [s] after which the robot stops obeying, `wait` [s]
-    for connections; `enable`: ask a disabled robot to enable."""
+    for connections; `enable`: ask a disabled robot to enable; `allow_others`: run although another node
+    publishes this arm's commands; `allow_mismatch`: run although holding the arm takes other torques than
+    the model's gravity."""
 
     duration: float | None = None
     hold: float = 0.4
     timeout: float = 0.2
     wait: float = 5.0
     enable: bool = False
+    allow_others: bool = False
+    allow_mismatch: bool = False
 
     def __post_init__(self) -> None:
         if not (self.hold >= 0.3 and 0.05 <= self.timeout <= 0.5 and self.wait > 0):
@@ -96,9 +96,10 @@ class Run:
         """Run all phases and, whatever happens, the clean stop; only faults of this program are raised."""
         report = self.report
         failure: BaseException | None = None
-        with self.stop.signals(), _punctual():
+        with self.stop.signals(), punctual():
             try:
-                self._watch = MasterWatch(self.arm.node.master)
+                node = self.arm.node
+                self._watch = MasterWatch(node.master, self.arm.command.topic, node.name)
                 self._check()
                 self._hold()
                 self._run()
@@ -141,6 +142,7 @@ class Run:
                 "nobody listens to suppress_gravity_compensation: gravity would be applied twice",
             )
         arm.clear_trouble()
+        self._heed(clock.monotonic())
         trouble = self._trouble()
         if trouble == "the robot is disabled" and self.options.enable:
             self.phase = Phase.ENABLE
@@ -162,7 +164,7 @@ class Run:
         self.supervisor.start(pose.q)  # a pose that cannot be a start is refused before anything is sent
         self.phase = Phase.HOLD
         self.arm.set_timeout(self.options.timeout)
-        held = pose.q
+        held, efforts = pose.q, [pose.effort]
         end = clock.monotonic() + self.options.hold
         while clock.monotonic() < end:
             self._heed(clock.monotonic())
@@ -170,7 +172,26 @@ class Run:
             state = self._state(clock.monotonic())
             position = np.clip(held, self.arm.limits.lower, self.arm.limits.upper)
             self.arm.send(Mode.POSITION, position, state, model_gravity=False)
+            efforts.append(state.effort)
             clock.sleep(HOLD_PERIOD)
+        if self._model_gravity and not self.options.allow_mismatch:
+            self._compare_torque([effort for effort in efforts[len(efforts) // 2 :] if effort is not None])
+
+    def _compare_torque(self, efforts: list[FloatArray]) -> None:
+        """The arm at rest reads what holds it: a model that says otherwise would push when it takes over."""
+        if not efforts:
+            raise StopRun(Reason.REFUSED, "the joint states carry no torques to compare the model with.")
+        measured, model = np.mean(efforts, axis=0), self.supervisor.holding_torque
+        wrong = np.abs(measured - model) > HOLDING_SHARE * self.arm.limits.effort
+        if wrong.any():
+            figures = ", ".join(
+                f"{self.arm.joints[k]} {measured[k]:.1f} N·m (model {model[k]:.1f})"
+                for k in np.flatnonzero(wrong)
+            )
+            raise StopRun(
+                Reason.REFUSED,
+                f"holding the arm takes {figures}: the model's gravity, payload or springs are not this arm's.",
+            )
 
     def _run(self) -> None:
         period = self.supervisor.settings.period
@@ -281,6 +302,10 @@ class Run:
             raise StopRun(Reason.INTERRUPTED, "the ROS graph asked this node to shut down")
         if self._watch is not None and self._watch.lost:
             raise StopRun(Reason.LOST_MASTER, self._watch.lost)
+        if self._watch is not None and self._watch.others and not self.options.allow_others:
+            others = ", ".join(self._watch.others)
+            reason = Reason.REFUSED if self.phase is Phase.CHECK else Reason.ROBOT
+            raise StopRun(reason, f"this arm is also commanded by {others}")
         if self._recorder is not None and self._recorder.failure:
             raise StopRun(Reason.LOG_FAILED, self._recorder.failure)
         if self.phase in (Phase.HOLD, Phase.RUN):
@@ -325,20 +350,3 @@ class Run:
                 detail = f" ({'; '.join(refused)})" if refused else ""
                 raise StopRun(Reason.REFUSED, f"{complaint}{detail}.")
             clock.sleep(POLL)
-
-
-@contextmanager
-def _punctual() -> Iterator[None]:
-    """Wake on time and let no garbage collection of old objects stand in the way."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, TIMER_SLACK, 0, 0, 0)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_INTERVAL)
-    gc.collect()
-    gc.freeze()
-    try:
-        with prioritized():
-            yield
-    finally:
-        gc.unfreeze()
-        sys.setswitchinterval(interval)

@@ -93,15 +93,25 @@ class StopRequest:
 
 
 class MasterWatch:
-    """Asks the master for its process number now and then; `lost` says when it is gone or another one."""
+    """Asks the master now and then: `lost` says when it is gone or another one, `others` who else commands
+    the arm."""
 
-    def __init__(self, master: Master) -> None:
+    def __init__(self, master: Master, topic: str, own_name: str) -> None:
         self.lost = ""
+        self.others: tuple[str, ...] = ()
         self._master = master
+        self._topic = topic
+        self._own_name = own_name
+        self.look()
         self._process = master.process()
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="ros-master", daemon=True)
         self._thread.start()
+
+    def look(self) -> None:
+        """Ask who publishes the arm's commands."""
+        names = self._master.publishers(self._topic)
+        self.others = tuple(name for name in names if name != self._own_name)
 
     def _watch(self) -> None:
         failures = 0
@@ -110,6 +120,7 @@ class MasterWatch:
                 if self._master.process() != self._process:
                     self.lost = "the ROS master was restarted and has forgotten this program"
                     return
+                self.look()
                 failures = 0
             except GraphError as error:
                 failures += 1

@@ -69,7 +69,8 @@ LEAD_DAMPING = 0.2
 )  # fmt: skip
 @click.option("--ramp", type=click.FloatRange(min=0), default=1.0, help="Seconds in which the law comes in.")
 @click.option("--enable", is_flag=True, help="Enable the robot if it is disabled.")
-@click.option("--allow-mismatch", is_flag=True, help="Run although the robot's description differs.")
+@click.option("--allow-mismatch", is_flag=True, help="Run although description or holding torque differ.")
+@click.option("--allow-others", is_flag=True, help="Run although another node publishes this arm's commands.")
 @click.option("--view", is_flag=True, help="Serve a page with the arm on 127.0.0.1.")
 @click.option("--view-port", type=int, default=8080, help="Port of the page.")
 def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
@@ -136,7 +137,10 @@ def _run(
             stack.callback(supervisor.controller.close)
         run = Run(
             arm, supervisor,
-            RunOptions(duration=options["duration"], enable=options["enable"] or simulated),
+            RunOptions(
+                duration=options["duration"], enable=options["enable"] or simulated,
+                allow_others=options["allow_others"], allow_mismatch=options["allow_mismatch"],
+            ),
             recorder=recorder, stop=stop, observer=observer,
         )  # fmt: skip
         stack.enter_context(_live(run))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.control.controllers import FloatArray
+from diffpbd.runtime.control.controllers import FloatArray, within
 from diffpbd.runtime.errors import InputError
 
 __all__ = ["Guard", "Limits", "TickStatus"]
@@ -110,19 +110,19 @@ class Guard:
     def limit(self, law: FloatArray, q: FloatArray, dq: FloatArray) -> FloatArray:
         """The law's torque [N·m] within every limit: effort, position zone, speed zone, rate."""
         limits = self.limits
-        room_up = np.clip((limits.upper - q) / limits.position_margin, 0.0, 1.0)
-        room_down = np.clip((q - limits.lower) / limits.position_margin, 0.0, 1.0)
+        room_up = within((limits.upper - q) / limits.position_margin, 0.0, 1.0)
+        room_down = within((q - limits.lower) / limits.position_margin, 0.0, 1.0)
         fade = 1.0 / (1.0 - SPEED_MARGIN)
-        speed_up = np.clip(fade * (1.0 - dq / limits.speed), 0.0, 1.0)
-        speed_down = np.clip(fade * (1.0 + dq / limits.speed), 0.0, 1.0)
+        speed_up = within(fade * (1.0 - dq / limits.speed), 0.0, 1.0)
+        speed_down = within(fade * (1.0 + dq / limits.speed), 0.0, 1.0)
         high = limits.law_effort * np.minimum(room_up, speed_up)
         low = -limits.law_effort * np.minimum(room_down, speed_down)
-        result = np.clip(law, low, high)
+        result = within(law, low, high)
         # The rate comes before the zones in force: a torque towards a limit may be cut at once.
-        result = np.clip(np.clip(result, self._last - self._step, self._last + self._step), low, high)
+        result = within(within(result, self._last - self._step, self._last + self._step), low, high)
         self._last = result
         return result
 
     def total(self, law: FloatArray, gravity: FloatArray) -> FloatArray:
         """Law and gravity [N·m] within the joints' effort limits."""
-        return np.clip(law + gravity, -self.limits.effort, self.limits.effort)
+        return within(law + gravity, -self.limits.effort, self.limits.effort)

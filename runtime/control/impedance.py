@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.control.controllers import FloatArray, Mode
+from diffpbd.runtime.control.controllers import FloatArray, Mode, within
 from diffpbd.runtime.errors import InputError
 
 __all__ = ["ImpedanceController"]
@@ -65,8 +65,7 @@ class ImpedanceController:
     def reference(self, time: float) -> FloatArray:
         """The springs' zero at `time` [s]: from the start pose to the goal at constant speed."""
         way = self.goal - self._from
-        reference: FloatArray = self._from + np.clip(way, -self._speed * time, self._speed * time)
-        return reference
+        return self._from + within(way, -self._speed * time, self._speed * time)
 
     def output(self, time: float, q: FloatArray, dq: FloatArray) -> FloatArray:
         """Spring, damper and net torque [N·m]."""

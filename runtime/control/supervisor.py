@@ -12,12 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.control.controllers import Controller, FloatArray, Mode
+from diffpbd.runtime.control.controllers import Controller, FloatArray, Mode, within
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.guard import Guard, Limits, TickStatus
 from diffpbd.runtime.errors import DiffpbdError, InputError
 
 __all__ = ["Decision", "GravityModel", "Settings", "Supervisor"]
+
+RUNAWAY_PATIENCE = 0.03
+"""s of absurd speeds before the run has to stop: longer than one bad message, shorter than the patience, because
+an arm that really is that fast must be caught."""
 
 GravityModel = Callable[[FloatArray], FloatArray]
 """Torque [N·m] that holds the arm against gravity (and springs) at q [rad]."""
@@ -70,6 +74,8 @@ class Supervisor:
             raise InputError(
                 "Gravity has one owner: give the supervisor a gravity model if and only if the model owns it."
             )
+        if owner is GravityOwner.MODEL and controller.mode is not Mode.TORQUE:
+            raise InputError("Model gravity is a torque and cannot be added in another mode.")
         self.controller = controller
         self.limits = limits
         self.settings = settings
@@ -89,7 +95,7 @@ class Supervisor:
         if not status.good:
             raise InputError(f"The measured pose cannot be a start: {status.name.lower().replace('_', ' ')}.")
         self.controller.start(q)
-        self._held_position = np.clip(q, self.limits.lower, self.limits.upper)
+        self._held_position = within(q, self.limits.lower, self.limits.upper)
         gravity = self._zero if self._gravity_model is None else self._gravity_model(q)
         if not np.isfinite(gravity).all():
             raise InputError("The model's gravity at the measured pose is not finite.")
@@ -101,6 +107,11 @@ class Supervisor:
         self._held_gravity = gravity
         self._refused_since = None
         self.counts.clear()
+
+    @property
+    def holding_torque(self) -> FloatArray:
+        """The model's gravity [N·m] at the pose last started from or used; zero if the robot owns gravity."""
+        return self._held_gravity
 
     def tick(self, time: float, q: FloatArray, dq: FloatArray) -> Decision:
         """The command for the measured q [rad], dq [rad/s] at `time` [s] since the start."""
@@ -119,7 +130,7 @@ class Supervisor:
         self._guard.accept(time, q)
         self._refused_since = None
         if self.controller.mode is Mode.POSITION:
-            position = np.clip(wanted, self.limits.lower, self.limits.upper)
+            position = within(wanted, self.limits.lower, self.limits.upper)
             self._held_position = position
             status = TickStatus.OK if (position == wanted).all() else TickStatus.LIMITED
             self.counts[status] += 1
@@ -140,7 +151,10 @@ class Supervisor:
             self._refused_since = time
         lasted = time - self._refused_since
         stop = ""
-        if lasted >= self.settings.patience:
+        patience = self.settings.patience
+        if status is TickStatus.ABSURD_SPEED:
+            patience = min(patience, RUNAWAY_PATIENCE)
+        if lasted >= patience:
             stop = f"{status.name.lower().replace('_', ' ')} for {lasted:.3f} s"
         if self.controller.mode is Mode.POSITION:
             return Decision(status, Mode.POSITION, self._held_position, self._zero, self._zero, stop)

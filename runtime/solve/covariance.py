@@ -3,7 +3,7 @@
 To first order an estimate moves by the sum over samples of its influence (the inverse normal matrix times column times
 residual). Its variance is the long-run variance of that series: the sum over overlapping windows, Bartlett's kernel (Newey
 and West 1987), within recordings only. The window follows from each series' own autocorrelation; white noise has a window of
-one sample.
+one sample. Where there are several recordings, the scatter of the sums between them is a lower bound.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ WINDOW_IN_LENGTHS = 4
 """[1] Window in correlation lengths: Bartlett's kernel then keeps seven eighths of the covariance on average."""
 LONGEST_PART = 4
 """[1] A window is at most this part of the shortest recording, so that there are enough of them."""
+
+FEWEST_RECORDINGS = 6
+"""[1] From so many recordings on, the scatter between them counts too: model errors differ from motion to motion, which
+no window within one shows. With fewer, that scatter is itself too uncertain."""
 
 
 def correlation_lengths(series: Sequence[FloatArray]) -> npt.NDArray[np.intp]:
@@ -51,4 +55,8 @@ def deviations(influence: Sequence[FloatArray]) -> tuple[FloatArray, npt.NDArray
             ends = np.arange(1, len(s) + w)
             parts = sums[np.minimum(ends, len(s)), k] - sums[np.maximum(ends - w, 0), k]
             variances[k] += parts @ parts / w
+    if len(influence) >= FEWEST_RECORDINGS:
+        sums = np.array([s.sum(axis=0) for s in influence])
+        between = len(sums) * sums.var(axis=0, ddof=1)
+        variances = np.maximum(variances, between)
     return np.sqrt(variances), windows

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.parameters import ParameterValues
@@ -18,7 +18,7 @@ from diffpbd.runtime.solve.design import Condensed
 from diffpbd.runtime.solve.problem import AT_BOUND, Problem
 from diffpbd.runtime.solve.result import Errors, Estimate, Identification, Lost
 from diffpbd.runtime.solve.selection import select
-from diffpbd.runtime.solve.unknowns import Unknowns, make_unknowns
+from diffpbd.runtime.solve.unknowns import Body, Unknowns, make_unknowns
 
 __all__ = ["PRIOR", "identify"]
 
@@ -26,7 +26,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 STILL = 2e-3
 """[rad or m] A joint whose range is below this never moved: five quanta of a 14-bit encoder."""
-NOISE_FLOOR = 1e-4
+NOISE_FLOOR = 1e-3
 """[1] Least residual that a joint is weighted with, as part of its torque's RMS: noise-free recordings have none, and no
 torque sensor is better."""
 REWEIGHTINGS = 2
@@ -37,6 +37,13 @@ WEAKER = 100.0
 """[1] The prior is weakened by this factor to see what moves with it."""
 MOVES = 3.0
 """[1] Standard deviations that a parameter may move by with the weaker prior before it counts as not identifiable."""
+COARSELY = {"tol": 1e-6, "acceptable_tol": 1e-5, "acceptable_iter": 3}
+"""Optimality of solves whose result is only a start or is compared with standard deviations."""
+APPROACH = 10.0
+"""[1] Factor by which the trust in the torques grows from one such solve to the next."""
+CLEAN = 1e-3
+"""[1] The prior is weakened to no less than this part where the recordings are cleaner than `NOISE_FLOOR`: simulated ones,
+whose truth a prior must not hide."""
 SINGULAR = 1e-2
 """[1] Smallest eigenvalue of a body's pseudo-inertia, in units of the description's, below which it is said to be close to
 its physical limit: a hundredth of the description's extent in some direction."""
@@ -83,18 +90,20 @@ def identify(
     bounds = statistics.on_bounds(problem, x)
     for k, side in bounds.items():
         x[k] = unknowns.lower[k] if side == "lower" else unknowns.upper[k]
-    found = statistics.evaluate(problem, x, bounds, designs)
-    lost = [*found.lost, *_moving(problem, x, found, WEAKER)] if unknowns.bodies else list(found.lost)
+    limited = [body for body in unknowns.bodies if body.least_eigenvalue(x) < SINGULAR]
+    found = statistics.evaluate(problem, x, bounds, designs, limited)
+    noisy = bool((problem.sigma > floor).any())
+    moving = _moving(problem, x, found, WEAKER) if unknowns.bodies and noisy else []
     notes = [*selection.notes, *(f"{s.name}: {note}" for s in (*train, *validate) for note in s.notes)]
-    notes += _physical(unknowns, x)
+    notes += [_limit(body, x) for body in limited]
     phi = unknowns.phi_at(x)
     held = [design.build(robot, s, base, phi, varying) for s in validate]
     return Identification(
         robot=robot.name,
         joints=robot.joints,
         status=solution.status,
-        estimates=tuple(_estimates(robot, unknowns, x, base, found, {item.name for item in lost}, bounds)),
-        lost=tuple(lost),
+        estimates=tuple(_estimates(robot, unknowns, x, base, found, bounds)),
+        lost=(*found.lost, *moving),
         correlations=found.correlations,
         train=Errors.of(robot.joints, designs, phi),
         validate=Errors.of(robot.joints, held, phi) if held else None,
@@ -140,8 +149,9 @@ def _solve(
 ) -> tuple[Problem, ipopt.Solution]:
     """Solves with the weights of the joints renewed, where unknowns are shared between joints and it matters."""
     sigma = np.maximum(condensed.best(), floor)
+    prior *= float(np.clip((condensed.best() / sigma).max() ** 2, CLEAN, 1.0))
     left = REWEIGHTINGS if _shared(unknowns, condensed) else 0
-    start = None
+    start = _approach(unknowns, condensed, sigma, pinned, prior) if unknowns.bodies else None
     while True:
         problem = Problem(unknowns, condensed, sigma, pinned, prior)
         solution = problem.solve(start)
@@ -154,6 +164,18 @@ def _solve(
             return problem, solution
         sigma, start = np.maximum(problem.rms(solution.x), floor), solution.x
         left -= 1
+
+
+def _approach(
+    unknowns: Unknowns, condensed: Condensed, sigma: FloatArray, pinned: dict[int, str], prior: float
+) -> FloatArray:
+    """A start near the optimum: torques are trusted little at first, when inertias are far off, then more and more."""
+    x = unknowns.start
+    looser = float((Problem(unknowns, condensed, sigma, pinned, prior).rms(x) / sigma).max())
+    while looser > APPROACH:
+        looser /= APPROACH
+        x = Problem(unknowns, condensed, sigma * looser, pinned, prior).solve(x, COARSELY).x
+    return x
 
 
 def _absent_springs(problem: Problem, x: FloatArray) -> dict[int, str]:
@@ -175,31 +197,31 @@ def _shared(unknowns: Unknowns, condensed: Condensed) -> bool:
 
 def _moving(problem: Problem, x: FloatArray, found: statistics.Statistics, factor: float) -> list[Lost]:
     """Parameters that follow the prior: they move by more than `MOVES` deviations when it is weakened."""
-    weaker = Problem(
-        problem.unknowns, problem.condensed, problem.sigma, problem.pinned, problem.prior / factor
-    ).solve(x)
+    weak = Problem(problem.unknowns, problem.condensed, problem.sigma, problem.pinned, problem.prior / factor)
+    try:
+        weaker = weak.solve(x, COARSELY)
+    except SolverError:
+        return []
     before, after = (problem.unknowns.alpha_at(point) for point in (x, weaker.x))
     lost = []
     for name, position in zip(problem.unknowns.names, problem.unknowns.positions, strict=True):
         std = found.deviations.get(name, np.inf)
         moved = abs(after[position] - before[position])
         if np.isfinite(moved) and moved > MOVES * std:
-            text = f"it moves by {moved:.2g} ({moved / std:.1f} standard deviations) with a prior {factor:g} times weaker"
+            text = (
+                f"it follows the prior: moves by {moved:.2g} ({moved / std:.1f} standard deviations) when that is {factor:g} "
+                f"times weaker; by the recordings alone its standard deviation is {found.alone[name]:.2g}"
+            )
             lost.append(Lost(name, text))
     return lost
 
 
-def _physical(unknowns: Unknowns, x: FloatArray) -> list[str]:
-    """Bodies close to the limit of what is physical, where the constraint holds the values and not the data."""
-    notes = []
-    for body in unknowns.bodies:
-        least = body.least_eigenvalue(x)
-        if least < SINGULAR:
-            notes.append(
-                f"The pseudo-inertia of {body.name} is close to its physical limit (smallest eigenvalue {least:.2g} of the "
-                "reference's): the constraint is active and decides values that the recordings leave open."
-            )
-    return notes
+def _limit(body: Body, x: FloatArray) -> str:
+    return (
+        f"The pseudo-inertia of {body.name} is close to its physical limit (smallest eigenvalue "
+        f"{body.least_eigenvalue(x):.2g} of the reference's): the constraint is active and decides values that the recordings "
+        "leave open; their standard deviations are those without it."
+    )
 
 
 def _estimates(
@@ -208,7 +230,6 @@ def _estimates(
     x: FloatArray,
     base: FloatArray,
     found: statistics.Statistics,
-    lost: set[str],
     bounds: dict[int, str],
 ) -> list[Estimate]:
     """Fitted entries of alpha and those that were given away from their default, in the order of alpha."""
@@ -218,8 +239,7 @@ def _estimates(
     for k, (name, unit) in enumerate(zip(robot.alpha.names, robot.alpha.units, strict=True)):
         if name in unknowns.names:
             value = float(alpha[k]) if np.isfinite(alpha[k]) else float(base[k])
-            std = None if name in lost else found.deviations.get(name)
-            result.append(Estimate(name, value, std, unit, by_label.get(name)))
+            result.append(Estimate(name, value, found.deviations.get(name), unit, by_label.get(name)))
         elif base[k] != robot.alpha.defaults[k]:
             result.append(Estimate(name, float(base[k]), None, unit))
     return result

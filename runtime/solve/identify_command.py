@@ -20,11 +20,28 @@ from diffpbd.runtime.solve.result import Errors, Identification
 __all__ = ["command", "read_recordings", "summary"]
 
 
-@click.command("identify")
+class _ManyValidationLogs(click.Command):
+    """Takes every word after --validate up to the next option as a log: a shell's pattern may stand there."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeats --validate before each of its logs."""
+        spread: list[str] = []
+        open_ended = False
+        for word in args:
+            if word == "--validate":
+                open_ended = True
+                continue
+            if word.startswith("-"):
+                open_ended = False
+            spread += ["--validate", word] if open_ended else [word]
+        return super().parse_args(ctx, spread)
+
+
+@click.command("identify", cls=_ManyValidationLogs)
 @click.argument("robot")
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--fit", required=True, metavar="LIST", help="Such as friction,spring; see below.")
-@click.option("--validate", multiple=True, metavar="LOG", help="A log to test on; may be repeated.")
+@click.option("--validate", multiple=True, metavar="LOG...", help="Logs to test on, up to the next option.")
 @click.option("--form", type=click.Choice(["torque"]), default="torque", help="The formulation.")
 @click.option("--rate", type=float, metavar="HZ", help="Sampling rate of logs without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none.")

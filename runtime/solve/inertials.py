@@ -18,7 +18,7 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["COORDINATES", "alpha_of", "divergence", "factor", "factor_of", "pseudo_inertia"]
+__all__ = ["COORDINATES", "alpha_of", "curvature", "divergence", "factor", "factor_of", "pseudo_inertia"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -76,3 +76,19 @@ def alpha_of(theta: Any, reference: FloatArray) -> list[Any]:
 def divergence(theta: Any) -> Any:
     """tr(J₀⁻¹J) − log det(J₀⁻¹J) − 4 of coordinates θ (10)."""
     return casadi.sumsqr(factor_of(theta)) - 2 * (theta[0] + theta[1] + theta[2] + theta[3]) - 4
+
+
+def curvature(J: FloatArray) -> FloatArray:
+    """Second derivatives (10, 10) of the divergence by m, m c, I about the link origin at a pseudo-inertia J (4, 4)."""
+    inverse = np.linalg.inv(J)
+    moves = []
+    for k in range(COORDINATES):
+        phi = np.eye(COORDINATES)[k]
+        xx, xy, xz, yy, yz, zz = phi[4:]
+        about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        E = np.zeros((4, 4))
+        E[:3, :3] = 0.5 * np.trace(about_origin) * np.eye(3) - about_origin
+        E[:3, 3] = E[3, :3] = phi[1:4]
+        E[3, 3] = phi[0]
+        moves.append(inverse @ E)
+    return np.array([[float(np.trace(a @ b)) for b in moves] for a in moves])

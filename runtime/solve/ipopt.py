@@ -17,6 +17,7 @@ __all__ = ["SOLVED", "Solution", "solve"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 SOLVED = "Solve_Succeeded"
+ACCEPTABLE = "Solved_To_Acceptable_Level"
 TOLERANCE = 1e-10
 """[1] Optimality of the scaled problem, whose unknowns and objective are of order one: six digits more than the parameters
 need, so that the statistics after it are those of the optimum."""
@@ -61,7 +62,7 @@ def solve(
 ) -> Solution:
     """Minimise `f` over `x` within bounds, subject to `g_lower` ≤ `g` ≤ `g_upper` (`problem` as for casadi.nlpsol).
 
-    Anything but success raises SolverError with the status.
+    Anything but success raises SolverError with the status; an acceptable point counts where `options` say what that is.
     """
     chosen = {**OPTIONS, "ipopt": {**OPTIONS["ipopt"], **(options or {})}}
     try:
@@ -74,7 +75,7 @@ def solve(
         raise SolverError(f"{what}: the solver stopped: {str(error).strip().splitlines()[-1]}") from None
     stats = solver.stats()
     status = str(stats["return_status"])
-    if status != SOLVED:
+    if status not in (SOLVED, *([ACCEPTABLE] if options and "acceptable_tol" in options else [])):
         raise SolverError(
             f"{what}: IPOPT ended with {status} after {stats['iter_count']} iterations; nothing was written."
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import casadi
 import numpy as np
@@ -24,6 +24,10 @@ square root of double precision, far below any real recording's noise."""
 AT_BOUND = 1e-4
 """[1] Distance from a bound, as the change of the residual in its own RMS, that counts as on it: invisible, and above the
 distance that an interior-point method keeps (the square root of its tolerance, 1e-5)."""
+BODY_OPTIONS: Mapping[str, Any] = {"tol": 1e-9, "acceptable_tol": 1e-7, "acceptable_iter": 5}
+"""Optimality where inertias are unknown: directions that cancel in the torque leave a gradient of up to 1e-8 by rounding."""
+WEAKEST = 1e-3
+"""[1] Coordinates of a body are scaled as if they had at least this part of the strongest one's effect on the torque."""
 BARRIER = 1e-3
 """[1] Weight of a body without a described reference, as part of the prior's: it keeps the body physical and no more."""
 
@@ -81,7 +85,8 @@ class Problem:
             in_body[body.span] = True
         for k in np.flatnonzero((lengths == 0.0) & ~in_body):
             self.pinned.setdefault(int(k), "its effect on the torque is zero in these recordings")
-        lengths = np.hypot(lengths, np.where(in_body, np.sqrt(prior), 0.0))
+        least = max(float(np.sqrt(prior)), WEAKEST * float(lengths.max(initial=0.0)))
+        lengths = np.hypot(lengths, np.where(in_body, least, 0.0))
         self.scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
         self.free = np.array([k not in self.pinned for k in range(len(lengths))])
         self.undetermined = self._undetermined(self.free & ~in_body)
@@ -110,26 +115,35 @@ class Problem:
         ]
         return np.asarray(np.sqrt((np.array(squares) + c.rho**2) / c.count), dtype=np.float64)
 
-    def solve(self, start: FloatArray | None = None) -> ipopt.Solution:
-        """The optimum in physical units; plain directions that the data do not determine stay at the start."""
+    def objective(self, scaled: Any) -> Any:
+        """Half the weighted mean square of what depends on the scaled unknowns, plus the prior."""
         u = self.unknowns
-        scaled = casadi.MX.sym("x", len(u.start))
         x = scaled * self.scale
         phi = u.phi(x)[self.core.columns.tolist()]
-        residual = casadi.mtimes(casadi.DM(self.core.rows), phi) - casadi.DM(self.core.rights)
-        objective = casadi.sumsqr(residual) / 2
+        value = casadi.sumsqr(casadi.mtimes(casadi.DM(self.core.rows), phi) - casadi.DM(self.core.rights)) / 2
         if u.bodies:
-            objective += self.prior * (u.prior(x) + BARRIER * u.barrier(x))
-        origin = u.start / self.scale
+            value += self.prior * (u.prior(x) + BARRIER * u.barrier(x))
         if self.undetermined.size:
-            objective += casadi.sumsqr(casadi.mtimes(casadi.DM(self.undetermined.T), scaled - origin)) / 2
-        problem = {"x": scaled, "f": objective}
+            from_start = casadi.mtimes(casadi.DM(self.undetermined.T), scaled - u.start / self.scale)
+            value += casadi.sumsqr(from_start) / 2
+        return value
+
+    def solve(
+        self, start: FloatArray | None = None, options: Mapping[str, Any] | None = None
+    ) -> ipopt.Solution:
+        """The optimum in physical units; plain directions that the data do not determine stay at the start."""
+        u = self.unknowns
+        if u.bodies and options is None:
+            options = BODY_OPTIONS
+        scaled = casadi.MX.sym("x", len(u.start))
+        problem = {"x": scaled, "f": self.objective(scaled)}
         if u.equal.size1_out(0):
-            problem["g"] = u.equal(x)
+            problem["g"] = u.equal(scaled * self.scale)
+        origin = u.start / self.scale
         lower = np.where(self.free, u.lower / self.scale, origin)
         upper = np.where(self.free, u.upper / self.scale, origin)
         begin = origin if start is None else start / self.scale
-        found = ipopt.solve("Identification", problem, begin, lower, upper)
+        found = ipopt.solve("Identification", problem, begin, lower, upper, options=options)
         return ipopt.Solution(
             found.x * self.scale, found.objective, found.status, found.iterations, found.bound_multipliers
         )

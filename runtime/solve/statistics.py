@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,14 +11,17 @@ import numpy.typing as npt
 
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.solve import covariance
-from diffpbd.runtime.solve.design import Design
-from diffpbd.runtime.solve.problem import AT_BOUND, RANK, Problem
+from diffpbd.runtime.solve.design import LINK_COLUMNS, Design
+from diffpbd.runtime.solve.problem import AT_BOUND, BARRIER, RANK, Problem
 from diffpbd.runtime.solve.result import Correlation, Lost
+from diffpbd.runtime.solve.unknowns import Body
 
 __all__ = ["Statistics", "evaluate", "on_bounds"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
+ROUNDING = 1e-13
+"""[1] A column this much shorter than the longest is rounding error: its parameter has no effect on the torques."""
 INVOLVED = 1e-3
 """[1] Part of a parameter's reach that lies in undetermined directions from which it is named as lost."""
 CORRELATED = 0.95
@@ -32,13 +35,15 @@ MOST_PARTNERS = 4
 
 @dataclass(frozen=True)
 class Statistics:
-    """By name of alpha: standard deviations; what is lost and why; strong correlations.
+    """By name of alpha: standard deviations, and those by the recordings alone, as if there were no prior; what is lost
+    and why; strong correlations.
 
     `rank` of the fitted unknowns that are free, `condition` of the normalised columns in the determined directions,
     `window` [samples] the longest correlation allowed for.
     """
 
     deviations: dict[str, float]
+    alone: dict[str, float]
     lost: tuple[Lost, ...]
     correlations: tuple[Correlation, ...]
     rank: int
@@ -60,47 +65,99 @@ def on_bounds(problem: Problem, x: FloatArray) -> dict[int, str]:
     return bounds
 
 
-def evaluate(problem: Problem, x: FloatArray, bounds: dict[int, str], designs: Sequence[Design]) -> Statistics:
-    """Statistics of the solution x from the recordings alone, whatever prior helped to find it.
+def evaluate(
+    problem: Problem,
+    x: FloatArray,
+    bounds: Mapping[int, str],
+    designs: Sequence[Design],
+    limited: Sequence[Body] = (),
+) -> Statistics:
+    """Statistics of the solution x.
 
-    A parameter on a bound gets the deviation that it would have if the bound were not there, the others theirs with the
-    bound active.
+    Rank, condition and what is lost come from the recordings alone; deviations are those of the estimate, prior included.
+    A parameter on a bound, and one of a body in `limited` that a physical limit holds, gets the deviation that it would
+    have without the limit, the others theirs with the limit active.
     """
     u = problem.unknowns
-    J = problem.jacobian(x)
-    lengths = np.linalg.norm(J, axis=0)
-    scale = np.where(lengths > 0.0, 1.0 / np.where(lengths > 0.0, lengths, 1.0), problem.scale)
-    J, D = J * scale, u.alpha_jacobian(x) * scale
-    equal = np.array(u.equal.factory("J", ["x"], ["jac:y:x"])(x).full()).reshape(-1, len(x)) * scale
-    held = [k for k in range(len(x)) if k in problem.pinned]
-    tangent = _Tangent(J, _null(equal, [*held, *bounds]))
-    by_bound = {k: _Tangent(J, _null(equal, [*held, *(b for b in bounds if b != k)])) for k in bounds}
-    whole = _Tangent(J, _null(equal, held))
-    lost = _lost(problem, D, whole)
+    c = _Coordinates(problem, x, limited)
+    held = c.places(problem.pinned)
+    whole = _Tangent(c.J, _null(c.equal, held))
+    curved = c.J.T @ c.J + c.prior
+    moves = _inverse(curved, _null(c.equal, [*held, *c.places(bounds)]))
+    lost = _lost(problem, c.D, whole, held)
     names = {item.name for item in lost}
     rows, wanted = [], []
     for position, name in enumerate(u.names):
         if name in names:
             continue
-        own = next((k for k in by_bound if u.labels[k] == name), None)
-        rows.append(D[position] @ (tangent if own is None else by_bound[own]).inverse)
+        own = next((k for k in bounds if u.labels[k] == name), None)
+        inverse = moves
+        if own is not None:
+            inverse = _inverse(curved, _null(c.equal, [*held, *c.places([b for b in bounds if b != own])]))
+        rows.append(c.D[position] @ inverse)
         wanted.append(name)
-    found, windows = np.zeros(0), np.zeros(1, dtype=np.intp)
+    found, windows, alone = np.zeros(0), np.zeros(1, dtype=np.intp), np.zeros(0)
     if rows:
-        sensitivity = np.array(rows).T
-        found, windows = covariance.deviations(
-            [scores @ sensitivity for scores in _scores(problem, x, scale, designs)]
-        )
-    free = [k for k in range(len(x)) if k not in problem.pinned]
+        free = [c.D[u.names.index(name)] @ whole.inverse for name in wanted]
+        sensitivity = np.array([*rows, *free]).T
+        scores = _scores(problem, u.phi_at(x), c.effect, designs)
+        both, windows = covariance.deviations([g @ sensitivity for g in scores])
+        found, alone = both[: len(rows)], both[len(rows) :]
     return Statistics(
         deviations=dict(zip(wanted, found.tolist(), strict=True)),
+        alone=dict(zip(wanted, alone.tolist(), strict=True)),
         lost=tuple(lost),
-        correlations=tuple(_correlations(wanted, np.array(rows), J)) if rows else (),
+        correlations=tuple(_correlations(wanted, np.array(rows), c.J)) if rows else (),
         rank=whole.rank,
-        unknowns=len(free) - len(equal),
+        unknowns=whole.Z.shape[1],
         condition=whole.condition,
         window=int(windows.max()),
     )
+
+
+class _Coordinates:
+    """Coordinates in which the residual is (nearly) linear: the plain unknowns, and the ten coefficients of each body.
+
+    `effect` dφ/dy, J weighted residual rows by y, D derivatives of the fitted entries of alpha by y, `equal` those of the
+    entries of a body that are given, `prior` its second derivatives; all scaled so that J has columns of length one.
+    """
+
+    def __init__(self, problem: Problem, x: FloatArray, limited: Sequence[Body]) -> None:
+        u = problem.unknowns
+        in_body = np.zeros(len(x), dtype=np.bool_)
+        for body in u.bodies:
+            in_body[body.span] = True
+        self.plain = np.flatnonzero(~in_body)
+        count = self.plain.size + LINK_COLUMNS * len(u.bodies)
+        phi, alpha = u.phi_jacobian(x), u.alpha_jacobian(x)
+        effect, D = np.zeros((len(phi), count)), np.zeros((len(u.names), count))
+        prior, equal = np.zeros((count, count)), []
+        effect[:, : self.plain.size], D[:, : self.plain.size] = phi[:, self.plain], alpha[:, self.plain]
+        for k, body in enumerate(u.bodies):
+            own = slice(self.plain.size + LINK_COLUMNS * k, self.plain.size + LINK_COLUMNS * (k + 1))
+            effect[body.columns, own] = np.eye(LINK_COLUMNS)
+            entries = np.linalg.inv(u.body_effect(body, x))
+            for entry, row in zip(body.entries, entries, strict=True):
+                if entry in u.names:
+                    D[u.names.index(entry), own] = row
+                else:
+                    equal.append(np.zeros(count))
+                    equal[-1][own] = row
+            if body not in limited:
+                weight = problem.prior * (1.0 if body.described else BARRIER)
+                prior[own, own] = weight * body.curvature(x)
+        J = problem.core.rows @ effect[problem.core.columns]
+        lengths = np.linalg.norm(J, axis=0)
+        nothing = lengths <= ROUNDING * lengths.max(initial=0.0)
+        J[:, nothing] = 0.0
+        scale = np.where(nothing, 1.0, 1.0 / np.where(nothing, 1.0, lengths))
+        self.J, self.D, self.effect = J * scale, D * scale, effect * scale
+        self.equal = np.array(equal).reshape(-1, count) * scale
+        self.prior = prior * np.outer(scale, scale)
+
+    def places(self, unknowns: Iterable[int]) -> list[int]:
+        """Coordinates of plain unknowns."""
+        return [int(np.flatnonzero(self.plain == k)[0]) for k in unknowns]
 
 
 def _null(equal: FloatArray, held: Sequence[int]) -> FloatArray:
@@ -112,6 +169,15 @@ def _null(equal: FloatArray, held: Sequence[int]) -> FloatArray:
     _, singular, right = np.linalg.svd(rows, full_matrices=True)
     rank = int((singular > RANK * singular[0]).sum())
     return np.asarray(right[rank:].T, dtype=np.float64)
+
+
+def _inverse(H: FloatArray, Z: FloatArray) -> FloatArray:
+    """Z (Zᵀ H Z)⁻¹ Zᵀ: how the optimum moves with the gradient, within the moves Z."""
+    M = Z.T @ H @ Z
+    diagonal = np.diag(M)
+    e = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    inverse = np.linalg.pinv(M * np.outer(e, e), rcond=RANK**2, hermitian=True) * np.outer(e, e)
+    return np.asarray(Z @ inverse @ Z.T, dtype=np.float64)
 
 
 class _Tangent:
@@ -131,29 +197,34 @@ class _Tangent:
         self.inverse = half @ half.T
 
 
-def _lost(problem: Problem, D: FloatArray, tangent: _Tangent) -> list[Lost]:
+def _lost(problem: Problem, D: FloatArray, tangent: _Tangent, places: Sequence[int]) -> list[Lost]:
     u = problem.unknowns
+    reasons = dict(zip(places, problem.pinned.values(), strict=True))
+    labels = {u.labels[k]: reason for k, reason in problem.pinned.items()}
     lost = []
     into = D @ tangent.undetermined
     reach = np.linalg.norm(D @ tangent.Z, axis=1)
     mixed = np.linalg.norm(into, axis=1) > INVOLVED * reach
     for position, name in enumerate(u.names):
-        held = [problem.pinned[k] for k in problem.pinned if D[position, k] != 0.0 or u.labels[k] == name]
-        if held:
-            lost.append(Lost(name, held[0]))
+        held = [labels.get(name), *(reason for k, reason in reasons.items() if D[position, k] != 0.0)]
+        if any(held):
+            lost.append(Lost(name, next(filter(None, held))))
         elif mixed[position]:
             size = np.linalg.norm(into, axis=1) * np.linalg.norm(into[position])
             alike = mixed & (np.abs(into @ into[position]) > INVOLVED * size)
             partners = [other for k, other in enumerate(u.names) if alike[k] and k != position]
+            if not partners:
+                lost.append(Lost(name, "the torques do not depend on it"))
+                continue
             named = listing(partners) if len(partners) <= MOST_PARTNERS else f"{len(partners)} others"
             lost.append(Lost(name, f"determined only in combination with {named}"))
     return lost
 
 
-def _scores(problem: Problem, x: FloatArray, scale: FloatArray, designs: Sequence[Design]) -> Iterator[FloatArray]:
-    """Weighted columns times residual (samples, unknowns), scaled, recording by recording."""
-    phi = problem.unknowns.phi_at(x)
-    effect = problem.unknowns.phi_jacobian(x) * scale
+def _scores(
+    problem: Problem, phi: FloatArray, effect: FloatArray, designs: Sequence[Design]
+) -> Iterator[FloatArray]:
+    """Weighted columns times residual (samples, coordinates), recording by recording."""
     weight = problem.weight**2
     for d in designs:
         r = d.residual(phi)

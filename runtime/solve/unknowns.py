@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import inertials
-from diffpbd.runtime.solve.design import columns_of_joint_kind
+from diffpbd.runtime.solve.design import LINK_COLUMNS, columns_of_joint_kind
 
 __all__ = ["Body", "Unknowns", "make_unknowns"]
 
@@ -37,9 +37,13 @@ PAYLOAD_RADIUS = 0.1
 
 @dataclass(frozen=True)
 class Body:
-    """A body in log-Cholesky coordinates: its name, the span of its unknowns, the reference factor L₀."""
+    """A body in log-Cholesky coordinates: its entries of alpha, the span of its unknowns, the reference factor L₀."""
 
     name: str
+    entries: tuple[str, ...]
+    positions: tuple[int, ...]
+    columns: slice
+    """Its block of φ; a payload's is that of the link that carries the tip."""
     span: slice
     reference: FloatArray
     described: bool
@@ -49,6 +53,11 @@ class Body:
         """Smallest eigenvalue of the pseudo-inertia in units of the reference: L₀⁻¹ J L₀⁻ᵀ = U Uᵀ."""
         U = np.array(inertials.factor_of(casadi.DM(x[self.span])).full())
         return float(np.linalg.svd(U, compute_uv=False)[-1] ** 2)
+
+    def curvature(self, x: FloatArray) -> FloatArray:
+        """Second derivatives (10, 10) of the divergence by the body's ten coefficients."""
+        root = self.reference @ np.array(inertials.factor_of(casadi.DM(x[self.span])).full())
+        return inertials.curvature(root @ root.T)
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,8 @@ class Unknowns:
     prior: Any
     barrier: Any
     equal: Any
+    coefficients: Any
+    """φ of alpha, `torque_coefficients`."""
 
     def alpha_at(self, x: FloatArray) -> FloatArray:
         """alpha [units of the manifest]; not finite where a spring has no stiffness and so no rest."""
@@ -88,6 +99,12 @@ class Unknowns:
         """Derivatives of the fitted entries of alpha (names, unknowns); zero where they have none."""
         whole = _jacobian(self.alpha, x)[list(self.positions)]
         return np.where(np.isfinite(whole), whole, 0.0)
+
+    def body_effect(self, body: Body, x: FloatArray) -> FloatArray:
+        """Derivatives (10, 10) of the body's block of φ by its entries of alpha."""
+        alpha = self.alpha_at(x)
+        whole = self.coefficients.factory("J", ["alpha"], ["jac:phi:alpha"])(np.where(np.isfinite(alpha), alpha, 0.0))
+        return np.array(whole.full(), dtype=np.float64)[body.columns][:, list(body.positions)]
 
     def springs(self) -> Iterator[tuple[int, int]]:
         """Unknowns (stiffness, torque at zero) of the springs that have both."""
@@ -144,13 +161,27 @@ class _Builder:
             first = len(self.labels)
             for k in range(inertials.COORDINATES):
                 self.add(f"inertial.{name}.{k}", 0.0)
-            found.append(Body(name, slice(first, len(self.labels)), inertials.factor(J), described))
+            span = slice(first, len(self.labels))
+            positions = tuple(self.robot.alpha.index(entry) for entry in entries)
+            found.append(
+                Body(name, tuple(entries), positions, self.block(name), span, inertials.factor(J), described)
+            )
         return found
+
+    def block(self, body: str) -> slice:
+        """Columns of φ that the body acts through."""
+        if body == PAYLOAD:
+            effect = self.robot.casadi("torque_coefficients").factory("J", ["alpha"], ["jac:phi:alpha"])(self.base)
+            touched = np.flatnonzero(np.array(effect.full())[:, self.robot.alpha.index("payload.mass")])
+            link = int(touched[0]) // LINK_COLUMNS
+        else:
+            link = self.robot.links.index(body)
+        return slice(LINK_COLUMNS * link, LINK_COLUMNS * (link + 1))
 
     def unknowns(self) -> Unknowns:
         alpha = self.robot.alpha
         bodies = self.bodies()
-        inside = {entry for body in bodies for entry in self.body_names(body.name)}
+        inside = {entry for body in bodies for entry in body.entries}
         plain: list[tuple[int, int]] = []
         rests: list[tuple[int, str]] = []
         for name in self.names:
@@ -173,7 +204,7 @@ class _Builder:
             values[position] = x[k]
         for body in bodies:
             expressions = inertials.alpha_of(x[body.span], body.reference)
-            for entry, expression in zip(self.body_names(body.name), expressions, strict=True):
+            for entry, expression in zip(body.entries, expressions, strict=True):
                 position = alpha.index(entry)
                 if entry in self.names:
                     values[position] = expression
@@ -204,5 +235,6 @@ class _Builder:
             phi=function("phi", phi),
             prior=function("prior", total(True)),
             barrier=function("barrier", total(False)),
+            coefficients=self.robot.casadi("torque_coefficients"),
             equal=function("equal", casadi.vertcat(*equal) if equal else casadi.SX(0, 1)),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -18,6 +19,7 @@ from diffpbd.runtime.baxter.bag import read_bag
 from diffpbd.runtime.baxter.ros1.master import call
 
 from .conftest import REST, URDF, Graph, RobotProcess
+from .running import SPRING
 
 CLI = [sys.executable, "-m", "diffpbd.runtime.cli"]
 
@@ -82,8 +84,13 @@ def test_signals_end_in_a_clean_stop(start, robot: RobotProcess, number: signal.
 
 
 @pytest.mark.parametrize("owner", ["robot", "model"])
-def test_a_pause_of_the_process_ends_the_run(start, robot: RobotProcess, owner: str) -> None:
-    process = start(*IMPEDANCE, "--gravity", owner, "--without-spring")
+def test_a_pause_of_the_process_ends_the_run(
+    start, robot: RobotProcess, owner: str, tmp_path: Path
+) -> None:
+    (tmp_path / "params.json").write_text(json.dumps(
+        {"spring.stiffness.left_s1": SPRING[0], "spring.rest.left_s1": SPRING[1]}
+    ))  # fmt: skip
+    process = start(*IMPEDANCE, "--gravity", owner, "--params", "params.json")
     torque_mode(robot)
     process.send_signal(signal.SIGSTOP)
     time.sleep(0.3)
@@ -124,6 +131,13 @@ def test_gravity_without_a_spring_term_is_refused(start, robot: RobotProcess) ->
     process = start("--controller", "hold", "--gravity", "model", "--without-spring")
     assert "position mode" in finish(process, robot) and process.returncode == 1
     assert robot.ask()["audit"]["commands"] == 0
+
+
+def test_a_model_that_would_push_is_refused_at_the_hold(start, robot: RobotProcess) -> None:
+    process = start(*IMPEDANCE, "--gravity", "model", "--without-spring")
+    output = finish(process, robot)
+    assert process.returncode == 1 and "refused in phase hold: holding the arm takes left_s1" in output
+    assert robot.ask()["audit"]["modes"] == [1]
 
 
 def test_another_robot_is_refused_unless_allowed(start, graph: Graph, robot: RobotProcess) -> None:

@@ -18,7 +18,7 @@ from .conftest import Graph, RobotProcess
 from .running import check_audit, execute
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
-IDLE_LOAD = 0.5  # processes a core; figures of latency mean nothing above it
+IDLE_BEFORE, IDLE_AFTER = 0.3, 0.7  # processes a core; with more, figures of latency are the machine's
 GROWTH = 3e6  # bytes; buffers and histograms that are touched for the first time
 
 
@@ -62,11 +62,13 @@ def test_commands_arrive_in_time(
     arm_robot: Robot, graph: Graph, robot: RobotProcess, rate: float, duration: float, share: float,
     record_property: Callable[[str, object], None],
 ) -> None:  # fmt: skip
-    idle = os.getloadavg()[0] < IDLE_LOAD * (os.cpu_count() or 1)
+    cores = os.cpu_count() or 1
+    idle = os.getloadavg()[0] < IDLE_BEFORE * cores
     with Memory() as used:
         report = execute(
             arm_robot, graph.uri, owner=GravityOwner.MODEL, rate=rate, duration=duration
         )
+    idle = idle and os.getloadavg()[0] < IDLE_AFTER * cores
     time.sleep(0.3)
     answer = robot.ask()
     arrived = answer["audit"]["commands"]
@@ -74,9 +76,10 @@ def test_commands_arrive_in_time(
     record_property("report", str(report))
     check_audit(answer, report)
     assert report.reason is Reason.FINISHED
-    assert arrived >= share * report.sent and report.ticks >= share * rate * duration * (0.9 if not idle else 1)
+    assert arrived >= share * report.sent
     assert used.growth() < GROWTH
     if idle:
+        assert report.ticks >= share * rate * duration
         assert report.latency.percentile(0.99) < 1e-3
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.baxter.ros1 import Node
-from diffpbd.runtime.baxter.ros1.messages import AssemblyState
+from diffpbd.runtime.baxter.ros1.messages import AssemblyState, JointCommand
 from diffpbd.runtime.baxter.stopping import Phase, Reason
 from diffpbd.runtime.control import GravityOwner, TickStatus
 
@@ -145,6 +145,24 @@ def test_a_second_robot_on_the_graph(arm_robot: Robot, graph: Graph, robot: Robo
         assert refused.reason is Reason.REFUSED and "2 publishers" in refused.text and refused.sent == 0
     finally:
         second[0].close()
+
+
+def test_another_commander_of_the_arm(arm_robot: Robot, graph: Graph, robot: RobotProcess) -> None:
+    other: list[Node] = []
+
+    def appear() -> None:
+        other.append(Node("trajectory_server", master=graph.uri))
+        other[0].publish("/robot/limb/left/joint_command", JointCommand)
+
+    try:
+        report = execute(arm_robot, graph.uri, action=appear, duration=4.0)
+        check_audit(held_after(robot), report)
+        assert report.reason is Reason.ROBOT and "also commanded by /trajectory_server" in report.text
+        refused = execute(arm_robot, graph.uri)
+        assert refused.reason is Reason.REFUSED and "/trajectory_server" in refused.text and refused.sent == 0
+        assert execute(arm_robot, graph.uri, allow_others=True, duration=0.2).reason is Reason.FINISHED
+    finally:
+        other[0].close()
 
 
 @pytest.mark.parametrize("phase", [Phase.CHECK, Phase.HOLD, Phase.RUN, Phase.STOP], ids=lambda p: p.value)

@@ -93,7 +93,7 @@ def test_no_input_makes_a_bad_command(rows: list[tuple[float, ...]], name: str) 
     controller = {
         "impedance": impedance, "gravity": lambda: GravityController([1.0, 1.0]), "hold": HoldController
     }[name]()  # fmt: skip
-    under = supervisor(controller)
+    under = supervisor(controller, GravityOwner.ROBOT if name == "hold" else GravityOwner.MODEL)
     under.start(np.zeros(2))
     last = np.zeros(2)
     for tick, row in enumerate(rows):
@@ -165,6 +165,11 @@ def test_two_owners_of_gravity_are_refused() -> None:
         Supervisor(impedance(), limits(), Settings(PERIOD), owner=GravityOwner.ROBOT, gravity=gravity)
     with pytest.raises(InputError, match="one owner"):
         Supervisor(impedance(), limits(), Settings(PERIOD), owner=GravityOwner.MODEL, gravity=None)
+
+
+def test_model_gravity_in_position_mode_is_refused() -> None:
+    with pytest.raises(InputError, match="another mode"):
+        supervisor(HoldController(), GravityOwner.MODEL)
 
 
 def test_a_pose_that_gravity_would_drop_is_refused() -> None:

@@ -186,3 +186,14 @@ def test_massless_link_between_hinges_is_harmless_in_joint_space() -> None:
     found = read_urdf(robot(*map(link, "ac"), link("b", ""), joint("j", "a", "b"), turned))
     assert np.linalg.eigvalsh(mass_matrix(found, [0.3, 0.4]))[0] > 1e-3
     assert np.linalg.norm(poses(found, [0.0, 0.0])[1][1]) == 2.0
+
+
+def test_a_body_that_cannot_be_matters_only_where_it_moves() -> None:
+    bad = '<inertial><mass value="1"/><inertia ixx="-1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    for name, outcome in (("c", "doubt"), ("plate", "doubt"), ("a", "fault"), ("cap", "fault")):
+        bodies = [link(k, bad if k == name else BODY) for k in ("c", "plate", "a", "cap")]
+        source = robot(
+            *bodies, joint("jp", "c", "plate", "fixed"), joint("ja", "plate", "a"), joint("jc", "a", "cap", "fixed")
+        )
+        found = doubt_codes(source) if outcome == "doubt" else fault_codes(source)
+        assert "negative-inertia" in found

@@ -14,7 +14,7 @@ from diffpbd.runtime.errors import InputError
 def test_shipped_recipes_spell_out_the_defaults() -> None:
     for name in shipped_robots():
         loaded = load_recipe(ROBOTS / f"{name}.toml")
-        spelt = Recipe(name, ROBOTS / f"{name}.urdf", loaded.base, loaded.tip)
+        spelt = Recipe(name, ROBOTS / f"{name}.urdf", loaded.base, loaded.tip, springs=loaded.springs)
         assert loaded == spelt
         assert loaded.variant == "variational_direct"
         for variant in loaded.variants:

@@ -14,6 +14,7 @@ from diffpbd.codegen.description.export import urdf_text
 from diffpbd.codegen.description.robot import JointType, Mimic
 from diffpbd.codegen.description.singular import singular_links
 from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.graph.derivatives import specs
 
 BAR = 1e-11
 
@@ -120,7 +121,7 @@ def test_derivatives_are_those_of_the_folded_functions(folded: Described) -> Non
     rng = np.random.default_rng(6)
     alpha = loaded_alpha(folded.alpha)
     p, pd, x = rng.uniform(-1.0, 1.0, (3, 2))
-    for spec in folded.graphs.specs():
+    for spec in specs(folded.graphs):
         base = spec.name.removeprefix("jac_")
         if not spec.name.startswith("jac_") or base not in ("inverse_dynamics", "forward_dynamics"):
             continue
@@ -134,12 +135,12 @@ def test_derivatives_are_those_of_the_folded_functions(folded: Described) -> Non
 
 
 def test_the_maximal_state_has_every_link(folded: Described) -> None:
-    specs = {spec.name: spec.graph for spec in folded.graphs.specs()}
-    assert "constraints" not in specs
+    known = {spec.name: spec.graph for spec in specs(folded.graphs)}
+    assert "constraints" not in known
     p, pd = [0.4, 0.02], [0.3, -0.1]
-    xi = specs["fk"](p, pd, folded.alpha.defaults)
+    xi = known["fk"](p, pd, folded.alpha.defaults)
     assert xi.shape == (13 * 5, 1)
-    back, rate = specs["joint_state"](xi, folded.alpha.defaults, np.zeros(2))
+    back, rate = known["joint_state"](xi, folded.alpha.defaults, np.zeros(2))
     np.testing.assert_allclose(np.array(back)[:, 0], p, rtol=0, atol=1e-14)
     np.testing.assert_allclose(np.array(rate)[:, 0], pd, rtol=0, atol=1e-14)
 

@@ -50,6 +50,16 @@ def test_params_json_and_its_use(tmp_path: Path, log: Path) -> None:
     assert code == 0 and json.loads(text)["u"][0] == pytest.approx(0.7, abs=1e-6)
 
 
+def test_validate_takes_logs_up_to_the_next_option(tmp_path: Path, log: Path) -> None:
+    other = tmp_path / "other.csv"
+    write_log(other, motion(loaded("double_pendulum"), TRUTH, seconds=3.0, seed=4))
+    robot = generated("double_pendulum")
+    code, text = run("identify", robot, log, "--validate", log, other, "--fit", "friction", "--trim", 0.5)
+    assert code == 0 and "validate RMSE" in text, text
+    code, text = run("identify", robot, "--fit", "friction", "--validate", log, other)
+    assert code == 2 and "Missing argument 'LOG...'" in text
+
+
 def broken(log: Log, fault: str) -> Log | str:
     names = ",".join(["time", *(f"{k}_{j}" for k in ("q", "dq") for j in log.joints)])
     values = {

@@ -33,9 +33,9 @@ def both(name: str) -> tuple[ca.Function, ca.Function]:
     r = Residuals(m)
     program = Program("blocks")
     _, s = joint_space_jacobian.declare_blocks(program, m.tree)
-    keys = ("D", "K0", "M0", "K1", "M1")
-    for key in keys:
-        program.output(key, getattr(s, key))
+    written = {"D": s.D, "K0": s.K0(program, m.tree), "M0": s.M0, "K1": s.K1(program, m.tree), "M1": s.M1}
+    for key, value in written.items():
+        program.output(key, value)
     own = dict(r.inputs)
     assembled = inline(program, {k: own[k] if k in own else m.blocks[k] for k in program.inputs})
     inputs = [*r.inputs.values(), m.alpha]

@@ -12,8 +12,9 @@ from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
 from diffpbd.runtime.baxter.errors import GraphError
 
-__all__ = ["Master", "SlaveServer", "call"]
+__all__ = ["CALL_TIMEOUT", "Master", "SlaveServer", "call"]
 
+CALL_TIMEOUT = 2.0  # s; an answer of the master or of a node on a local network takes milliseconds
 SUCCESS = 1  # the first element of every answer of the ROS XML-RPC API
 
 

@@ -15,16 +15,16 @@ from urllib.parse import urlparse
 
 from diffpbd.runtime.baxter.errors import GraphError
 from diffpbd.runtime.baxter.priority import prioritized
-from diffpbd.runtime.baxter.ros1.master import Master, SlaveServer, call
+from diffpbd.runtime.baxter.ros1.handshake import answer_subscriber, ask_publisher
+from diffpbd.runtime.baxter.ros1.master import CALL_TIMEOUT, Master, SlaveServer
 from diffpbd.runtime.baxter.ros1.messages import Message
 from diffpbd.runtime.baxter.ros1.publisher import Publisher
 from diffpbd.runtime.baxter.ros1.subscriber import Receipt, Subscriber
-from diffpbd.runtime.baxter.ros1.wire import FrameReader, encode_header, read_header, set_options
+from diffpbd.runtime.baxter.ros1.wire import FrameReader
 
 __all__ = ["DEFAULT_MASTER", "Node", "Self"]
 
 DEFAULT_MASTER = "http://localhost:11311"
-CALL_TIMEOUT = 2.0  # s; an answer of the master or of a node on a local network takes milliseconds
 RETRY_FIRST, RETRY_LAST = 0.1, 1.0  # s; waiting time between attempts to connect, doubled each time
 POLL = 0.1  # s; how long the reading thread sleeps when nothing comes, so that it sees a request to end
 
@@ -195,7 +195,7 @@ class Node:
         wait = RETRY_FIRST
         while not self._closing.is_set() and uri in subscriber.wanted:
             try:
-                connection, peer = self._handshake(subscriber, uri)
+                connection, peer = ask_publisher(self.name, subscriber, uri)
             except (GraphError, OSError):
                 if uri in subscriber.refusals:
                     break
@@ -209,33 +209,6 @@ class Node:
             return
         with subscriber.lock:
             subscriber.connecting.discard(uri)
-
-    def _handshake(self, subscriber: Subscriber, uri: str) -> tuple[socket.socket, str]:
-        answer = call(
-            uri, "requestTopic", self.name, subscriber.topic, [["TCPROS"]], timeout=CALL_TIMEOUT
-        )
-        if not isinstance(answer, list) or len(answer) != 3 or answer[0] != "TCPROS":
-            raise GraphError(f"{uri} offered {answer!r} for {subscriber.topic}; expected TCPROS.")
-        definition = subscriber.kind.DEFINITION
-        connection = socket.create_connection((str(answer[1]), int(answer[2])), CALL_TIMEOUT)
-        try:
-            set_options(connection)
-            connection.sendall(encode_header({
-                "callerid": self.name, "topic": subscriber.topic, "type": definition.name,
-                "md5sum": definition.md5, "message_definition": definition.full_text, "tcp_nodelay": "1",
-            }))  # fmt: skip
-            fields = read_header(connection)
-            wrong = fields.get("error", "")
-            if not wrong and fields.get("md5sum", "*") not in (definition.md5, "*"):
-                wrong = f"md5 sum {fields['md5sum']} instead of {definition.md5}"
-            if wrong:
-                subscriber.refusals[uri] = wrong
-                raise GraphError(f"{subscriber.topic} from {uri}: {wrong}.")
-        except BaseException:
-            connection.close()
-            raise
-        connection.setblocking(False)
-        return connection, fields.get("callerid", uri)
 
     def _frames(self, subscriber: Subscriber, uri: str, peer: str, connection: socket.socket) -> _Reader:
         reader = FrameReader()
@@ -266,37 +239,12 @@ class Node:
         return True
 
     def _welcome(self, connection: socket.socket) -> None:
-        """Answer a subscriber's header."""
-        try:
-            connection.settimeout(CALL_TIMEOUT)
-            set_options(connection)
-            fields = read_header(connection)
-            publisher = self._publishers.get(fields.get("topic", ""))
-            if publisher is None:
-                problem = f"{self.name} does not publish {fields.get('topic')}"
-            else:
-                definition = publisher.kind.DEFINITION
-                fits = fields.get("md5sum") in (definition.md5, "*") and fields.get("type", "*") in (
-                    definition.name,
-                    "*",
-                )
-                problem = "" if fits else (
-                    f"{publisher.topic} is {definition.name} {definition.md5}, "
-                    f"not {fields.get('type')} {fields.get('md5sum')}"
-                )  # fmt: skip
-            if publisher is None or problem:
-                connection.sendall(encode_header({"error": problem}))
-                connection.close()
-                return
-            connection.sendall(encode_header({
-                "callerid": self.name, "topic": publisher.topic, "type": definition.name,
-                "md5sum": definition.md5, "message_definition": definition.full_text,
-                "latching": "1" if publisher.latch else "0",
-            }))  # fmt: skip
-        except (GraphError, OSError):
-            connection.close()
+        """Take a subscriber of ours."""
+        answered = answer_subscriber(self.name, connection, self._publishers)
+        if answered is None:
             return
-        publisher.attach(connection, fields.get("callerid", "?"))
+        publisher, peer = answered
+        publisher.attach(connection, peer)
 
         def ready() -> bool:
             with contextlib.suppress(BlockingIOError, InterruptedError):
@@ -315,6 +263,9 @@ class Node:
 
     def _add(self, connection: socket.socket, ready: _Reader) -> None:
         with self._lock:
+            if self._closing.is_set():
+                connection.close()
+                return
             self._arrivals.append((connection, ready))
         self._wake()
 
@@ -341,6 +292,9 @@ class Node:
                 if not key.data():
                     self._selector.unregister(key.fileobj)
                     key.fileobj.close()  # type: ignore[union-attr]
+        with self._lock:
+            for connection, _ in self._arrivals:
+                connection.close()
         for key in list(self._selector.get_map().values()):
             self._selector.unregister(key.fileobj)
             key.fileobj.close()  # type: ignore[union-attr]

@@ -1,0 +1,40 @@
+"""The README's quickstart runs as printed, and the commands that it lists exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from support.robots import generated
+
+from diffpbd.runtime.cli import COMMANDS
+
+
+def quickstart(root: Path) -> str:
+    """The Python block of the README."""
+    blocks = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == 1
+    return blocks[0]
+
+
+def test_quickstart_runs_as_printed(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "generated").mkdir()
+    (tmp_path / "generated" / "baxter").symlink_to(generated("baxter"), target_is_directory=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", quickstart(root)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "(7, 7)" in done.stdout
+    assert "nan" not in done.stdout
+
+
+def test_quickstart_is_short(root: Path) -> None:
+    assert len([line for line in quickstart(root).splitlines() if line.strip()]) <= 11
+
+
+def test_listed_commands_exist(root: Path) -> None:
+    listed = re.findall(r"^\| `diffpbd ([a-z-]+)", (root / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(listed) >= 7
+    assert set(listed) <= set(COMMANDS)
