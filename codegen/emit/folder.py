@@ -99,7 +99,7 @@ def write_folder(
     )  # fmt: skip
     content = {path: text.encode() for path, text in emission.files.items()}
     for name, graph in graphs.items():
-        content[f"casadi/{name}.casadi"] = graph.serialize().encode()
+        content[f"casadi/{name}.casadi"] = _saved(graph, folder)
     _write(folder, content)
     manifest = Manifest(
         name=recipe.name,
@@ -129,6 +129,16 @@ def write_folder(
 
 def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) -> list[Row]:
     return [Row(f.name, f.operations, seconds.get(f.name, 0.0), texts.get(f.name, 0)) for f in manifest.functions]
+
+
+def _saved(graph: ca.Function, folder: Path) -> bytes:
+    """What `casadi.Function.load` reads; CasADi writes it to files only."""
+    path = folder / "graph.casadi"
+    try:
+        graph.save(str(path))
+        return path.read_bytes()
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _write(folder: Path, content: dict[str, bytes]) -> None:
