@@ -59,7 +59,7 @@ sweeps = { paper_jacobi = 50 }
         ("paper_jacobi",),
         ("mass", "com"),
         "urdf",
-        (0.0, 0.0, -9.8),
+        gravity=(0.0, 0.0, -9.8),
     )
     assert (recipe.sweeps["paper_jacobi"], recipe.sweeps["variational_direct"]) == (50, 3)
     assert hash(recipe) == hash(load_recipe(path))

@@ -9,8 +9,16 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.codegen.graph import maximal
 from diffpbd.codegen.graph.model import Model
-from diffpbd.codegen.symbolic import forces, joint_space, joint_space_jacobian, recursive
+from diffpbd.codegen.symbolic import (
+    constraints,
+    forces,
+    joint_space,
+    joint_space_jacobian,
+    kinematics,
+    recursive,
+)
 from diffpbd.codegen.symbolic.program import Program
 
 Array = npt.NDArray[np.float64]
@@ -87,6 +95,25 @@ class Programs:
 
     def regressor(self, p: Array, pd: Array, pdd: Array, alpha: Array) -> Array:
         return self.run(recursive.regressor(self.tree), alpha, p=p, pd=pd, pdd=pdd)["Y"]
+
+    # the maximal state --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _joint(self) -> ca.Function:
+        return ca.Function("joint", [self.model.alpha], [maximal.blocks(self.model)["joint"]])
+
+    def fk(self, p: Array, pd: Array, alpha: Array) -> Array:
+        joint = np.array(self._joint(alpha))
+        return self.run(kinematics.fk(self.tree), alpha, p=p, pd=pd, joint=joint)["xi"].ravel()
+
+    def joint_state(self, xi: Array, p_ref: Array, alpha: Array) -> tuple[Array, Array]:
+        joint = np.array(self._joint(alpha))
+        found = self.run(kinematics.joint_state(self.tree), alpha, xi=xi, p_ref=p_ref, joint=joint)
+        return found["p"].ravel(), found["pd"].ravel()
+
+    def constraints(self, xi: Array, alpha: Array) -> Array:
+        joint = np.array(self._joint(alpha))
+        return self.run(constraints.constraints(self.tree), alpha, xi=xi, joint=joint)["c"].ravel()
 
     # the step -----------------------------------------------------------------------------------------------------
 
