@@ -14,7 +14,7 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.emit import sources, steps
-from diffpbd.codegen.emit.constants import CONSTANTS
+from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.generate import Row, versions
 from diffpbd.codegen.graph import joint_step, maximal
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
@@ -46,6 +46,9 @@ def write_folder(
             f"link {link} has no inertia that joint {joint} could move: forward dynamics and every step are left out; "
             "inverse dynamics, gravity and kinematics are generated"
         )
+    loose = [j.name for k, j in enumerate(robot.joints) if k not in model.tree.limits and j.lower is not None]
+    if recipe.limits and loose:
+        say(f"limits act on hinges whose range is below a turn, and on slides; not on {', '.join(loose)}")
     graphs: dict[str, ca.Function] = {}
     seconds: dict[str, float] = {}
     values: list[Spec | RowSpec] = []
@@ -117,7 +120,7 @@ def write_folder(
             recipe.springs,
         ),
         alpha=model.entries,
-        constants=CONSTANTS,
+        constants=(*CONSTANTS, *(LIMIT_CONSTANTS if model.tree.limits else ())),
         functions=tuple(emission.functions),
         files={path: hashlib.sha256(data).hexdigest() for path, data in sorted(content.items())},
         library=f"lib{recipe.name}.so",

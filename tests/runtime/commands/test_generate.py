@@ -49,7 +49,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
         "--base b --tip t --tip u --hold k --limits --out d --integrator paper --solver jacobi --sweeps 30 --symbolic mass,com"
     )
-    result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf"])
+    result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
     assert result.exit_code == 0 and "up to date" in result.stdout
     del seen["progress"]
     assert seen == {
