@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import casadi as ca
 import numpy as np
 import pytest
 from description.builders import BODY, TENSOR, joint, link, robot
@@ -70,7 +69,7 @@ def test_step_stops_and_its_derivatives_are_exact(arm: Robot, variant: str, fric
     if "direct" in variant:  # sweeps are far from it after 30: the links weigh little against what they carry
         np.testing.assert_allclose(p1[:2], p[:2] + [-2e-3, 1e-3], atol=1e-12 if "variational" in variant else 1e-7)
         np.testing.assert_allclose(pd1[:2], 0, atol=1e-12)
-        graph = ca.Function.load(str(arm.folder / f"casadi/step_{variant}.casadi"))
+        graph = arm.casadi(f"step_{variant}")
         np.testing.assert_allclose(np.array(graph(xi, u, h, alpha)).ravel(), after, atol=1e-10)
     seed = rng.normal(size=after.size)
     bars = vjp(xi, u, xi_next_bar=seed, h=h, alpha=alpha)
