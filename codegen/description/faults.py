@@ -52,7 +52,7 @@ def selection_faults(selection: Selection) -> Iterator[Finding]:
         name = quoted(joint.name)
         if joint.type in UNSUPPORTED_TYPES:
             message = f"joint {name}: type {quoted(joint.type)} is not supported;"
-            message += f" supported are {', '.join(MOVING_TYPES)} and fixed"
+            message += f" supported are {', '.join(MOVING_TYPES)} and fixed; hold it (--hold) to weld it at zero"
             yield Finding("joint-type", message, (), (joint.name,))
         if joint.mimic is not None and joint.mimic.joint:
             yield from _mimic_faults(selection, joint, joint.mimic.joint)

@@ -70,9 +70,9 @@ class Recipe:
     variants: tuple[str, ...] = DEFAULT_VARIANTS
     symbolic: tuple[str, ...] = ()
     friction: str = "none"
-    limits: bool = False
     gravity: tuple[float, float, float] = DEFAULT_GRAVITY
     springs: tuple[str, ...] = ()
+    limits: bool = False
 
     @property
     def variant(self) -> str:

@@ -21,15 +21,21 @@ def shipped_robots() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in ROBOTS.glob("*.toml")))
 
 
-def find_recipe(robot: str, *, base: str | None = None, tip: str | Sequence[str] | None = None) -> Recipe:
-    """The recipe of a shipped name, a TOML recipe or a bare URDF file; base and tip replaced if given."""
+def find_recipe(
+    robot: str,
+    *,
+    base: str | None = None,
+    tip: str | Sequence[str] | None = None,
+    hold: Sequence[str] | None = None,
+) -> Recipe:
+    """The recipe of a shipped name, a TOML recipe or a bare URDF file; base, tip and hold replaced if given."""
     if robot in shipped_robots():
-        return with_options(load_recipe(ROBOTS / f"{robot}.toml"), base=base, tip=tip)
+        return with_options(load_recipe(ROBOTS / f"{robot}.toml"), base=base, tip=tip, hold=hold)
     path = Path(robot)
     if path.suffix == ".toml" and path.is_file():
-        return with_options(load_recipe(path), base=base, tip=tip)
+        return with_options(load_recipe(path), base=base, tip=tip, hold=hold)
     if path.is_file():
-        return default_recipe(path, base, tip)
+        return with_options(default_recipe(path, base, tip), hold=hold)
     what = "a folder" if path.is_dir() else "not a file"
     raise InputError(
         f"ROBOT {robot} is {what}; a shipped name ({', '.join(shipped_robots())}),"
@@ -44,10 +50,14 @@ def read_robot(recipe: Recipe) -> Robot:
 
 
 def resolve(
-    robot: str, *, base: str | None = None, tip: str | Sequence[str] | None = None
+    robot: str,
+    *,
+    base: str | None = None,
+    tip: str | Sequence[str] | None = None,
+    hold: Sequence[str] | None = None,
 ) -> tuple[Recipe, Robot]:
     """Recipe and robot of ROBOT; base and tip are filled in where they were left to the description."""
-    recipe = find_recipe(robot, base=base, tip=tip)
+    recipe = find_recipe(robot, base=base, tip=tip, hold=hold)
     found = read_robot(recipe)
     tips = tuple(tip.name for tip in found.tips)
     return dataclasses.replace(recipe, base=found.base, tip=tips), found

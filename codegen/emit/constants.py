@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from diffpbd.codegen.symbolic.limits import CLOSE, PASSES
 from diffpbd.runtime.manifest import Constant
 
 CONSTANTS: Final = (
@@ -35,6 +36,17 @@ CONSTANTS: Final = (
     Constant("max_rate", 60, "1", "Newton iterations of the implicit friction kick"),
     Constant("max_line", 30, "1", "step lengths tried in one line search"),
 )
+
+LIMIT_CONSTANTS: Final = (
+    Constant(
+        "limit_close",
+        float(CLOSE),
+        "rad or m",
+        "distance from a limit within which a rate towards it is taken away: far above what a converged pose is off",
+    ),
+    Constant("limit_passes", PASSES, "1", "solutions of a step's linear systems in which joints at their limits are found"),
+)
+"""Listed where limits act."""
 
 STATUS: Final = {
     1: "the pose of the next instant was not found: the step is too long for the motion, or an input is not finite",

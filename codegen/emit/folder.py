@@ -14,7 +14,7 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.emit import sources, steps
-from diffpbd.codegen.emit.constants import CONSTANTS
+from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.generate import Row, versions
 from diffpbd.codegen.graph import joint_step, maximal
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
@@ -46,6 +46,9 @@ def write_folder(
             f"link {link} has no inertia that joint {joint} could move: forward dynamics and every step are left out; "
             "inverse dynamics, gravity and kinematics are generated"
         )
+    loose = [j.name for k, j in enumerate(robot.joints) if k not in model.tree.limits and j.lower is not None]
+    if recipe.limits and loose:
+        say(f"limits act on hinges whose range is below a turn, and on slides; not on {', '.join(loose)}")
     graphs: dict[str, ca.Function] = {}
     seconds: dict[str, float] = {}
     values: list[Spec | RowSpec] = []
@@ -99,7 +102,7 @@ def write_folder(
     )  # fmt: skip
     content = {path: text.encode() for path, text in emission.files.items()}
     for name, graph in graphs.items():
-        content[f"casadi/{name}.casadi"] = graph.serialize().encode()
+        content[f"casadi/{name}.casadi"] = _saved(graph, folder)
     _write(folder, content)
     manifest = Manifest(
         name=recipe.name,
@@ -117,7 +120,7 @@ def write_folder(
             recipe.springs,
         ),
         alpha=model.entries,
-        constants=CONSTANTS,
+        constants=(*CONSTANTS, *(LIMIT_CONSTANTS if model.tree.limits else ())),
         functions=tuple(emission.functions),
         files={path: hashlib.sha256(data).hexdigest() for path, data in sorted(content.items())},
         library=f"lib{recipe.name}.so",
@@ -129,6 +132,16 @@ def write_folder(
 
 def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) -> list[Row]:
     return [Row(f.name, f.operations, seconds.get(f.name, 0.0), texts.get(f.name, 0)) for f in manifest.functions]
+
+
+def _saved(graph: ca.Function, folder: Path) -> bytes:
+    """What `casadi.Function.load` reads; CasADi writes it to files only."""
+    path = folder / "graph.casadi"
+    try:
+        graph.save(str(path))
+        return path.read_bytes()
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _write(folder: Path, content: dict[str, bytes]) -> None:

@@ -14,9 +14,12 @@ __all__ = ["command"]
 @click.argument("robot")
 @click.option("--base", metavar="LINK", help="Base link (default: the recipe's, or the root).")
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
+@click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="FILE.urdf", help="The URDF to write.")
-def command(robot: str, base: str | None, tip: tuple[str, ...], params: str | None, out: str) -> None:
+def command(
+    robot: str, base: str | None, tip: tuple[str, ...], hold: tuple[str, ...], params: str | None, out: str
+) -> None:
     """Write ROBOT (a shipped name, a recipe or a URDF file) as a URDF of its moving links, with the values of --params.
 
     The file reads back to the same torques. What a URDF cannot hold is printed.
@@ -26,7 +29,7 @@ def command(robot: str, base: str | None, tip: tuple[str, ...], params: str | No
     from diffpbd.codegen.description.resolve import resolve
     from diffpbd.codegen.graph.parameters import alpha_entries
 
-    recipe, described = resolve(robot, base=base, tip=list(tip) or None)
+    recipe, described = resolve(robot, base=base, tip=list(tip) or None, hold=hold or None)
     layout = ParameterVector(alpha_entries(described, with_options(recipe, symbolic=SYMBOLIC)), recipe.name)
     given = {} if params is None else read_values(params)
     layout.vector(params)  # refuses unknown names and values out of bounds

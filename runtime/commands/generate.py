@@ -15,6 +15,7 @@ __all__ = ["command"]
 @click.argument("robot")
 @click.option("--base", metavar="LINK", help="Base link (default: the recipe's, or the root).")
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
+@click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder (default: generated/NAME)."
 )
@@ -39,6 +40,7 @@ def command(
     robot: str,
     base: str | None,
     tip: tuple[str, ...],
+    hold: tuple[str, ...],
     out: Path | None,
     integrator: str | None,
     solver: str | None,
@@ -55,6 +57,7 @@ def command(
         out=out,
         base=base,
         tip=list(tip) or None,
+        hold=list(hold) or None,
         integrator=integrator,
         solver=solver,
         sweeps=sweeps,

@@ -14,7 +14,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 
@@ -75,12 +74,7 @@ def build(robot: Robot, samples: Samples, alpha: FloatArray, phi: FloatArray, va
     alpha fixes gravity, transition velocities and joint origins; phi (16 n,) holds the coefficients that do not vary,
     `varying` (16 n,) is True where they do.
     """
-    try:
-        terms = robot.torque_terms(samples.q, samples.dq, samples.ddq, alpha)
-    except AttributeError:
-        raise InputError(
-            f"{robot.name} was generated without torque_terms; generate it again with this diffpbd."
-        ) from None
+    terms = robot.torque_terms(samples.q, samples.dq, samples.ddq, alpha)
     fixed = samples.smooth(np.where(varying, 0.0, phi) @ terms.swapaxes(-1, -2))
     columns, matrices = [], []
     for j in range(robot.n):

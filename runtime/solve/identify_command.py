@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import click
 
@@ -13,6 +15,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.logs.csv import read_column_map, read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, names_of, process
+from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.identify import PRIOR, identify
 from diffpbd.runtime.solve.result import Errors, Identification
@@ -50,6 +53,7 @@ class _ManyValidationLogs(click.Command):
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of the logs.")
 @click.option("--params", metavar="FILE", help="Values of the other entries of alpha, and the start.")
 @click.option("--out", metavar="FILE.json", help="Writes the parameters, for --params of other commands.")
+@click.option("--report", metavar="OUT.html", help="Writes one self-contained page with tables and figures.")
 def command(
     robot: str,
     logs: tuple[str, ...],
@@ -63,6 +67,7 @@ def command(
     column_map: str | None,
     params: str | None,
     out: str | None,
+    report: str | None,
 ) -> None:
     """Identify parameters of the generated ROBOT from recordings.
 
@@ -76,11 +81,27 @@ def command(
     columns = read_column_map(column_map) if column_map is not None else None
     train = read_recordings(loaded, logs, rate=rate, columns=columns, processing=processing)
     held = read_recordings(loaded, validate, rate=rate, columns=columns, processing=processing)
-    result = identify(loaded, train, fit.split(","), validate=held, start=params, prior=prior, progress=click.echo)
+    with progress() as say:
+        result = identify(loaded, train, fit.split(","), validate=held, start=params, prior=prior, progress=say)
     if out is not None:
         write_atomic(out, result.to_json())
+    if report is not None:
+        write_atomic(report, page(result))
     click.echo(summary(result))
-    click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {out}." if out else ""))
+    written = " and ".join(path for path in (out, report) if path is not None)
+    click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {written}." if written else ""))
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """A line that changes on a terminal, plain lines elsewhere."""
+    if not sys.stdout.isatty():
+        yield click.echo
+        return
+    from rich.console import Console
+
+    with Console().status("Reading") as status:
+        yield status.update
 
 
 def read_recordings(

@@ -93,12 +93,13 @@ def _by_joint(joints: Sequence[str], values: FloatArray) -> dict[str, float]:
 class Identification:
     """The result.
 
-    `window` [s] is that of the long-run covariance behind the standard deviations; `condition` that of the normalised
-    columns of the determined directions.
+    `efforts` are the units of the joints' torques, N·m or N. `window` [s] is that of the long-run covariance behind the
+    standard deviations; `condition` that of the normalised columns of the determined directions.
     """
 
     robot: str
     joints: tuple[str, ...]
+    efforts: tuple[str, ...]
     status: str
     estimates: tuple[Estimate, ...]
     lost: tuple[Lost, ...]

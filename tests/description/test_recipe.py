@@ -40,6 +40,7 @@ solver = "jacobi"
 variants = ["paper_jacobi"]
 symbolic = ["mass", "com"]
 friction = "urdf"
+limits = true
 gravity = [0, 0.0, -9.8]
 sweeps = { paper_jacobi = 50 }
 """,
@@ -60,6 +61,7 @@ sweeps = { paper_jacobi = 50 }
         ("mass", "com"),
         "urdf",
         gravity=(0.0, 0.0, -9.8),
+        limits=True,
     )
     assert (recipe.sweeps["paper_jacobi"], recipe.sweeps["variational_direct"]) == (50, 3)
     assert hash(recipe) == hash(load_recipe(path))
@@ -71,6 +73,7 @@ sweeps = { paper_jacobi = 50 }
         ("h = ", "TOML"),
         ("hh = 1", "hh"),
         ("h = 0", "h = 0"),
+        ("limits = 1", "limits = 1"),
         ("h = nan", "h = nan"),
         ('h = "1"', "h = '1'"),
         ("h = true", "h = True"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from description import builders
 from support.described import Described
 
 from diffpbd.codegen.description.export import export, urdf_text
@@ -133,3 +134,16 @@ def test_impossible_parameters_are_refused(tmp_path: Path, values: dict[str, flo
     result = run("export", "double_pendulum", "--params", str(params), "--out", str(out))
     assert result.exit_code == 1 and words in result.output
     assert not out.exists()
+
+
+def test_check_and_export_weld_what_is_held(tmp_path: Path) -> None:
+    file, out = tmp_path / "floating.urdf", tmp_path / "held.urdf"
+    floating = builders.joint("float", "world", "base", "floating")
+    bodies = [builders.link(name) for name in ("world", "base", "arm")]
+    file.write_bytes(builders.robot(*bodies, floating, builders.joint("ja", "base", "arm")))
+    refused = run("check", str(file))
+    assert refused.exit_code == 1 and "--hold" in refused.output
+    assert run("check", str(file), "--hold", "float").exit_code == 0
+    result = run("export", str(file), "--hold", "float", "--out", str(out))
+    assert result.exit_code == 0, result.output
+    assert [j.name for j in read_urdf(out).joints] == ["ja"]

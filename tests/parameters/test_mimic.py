@@ -8,13 +8,14 @@ import pinocchio
 import pytest
 from description.builders import LIMIT, chain, doubt_codes, fault_codes, joint, link, robot
 from support.described import Described
-from support.robots import loaded_alpha
+from support.robots import generated, loaded_alpha
 
 from diffpbd.codegen.description.export import urdf_text
 from diffpbd.codegen.description.robot import JointType, Mimic
 from diffpbd.codegen.description.singular import singular_links
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.graph.derivatives import specs
+from diffpbd.runtime import load
 
 BAR = 1e-11
 
@@ -213,3 +214,19 @@ def test_both_ways_of_finding_singular_joints_agree() -> None:
         np.testing.assert_allclose(
             singular._geared_pivot_shares(described, 0.7), singular._pivot_shares(described, 0.7), rtol=1e-9
         )
+
+
+def test_the_compiled_functions_are_the_graphs(folded: Described) -> None:
+    robot = load(generated(str(folded.recipe.urdf), tip=["tip", "left", "right"]))
+    assert robot.joints == ("ja", "jl") and robot.n == 2 and len(robot.links) == 5
+    assert [(m.name, m.joint) for m in robot.manifest.robot.mimics] == [("jk", "ja"), ("jt", "ja"), ("jr", "jl")]
+    alpha = loaded_alpha(folded.alpha)
+    p, pd, x = np.random.default_rng(9).uniform(-1.0, 1.0, (3, 2))
+    for name, given in (
+        ("inverse_dynamics", (p, pd, x)), ("forward_dynamics", (p, pd, x)), ("mass_matrix", (p,)), ("gravity", (p,)),
+        ("regressor", (p, pd, x)),
+    ):  # fmt: skip
+        found = getattr(robot, name)(*given, alpha=alpha)
+        np.testing.assert_allclose(found, folded(name, *given, alpha=alpha), rtol=1e-11, atol=1e-12)
+    with pytest.raises(AttributeError, match="joint_step"):
+        _ = robot.joint_step

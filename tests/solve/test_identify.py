@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.motions import motion, samples
-from support.robots import loaded
+from support.robots import generated, loaded
 
-from diffpbd.runtime import InputError, Robot
+from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.logs.processing import Processing, process
 from diffpbd.runtime.solve import ipopt
@@ -138,6 +138,13 @@ def test_names_are_refused_with_near_ones(pendulum: Robot) -> None:
             identify(pendulum, runs, fit)
     with pytest.raises(InputError, match="No recording"):
         identify(pendulum, [], ["friction"])
+
+
+def test_a_robot_without_the_generated_functions_is_refused(pendulum: Robot) -> None:
+    old = load(generated("double_pendulum"))
+    old.functions = {k: f for k, f in old.functions.items() if not k.startswith("torque_")}
+    with pytest.raises(InputError, match="no torque_terms, which identification needs"):
+        identify(old, samples(pendulum, {}), ["friction"])
 
 
 def test_a_failed_solve_names_its_status(pendulum: Robot, monkeypatch: pytest.MonkeyPatch) -> None:

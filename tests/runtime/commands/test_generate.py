@@ -47,21 +47,23 @@ def test_a_table_of_functions_and_the_times(seen: dict[str, Any]) -> None:
 
 def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
-        "--base b --tip t --tip u --out d --integrator paper --solver jacobi --sweeps 30 --symbolic mass,com"
+        "--base b --tip t --tip u --hold k --limits --out d --integrator paper --solver jacobi --sweeps 30 --symbolic mass,com"
     )
-    result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf"])
+    result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
     assert result.exit_code == 0 and "up to date" in result.stdout
     del seen["progress"]
     assert seen == {
         "robot": "old",
         "base": "b",
         "tip": ["t", "u"],
+        "hold": ["k"],
         "out": Path("d"),
         "integrator": "paper",
         "solver": "jacobi",
         "sweeps": 30,
         "symbolic": ["mass", "com"],
         "friction": "urdf",
+        "limits": True,
     }
 
 

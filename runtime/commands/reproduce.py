@@ -1,0 +1,53 @@
+"""`diffpbd reproduce FIGURE`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from diffpbd.runtime.commands.tables import number, table
+
+__all__ = ["command"]
+
+
+@click.group("reproduce")
+def command() -> None:
+    """Make the paper's figures and tables again."""
+
+
+@command.command("convergence")
+@click.argument("robot", default="baxter_bare")
+@click.option("--sweeps", type=click.IntRange(min=1), default=30, show_default=True, help="Sweeps of every solver.")
+@click.option(
+    "--multiplier",
+    type=click.Choice(["block", "scalar"]),
+    default="block",
+    show_default=True,
+    help="Rows of a joint in a sweep: all at once, or along the residual as the paper prints it.",
+)
+@click.option("--shift", type=click.FloatRange(min=0.0), default=0.05, show_default=True, help="Detachment [m].")
+@click.option("--turn", type=click.FloatRange(0.0, 1.0), default=0.2, show_default=True, help="Detachment [rad].")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the detachment.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("convergence.png"), show_default=True, help="The picture."
+)
+@click.option("--table", "table_path", type=click.Path(path_type=Path), help="The numbers (default: beside it, .csv).")
+def convergence(
+    robot: str, sweeps: int, multiplier: str, shift: float, turn: float, seed: int, out: Path, table_path: Path | None
+) -> None:
+    """Residual of ROBOT's joints over the sweeps of Gauss-Seidel, Jacobi and the direct solve, from detached links."""
+    from diffpbd.codegen.convergence import converge
+    from diffpbd.runtime.reproduce.convergence import plot, write_table
+
+    found = converge(robot, sweeps=sweeps, shift=shift, turn=turn, seed=seed, multiplier=multiplier)
+    numbers = table_path or out.with_suffix(".csv")
+    write_table(numbers, found.links, found.projections)
+    plot(out, found.robot, found.projections)
+    shown = sorted({k for k in (0, 1, 2, 3, 5, 10, 20, 30) if k < sweeps} | {sweeps})
+    rows = [
+        [str(k), *(number(x, 3) for solved in found.projections for x in (solved.gap[k], solved.tilt[k]))] for k in shown
+    ]
+    heads = [f"{solved.solver} {what}" for solved in found.projections for what in ("gap [m]", "tilt [rad]")]
+    click.echo(table(["sweeps", *heads], rows))
+    click.echo(f"{out}, {numbers}")

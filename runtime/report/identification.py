@@ -1,0 +1,140 @@
+"""One self-contained HTML page about an identification: tables and figures, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from importlib import resources
+from string import Template
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.commands.tables import number
+from diffpbd.runtime.report.svg import Curve, bars, lines
+from diffpbd.runtime.solve.result import Errors, Identification, Trace
+
+__all__ = ["page"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+LONGEST_LAG = 3.0
+"""[s] Longest lag in the figures of autocorrelation: several times what filtered residuals remember."""
+BINS = 41
+"""[1] Bars of a histogram, an odd number so that one is centred at zero."""
+SPREAD = 4.0
+"""[1] A histogram reaches to so many standard deviations."""
+
+
+def page(result: Identification) -> str:
+    """The page."""
+    train, held = result.train, result.validate
+    shown = held.traces[0] if held is not None else train.traces[0]
+    kind = "a recording not used for the fit" if held is not None else "a recording of the fit: no other was given"
+    template = Template(
+        resources.files("diffpbd.runtime.report").joinpath("identification.html").read_text(encoding="utf-8")
+    )
+    return template.substitute(
+        robot=html.escape(result.robot),
+        status=result.status.replace("_", " "),
+        iterations=result.iterations,
+        processing=html.escape(result.processing.describe()),
+        rank=result.rank,
+        unknowns=result.unknowns,
+        condition=f"{result.condition:.3g}",
+        window=f"{result.window:.2g}",
+        notes="".join(f'<p class="note">{html.escape(note)}</p>' for note in result.notes),
+        parameters=_parameters(result),
+        lost=_lost(result),
+        correlations=_correlations(result),
+        errors=_errors(result.joints, train, held),
+        recordings=_recordings(train, held),
+        shown=f"{html.escape(shown.name)}, {kind}",
+        torques="".join(_torque(joint, result.efforts[j], j, shown) for j, joint in enumerate(result.joints)),
+        residuals="".join(_residual(joint, result.efforts[j], j, train.traces) for j, joint in enumerate(result.joints)),
+    )
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _parameters(result: Identification) -> str:
+    rows = [
+        [e.name, number(e.value), number(e.std, 2), e.unit, f"at its {e.bound} bound" if e.bound else ""]
+        for e in result.estimates
+    ]
+    return _table(["parameter", "value", "standard deviation", "unit", ""], rows)
+
+
+def _lost(result: Identification) -> str:
+    if not result.lost:
+        return "<p>Nothing: the recordings determine every parameter that was fitted.</p>"
+    return _table(["parameter", "reason"], [[item.name, item.reason] for item in result.lost])
+
+
+def _correlations(result: Identification) -> str:
+    if not result.correlations:
+        return ""
+    rows = [[c.first, c.second, f"{c.value:.4f}"] for c in result.correlations]
+    return "<h2>Hardly told apart</h2>" + _table(["parameter", "and", "correlation"], rows)
+
+
+def _errors(joints: Sequence[str], train: Errors, held: Errors | None) -> str:
+    header = ["joint", "fit: RMSE", "bias", "about the bias"]
+    rows = [[j, number(train.rmse[j], 3), number(train.bias[j], 2), number(train.centred[j], 3)] for j in joints]
+    if held is not None:
+        header += ["validation: RMSE", "bias", "about the bias"]
+        for row, j in zip(rows, joints, strict=True):
+            row += [number(held.rmse[j], 3), number(held.bias[j], 2), number(held.centred[j], 3)]
+    return _table(header, rows)
+
+
+def _recordings(train: Errors, held: Errors | None) -> str:
+    rows = []
+    for use, errors in (("fit", train), ("validation", held)):
+        for trace in errors.traces if errors is not None else ():
+            step = float(np.median(np.diff(trace.time)))
+            rows.append([trace.name, use, str(len(trace.time)), f"{1.0 / step:.6g}", f"{len(trace.time) * step:.4g}"])
+    return _table(["recording", "used for", "samples", "rate [Hz]", "length [s]"], rows)
+
+
+def _torque(joint: str, unit: str, j: int, trace: Trace) -> str:
+    curves = [
+        Curve(trace.time, trace.measured[:, j], "#888"),
+        Curve(trace.time, trace.predicted[:, j], "#c0392b"),
+    ]
+    figure = lines(curves, "time [s]", f"torque [{unit}]")
+    return f"<figure><figcaption>{html.escape(joint)}</figcaption>{figure}</figure>"
+
+
+def _residual(joint: str, unit: str, j: int, traces: Sequence[Trace]) -> str:
+    residuals = [t.measured[:, j] - t.predicted[:, j] for t in traces]
+    together = np.concatenate(residuals)
+    spread = float(together.std()) or 1.0
+    edges = np.linspace(-SPREAD, SPREAD, BINS + 1) * spread
+    counts, _ = np.histogram(together, edges)
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    density = counts / (len(together) * (edges[1] - edges[0]))
+    normal = np.exp(-0.5 * (middle / spread) ** 2) / (spread * np.sqrt(2.0 * np.pi))
+    step = float(np.median(np.diff(traces[0].time)))
+    count = min(int(LONGEST_LAG / step), min(len(r) for r in residuals) // 2)
+    lags = np.arange(count + 1, dtype=np.float64) * step
+    figures = (
+        bars(middle, density, Curve(middle, np.asarray(normal), "#c0392b"), f"residual [{unit}]", "density"),
+        lines([Curve(lags, _autocorrelation(residuals, count), "#2c3e50")], "lag [s]", "autocorrelation", width=460),
+    )
+    body = "".join(f"<figure>{figure}</figure>" for figure in figures)
+    return f"<figcaption>{html.escape(joint)}</figcaption><div class=\"row\">{body}</div>"
+
+
+def _autocorrelation(series: Sequence[FloatArray], count: int) -> FloatArray:
+    total = np.zeros(count + 1)
+    for values in series:
+        centred = values - values.mean()
+        spectrum = np.fft.rfft(centred, 1 << (2 * len(values) - 1).bit_length())
+        total += np.fft.irfft(np.abs(spectrum) ** 2)[: count + 1]
+    return np.asarray(total / total[0] if total[0] > 0.0 else total, dtype=np.float64)

@@ -1,0 +1,120 @@
+"""The convergence figure: an arm that starts in pieces, after each sweep of every solver; table and picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import write_atomic
+
+__all__ = ["Projection", "plot", "write_table"]
+
+Array = npt.NDArray[np.float64]
+
+SHOWN = (0, 1, 2, 5, 30)
+"""Sweeps after which the arm is drawn; the last one made is drawn too."""
+WIDTH_INCH = 12.0
+HEIGHT_INCH = 6.5
+HEIGHT_SHARES = (1.0, 1.3)
+DOTS_PER_INCH = 120
+FLOOR = 1e-17  # m or rad: where an exact zero is drawn on the logarithmic axis
+NAMES = {"gauss_seidel": "Gauss–Seidel", "jacobi": "Jacobi", "direct": "direct"}
+STYLES = {"gauss_seidel": "C0o-", "jacobi": "C1s-", "direct": "C2^-"}
+
+
+class Projection(Protocol):
+    """One solver, start included: `pose` (sweeps + 1, n, 7) [m, 1], `gap` [m], `tilt` [rad], `bones` (…, n, 2, 3) [m]."""
+
+    @property
+    def solver(self) -> str:
+        """Its name."""
+
+    @property
+    def pose(self) -> Array:
+        """x, y, z [m] and quaternion wxyz of every link."""
+
+    @property
+    def gap(self) -> Array:
+        """Largest positional residual of any joint [m]."""
+
+    @property
+    def tilt(self) -> Array:
+        """Largest angular residual of any joint [rad]."""
+
+    @property
+    def bones(self) -> Array:
+        """Both ends of every link [m]."""
+
+
+def write_table(path: str | Path, links: Sequence[str], projections: Sequence[Projection]) -> None:
+    """CSV: one row a solver and sweep, with the residuals and the pose of every link."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    parts = ("x", "y", "z", "qw", "qx", "qy", "qz")
+    writer.writerow(["solver", "sweep", "gap_m", "tilt_rad", *(f"{part}_{link}" for link in links for part in parts)])
+    for found in projections:
+        for k, pose in enumerate(found.pose):
+            numbers = [found.gap[k], found.tilt[k], *pose.ravel()]
+            writer.writerow([found.solver, k, *(repr(float(x)) for x in numbers)])
+    write_atomic(path, text.getvalue())
+
+
+def plot(path: str | Path, robot: str, projections: Sequence[Projection]) -> None:
+    """PNG: above, the links of the arm after some sweeps of every solver; below, the residuals over the sweeps."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("the figure needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
+    figure = Figure(figsize=(WIDTH_INCH, HEIGHT_INCH), layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(f"{robot}: detached links pulled together")
+    grid = figure.add_gridspec(2, 1, height_ratios=HEIGHT_SHARES)
+    upper, lower = (figure.add_subfigure(grid[k, 0]) for k in range(2))
+    panels = upper.subplots(1, len(projections), sharex=True, sharey=True, squeeze=False)[0]
+    axes = _plane(np.concatenate([found.bones.reshape(-1, 3) for found in projections]))
+    for panel, found in zip(panels, projections, strict=True):
+        _draw_arm(panel, found, axes)
+    for panel, key, label in zip(
+        lower.subplots(1, 2, sharex=True), ("gap", "tilt"), ("largest joint gap [m]", "largest joint tilt [rad]"), strict=True
+    ):
+        for found in projections:
+            values = np.maximum(getattr(found, key), FLOOR)
+            panel.semilogy(values, STYLES.get(found.solver, "-"), markersize=3, label=NAMES.get(found.solver, found.solver))
+        panel.set_xlabel("sweeps")
+        panel.set_ylabel(label)
+        panel.grid(alpha=0.3)
+        panel.legend(frameon=False)
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
+    write_atomic(path, content.getvalue())
+
+
+def _plane(points: Array) -> tuple[int, int]:
+    """The vertical plane in which the arm reaches furthest: indices of its axes."""
+    spread = np.ptp(points, axis=0)
+    return (0 if spread[0] >= spread[1] else 1), 2
+
+
+def _draw_arm(panel: Any, found: Projection, axes: tuple[int, int]) -> None:
+    last = len(found.bones) - 1
+    shown = sorted({k for k in SHOWN if k <= last} | {last})
+    for rank, k in enumerate(shown):
+        share = rank / max(1, len(shown) - 1)
+        color = (0.85 * (1 - share), 0.25 + 0.1 * share, 0.2 + 0.6 * share)
+        for i, ends in enumerate(found.bones[k]):
+            label = f"after {k}" if i == 0 else None
+            panel.plot(*ends[:, axes].T, ".-", color=color, alpha=0.35 + 0.65 * share, linewidth=1 + share, label=label)
+    panel.set_title(NAMES.get(found.solver, found.solver))
+    panel.set_aspect("equal")
+    panel.set_xlabel(f"{'xyz'[axes[0]]} [m]")
+    panel.set_ylabel(f"{'xyz'[axes[1]]} [m]")
+    panel.grid(alpha=0.3)
+    panel.legend(frameon=False, fontsize="small")
