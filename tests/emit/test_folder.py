@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.arguments import arguments
+from support.arguments import arguments, row_of
 from support.numeric import states
 from support.robots import FULL, generated, loaded, loaded_alpha
 
@@ -173,7 +173,7 @@ def test_every_function_writes_every_output_and_reads_only_its_inputs(name: str)
             alpha[list(robot.alpha.indices("rotor_inertia"))] = 0.0
         batch = arguments(robot, f, values, alpha)
         for row in (0, 1, 5):
-            given = {k: v if k in ("alpha", "h") else v[row] for k, v in batch.items()}
+            given = row_of(batch, row)
             one, two = (raw(robot, f, given, fill) for fill in (777.0, -3e300))
             for argument, a, b in zip(f.facts.outputs, one, two, strict=True):
                 np.testing.assert_array_equal(a, b, err_msg=f"{f.name} {argument.name}")

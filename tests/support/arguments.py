@@ -55,12 +55,15 @@ def arguments(
             found[name] = rng.normal(size=(rows, *shape))
         else:
             raise KeyError(f"{function.name}: no argument for {name}")
+    if set(found) == {"alpha"}:
+        found["alpha"] = np.tile(alpha, (rows, 1))
     return found
 
 
 def row_of(given: dict[str, Any], row: int) -> dict[str, Any]:
     """One row of `arguments`."""
-    return {k: v if k in ("alpha", "h") else v[row] for k, v in given.items()}
+    shared = {"alpha": 1, "h": 0}
+    return {k: v if np.ndim(v) == shared.get(k) else v[row] for k, v in given.items()}
 
 
 def outputs(function: BoundFunction, result: Any) -> dict[str, Any]:
