@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import shutil
+import struct
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -68,6 +69,11 @@ class Library:
             raise InputError(
                 f"{self.path} does not exist. Compile it with `make -C {self.path.parent}`, "
                 f"or generate the folder again: diffpbd generate {self._manifest.name}."
+            )
+        if _is_cut_short(self.path):
+            raise InputError(
+                f"{self.path} is cut short: it is smaller than its own header says, as after an interrupted copy. "
+                f"Compile it again with `make -C {self.path.parent} shared`."
             )
 
     def _open(self, path: Path) -> ctypes.CDLL:
@@ -169,3 +175,17 @@ class Library:
                 ctypes.c_void_p(work.ctypes.data),
             )
         )
+
+
+def _is_cut_short(path: Path) -> bool:
+    """Whether a 64-bit little-endian ELF file ends before its section table does; the loader would crash on it."""
+    with path.open("rb") as file:
+        head = file.read(ELF64_HEADER.size)
+    if len(head) < ELF64_HEADER.size or head[:6] != b"\x7fELF\x02\x01":
+        return False
+    table, entry, count = ELF64_HEADER.unpack(head)
+    return bool(table + entry * count > path.stat().st_size)
+
+
+ELF64_HEADER = struct.Struct("<40xQ10xHH2x")
+"""Where the section table starts, the size and the number of its entries (ELF-64, section 4)."""

@@ -7,10 +7,12 @@ here.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.json_node import Node
@@ -186,7 +188,11 @@ class Generator:
 
 @dataclass(frozen=True)
 class Manifest:
-    """All of manifest.json. `files` maps relative paths to sha256; the compiled library is not among them."""
+    """All of manifest.json. `files` maps relative paths to sha256; the compiled library is not among them.
+
+    `content_hash` is the sha256 of everything else, so that an edited manifest, which would make calls write past their
+    arrays, is refused; a manifest written by hand may leave it empty.
+    """
 
     name: str
     abi_hash: str
@@ -201,11 +207,22 @@ class Manifest:
     options_hash: str
     schema: int = SCHEMA_VERSION
     abi: int = ABI_VERSION
+    content_hash: str = ""
+
+    def sealed(self) -> Manifest:
+        """The same with its `content_hash`."""
+        return dataclasses.replace(self, content_hash=_content_hash(json.loads(self.to_json())))
 
     def to_json(self) -> str:
         """The text of manifest.json: sorted keys, indent 1, a newline at the end."""
         data = dataclasses.asdict(self)
         return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _content_hash(data: Mapping[str, Any]) -> str:
+    """sha256 of a manifest's content in one canonical form, its own hash left out."""
+    content = {key: value for key, value in data.items() if key != "content_hash"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def read_manifest(folder: str | Path) -> Manifest:
@@ -224,9 +241,15 @@ def read_manifest(folder: str | Path) -> Manifest:
         raise InputError(f"{path} cannot be read: {error}.") from None
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON: {error}. Generate the folder again.") from None
-    return _manifest(Node(data, path, ""))
+    manifest = _manifest(Node(data, path, ""))
+    if manifest.content_hash and manifest.content_hash != _content_hash(data):
+        raise InputError(
+            f"{path} is not the manifest that was generated: its content has another hash than it says. "
+            f"Generate the folder again: diffpbd generate {manifest.name}."
+        )
+    return manifest
 
 
 def _number(node: Node) -> float | None:
@@ -381,6 +404,7 @@ def _manifest(node: Node) -> Manifest:
         files=node.get("files").mapping(Node.text),
         library=node.get("library").text(),
         options_hash=node.get("options_hash").text(),
+        content_hash=node.find("content_hash").optional(Node.text) or "",
     )
     for what, names in (
         ("alpha", [entry.name for entry in manifest.alpha]),

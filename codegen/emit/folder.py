@@ -125,7 +125,7 @@ def write_folder(
         files={path: hashlib.sha256(data).hexdigest() for path, data in sorted(content.items())},
         library=f"lib{recipe.name}.so",
         options_hash=options_hash,
-    )
+    ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, seconds)
 

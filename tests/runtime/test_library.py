@@ -11,6 +11,7 @@ import pytest
 
 from diffpbd.runtime import InputError, load
 from diffpbd.runtime.compiler import compile_library
+from diffpbd.runtime.manifest import read_manifest
 
 
 @pytest.fixture
@@ -80,6 +81,22 @@ def test_a_missing_or_broken_library(folder: Path) -> None:
         load(folder)
     (folder / "libtwin.so").unlink()
     with pytest.raises(InputError, match="does not exist. Compile it with `make -C"):
+        load(folder)
+
+
+def test_a_library_cut_short_is_refused_before_it_is_opened(folder: Path) -> None:
+    library = folder / "libtwin.so"
+    library.write_bytes(library.read_bytes()[:-100])
+    with pytest.raises(InputError, match="cut short"):
+        load(folder)
+
+
+def test_an_edited_manifest_is_refused_where_it_is_sealed(folder: Path) -> None:
+    path = folder / "manifest.json"
+    path.write_text(read_manifest(folder).sealed().to_json(), encoding="utf-8")
+    load(folder)
+    edit_manifest(folder, lambda d: d["alpha"].reverse())
+    with pytest.raises(InputError, match="not the manifest that was generated"):
         load(folder)
 
 
