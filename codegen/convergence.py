@@ -24,6 +24,8 @@ from diffpbd.runtime.errors import InputError
 
 Array = npt.NDArray[np.float64]
 
+MAX_SHIFT: Final = 1e3
+MAX_TURN: Final = 1.0
 POSE_OF_STATE: Final = [0, 1, 2, 6, 7, 8, 9]
 
 
@@ -56,6 +58,9 @@ def converge(
     Corrections are those of Algorithm 1: weighted by mass and inertia, positional then angular rows; Jacobi averages what meets
     at a body. `multiplier` is `block` (all rows of a joint) or `scalar` (along the residual, as printed).
     """
+    for name, value, most, unit in (("shift", shift, MAX_SHIFT, "m"), ("turn", turn, MAX_TURN, "rad")):
+        if not 0.0 <= value <= most:  # NaN too
+            raise InputError(f"{name}: expected a number from 0 to {most:g} {unit}, found {value:g}.")
     recipe, described = resolve(robot)
     if described.n == 0:
         raise InputError(f"{robot}: no moving joint; there is nothing to project.")

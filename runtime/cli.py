@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -91,7 +92,20 @@ class LazyGroup(click.Group):
         except DiffpbdError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(EXIT_BAD_INPUT)
+        except OSError as error:  # such as a full disk behind standard output
+            _drop_output()
+            place = "standard output" if error.filename is None else error.filename
+            click.echo(f"Error: {place}: {error.strerror or error}.", err=True)
+            sys.exit(EXIT_BAD_INPUT)
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def _drop_output() -> None:
+    """Point standard output nowhere if it cannot be written, or Python complains again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_version(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:

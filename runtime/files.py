@@ -4,25 +4,39 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from diffpbd.runtime.errors import InputError
 
-__all__ = ["parse_json", "read_bytes", "read_json", "write_atomic"]
+__all__ = ["distinct", "parse_json", "read_bytes", "read_json", "write_atomic"]
+
+Named: TypeAlias = "tuple[str, str | Path | None]"
+"""What names a file on the command line, and the file, if any."""
+TEMPORARY_NAME = 32  # characters of a file's name in that of its temporary file, which must not become too long
 
 
 def write_atomic(path: str | Path, content: str | bytes) -> None:
-    """Write a file next to its final place and rename it, so that an interruption keeps the previous one."""
-    target = Path(path)
+    """Write a file next to its final place and rename it, so that an interruption keeps the previous one.
+
+    A link stays and its target is written; an existing file keeps its mode. A device such as /dev/null is written into.
+    """
+    mode = _mode_for_writing(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
+    target = Path(path)
     temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        if mode is not None and stat.S_ISCHR(mode):
+            target.write_bytes(data)
+            return
+        target = Path(os.path.realpath(path))
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:TEMPORARY_NAME]}.")
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
         os.replace(temporary, target)
         temporary = None
     except OSError as error:
@@ -30,6 +44,52 @@ def write_atomic(path: str | Path, content: str | bytes) -> None:
     finally:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def distinct(outputs: Sequence[Named], inputs: Sequence[Named]) -> None:
+    """Refuse outputs that cannot be written, or that are the same file as another output or an input."""
+    seen = [(name, path) for name, path in inputs if path is not None]
+    for name, path in outputs:
+        if path is None:
+            continue
+        if not str(path):
+            raise InputError(f"{name}: expected the name of a file to write, found an empty string.")
+        mode = _mode_for_writing(path)
+        if mode is not None and stat.S_ISCHR(mode):
+            continue
+        parent = Path(os.path.realpath(path)).parent
+        if not parent.is_dir():
+            raise InputError(f"{path} cannot be written: there is no folder {parent}.")
+        if not os.access(parent, os.W_OK | os.X_OK):
+            raise InputError(f"{path} cannot be written: no permission to write into the folder {parent}.")
+        for other_name, other in seen:
+            if _same(path, other):
+                raise InputError(f"{name} {path} is the same file as {other_name} {other}; expected another one.")
+        seen.append((name, path))
+
+
+def _same(one: str | Path, other: str | Path) -> bool:
+    try:
+        return os.path.realpath(one) == os.path.realpath(other) or os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _mode_for_writing(path: str | Path) -> int | None:
+    """The mode of what is there, None if nothing is; refuses what cannot be replaced or written into."""
+    if not str(path):
+        raise InputError("The name of the file to write is empty.")
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from None
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{path} cannot be written: it is a folder.")
+    if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
+        raise InputError(f"{path} cannot be written: it is not a regular file.")
+    return mode
 
 
 def _umask() -> int:
@@ -40,6 +100,8 @@ def _umask() -> int:
 
 def read_bytes(path: str | Path) -> bytes:
     """The bytes of a file the user named."""
+    if not str(path):
+        raise InputError("The name of the file to read is empty.")
     try:
         return Path(path).read_bytes()
     except OSError as error:
@@ -67,7 +129,7 @@ def parse_json(text: str | bytes, where: str) -> Any:
 
     try:
         return json.loads(text, parse_constant=refuse_constant, object_pairs_hook=refuse_twice)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # not JSON, not UTF-8, or an integer of more digits than Python reads
         raise InputError(f"{where} is not JSON: {error}.") from None
     except RecursionError:
         raise InputError(f"{where} is nested too deep to be read.") from None

@@ -18,7 +18,7 @@ from diffpbd.runtime.manifest import Function as FunctionFacts
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterVector
 
-__all__ = ["BoundFunction", "Function", "addresses", "as_array"]
+__all__ = ["BoundFunction", "Function", "addresses", "as_array", "check_threads"]
 
 
 def addresses(arrays: Sequence[FloatArray]) -> Any:
@@ -45,6 +45,12 @@ def as_array(value: Any, name: str, function: str) -> FloatArray:
             f"{function}: argument {name!r}: expected finite numbers, found {array[place]}{where}."
         )
     return array
+
+
+def check_threads(threads: Any, function: str) -> None:
+    """Refuse what is not a whole number of at least 1."""
+    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 1:
+        raise InputError(f"{function}: threads: expected a whole number of at least 1, found {_shorten(threads)}.")
 
 
 def _shorten(value: Any) -> str:
@@ -99,11 +105,9 @@ class BoundFunction(ABC):
 
     def _default(self, argument: Argument, value: Any) -> Any:
         if value is not None:
-            return (
-                self._alpha.vector(value)
-                if argument.name == "alpha" and isinstance(value, Mapping)
-                else value
-            )
+            if argument.name != "alpha":
+                return value
+            return self._alpha.vector(value) if isinstance(value, Mapping) else self._alpha.checked(value)
         if argument.name == "alpha":
             return self._defaults
         if argument.name == "h":
@@ -190,6 +194,7 @@ class Function(BoundFunction):
 
     def __call__(self, *args: Any, threads: int = 1, **named: Any) -> Any:
         """Evaluate; `threads` splits the rows of a batch over that many threads."""
+        check_threads(threads, self.name)
         values = self._bind(args, named)
         packed = self._in.pack(values)
         return self._general(values, threads) if packed is None else self._single(packed)
@@ -243,8 +248,7 @@ class Function(BoundFunction):
         return self._pack(self._out.unpack(output))
 
     def _batch(self, inputs: list[FloatArray], in_sizes: list[int], rows: int, threads: int) -> Any:
-        if threads < 1:
-            raise InputError(f"{self.name}: threads: expected at least 1, found {threads}.")
+        threads = max(1, min(threads, rows))
         outputs = [np.empty((rows, argument.columns(), argument.rows)) for argument in self.facts.outputs]
         out_sizes = [argument.size() for argument in self.facts.outputs]
 

@@ -62,10 +62,15 @@ class Node:
 
     def number(self) -> float:
         """A finite number."""
-        value = self.value
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
             raise self.fault("a finite number")
-        return float(value)
+        try:
+            value = float(self.value)
+        except OverflowError:
+            value = math.inf
+        if not math.isfinite(value):
+            raise self.fault("a finite number")
+        return value
 
     def optional(self, read: Callable[[Node], T]) -> T | None:
         """None for null (or a missing key), else what `read` makes of it."""

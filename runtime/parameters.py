@@ -130,17 +130,45 @@ class ParameterVector:
             except InputError as error:
                 raise InputError(f"{where}{error}") from None
             number = _number(value, f"{where}{name}")
-            entry = self.entries[position]
-            for bound, outside, word in (
-                (entry.lower, entry.lower is not None and number < entry.lower, "at least"),
-                (entry.upper, entry.upper is not None and number > entry.upper, "at most"),
-            ):
-                if outside:
-                    raise InputError(
-                        f"{where}{name}: expected {word} {bound:g} {entry.unit}, found {number:g}."
-                    )
+            self._refuse_outside(position, number, where)
             result[position] = number
         return result
+
+    def checked(self, values: Any) -> Any:
+        """Values in order, (entries,) or a batch of such; refuses booleans and values outside the bounds by name.
+
+        Shapes and what is no number are left to the caller.
+        """
+        if isinstance(values, (list, tuple)) and any(isinstance(value, (bool, np.bool_)) for value in values):
+            raise InputError(f"alpha of {self.robot}: expected numbers, found a boolean.")
+        try:
+            array = np.asarray(values)
+        except ValueError:
+            return values
+        if array.dtype.kind == "b":
+            raise InputError(f"alpha of {self.robot}: expected numbers, found booleans.")
+        if array.dtype.kind in "fiu" and array.ndim and array.shape[-1] == len(self):
+            lower, upper = self._bounds
+            outside = (array < lower) | (array > upper)
+            if outside.any():
+                place = tuple(np.argwhere(outside)[0])
+                self._refuse_outside(int(place[-1]), float(array[place]))
+        return values
+
+    @cached_property
+    def _bounds(self) -> tuple[FloatArray, FloatArray]:
+        return self.lower, self.upper
+
+    def _refuse_outside(self, position: int, number: float, where: str = "") -> None:
+        entry = self.entries[position]
+        for bound, outside, word in (
+            (entry.lower, entry.lower is not None and number < entry.lower, "at least"),
+            (entry.upper, entry.upper is not None and number > entry.upper, "at most"),
+        ):
+            if outside and math.isfinite(number):
+                raise InputError(
+                    f"{where}{entry.name}: expected {word} {bound:g} {entry.unit}, found {number:g}."
+                )
 
     def by_name(self, vector: npt.ArrayLike) -> dict[str, float]:
         """The values of a vector by name."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.function import BoundFunction, addresses, as_array
+from diffpbd.runtime.function import BoundFunction, addresses, as_array, check_threads
 from diffpbd.runtime.library import FloatArray
 from diffpbd.runtime.manifest import Argument
 
@@ -27,6 +27,7 @@ class Rollout(BoundFunction):
 
     def __call__(self, *args: Any, threads: int = 1, **named: Any) -> Any:
         """Roll out; a batch has one more axis in front (h scalar or (rows,)), split over `threads`."""
+        check_threads(threads, self.name)
         inputs, steps, rows = self._prepare(self._bind(args, named))
         size = self._library.work_size(self.facts, steps)
         if rows is None:
@@ -98,6 +99,7 @@ class RolloutGradient(Rollout):
 
     def __call__(self, *args: Any, threads: int = 1, segment: int | None = None, **named: Any) -> Any:
         """The gradient; `segment` is the number of steps held at a time (default: as many as 64 MiB hold)."""
+        check_threads(threads, self.name)
         if segment is not None and segment < 1:
             raise InputError(f"{self.name}: segment: expected at least 1 step, found {segment}.")
         inputs, steps, rows = self._prepare(self._bind(args, named))
@@ -198,8 +200,7 @@ def _row(inputs: list[FloatArray], arguments: tuple[Argument, ...], row: int) ->
 def _stacked(
     one: Any, rows: int, threads: int, arguments: tuple[Argument, ...], steps: int
 ) -> list[FloatArray]:
-    if threads < 1:
-        raise InputError(f"threads: expected at least 1, found {threads}.")
+    threads = max(1, min(threads, rows))
     if threads == 1:
         results = [one(row) for row in range(rows)]
     else:

@@ -121,13 +121,17 @@ def simulate(
     gap: FloatArray | None = None
     if step is None:
         _run_joint(robot, steps, SUZUKI_SUBSTEPS if order == 4 else (1.0,), h, alpha, policy, q, dq, tau)
-        gap = _closed_gaps(robot, q, dq, alpha)
+        gap = _closed_gaps(robot, q, dq, alpha, h)
     else:
         gap = _run_maximal(robot, step, steps, h, alpha, policy, q, dq, tau)
     tau[-1] = tau[-2]
+    _require_finite("torque", tau.sum(axis=1), h)
+    if gap is not None:
+        _require_finite("joint gap", gap, h)
     kinetic = potential = None
     if "energy" in robot.functions:
         kinetic, potential = robot.energy(q, dq, alpha)
+        _require_finite("energy", kinetic + potential, h)
     time = np.arange(steps + 1, dtype=np.float64) * h
     return Run(step or "joint_step", h, robot.joints, time, q, dq, tau, kinetic, potential, gap)
 
@@ -145,12 +149,14 @@ def _step_count(duration: float, h: float) -> int:
     for name, value in (("duration", duration), ("h", h)):
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"{name}: expected a positive number of seconds, found {value:g}.")
-    steps = max(1, round(duration / h))
-    if steps > MAX_STEPS:
+    if h > duration * (1.0 + TIME_ROUNDING):
+        raise InputError(f"h: expected a step within the duration of {duration:g} s, found {h:g} s.")
+    steps = duration / h
+    if steps > MAX_STEPS:  # maybe infinite
         raise InputError(
-            f"duration {duration:g} s in steps of {h:g} s: expected at most {MAX_STEPS} steps, found {steps}."
+            f"duration {duration:g} s in steps of {h:g} s: expected at most {MAX_STEPS} steps, found {steps:g}."
         )
-    return steps
+    return max(1, round(steps))
 
 
 def _check_covers(log: TorqueLog, end: float, h: float) -> None:
@@ -217,11 +223,13 @@ def _run_maximal(
     return gap
 
 
-def _closed_gaps(robot: Robot, q: FloatArray, dq: FloatArray, alpha: FloatArray) -> FloatArray | None:
+def _closed_gaps(robot: Robot, q: FloatArray, dq: FloatArray, alpha: FloatArray, h: float) -> FloatArray | None:
     """Joint gaps of poses given by joint coordinates: rounding, if all is well."""
     if "fk" not in robot.functions or "constraints" not in robot.functions:
         return None
-    return gaps_of(robot, robot.fk(q, dq, alpha), alpha)
+    xi = robot.fk(q, dq, alpha)
+    _require_finite("motion of the links", xi.sum(axis=1), h)
+    return gaps_of(robot, xi, alpha)
 
 
 def gaps_of(robot: Robot, xi: FloatArray, alpha: FloatArray) -> FloatArray:
@@ -229,6 +237,13 @@ def gaps_of(robot: Robot, xi: FloatArray, alpha: FloatArray) -> FloatArray:
     residuals = np.abs(np.asarray(robot.constraints(xi, alpha)))
     largest: FloatArray = residuals.max(axis=-1, initial=0.0)
     return largest
+
+
+def _require_finite(what: str, values: FloatArray, h: float) -> None:
+    """Refuse a quantity (one value a node) that is infinite or NaN anywhere."""
+    if not np.isfinite(values).all():
+        k = int(np.argmin(np.isfinite(values)))
+        raise SolverError(f"The {what} is not finite at {k * h:g} s; a smaller start, torque or h may help.")
 
 
 def _guarded(k: int, h: float, function: BoundFunction, *inputs: FloatArray | float) -> Any:

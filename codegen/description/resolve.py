@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -29,6 +30,14 @@ def find_recipe(
     hold: Sequence[str] | None = None,
 ) -> Recipe:
     """The recipe of a shipped name, a TOML recipe or a bare URDF file; base, tip and hold replaced if given."""
+    if not robot:
+        raise InputError("ROBOT: expected a shipped name, a recipe (.toml) or a URDF file, found an empty string.")
+    try:
+        os.stat(robot)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:  # such as a name longer than the file system allows
+        raise InputError(f"ROBOT {robot}: {error.strerror or error}.") from None
     if robot in shipped_robots():
         return with_options(load_recipe(ROBOTS / f"{robot}.toml"), base=base, tip=tip, hold=hold)
     path = Path(robot)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from diffpbd.runtime.errors import InputError
+
 __all__ = ["command"]
 
 
@@ -24,6 +26,8 @@ def command(
     from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
     from diffpbd.codegen.description.validate import check
 
+    if not file:
+        raise InputError("FILE.urdf: expected the name of a file, found an empty string.")
     if file in shipped_robots() or Path(file).suffix == ".toml":
         recipe = find_recipe(file, base=base, tip=tip or None, hold=hold or None)
         report = check(recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold)

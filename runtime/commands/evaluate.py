@@ -10,9 +10,9 @@ from typing import Any
 import click
 import numpy as np
 
-from diffpbd.runtime.commands.locate import open_robot
+from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.files import read_json, write_atomic
+from diffpbd.runtime.files import distinct, read_json, write_atomic
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import FloatArray, ParameterVector
 from diffpbd.runtime.robot import Robot
@@ -26,15 +26,16 @@ ALPHA_LIKE = ("alpha", "alpha_bar")
 @click.argument("robot")
 @click.argument("function")
 @click.option("--json", "source", required=True, metavar="IN.json", help="Inputs by name.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="OUT.json", help="Default: standard output.")
+@click.option("--out", metavar="OUT.json", help="Default: standard output.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
-def command(robot: str, function: str, source: str, out: Path | None, params: str | None) -> None:
+def command(robot: str, function: str, source: str, out: str | None, params: str | None) -> None:
     """Evaluate FUNCTION of the generated ROBOT.
 
     IN.json is an object of inputs, {"p": [...], "pd": [...]}; each one may be a list of such (a batch), or
     the file is a list of objects. Matrices are nested by rows, trajectories by samples; alpha is an object of
     parameter names; a missing alpha or h takes its default.
     """
+    distinct([("--out", out)], [("--json", source), ("--params", params), *robot_files(robot)])
     loaded = open_robot(robot)
     result = evaluate(loaded, function, read_json(source), params=params, where=source)
     text = _dumps(result)

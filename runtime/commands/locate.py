@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import parse_json, read_json
+from diffpbd.runtime.files import Named, parse_json, read_json
 from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot, load
 
-__all__ = ["GENERATED", "locate", "open_manifest", "open_robot", "parse_state"]
+__all__ = ["GENERATED", "locate", "open_manifest", "open_robot", "parse_state", "robot_files", "state_file"]
 
 GENERATED = Path("generated")
 
 
 def locate(robot: str) -> Path:
     """The generated folder that ROBOT names."""
+    if not robot:
+        raise InputError("ROBOT: expected a generated robot's name or folder, found an empty string.")
+    try:
+        return _locate(robot)
+    except OSError as error:  # such as a name longer than the file system allows
+        raise InputError(f"ROBOT {robot}: {error.strerror or error}.") from None
+
+
+def _locate(robot: str) -> Path:
     named = GENERATED / robot
     if Path(robot).name == robot and (named / MANIFEST_NAME).is_file():
         return named
@@ -46,14 +56,26 @@ def open_manifest(robot: str) -> tuple[Path, Manifest]:
     return folder, read_manifest(folder)
 
 
+def robot_files(robot: str) -> list[Named]:
+    """The files of ROBOT's folder, which no output may overwrite."""
+    return [("ROBOT", path) for path in sorted(locate(robot).rglob("*")) if path.is_file()]
+
+
 def open_robot(robot: str) -> Robot:
     """ROBOT, loaded and verified."""
     return load(locate(robot))
 
 
+def state_file(text: str | None) -> str | None:
+    """The file that --q0 or --dq0 names, None if it holds JSON."""
+    return None if text is None or text.lstrip().startswith(("[", "{")) else text
+
+
 def parse_state(text: str, option: str, joints: tuple[str, ...]) -> list[float]:
     """--q0 and --dq0: a JSON list in joint order, an object of joint names (others 0), or a file."""
-    data = parse_json(text, option) if text.lstrip().startswith(("[", "{")) else read_json(text)
+    if not text:
+        raise InputError(f"{option}: expected JSON or a file, found an empty string.")
+    data = parse_json(text, option) if state_file(text) is None else read_json(text)
     if isinstance(data, dict):
         for name in data:
             if name not in joints:
@@ -67,4 +89,14 @@ def parse_state(text: str, option: str, joints: tuple[str, ...]) -> list[float]:
     for joint, value in zip(joints, data, strict=True):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise InputError(f"{option}: joint {joint}: expected a number, found {value!r}.")
-    return [float(value) for value in data]
+    return [_finite(value, f"{option}: joint {joint}") for joint, value in zip(joints, data, strict=True)]
+
+
+def _finite(value: float, where: str) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise InputError(f"{where}: expected a finite number, found one beyond 1.8e308.")
+    return number

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.commands.tables import number, table
+from diffpbd.runtime.files import distinct
 
 __all__ = ["command"]
 
@@ -29,21 +30,22 @@ def command() -> None:
 @click.option("--shift", type=click.FloatRange(min=0.0), default=0.05, show_default=True, help="Detachment [m].")
 @click.option("--turn", type=click.FloatRange(0.0, 1.0), default=0.2, show_default=True, help="Detachment [rad].")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the detachment.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("convergence.png"), show_default=True, help="The picture."
-)
-@click.option("--table", "table_path", type=click.Path(path_type=Path), help="The numbers (default: beside it, .csv).")
+@click.option("--out", default="convergence.png", show_default=True, help="The picture.")
+@click.option("--table", "table_path", help="The numbers (default: beside it, .csv).")
 def convergence(
-    robot: str, sweeps: int, multiplier: str, shift: float, turn: float, seed: int, out: Path, table_path: Path | None
+    robot: str, sweeps: int, multiplier: str, shift: float, turn: float, seed: int, out: str, table_path: str | None
 ) -> None:
     """Residual of ROBOT's joints over the sweeps of Gauss-Seidel, Jacobi and the direct solve, from detached links."""
     from diffpbd.codegen.convergence import converge
     from diffpbd.runtime.reproduce.convergence import plot, write_table
 
+    inputs = [("ROBOT", robot)]
+    distinct([("--out", out)], inputs)
+    numbers = str(Path(out).with_suffix(".csv")) if table_path is None else table_path
+    distinct([("--out", out), ("--table", numbers)], inputs)
     found = converge(robot, sweeps=sweeps, shift=shift, turn=turn, seed=seed, multiplier=multiplier)
-    numbers = table_path or out.with_suffix(".csv")
+    plot(out, found.robot, found.projections)  # first: it fails without matplotlib
     write_table(numbers, found.links, found.projections)
-    plot(out, found.robot, found.projections)
     shown = sorted({k for k in (0, 1, 2, 3, 5, 10, 20, 30) if k < sweeps} | {sweeps})
     rows = [
         [str(k), *(number(x, 3) for solved in found.projections for x in (solved.gap[k], solved.tilt[k]))] for k in shown

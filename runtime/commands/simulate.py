@@ -7,8 +7,9 @@ from typing import Literal
 import click
 import numpy as np
 
-from diffpbd.runtime.commands.locate import open_robot, parse_state
+from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.tables import number, table
+from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.simulation import Run, maximal_variant, simulate
@@ -62,6 +63,10 @@ def command(
         raise click.UsageError("--order 4 composes joint_step; it cannot be used with --maximal.")
     if not maximal and (integrator or solver):
         raise click.UsageError("--integrator and --solver choose the step of --maximal; add --maximal.")
+    named: list[Named] = [("--q0", state_file(q0)), ("--dq0", state_file(dq0)), ("--map", column_map), ("--params", params)]
+    if torque not in ("zero", "gravity"):
+        named.append(("--torque", torque))
+    distinct([("--out", out), ("--plot", plot)], [*named, *robot_files(robot)])
     loaded = open_robot(robot)
     alpha = loaded.alpha.vector(params)
     start = {
@@ -87,7 +92,6 @@ def command(
         order=4 if order == "4" else 2,
         step=maximal_variant(loaded, integrator, solver) if maximal else None,
     )
-    write_log(out, run.log())
     if plot is not None:
         from diffpbd.runtime.report.run_plot import plot_run
 
@@ -95,6 +99,7 @@ def command(
         plot_run(
             run, plot, title=f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}", units=units
         )
+    write_log(out, run.log())  # after the picture, which fails without matplotlib
     click.echo(summary(loaded, run))
     click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
 

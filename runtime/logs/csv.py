@@ -27,6 +27,10 @@ __all__ = ["Log", "TorqueLog", "has_states", "read_column_map", "read_log", "rea
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 TIME_NAMES = ("time", "t")
 QUANTITIES = ("q", "dq", "ddq", "tau")
+MOST = 1e12
+"""[s, rad, m, N…] Largest magnitude that a log may hold; anything beyond is a fault of the recording."""
+MAX_SHOWN = 60  # characters of a wrong cell in a message
+RATES = (1e-3, 1e6)  # Hz: sampling rates that are believed
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -201,8 +205,8 @@ class _Table:
         """Times [s] from the file or from the rate [Hz]."""
         names = [name for name in TIME_NAMES if name in self.header]
         if rate is not None:
-            if not (np.isfinite(rate) and rate > 0):
-                raise InputError(f"--rate: expected a positive number of Hz, found {rate}.")
+            if not RATES[0] <= rate <= RATES[1]:  # NaN too
+                raise InputError(f"--rate: expected a positive number of Hz, {RATES[0]:g} to {RATES[1]:g}, found {rate}.")
             if names:
                 raise InputError(
                     f"{self.path} has a column {names[0]!r}; give --rate only for logs without one."
@@ -233,11 +237,14 @@ class _Table:
         if not np.isfinite(values).all():
             k = int(np.argmin(np.isfinite(values)))
             raise self._bad(name, k, cells[k])
+        if (np.abs(values) > MOST).any():
+            k = int(np.argmax(np.abs(values) > MOST))
+            raise self._bad(name, k, cells[k], f"a number within ±{MOST:g}")
         return values
 
-    def _bad(self, name: str, sample: int, cell: str) -> InputError:
+    def _bad(self, name: str, sample: int, cell: str, expected: str = "a finite number") -> InputError:
         return InputError(
-            f"{self.path}: sample {sample + 1}, column {name}: expected a finite number, found {cell!r}."
+            f"{self.path}: sample {sample + 1}, column {name}: expected {expected}, found {cell[:MAX_SHOWN]!r}."
         )
 
 

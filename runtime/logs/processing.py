@@ -12,7 +12,7 @@ from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.logs.csv import Log
+from diffpbd.runtime.logs.csv import RATES, Log
 
 __all__ = ["Processing", "Samples", "process"]
 
@@ -25,6 +25,8 @@ GAP = 1.5
 """[1] A step longer than this many median steps is a gap: at least one sample is missing."""
 FEWEST_PERIODS = 5.0
 """[1] Shortest log in periods of the cut-off: below that the filter's start and end meet."""
+CUTOFFS = (1e-4, 1e6)  # Hz
+LONGEST_TRIM = 1e6  # s
 FEWEST_SAMPLES = 8
 """[1] Shortest log without a filter: central differences and a spline need some neighbours."""
 
@@ -43,10 +45,13 @@ class Processing:
 
     def __post_init__(self) -> None:
         """Refuses what cannot be filtered."""
-        if self.cutoff is not None and not (np.isfinite(self.cutoff) and self.cutoff > 0.0):
-            raise InputError(f"--cutoff: expected a positive number of Hz, found {self.cutoff}.")
-        if not (np.isfinite(self.trim) and self.trim >= 0.0):
-            raise InputError(f"--trim: expected seconds, at least 0, found {self.trim}.")
+        low, high = CUTOFFS
+        if self.cutoff is not None and not low <= self.cutoff <= high:  # NaN too
+            raise InputError(
+                f"--cutoff: expected a positive number of Hz, from {low:g} to {high:g}, found {self.cutoff:g}."
+            )
+        if not 0.0 <= self.trim <= LONGEST_TRIM:
+            raise InputError(f"--trim: expected seconds, at least 0 and at most {LONGEST_TRIM:g}, found {self.trim:g}.")
 
     def describe(self) -> str:
         """One line for people."""
@@ -105,6 +110,10 @@ def process(name: str, log: Log, processing: Processing) -> list[Samples]:
         raise InputError(f"{name}: it has {len(log)} sample; too short for identification.")
     steps = np.diff(log.time)
     step = float(np.median(steps))
+    if not RATES[0] <= 1.0 / step <= RATES[1]:
+        raise InputError(
+            f"{name}: the median step of time is {step:g} s; expected a sampling rate of {RATES[0]:g} to {RATES[1]:g} Hz."
+        )
     rate = 1.0 / step
     if processing.cutoff is not None and processing.cutoff >= 0.5 * rate:
         raise InputError(
@@ -146,8 +155,11 @@ def _samples(
     worst = float(np.abs(np.diff(time) * rate - 1.0).max())
     if worst > JITTER:
         even = time[0] + np.arange(int((time[-1] - time[0]) * rate) + 1) / rate
-        q, dq, tau = (CubicSpline(time, values)(even) for values in (q, dq, tau))
-        ddq = None if ddq is None else CubicSpline(time, ddq)(even)
+        try:
+            q, dq, tau = (CubicSpline(time, values)(even) for values in (q, dq, tau))
+            ddq = None if ddq is None else CubicSpline(time, ddq)(even)
+        except (ValueError, np.linalg.LinAlgError) as error:
+            raise InputError(f"{name}: its uneven samples cannot be interpolated: {error}.") from None
         notes.append(
             f"steps vary by up to {100 * worst:.3g} % of the median: resampled at {rate:.6g} Hz by a cubic spline"
         )
@@ -158,6 +170,9 @@ def _samples(
     else:
         acceleration = _filtered(ddq, rate, processing)
         notes.append("accelerations from the log's own ddq columns")
+    for quantity, values in (("q", q), ("dq", dq), ("ddq", acceleration), ("tau", tau)):
+        if not np.isfinite(values).all():
+            raise InputError(f"{name}: its {quantity} is not finite; look at its samples and steps of time.")
     smooth_q, smooth_tau = (_filtered(v, rate, processing) for v in (q, tau))
     return Samples(
         name, log.joints, time, smooth_q, smooth_dq, acceleration, smooth_tau, rate, processing, tuple(notes)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias
 
 import numpy as np
@@ -51,6 +52,16 @@ its physical limit: a hundredth of the description's extent in some direction.""
 STRUCTURE = ("gravity", "friction.transition_velocity", "origin")
 
 
+@contextmanager
+def _failures() -> Iterator[None]:
+    """A decomposition that fails becomes an error with a message."""
+    try:
+        yield
+    except np.linalg.LinAlgError as error:
+        raise SolverError(f"The least squares failed: {error}. Look for absurd values in the logs or --params.") from None
+
+
+@_failures()
 def identify(
     robot: Robot,
     train: Sequence[Samples],
@@ -87,6 +98,8 @@ def identify(
         designs.append(design.build(robot, samples, base, unknowns.phi_at(unknowns.start), varying))
         say(f"{samples.name}: {len(samples)} samples at {samples.rate:.6g} Hz")
     condensed = design.condense(designs)
+    if not all(np.isfinite(part).all() for part in (*condensed.factors, *condensed.rights, condensed.rho)):
+        raise SolverError("The regression matrix is not finite; look for absurd values in the logs or --params.")
     torque = np.sqrt(sum((d.samples.trimmed(d.samples.tau) ** 2).sum(axis=0) for d in designs) / condensed.count)
     floor = NOISE_FLOOR * np.where(torque > 0.0, torque, 1.0)
     say(f"Solving for {len(unknowns.labels)} unknowns")

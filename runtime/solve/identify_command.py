@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 import click
 
-from diffpbd.runtime.commands.locate import open_robot
+from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.files import distinct, write_atomic
 from diffpbd.runtime.logs.csv import read_column_map, read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, names_of, process
 from diffpbd.runtime.report.identification import page
@@ -76,6 +76,11 @@ def command(
     rotor_inertia or payload.mass. The result is printed; --out writes it.
     """
     begin = time.perf_counter()
+    read = [("LOG", path) for path in logs] + [("--validate", path) for path in validate]
+    distinct(
+        [("--out", out), ("--report", report)],
+        [*read, ("--map", column_map), ("--params", params), *robot_files(robot)],
+    )
     loaded = open_robot(robot)
     processing = Processing(cutoff=cutoff or None, trim=trim)
     columns = read_column_map(column_map) if column_map is not None else None
@@ -83,10 +88,13 @@ def command(
     held = read_recordings(loaded, validate, rate=rate, columns=columns, processing=processing)
     with progress() as say:
         result = identify(loaded, train, fit.split(","), validate=held, start=params, prior=prior, progress=say)
-    if out is not None:
-        write_atomic(out, result.to_json())
-    if report is not None:
-        write_atomic(report, page(result))
+    contents = [
+        (path, make(result))
+        for path, make in ((out, Identification.to_json), (report, page))
+        if path is not None
+    ]
+    for path, content in contents:
+        write_atomic(path, content)
     click.echo(summary(result))
     written = " and ".join(path for path in (out, report) if path is not None)
     click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {written}." if written else ""))

@@ -52,7 +52,7 @@ def test_the_gradient_equals_central_differences(twin: Robot) -> None:
         "pd0": PD0,
         "U": U,
         "h": np.array(0.02),
-        "alpha": twin.alpha.vector({"payload.mass": 0.5}),
+        "alpha": twin.alpha.vector({"payload.mass": 0.5, "friction.viscous.a": 0.1}),
     }
     gradient = twin.vjp_rollout(**inputs, P_bar=P_BAR, PD_bar=PD_BAR)
     step = 1e-6
