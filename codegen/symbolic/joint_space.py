@@ -60,9 +60,10 @@ def step_wrenches(b: Program, tree: Tree, at1: Pose, half0: Half, body: Any) -> 
     """h W of every link over a step from `half0` to `at1`."""
     result = []
     for i in range(tree.n):
-        A = second_moment(b, at1.R[i], at1.o[i], half0, i)
-        force = b.let(first_moment(b, at1.R[i], at1.o[i], body, i) - half0.first[i])
-        result.append((b.let(axial(A)), force))
+        with b.part():
+            A = second_moment(b, at1.R[i], at1.o[i], half0, i)
+            force = b.let(first_moment(b, at1.R[i], at1.o[i], body, i) - half0.first[i])
+            result.append((b.let(axial(A)), force))
     return result
 
 
@@ -87,15 +88,17 @@ def end_terms(
     k, inverse = b.let(h / 2), b.let(1 / h)
     pushed = []
     for i in range(tree.n):
-        moment = b.let(inverse * wrenches[i][0] + k * cross(first1[i], gravity))
-        pushed.append((moment, b.let(inverse * wrenches[i][1] + k * body[0, i] * gravity)))
+        with b.part():
+            moment = b.let(inverse * wrenches[i][0] + k * cross(first1[i], gravity))
+            pushed.append((moment, b.let(inverse * wrenches[i][1] + k * body[0, i] * gravity)))
     rigid = project(b, tree, at1.screw, pushed)
-    terms = []
-    for i in range(tree.n):
+
+    def term(i: int) -> Any:
         spring = forces.spring_torque(p1[i], plant.stiffness[i], plant.rest[i])
         rotor = plant.rotor[i] * b.let(inverse * b.let(p1[i] - p[i]))
-        terms.append(b.let(rigid[i] + rotor + b.let(k * b.let(u[i] + spring))))
-    return Matrix(terms)
+        return rigid[i] + rotor + b.let(k * b.let(u[i] + spring))
+
+    return b.each(tree.n, term)
 
 
 # The step as programs. `half` (12 × n: tensor by rows, first moment) and `screw` (6 × n) of the start pose are computed
@@ -136,15 +139,17 @@ def start(tree: Tree) -> Program:
     held = joint_systems.inertia_product(b, tree, M, pd)
     weight = project(b, tree, at.screw, weights(b, tree, half.first, body, gravity))
     k = b.let(h / 2)
-    terms = []
-    for i in range(n):
+
+    def term(i: int) -> Any:
         push = b.let(u[i] + forces.spring_torque(p[i], plant.stiffness[i], plant.rest[i]))
-        terms.append(b.let(h * b.let(held[i] + k * b.let(push + weight[i]))))
-    moved = joint_systems.inertia_solve(b, tree, M, [0] * n, Matrix(terms))
+        return h * b.let(held[i] + k * b.let(push + weight[i]))
+
+    terms = b.each(n, term)
+    moved = joint_systems.inertia_solve(b, tree, M, [0] * n, terms)
     b.output("half", _pack_half(n, half))
     b.output("screw", _pack_screw(n, at.screw))
-    b.output("terms", Matrix(terms))
-    b.output("guess", b.let(p + moved))
+    b.output("terms", terms)
+    b.output("guess", b.each(n, lambda i: p[i] + moved[i]))
     return b
 
 
@@ -162,7 +167,7 @@ def residual(
 ) -> Any:
     """h F (n)."""
     rigid = project(b, tree, screw, step_wrenches(b, tree, at1, half, body))
-    return Matrix([b.let(rigid[i] + plant.rotor[i] * b.let(p1[i] - p[i]) - terms[i]) for i in range(tree.n)])
+    return b.each(tree.n, lambda i: rigid[i] + plant.rotor[i] * b.let(p1[i] - p[i]) - terms[i])
 
 
 def _iteration_inputs(b: Program, tree: Tree) -> tuple[Any, ...]:
@@ -183,8 +188,8 @@ def newton(tree: Tree) -> Program:
     F = residual(b, tree, at1, half, body, screw, plant, p, p1, terms)
     links = link_couplings(b, tree, at1, half, body)
     factors = joint_systems.jacobian_factors(b, tree, screw, links, at1.screw, plant.rotor)
-    correction = b.let(-joint_systems.jacobian_solve(b, tree, factors, screw, F))
-    b.output("next", b.let(p1 + correction))
+    correction = -joint_systems.jacobian_solve(b, tree, factors, screw, F)
+    b.output("next", b.each(tree.n, lambda i: p1[i] + correction[i]))
     b.output("correction", correction)
     b.output("factors", factors)
     return b
@@ -198,8 +203,8 @@ def chord(tree: Tree) -> Program:
     factors = b.input("factors", *joint_systems.jacobian_shape(tree))
     at1 = pose(b, tree, frames, p1)
     F = residual(b, tree, at1, half, body, screw, plant, p, p1, terms)
-    correction = b.let(-joint_systems.jacobian_solve(b, tree, factors, screw, F))
-    b.output("next", b.let(p1 + correction))
+    correction = -joint_systems.jacobian_solve(b, tree, factors, screw, F)
+    b.output("next", b.each(tree.n, lambda i: p1[i] + correction[i]))
     b.output("correction", correction)
     return b
 
@@ -247,12 +252,13 @@ def velocity_gradient(tree: Tree) -> Program:
     M, momentum = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", n)
     h, pd = b.scalar("h"), b.input("pd", n)
     coulomb, viscous, transition = friction_inputs(b, tree)
-    out = []
     held = joint_systems.inertia_product(b, tree, M, pd)
-    for i in range(n):
+
+    def entry(i: int) -> Any:
         torque = b.let(forces.friction_torque(pd[i], coulomb[i], viscous[i], transition[i]))
-        out.append(b.let(held[i] - momentum[i] - h * torque))
-    b.output("gradient", Matrix(out))
+        return held[i] - momentum[i] - h * torque
+
+    b.output("gradient", b.each(n, entry))
     return b
 
 
@@ -264,7 +270,7 @@ def velocity_newton(tree: Tree) -> Program:
     M, h = b.input("M", *joint_systems.inertia_shape(tree)), b.scalar("h")
     pd, gradient = b.input("pd", n), b.input("gradient", n)
     coulomb, viscous, transition = friction_inputs(b, tree)
-    slopes = [h * b.let(forces.friction_slope(pd[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
+    slopes = [h * s for s in forces.friction_slopes(b, pd, coulomb, viscous, transition)]
     b.output("direction", b.let(-joint_systems.inertia_solve(b, tree, M, slopes, gradient)))
     return b
 
@@ -287,7 +293,7 @@ def residuals(tree: Tree) -> Program:
     b.output("F", residual(b, tree, at1, half, body, screw, plant, p, p1, begun["terms"]))
     ended = b.call(end(tree), p_next=p1, p=p, u=u, h=h, half=begun["half"], **shared, **joint)
     balance = b.call(velocity_gradient(tree), M=ended["M"], momentum=ended["momentum"], h=h, pd=pd1, **friction)
-    b.output("G", b.let(h * balance["gradient"]))
+    b.output("G", b.each(n, lambda i: h * balance["gradient"][i]))
     return b
 
 
@@ -313,8 +319,8 @@ def node(tree: Tree) -> Program:
     half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
     F = residual(b, tree, pose(b, tree, frames, p2), half, body, screw, plant, p1, p2, begun["terms"])
     inverse = b.let(1 / h)
-    leaving = b.let(F * inverse)
-    b.output("u", b.let((leaving - ended["momentum"]) * inverse))
-    b.output("momentum", b.let((leaving + ended["momentum"]) / 2))
+    leaving = b.each(n, lambda i: F[i] * inverse)
+    b.output("u", b.each(n, lambda i: (leaving[i] - ended["momentum"][i]) * inverse))
+    b.output("momentum", b.each(n, lambda i: (leaving[i] + ended["momentum"][i]) / 2))
     b.output("M", ended["M"])
     return b

@@ -217,7 +217,7 @@ def declare_blocks(b: Program, tree: Tree) -> tuple[Any, Blocks]:
     plant = plant_inputs(b, tree)
     coulomb, viscous, transition = friction_inputs(b, tree)
     s = blocks(b, tree, frames, body, gravity, plant, p, pd, p1, pd1, h)
-    slopes = [h * b.let(forces.friction_slope(pd1[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
+    slopes = [h * s for s in forces.friction_slopes(b, pd1, coulomb, viscous, transition)]
     return h, replace(s, M1=b.let(s.M1 + diagonal(slopes)))
 
 
@@ -281,7 +281,7 @@ def rate_system(tree: Tree) -> Program:
     coulomb, viscous, transition = friction_inputs(b, tree)
     at = pose(b, tree, frames, p1)
     M = joint_systems.inertia(b, tree, at, half_moments(b, tree, at, body), body, plant.rotor)
-    slopes = [h * b.let(forces.friction_slope(pd1[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
+    slopes = [h * s for s in forces.friction_slopes(b, pd1, coulomb, viscous, transition)]
     b.output("x", joint_systems.inertia_solve(b, tree, M, slopes, rhs))
     return b
 

@@ -57,7 +57,7 @@ def inertia_solve(b: Program, tree: Tree, M: Any, more: Any, rhs: Any) -> Any:
         factors = elimination.factors(b, b.let(M + diagonal(more)), symmetric=True)
         return elimination.solve(b, factors, rhs)
     links, screws, extra = _unpack(tree, M)
-    total = [b.let(e + m) for e, m in zip(extra, more, strict=True)]
+    total = b.each(tree.n, lambda i: extra[i] + more[i])
     return tree_elimination.solve(b, tree, tree_elimination.factors(b, tree, screws, links, screws, total), screws, rhs)
 
 
@@ -67,7 +67,7 @@ def inertia_product(b: Program, tree: Tree, M: Any, x: Any) -> Any:
         return b.let(M * x)
     links, screws, extra = _unpack(tree, M)
     rigid = tree_elimination.product(b, tree, screws, links, x)
-    return Matrix([b.let(rigid[i] + extra[i] * x[i]) for i in range(tree.n)])
+    return b.each(tree.n, lambda i: rigid[i] + extra[i] * x[i])
 
 
 def jacobian_shape(tree: Tree) -> tuple[int, int]:
