@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.symbolic import forces, joint_systems
+from diffpbd.codegen.symbolic import forces, joint_systems, wrenches
 from diffpbd.codegen.symbolic.moments import (
     Half,
     Pose,
@@ -44,16 +44,23 @@ Wrench = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class Plant:
-    """Joint-level forces besides gravity (each n): rotor inertia, spring stiffness and rest."""
+    """Forces besides gravity: rotor inertia, spring stiffness and rest (each n), and external wrenches (9 each, or None)."""
 
     rotor: Any
     stiffness: Any
     rest: Any
+    wrench: Any
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """By the names that `plant_inputs` declares."""
+        return {k: v for k, v in vars(self).items() if v is not None}
 
 
 def plant_inputs(b: Program, tree: Tree) -> Plant:
-    """Declare the joint-level inputs."""
-    return Plant(*(b.input(k, tree.n) for k in ("rotor", "stiffness", "rest")))
+    """Declare the inputs of `Plant`."""
+    rotor, stiffness, rest = (b.input(k, tree.n) for k in ("rotor", "stiffness", "rest"))
+    return Plant(rotor, stiffness, rest, wrenches.wrench_input(b, tree))
 
 
 def step_wrenches(b: Program, tree: Tree, at1: Pose, half0: Half, body: Any) -> list[Wrench]:
@@ -70,7 +77,7 @@ def end_terms(
     b: Program,
     tree: Tree,
     at1: Pose,
-    wrenches: list[Wrench],
+    momenta: list[Wrench],
     first1: list[Any],
     body: Any,
     gravity: Any,
@@ -80,21 +87,21 @@ def end_terms(
     u: Any,
     h: Any,
 ) -> Any:
-    """S₁ᵀ[W + ½h G₁] + ½h (u + spring) + r (p₁ − p₀)/h: the joint momentum at the end of the step, before friction (n).
-
-    `wrenches` are h W of every link, `first1` ∫ x₁ dm.
+    """S₁ᵀ[W + ½h G₁] + ½h (u + spring + external) + r (p₁ − p₀)/h: the joint momentum at the end of the step, before friction
+    (n). `momenta` are h W of every link, `first1` ∫ x₁ dm.
     """
     k, inverse = b.let(h / 2), b.let(1 / h)
     pushed = []
     for i in range(tree.n):
-        moment = b.let(inverse * wrenches[i][0] + k * cross(first1[i], gravity))
-        pushed.append((moment, b.let(inverse * wrenches[i][1] + k * body[0, i] * gravity)))
+        moment = b.let(inverse * momenta[i][0] + k * cross(first1[i], gravity))
+        pushed.append((moment, b.let(inverse * momenta[i][1] + k * body[0, i] * gravity)))
     rigid = project(b, tree, at1.screw, pushed)
+    external = wrenches.torque(b, tree, at1, plant.wrench)
     terms = []
     for i in range(tree.n):
         spring = forces.spring_torque(p1[i], plant.stiffness[i], plant.rest[i])
         rotor = plant.rotor[i] * b.let(inverse * b.let(p1[i] - p[i]))
-        terms.append(b.let(rigid[i] + rotor + b.let(k * b.let(u[i] + spring))))
+        terms.append(b.let(rigid[i] + rotor + b.let(k * b.let(u[i] + spring + external[i]))))
     return Matrix(terms)
 
 
@@ -135,10 +142,11 @@ def start(tree: Tree) -> Program:
     M = joint_systems.inertia(b, tree, at, half, body, plant.rotor)
     held = joint_systems.inertia_product(b, tree, M, pd)
     weight = project(b, tree, at.screw, weights(b, tree, half.first, body, gravity))
+    external = wrenches.torque(b, tree, at, plant.wrench)
     k = b.let(h / 2)
     terms = []
     for i in range(n):
-        push = b.let(u[i] + forces.spring_torque(p[i], plant.stiffness[i], plant.rest[i]))
+        push = b.let(u[i] + forces.spring_torque(p[i], plant.stiffness[i], plant.rest[i]) + external[i])
         terms.append(b.let(h * b.let(held[i] + k * b.let(push + weight[i]))))
     moved = joint_systems.inertia_solve(b, tree, M, [0] * n, Matrix(terms))
     b.output("half", _pack_half(n, half))
@@ -215,9 +223,9 @@ def end(tree: Tree) -> Program:
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
     at1 = pose(b, tree, frames, p1)
-    wrenches = step_wrenches(b, tree, at1, half, body)
+    momenta = step_wrenches(b, tree, at1, half, body)
     half1 = half_moments(b, tree, at1, body)
-    b.output("momentum", end_terms(b, tree, at1, wrenches, half1.first, body, gravity, plant, p, p1, u, h))
+    b.output("momentum", end_terms(b, tree, at1, momenta, half1.first, body, gravity, plant, p, p1, u, h))
     b.output("M", joint_systems.inertia(b, tree, at1, half1, body, plant.rotor))
     return b
 
@@ -280,12 +288,11 @@ def residuals(tree: Tree) -> Program:
     plant = plant_inputs(b, tree)
     friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
     shared = {"before": frames.before, "after": frames.after, "body": body, "gravity": gravity}
-    joint = {"rotor": plant.rotor, "stiffness": plant.stiffness, "rest": plant.rest}
-    begun = b.call(start(tree), p=p, pd=pd, u=u, h=h, **shared, **joint)
+    begun = b.call(start(tree), p=p, pd=pd, u=u, h=h, **shared, **plant.inputs)
     half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
     at1 = pose(b, tree, frames, p1)
     b.output("F", residual(b, tree, at1, half, body, screw, plant, p, p1, begun["terms"]))
-    ended = b.call(end(tree), p_next=p1, p=p, u=u, h=h, half=begun["half"], **shared, **joint)
+    ended = b.call(end(tree), p_next=p1, p=p, u=u, h=h, half=begun["half"], **shared, **plant.inputs)
     balance = b.call(velocity_gradient(tree), M=ended["M"], momentum=ended["momentum"], h=h, pd=pd1, **friction)
     b.output("G", b.let(h * balance["gradient"]))
     return b
@@ -306,10 +313,9 @@ def node(tree: Tree) -> Program:
     plant = plant_inputs(b, tree)
     zero = Matrix([0] * n)
     shared = {"before": frames.before, "after": frames.after, "body": body, "gravity": gravity}
-    joint = {"rotor": plant.rotor, "stiffness": plant.stiffness, "rest": plant.rest}
     before = half_moments(b, tree, pose(b, tree, frames, p0), body)
-    ended = b.call(end(tree), p_next=p1, p=p0, u=zero, h=h, half=_pack_half(n, before), **shared, **joint)
-    begun = b.call(start(tree), p=p1, pd=zero, u=zero, h=h, **shared, **joint)
+    ended = b.call(end(tree), p_next=p1, p=p0, u=zero, h=h, half=_pack_half(n, before), **shared, **plant.inputs)
+    begun = b.call(start(tree), p=p1, pd=zero, u=zero, h=h, **shared, **plant.inputs)
     half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
     F = residual(b, tree, pose(b, tree, frames, p2), half, body, screw, plant, p1, p2, begun["terms"])
     inverse = b.let(1 / h)

@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import elimination, forces, joint_systems
+from diffpbd.codegen.symbolic import elimination, forces, joint_systems, wrenches
 from diffpbd.codegen.symbolic.joint_space import Plant, Wrench, friction_inputs, plant_inputs
 from diffpbd.codegen.symbolic.joint_systems import diagonal
 from diffpbd.codegen.symbolic.moments import (
@@ -81,7 +81,7 @@ class _Stiffness:
     """∂(h F or h G)/∂p at one end, before it is written out. Joint j carries k:
 
     entry (j, k) = S_j · (q_k − h z_k), entry (k, j) = S_j · q_k − h N_j · U_k; `hz` and `hN` hold h z and h N, with the
-    sign of the end.
+    sign of the end. `external` (n × n, or None) is what the external wrenches add.
     """
 
     screw: list[Wrench]
@@ -89,6 +89,7 @@ class _Stiffness:
     hz: list[Wrench]
     hN: list[Wrench]
     U: list[Wrench]
+    external: Any
 
     def matrix(self, b: Program, tree: Tree) -> Any:
         """All entries (n × n)."""
@@ -100,10 +101,10 @@ class _Stiffness:
                 entries[j][deep] = b.let(rigid - pairing(b, self.screw[j], self.hz[deep]))
                 if j != deep:
                     entries[deep][j] = b.let(rigid - pairing(b, self.hN[j], self.U[deep]))
-        return Matrix(entries)
+        return Matrix(entries) if self.external is None else b.let(Matrix(entries) + self.external)
 
     def transposed_product(self, b: Program, tree: Tree, x: Any) -> Any:
-        """Kᵀ x (n) in O(n): what joint k carries is summed from the tips, what carries it from the base."""
+        """Kᵀ x (n) in O(n) but for wrenches: what joint k carries is summed from the tips, what carries it from the base."""
         n = tree.n
         carrier: list[Wrench] = []
         for k in range(n):
@@ -129,7 +130,7 @@ class _Stiffness:
             if below is not None and moved is not None:
                 row = row + pairing(b, self.screw[k], below) - pairing(b, self.hN[k], moved)
             rows.append(b.let(row))
-        return Matrix(rows)
+        return Matrix(rows) if self.external is None else b.let(Matrix(rows) + self.external.T * Matrix(list(x)))
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,15 @@ class Blocks:
 
 
 def _stiffness(
-    b: Program, tree: Tree, e: _End, own: list[Wrench], momentum: tuple[Any, Any, Any], sign: int, h: Any, gravity: Any
+    b: Program,
+    tree: Tree,
+    e: _End,
+    own: list[Wrench],
+    momentum: tuple[Any, Any, Any],
+    sign: int,
+    h: Any,
+    gravity: Any,
+    wrench: Any,
 ) -> _Stiffness:
     """Stiffness of one end: `own` are the columns C S of the step wrench's coupling there, sign +1 at the start."""
     U, N, z = momentum
@@ -174,7 +183,10 @@ def _stiffness(
     signed = b.let(sign * h)
     hz = [(b.let(signed * part[0]), b.let(signed * part[1])) for part in z]
     hN = [(b.let(signed * part[0]), b.let(signed * part[1])) for part in N]
-    return _Stiffness(e.at.screw, q, hz, hN, U)
+    external = None
+    if wrench is not None:
+        external = b.let(-half_square * wrenches.torque_gradient(b, tree, e.at, wrench))
+    return _Stiffness(e.at.screw, q, hz, hN, U, external)
 
 
 def blocks(
@@ -197,8 +209,8 @@ def blocks(
     columns0 = [step[k].transposed.apply(b, e0.at.screw[k]) for k in range(n)]
     columns1 = [step[k].apply(b, e1.at.screw[k]) for k in range(n)]
     m0, m1 = _momentum_columns(b, tree, e0, pd), _momentum_columns(b, tree, e1, pd1)
-    K0 = _stiffness(b, tree, e0, columns0, m0, 1, h, gravity)
-    K1 = _stiffness(b, tree, e1, columns1, m1, -1, h, gravity)
+    K0 = _stiffness(b, tree, e0, columns0, m0, 1, h, gravity, plant.wrench)
+    K1 = _stiffness(b, tree, e1, columns1, m1, -1, h, gravity, plant.wrench)
     D = bilinear(b, tree, e0.at.screw, step, e1.at.screw, columns=columns1, rows=columns0)
     M0 = bilinear(b, tree, e0.at.screw, e0.composite, e0.at.screw, columns=m0[0])
     M1 = bilinear(b, tree, e1.at.screw, e1.composite, e1.at.screw, columns=m1[0])

@@ -16,12 +16,14 @@ class Tree:
     slides[i]: the joint translates along its axis (prismatic) instead of turning about it.
     aligned[i]: the joint axis is the link's own z axis, so that joint frame and link frame coincide.
     limited[i]: the step in maximal coordinates stops the joint at its limits (none where empty).
+    wrenches[k]: the link that external wrench k acts on.
     """
 
     parents: tuple[int, ...]
     slides: tuple[bool, ...]
     aligned: tuple[bool, ...]
     limited: tuple[bool, ...] = ()
+    wrenches: tuple[int, ...] = ()
 
     @property
     def limits(self) -> tuple[int, ...]:
