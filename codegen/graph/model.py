@@ -25,7 +25,7 @@ from diffpbd.codegen.graph.parameters import (
     is_limited,
     upper_triangle,
 )
-from diffpbd.codegen.symbolic.tree import Tree
+from diffpbd.codegen.symbolic.tree import Gear, Tree
 from diffpbd.runtime.manifest import Parameter
 
 JOINT_BLOCKS: Mapping[str, str] = {
@@ -42,12 +42,15 @@ JOINT_BLOCKS: Mapping[str, str] = {
 
 def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = ()) -> Tree:
     """Topology of a robot; with `limits` those of its joints act, and external wrenches at the frames of these names."""
+    mimics = [joint.mimic for joint in robot.joints]
+    gears = tuple(None if m is None else Gear(m.joint, m.multiplier, m.offset) for m in mimics)
     return Tree(
         tuple(j.parent for j in robot.joints),
         tuple(j.type is JointType.PRISMATIC for j in robot.joints),
         tuple(j.axis == (0.0, 0.0, 1.0) for j in robot.joints),
         tuple(is_limited(j) for j in robot.joints) if limits else (),
         tuple(frame.link for frame in wrench_frames(robot, wrenches)),
+        gears if any(gears) else (),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import elimination, forces, joint_systems, wrenches
+from diffpbd.codegen.symbolic import elimination, forces, gears, joint_systems, wrenches
 from diffpbd.codegen.symbolic.joint_space import Plant, Wrench, friction_inputs, plant_inputs
 from diffpbd.codegen.symbolic.joint_systems import diagonal
 from diffpbd.codegen.symbolic.moments import (
@@ -135,8 +135,9 @@ class _Stiffness:
 
 @dataclass(frozen=True)
 class Blocks:
-    """∂(h F, h G), n × n each: D = ∂hF/∂p₁ = (∂hG/∂p₀)ᵀ, K₀ = ∂hF/∂p₀, M₀ = −∂F/∂ṗ₀, K₁ = ∂hG/∂p₁, M₁ = ∂G/∂ṗ₁
-    (rotors and the slope of friction included). ∂hF/∂u = ∂hG/∂u = −½h² 1. K₀ and K₁ are kept as `_Stiffness` plus a diagonal.
+    """∂(h F, h G), a square each: D = ∂hF/∂p₁ = (∂hG/∂p₀)ᵀ, K₀ = ∂hF/∂p₀, M₀ = −∂F/∂ṗ₀, K₁ = ∂hG/∂p₁, M₁ = ∂G/∂ṗ₁
+    (rotors and the slope of friction included). ∂hF/∂u = ∂hG/∂u = −½h² 1. K₀ and K₁ are kept as `_Stiffness` plus a diagonal,
+    of all joints.
     """
 
     D: Any
@@ -148,16 +149,17 @@ class Blocks:
 
     def K0(self, b: Program, tree: Tree) -> Any:
         """∂hF/∂p₀."""
-        return b.let(self.start.matrix(b, tree) + diagonal(self.joint))
+        return b.let(gears.folded(b, tree, self.start.matrix(b, tree) + diagonal(self.joint)))
 
     def K1(self, b: Program, tree: Tree) -> Any:
         """∂hG/∂p₁."""
-        return b.let(self.end.matrix(b, tree) + diagonal(self.joint))
+        return b.let(gears.folded(b, tree, self.end.matrix(b, tree) + diagonal(self.joint)))
 
     def pull(self, b: Program, tree: Tree, end: _Stiffness, x: Any) -> Any:
         """K₀ᵀ x or K₁ᵀ x."""
+        x = gears.rates(b, tree, x)
         product = end.transposed_product(b, tree, x)
-        return Matrix([b.let(product[k] + self.joint[k] * x[k]) for k in range(tree.n)])
+        return Matrix(gears.torques(b, tree, [b.let(product[k] + self.joint[k] * x[k]) for k in range(tree.n)]))
 
 
 def _stiffness(
@@ -204,6 +206,8 @@ def blocks(
 ) -> Blocks:
     """Assemble `Blocks` (friction left out of M₁) at a start state and the end state it leads to."""
     n = tree.n
+    p, p1 = gears.positions(b, tree, p), gears.positions(b, tree, p1)
+    pd, pd1 = gears.rates(b, tree, pd), gears.rates(b, tree, pd1)
     e0, e1 = _end(b, tree, frames, body, p, pd), _end(b, tree, frames, body, p1, pd1)
     step = couplings(b, tree, e1.at, e0.half, body)
     columns0 = [step[k].transposed.apply(b, e0.at.screw[k]) for k in range(n)]
@@ -217,26 +221,28 @@ def blocks(
     square = b.let(h * h / 2)
     joint = [b.let(square * plant.stiffness[i] - plant.rotor[i]) for i in range(n)]
     rotor = diagonal(list(plant.rotor))
-    return Blocks(b.let(D + rotor), K0, b.let(M0 + rotor), K1, b.let(M1 + rotor), joint)
+    D, M0, M1 = (b.let(gears.folded(b, tree, block + rotor)) for block in (D, M0, M1))
+    return Blocks(D, K0, M0, K1, M1, joint)
 
 
 def declare_blocks(b: Program, tree: Tree) -> tuple[Any, Blocks]:
     """Declare the shared inputs; returns h and the blocks with the friction slope in M₁."""
     n = tree.n
-    p, pd, p1, pd1 = (b.input(k, n) for k in ("p", "pd", "p_next", "pd_next"))
+    p, pd, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "p_next", "pd_next"))
     h = b.scalar("h")
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
     coulomb, viscous, transition = friction_inputs(b, tree)
     s = blocks(b, tree, frames, body, gravity, plant, p, pd, p1, pd1, h)
-    slopes = [h * b.let(forces.friction_slope(pd1[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
-    return h, replace(s, M1=b.let(s.M1 + diagonal(slopes)))
+    rate = gears.rates(b, tree, pd1)
+    slopes = [h * b.let(forces.friction_slope(rate[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
+    return h, replace(s, M1=b.let(s.M1 + diagonal(gears.diagonal(b, tree, slopes))))
 
 
 @cache
 def jacobian(tree: Tree) -> Program:
     """The six blocks of the 2n × 3n Jacobian of (p, pd, u) → (p_next, pd_next)."""
-    n = tree.n
+    n = tree.freedoms
     b = Program("joint_step_jacobian", "Jacobian of the joint-space step by the implicit function theorem.")
     h, s = declare_blocks(b, tree)
     K1 = s.K1(b, tree)
@@ -266,7 +272,7 @@ def adjoint(tree: Tree) -> Program:
     """Seeds p_next_bar, pd_next_bar → p_bar, pd_bar, u_bar, and the multipliers x of h F and y of h G, with which the
     derivative by anything else is −xᵀ ∂hF − yᵀ ∂hG."""
     b = Program("joint_step_adjoint", "Reverse derivative of the joint-space step: two transposed solves.")
-    n = tree.n
+    n = tree.freedoms
     h, s = declare_blocks(b, tree)
     seed_p, seed_pd = b.input("p_next_bar", n), b.input("pd_next_bar", n)
     M1 = elimination.factors(b, s.M1, symmetric=True)
