@@ -13,7 +13,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["impedance", "net_torque_map", "push"]
+__all__ = ["circle", "impedance", "net_torque_map", "push"]
 
 ONE_JOINT = "baxter_s1"
 MAKE_ONE_JOINT = (
@@ -150,3 +150,29 @@ def push(
     click.echo(f"{out}, {numbers}")
 
 
+
+
+@click.command("circle")
+@click.argument("robot", default="baxter")
+@click.option("--description", default="baxter", show_default=True, help="Of MuJoCo's arm: a name or a URDF file.")
+@click.option(
+    "--diameter", type=click.FloatRange(min=0, min_open=True), default=0.3, show_default=True, help="Of the circle [m]."
+)
+@click.option("--lap", type=click.FloatRange(min=0, min_open=True), default=4.0, show_default=True, help="Of a round [s].")
+@click.option("--out", default="circle.png", show_default=True, help="The picture.")
+@click.option("--table", "table_path", help="The runs (default: beside it, .csv).")
+def circle(robot: str, description: str, diameter: float, lap: float, out: str, table_path: str | None) -> None:
+    """ROBOT's tip on a circle by computed torque, against MuJoCo's arm: pushed, and with other payloads than it knows.
+
+    The last three columns say how near to a limit the run came: 0 at a limit, 1 in the middle or at rest.
+    """
+    from diffpbd.runtime.commands.sim_baxter import find_description
+    from diffpbd.runtime.reproduce.circle import plot, run, summary, write_tracks
+
+    numbers = _outputs(robot, out, table_path)
+    tracks = run(open_robot(robot), find_description(description), diameter=diameter, lap=lap)
+    plot(out, f"circle of {diameter:g} m in {lap:g} s, computed torque at 100 Hz", tracks)
+    write_tracks(numbers, tracks)
+    heads, rows = summary(tracks)
+    click.echo(table(heads, rows))
+    click.echo(f"{out}, {numbers}")
