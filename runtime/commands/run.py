@@ -39,6 +39,10 @@ STIFFNESS = {"s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.
 """N·m/rad by joint; the paper's 30 at the shoulder, less where the effort limits are lower."""
 DAMPING = {"s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2}
 """N·m·s/rad by joint."""
+TIP_STIFFNESS = (200.0, 200.0, 200.0, 5.0, 5.0, 5.0)  # N/m and N·m/rad
+TIP_DAMPING = 0.7  # of critical
+POSTURE = 0.2
+"""Share of STIFFNESS with which the cartesian controller holds what does not move the tip."""
 REPLY_SHARE = 0.5
 """Share of a period that a controller program may take for its reply."""
 LEAD_DAMPING = 0.2
@@ -48,7 +52,8 @@ LEAD_DAMPING = 0.2
 @click.command("run")
 @click.argument("robot", default="baxter")
 @click.option("--side", type=click.Choice(["left", "right"]), default="left")
-@click.option("--controller", type=click.Choice(["hold", "gravity", "impedance", "program"]), default="hold")
+@click.option("--controller", default="hold",
+              type=click.Choice(["hold", "gravity", "impedance", "cartesian", "program"]))
 @click.option("--program", metavar="COMMAND", help="With --controller program: your program, such as ./spring.")
 @click.option("--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1")
 @click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
@@ -60,9 +65,13 @@ LEAD_DAMPING = 0.2
 @click.option("--without-spring", is_flag=True, help="With --gravity model: the arm needs no S1 spring term.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--goal", metavar="JSON", help="Impedance: goal [rad] by joint; others stay where they start.")
-@click.option("--goal-speed", type=float, default=0.2, help="Impedance: speed towards the goal [rad/s].")
+@click.option("--goal-speed", type=float, default=0.2, help="Impedance: speed towards the goal [rad/s]; cartesian: [m/s].")
 @click.option("--stiffness", metavar="JSON", help="Impedance: [N·m/rad], a list or by joint.")
 @click.option("--damping", metavar="JSON", help="Impedance and gravity: [N·m·s/rad], a list or by joint.")
+@click.option("--net-torque-map", metavar="FILE", help="Impedance: a map of `diffpbd net-torque-map` (.json) to add.")
+@click.option("--scaling", type=float, default=0.6, help="Impedance: share of the map's torque.")
+@click.option("--tip-offset", metavar="JSON", help="Cartesian: way of the tip from its start [m], world axes.")
+@click.option("--tip-stiffness", metavar="JSON", help="Cartesian: three [N/m], three [N·m/rad], world axes.")
 @click.option(
     "--torque-share", type=click.FloatRange(0, 1, min_open=True), default=0.1,
     help="Share of the effort limits that the law may use beyond gravity.",
@@ -170,6 +179,15 @@ def _configuration(robot: Robot, options: dict[str, Any]) -> Configuration:
             "stiffness": stiffness.tolist(), "damping": damping.tolist(),
             "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"],
         }  # fmt: skip
+        if options["net_torque_map"]:
+            controller |= {"net_torque": read_json(options["net_torque_map"]), "scaling": options["scaling"]}
+    elif options["controller"] == "cartesian":
+        controller |= {
+            "stiffness": _numbers(options["tip_stiffness"], "--tip-stiffness", TIP_STIFFNESS),
+            "offset": _numbers(options["tip_offset"], "--tip-offset", (0.0, 0.0, 0.0)),
+            "damping_ratio": TIP_DAMPING, "speed": options["goal_speed"], "damping": damping.tolist(),
+            "posture": (POSTURE * _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)).tolist(),
+        }  # fmt: skip
     elif options["controller"] == "program":
         if not options["program"]:
             raise click.UsageError("--controller program needs --program COMMAND.")
@@ -185,6 +203,16 @@ def _gains(robot: Robot, text: str | None, option: str, default: dict[str, float
     if text is not None:
         return np.array(parse_state(text, option, robot.joints))
     return np.array([default.get(joint.split("_")[-1], min(default.values())) for joint in robot.joints])
+
+
+def _numbers(text: str | None, option: str, default: tuple[float, ...]) -> list[float]:
+    """A JSON list of as many numbers as the default has."""
+    data = list(default) if text is None else parse_json(text, option)
+    if not (
+        isinstance(data, list) and len(data) == len(default) and all(type(value) in (int, float) for value in data)
+    ):
+        raise InputError(f"{option}: expected a list of {len(default)} numbers, found {data!r}.")
+    return [float(value) for value in data]
 
 
 def _goal(robot: Robot, text: str | None) -> list[float | None]:
