@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push
+from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.files import distinct
 
@@ -56,5 +56,5 @@ def convergence(
     click.echo(f"{out}, {numbers}")
 
 
-for experiment in (impedance, net_torque_map, push, circle):
+for experiment in (impedance, net_torque_map, push, circle, replay):
     command.add_command(experiment)

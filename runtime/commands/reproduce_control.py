@@ -13,13 +13,14 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["circle", "impedance", "net_torque_map", "push"]
+__all__ = ["circle", "impedance", "net_torque_map", "push", "replay"]
 
 ONE_JOINT = "baxter_s1"
 MAKE_ONE_JOINT = (
     "diffpbd generate baxter --hold left_s0 --hold left_e0 --hold left_e1 --hold left_w0 --hold left_w1 "
     "--hold left_w2 --out generated/baxter_s1"
 )
+RECORDING, RATE = "test_circle_XY_T2_r10.csv.gz", 99.0099  # of a physical left arm; [Hz], it has no time column
 PAPER_STEP = "step_paper_direct"
 
 
@@ -174,5 +175,38 @@ def circle(robot: str, description: str, diameter: float, lap: float, out: str, 
     plot(out, f"circle of {diameter:g} m in {lap:g} s, computed torque at 100 Hz", tracks)
     write_tracks(numbers, tracks)
     heads, rows = summary(tracks)
+    click.echo(table(heads, rows))
+    click.echo(f"{out}, {numbers}")
+
+
+@click.command("replay")
+@click.argument("robot", default="baxter")
+@click.option("--data", required=True, metavar="DIR", help="Folder of the recordings.")
+@click.option("--log", default=RECORDING, show_default=True, help="The recording in it.")
+@click.option("--rate", type=click.FloatRange(min=0, min_open=True),
+              help=f"Samples a second of a log without times (default: {RATE:g} for {RECORDING}).")  # fmt: skip
+@click.option("--window", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
+              help="Seconds until a run without feedback starts again on the recording.")  # fmt: skip
+@click.option("--params", metavar="FILE", help="params.json of identify; also replays the measured torques.")
+@click.option("--out", default="replay.png", show_default=True, help="The picture.")
+@click.option("--table", "table_path", help="The paths (default: beside it, .csv).")
+def replay(
+    robot: str, data: str, log: str, rate: float | None, window: float, params: str | None, out: str, table_path: str | None
+) -> None:
+    """A recording beside its simulation: the tip's path as measured, and as simulated under torque."""
+    from diffpbd.runtime.reproduce.replay import plot, read_recording, summary, write_paths
+    from diffpbd.runtime.reproduce.replay import replay as simulate
+
+    path = Path(data) / log
+    numbers = str(Path(out).with_suffix(".csv")) if table_path is None else table_path
+    distinct([("--out", out), ("--table", numbers)], [("ROBOT", robot), ("--log", path), ("--params", params)])
+    opened = open_robot(robot)
+    samples = read_recording(path, opened, RATE if rate is None and log == RECORDING else rate)
+    found = simulate(
+        opened, samples, alpha=opened.alpha.vector(params), window=window, measured=params is not None
+    )
+    plot(out, f"{log}: measured, and simulated with {opened.name}", found)
+    write_paths(numbers, found)
+    heads, rows = summary(found)
     click.echo(table(heads, rows))
     click.echo(f"{out}, {numbers}")

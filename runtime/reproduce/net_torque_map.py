@@ -33,7 +33,7 @@ def plot(path: str | Path, table: NetTorqueMap) -> None:
     ):
         edge = float(np.abs(values).max()) or 1.0
         image = panel.pcolormesh(
-            table.velocities, table.displacements, values, cmap="RdBu_r", vmin=-edge, vmax=edge, shading="gouraud"
+            table.velocities, table.displacements, values, cmap="RdBu_r", vmin=-edge, vmax=edge, shading="nearest"
         )
         made.colorbar(image, ax=panel, label=label)
         panel.set_xlabel("velocity [rad/s]")
