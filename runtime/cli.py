@@ -44,6 +44,7 @@ EXTRAS = {
     **dict.fromkeys(("casadi", "scipy", "rich"), "solve"),
     "matplotlib": "plot",
     "pinocchio": "simulated",
+    "mujoco": "simulated",
     "viser": "view",
 }
 """The optional dependencies: import name to the extra that installs it."""

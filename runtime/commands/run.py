@@ -69,7 +69,7 @@ LEAD_DAMPING = 0.2
 @click.option("--stiffness", metavar="JSON", help="Impedance: [N·m/rad], a list or by joint.")
 @click.option("--damping", metavar="JSON", help="Impedance and gravity: [N·m·s/rad], a list or by joint.")
 @click.option("--net-torque-map", metavar="FILE", help="Impedance: a map of `diffpbd net-torque-map` (.json) to add.")
-@click.option("--scaling", type=float, default=0.6, help="Impedance: share of the map's torque.")
+@click.option("--scaling", type=click.FloatRange(0, 1), default=0.1, help="Impedance: share of the map's torque.")
 @click.option("--tip-offset", metavar="JSON", help="Cartesian: way of the tip from its start [m], world axes.")
 @click.option("--tip-stiffness", metavar="JSON", help="Cartesian: three [N/m], three [N·m/rad], world axes.")
 @click.option(

@@ -48,7 +48,7 @@ def test_a_net_torque_map_is_added_and_replays(arm_robot: Robot, tmp_path: Path)
     done = run(arm_robot, tmp_path, *words, "--transport", "simulated", "--duration", "0.6", "--log", "run.bag")
     assert done.returncode == 0, done
     configuration, _ = read_run(tmp_path / "run.bag")
-    assert configuration.controller["scaling"] == 0.6
+    assert configuration.controller["scaling"] == 0.1
     done = run(arm_robot, tmp_path, "--transport", "replay", "--from", "run.bag")
     assert done.returncode == 0 and "bit for bit the same" in done.stdout
 
