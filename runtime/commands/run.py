@@ -26,6 +26,7 @@ from diffpbd.runtime.baxter.ros1 import Node
 from diffpbd.runtime.baxter.stopping import Reason, Report, StopRequest
 from diffpbd.runtime.commands.locate import open_robot, parse_state
 from diffpbd.runtime.control import GravitySettings, Limits, Mode, Settings, check_gravity
+from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import parse_json, read_json
 from diffpbd.runtime.robot import Robot
@@ -180,7 +181,7 @@ def _configuration(robot: Robot, options: dict[str, Any]) -> Configuration:
             "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"],
         }  # fmt: skip
         if options["net_torque_map"]:
-            controller |= {"net_torque": read_json(options["net_torque_map"]), "scaling": options["scaling"]}
+            controller |= {"net_torque": _map(options["net_torque_map"]), "scaling": options["scaling"]}
     elif options["controller"] == "cartesian":
         controller |= {
             "stiffness": _numbers(options["tip_stiffness"], "--tip-stiffness", TIP_STIFFNESS),
@@ -213,6 +214,11 @@ def _numbers(text: str | None, option: str, default: tuple[float, ...]) -> list[
     ):
         raise InputError(f"{option}: expected a list of {len(default)} numbers, found {data!r}.")
     return [float(value) for value in data]
+
+
+def _map(path: str) -> dict[str, Any]:
+    """The net torque map in a file, refused here if it is none."""
+    return NetTorqueMap.from_json(read_json(path)).to_json()
 
 
 def _goal(robot: Robot, text: str | None) -> list[float | None]:

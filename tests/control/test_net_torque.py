@@ -109,6 +109,30 @@ def test_the_c_table_is_strict_c99_and_gives_the_same_numbers(tmp_path: Path) ->
     assert math.isnan(function(math.nan, 0.0)) and math.isnan(function(0.0, math.nan))
 
 
+def test_the_c_table_is_not_read_beyond_its_edges(tmp_path: Path) -> None:
+    table = uneven(3, 2)
+    for name, text in c_sources(table).items():
+        (tmp_path / name).write_text(text)
+    name = c_name(table)
+    (tmp_path / "main.c").write_text(f"""
+#include <stdio.h>
+#include "{name}.h"
+int main(void)
+{{
+    for (int k = -2; k <= 2; ++k)
+        for (int m = -2; m <= 2; ++m)
+            printf("%.17g\\n", {name}(k * {table.displacement!r}, m * {table.velocity!r}));
+    return 0;
+}}
+""")
+    trap = ["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"]
+    files = [str(tmp_path / "main.c"), str(tmp_path / f"{name}.c"), "-o", str(tmp_path / "main")]
+    subprocess.run(["gcc", "-std=c99", "-g", *trap, *files], check=True)
+    printed = subprocess.run([str(tmp_path / "main")], capture_output=True, text=True, check=True).stdout
+    expected = [table(k * table.displacement, m * table.velocity) for k in range(-2, 3) for m in range(-2, 3)]
+    np.testing.assert_allclose([float(line) for line in printed.split()], expected, rtol=1e-13)
+
+
 def test_command_writes_c_json_and_picture(tmp_path: Path, pendulum: Robot) -> None:
     out, folder = tmp_path / "map", str(generated("double_pendulum"))
     picture = tmp_path / "map.png"

@@ -73,6 +73,21 @@ def test_more_than_one_joint_is_refused_with_the_command_that_helps(tmp_path: Pa
     assert isinstance(done.exception, InputError) and "--hold left_s0" in str(done.exception)
 
 
+def test_locked_joints_stay_and_the_free_one_has_its_own_inertia() -> None:
+    pytest.importorskip("pinocchio")
+    from diffpbd.runtime.baxter.simulated.plant import STEP, PlantSettings
+    from diffpbd.runtime.reproduce.push import LockedPlant
+
+    still = PlantSettings((0.0,) * 7, (0.0,) * 7, spring_stiffness=0.0)
+    plant = LockedPlant(URDF, "left_s1", still)
+    for _ in range(50):
+        mass, bias = plant.mass_and_bias()
+        push = 10.0 * np.eye(7)[plant.moving]  # N·m
+        plant.advance(plant.compensation(plant.q) + push, mass, bias)
+    assert np.abs(np.delete(plant.q, plant.moving)).max() < 1e-6
+    assert plant.dq[plant.moving] == pytest.approx(10.0 * 50 * STEP / MASS, rel=0.01)
+
+
 def test_a_hand_moves_the_joint_and_lets_it_go() -> None:
     pytest.importorskip("pinocchio")
     from diffpbd.runtime.reproduce.push import GOAL, Hand, run_all
