@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from diffpbd.runtime.commands.locate import open_robot
+from diffpbd.runtime.commands.locate import GENERATED, open_robot
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
@@ -26,12 +26,9 @@ PAPER_STEP = "step_paper_direct"
 
 def _one_joint(robot: str) -> Robot:
     """The arm with one joint left, or the command that makes it."""
-    try:
-        opened = open_robot(robot)
-    except InputError as error:
-        if robot != ONE_JOINT:
-            raise
-        raise InputError(f"{error} For this experiment: `{MAKE_ONE_JOINT}`.") from None
+    if robot == ONE_JOINT and not (GENERATED / robot).is_dir():
+        raise InputError(f"There is no generated robot {robot} here. Make it with `{MAKE_ONE_JOINT}`.")
+    opened = open_robot(robot)
     if opened.n != 1:
         raise InputError(f"{opened.name} has {opened.n} joints; expected one, the others welded: `{MAKE_ONE_JOINT}`.")
     return opened

@@ -162,6 +162,9 @@ def sample_map(
         raise InputError(f"{robot.name} has no joint {joint!r}. {hint(joint, robot.joints)}")
     if min(grid) < 2:
         raise InputError(f"Net torque map: the grid needs at least 2 × 2 samples, found {grid[0]} × {grid[1]}.")
+    steps = [name for name in robot.functions if name == "joint_step" or name.startswith("step")]
+    if step not in steps:
+        raise InputError(f"Net torque map: {robot.name} has no step {step!r}. {hint(step, steps)}")
     h = robot.h if h is None else h
     start = np.zeros(robot.n) if pose is None else np.array(pose, dtype=np.float64)
     if start.shape != (robot.n,):
@@ -195,7 +198,10 @@ def _solve(
             u = u - np.linalg.solve(slope, residual[..., None])[..., 0]
         except np.linalg.LinAlgError:
             break
-    raise SolverError(f"Net torque map: {step} was solved to {worst:.1e} rad only; a smaller displacement may help.")
+    raise SolverError(
+        f"Net torque map: {step} was solved to {worst:.1e} rad only; a smaller displacement may help"
+        + (", or joint_step, or a robot with the other joints welded." if step != "joint_step" else ".")
+    )
 
 
 def _joint_space(

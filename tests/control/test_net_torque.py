@@ -70,6 +70,10 @@ def test_payload_and_friction_are_in_the_map_where_the_step_has_them(pendulum: R
 def test_what_cannot_be_solved_or_read_is_refused(pendulum: Robot) -> None:
     with pytest.raises(InputError, match="no joint"):
         sample_map(pendulum, "elbo")
+    with pytest.raises(InputError, match="has no step 'rollout'"):
+        sample_map(pendulum, "elbow", step="rollout")
+    with pytest.raises(SolverError, match="joints welded"):
+        sample_map(pendulum, "elbow", step="step_paper_direct", displacement=3.0, grid=(3, 3))
     with pytest.raises(InputError, match="2 × 2"):
         sample_map(pendulum, "elbow", grid=(1, 5))
     with pytest.raises(SolverError):
