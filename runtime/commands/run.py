@@ -25,8 +25,8 @@ from diffpbd.runtime.baxter.replay import replay
 from diffpbd.runtime.baxter.ros1 import Node
 from diffpbd.runtime.baxter.stopping import Reason, Report, StopRequest
 from diffpbd.runtime.commands.locate import open_robot, parse_state
+from diffpbd.runtime.commands.run_laws import cartesian_settings, net_torque_settings
 from diffpbd.runtime.control import GravitySettings, Limits, Mode, Settings, check_gravity
-from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import parse_json, read_json
 from diffpbd.runtime.robot import Robot
@@ -40,10 +40,6 @@ STIFFNESS = {"s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.
 """N·m/rad by joint; the paper's 30 at the shoulder, less where the effort limits are lower."""
 DAMPING = {"s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2}
 """N·m·s/rad by joint."""
-TIP_STIFFNESS = (200.0, 200.0, 200.0, 5.0, 5.0, 5.0)  # N/m and N·m/rad
-TIP_DAMPING = 0.7  # of critical
-POSTURE = 0.2
-"""Share of STIFFNESS with which the cartesian controller holds what does not move the tip."""
 REPLY_SHARE = 0.5
 """Share of a period that a controller program may take for its reply."""
 LEAD_DAMPING = 0.2
@@ -180,15 +176,10 @@ def _configuration(robot: Robot, options: dict[str, Any]) -> Configuration:
             "stiffness": stiffness.tolist(), "damping": damping.tolist(),
             "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"],
         }  # fmt: skip
-        if options["net_torque_map"]:
-            controller |= {"net_torque": _map(options["net_torque_map"]), "scaling": options["scaling"]}
+        controller |= net_torque_settings(options)
     elif options["controller"] == "cartesian":
-        controller |= {
-            "stiffness": _numbers(options["tip_stiffness"], "--tip-stiffness", TIP_STIFFNESS),
-            "offset": _numbers(options["tip_offset"], "--tip-offset", (0.0, 0.0, 0.0)),
-            "damping_ratio": TIP_DAMPING, "speed": options["goal_speed"], "damping": damping.tolist(),
-            "posture": (POSTURE * _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)).tolist(),
-        }  # fmt: skip
+        posture = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
+        controller |= cartesian_settings(options, posture.tolist(), damping.tolist())
     elif options["controller"] == "program":
         if not options["program"]:
             raise click.UsageError("--controller program needs --program COMMAND.")
@@ -204,21 +195,6 @@ def _gains(robot: Robot, text: str | None, option: str, default: dict[str, float
     if text is not None:
         return np.array(parse_state(text, option, robot.joints))
     return np.array([default.get(joint.split("_")[-1], min(default.values())) for joint in robot.joints])
-
-
-def _numbers(text: str | None, option: str, default: tuple[float, ...]) -> list[float]:
-    """A JSON list of as many numbers as the default has."""
-    data = list(default) if text is None else parse_json(text, option)
-    if not (
-        isinstance(data, list) and len(data) == len(default) and all(type(value) in (int, float) for value in data)
-    ):
-        raise InputError(f"{option}: expected a list of {len(default)} numbers, found {data!r}.")
-    return [float(value) for value in data]
-
-
-def _map(path: str) -> dict[str, Any]:
-    """The net torque map in a file, refused here if it is none."""
-    return NetTorqueMap.from_json(read_json(path)).to_json()
 
 
 def _goal(robot: Robot, text: str | None) -> list[float | None]:
