@@ -34,6 +34,7 @@ COMMANDS = {
     "run": _Command("diffpbd.runtime.commands.run", "Run a controller on a Baxter arm, safely."),
     "sim-baxter": _Command("diffpbd.runtime.commands.sim_baxter", "Simulate a Baxter on a ROS 1 graph."),
     "identify": _Command("diffpbd.runtime.solve.identify_command", "Identify parameters from logs."),
+    "net-torque-map": _Command("diffpbd.runtime.commands.net_torque_map", "Sample a joint's net torque, as a C table."),
     "reproduce": _Command("diffpbd.runtime.commands.reproduce", "Make the paper's figures and tables again."),
 }
 """Each module has a click command named `command`."""
@@ -43,6 +44,7 @@ EXTRAS = {
     **dict.fromkeys(("casadi", "scipy", "rich"), "solve"),
     "matplotlib": "plot",
     "pinocchio": "simulated",
+    "mujoco": "simulated",
     "viser": "view",
 }
 """The optional dependencies: import name to the extra that installs it."""

@@ -25,6 +25,7 @@ from diffpbd.runtime.baxter.replay import replay
 from diffpbd.runtime.baxter.ros1 import Node
 from diffpbd.runtime.baxter.stopping import Reason, Report, StopRequest
 from diffpbd.runtime.commands.locate import open_robot, parse_state
+from diffpbd.runtime.commands.run_laws import cartesian_settings, net_torque_settings
 from diffpbd.runtime.control import GravitySettings, Limits, Mode, Settings, check_gravity
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import parse_json, read_json
@@ -48,7 +49,8 @@ LEAD_DAMPING = 0.2
 @click.command("run")
 @click.argument("robot", default="baxter")
 @click.option("--side", type=click.Choice(["left", "right"]), default="left")
-@click.option("--controller", type=click.Choice(["hold", "gravity", "impedance", "program"]), default="hold")
+@click.option("--controller", default="hold",
+              type=click.Choice(["hold", "gravity", "impedance", "cartesian", "program"]))
 @click.option("--program", metavar="COMMAND", help="With --controller program: your program, such as ./spring.")
 @click.option("--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1")
 @click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
@@ -60,9 +62,13 @@ LEAD_DAMPING = 0.2
 @click.option("--without-spring", is_flag=True, help="With --gravity model: the arm needs no S1 spring term.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--goal", metavar="JSON", help="Impedance: goal [rad] by joint; others stay where they start.")
-@click.option("--goal-speed", type=float, default=0.2, help="Impedance: speed towards the goal [rad/s].")
+@click.option("--goal-speed", type=float, default=0.2, help="Impedance: speed towards the goal [rad/s]; cartesian: [m/s].")
 @click.option("--stiffness", metavar="JSON", help="Impedance: [N·m/rad], a list or by joint.")
 @click.option("--damping", metavar="JSON", help="Impedance and gravity: [N·m·s/rad], a list or by joint.")
+@click.option("--net-torque-map", metavar="FILE", help="Impedance: a map of `diffpbd net-torque-map` (.json) to add.")
+@click.option("--scaling", type=click.FloatRange(0, 1), default=0.1, help="Impedance: share of the map's torque.")
+@click.option("--tip-offset", metavar="JSON", help="Cartesian: way of the tip from its start [m], world axes.")
+@click.option("--tip-stiffness", metavar="JSON", help="Cartesian: three [N/m], three [N·m/rad], world axes.")
 @click.option(
     "--torque-share", type=click.FloatRange(0, 1, min_open=True), default=0.1,
     help="Share of the effort limits that the law may use beyond gravity.",
@@ -170,6 +176,10 @@ def _configuration(robot: Robot, options: dict[str, Any]) -> Configuration:
             "stiffness": stiffness.tolist(), "damping": damping.tolist(),
             "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"],
         }  # fmt: skip
+        controller |= net_torque_settings(options)
+    elif options["controller"] == "cartesian":
+        posture = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
+        controller |= cartesian_settings(options, posture.tolist(), damping.tolist())
     elif options["controller"] == "program":
         if not options["program"]:
             raise click.UsageError("--controller program needs --program COMMAND.")
