@@ -106,14 +106,15 @@ def test_a_spring_that_is_not_there_has_no_rest(pendulum: Robot) -> None:
     assert np.isfinite(list(result.parameters.values())).all()
 
 
-@pytest.mark.parametrize(("colour", "trials"), [(0.0, 60), (0.9, 60)])
-def test_deviations_cover_the_truth(pendulum: Robot, colour: float, trials: int, count: Callable[[int, int], int]) -> None:
+@pytest.mark.parametrize("colour", [0.0, 0.9])
+def test_deviations_cover_the_truth(pendulum: Robot, colour: float, count: Callable[[int, int], int]) -> None:
     """About 68 % of the errors within one deviation, 95 % within two, also where residuals are correlated."""
+    trials = count(20, 200)
     clean = samples(pendulum, TRUTH, seconds=20.0)[0]
     names = [name for name in TRUTH if name != "friction.viscous.elbow"]
     fit = [*names[:4], "torque_offset.elbow", "spring.shoulder"]
     errors = []
-    for trial in range(count(trials, 200)):
+    for trial in range(trials):
         rng = np.random.default_rng(trial)
         noise = 0.05 * rng.normal(size=clean.tau.shape)
         for k in range(1, len(noise)):
@@ -122,7 +123,10 @@ def test_deviations_cover_the_truth(pendulum: Robot, colour: float, trials: int,
         estimates = {e.name: e for e in identify(pendulum, [run], fit).estimates}
         errors += [(estimates[n].value - TRUTH[n]) / (estimates[n].std or np.nan) for n in names]
     within = [float(np.mean(np.abs(errors) < k)) for k in (1.0, 2.0)]
-    assert 0.60 < within[0] < 0.76 and 0.90 < within[1] < 0.99, within
+    # With few trials their own scatter comes on top: the errors of a trial's parameters are not independent.
+    spare = (0.0, 0.0) if trials >= 200 else (0.06, 0.04)
+    for share, low, high, more in zip(within, (0.60, 0.92), (0.76, 0.98), spare, strict=True):
+        assert low - more < share < min(high + more, 1.0), within
 
 
 def test_names_are_refused_with_near_ones(pendulum: Robot) -> None:
@@ -132,7 +136,7 @@ def test_names_are_refused_with_near_ones(pendulum: Robot) -> None:
         (["spring"], "lists no joints with springs"),
         (["mass.upper"], "--symbolic mass,com,inertia"),
         ([""], "names nothing"),
-        (["gravity"], "leave them out"),
+        (["sensor.gian"], "Did you mean sensor.gain"),
     ):
         with pytest.raises(InputError, match=words):
             identify(pendulum, runs, fit)
