@@ -24,6 +24,7 @@ __all__ = ["command"]
 @click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none.")
 @click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering.")
+@click.option("--bridge", type=float, default=0.0, metavar="S", help="Close gaps up to this long instead of splitting there.")
 @click.option("--out", metavar="CLEAN.csv", help="Writes what identification would use; later parts beside it.")
 def command(
     logs: tuple[str, ...],
@@ -35,6 +36,7 @@ def command(
     topic: str | None,
     cutoff: float,
     trim: float,
+    bridge: float,
     out: str | None,
 ) -> None:
     """Read recordings (CSV, NPZ, ROS 1 bag, JSON lines) as `identify` does, and say what became of their samples.
@@ -48,7 +50,7 @@ def command(
 
     read = [("LOG", path) for path in logs]
     distinct([("--out", out)], [*read, ("--map", column_map)])
-    processing = Processing(cutoff=cutoff or None, trim=trim)
+    processing = Processing(cutoff=cutoff or None, trim=trim, bridge=bridge)
     reading = Reading(rate, read_column_map(column_map) if column_map is not None else {}, torque, topic)
     wanted = open_robot(robot).joints if robot is not None else tuple(joints.split(",")) if joints else None
     parts: list[tuple[Samples, bool]] = []

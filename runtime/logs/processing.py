@@ -30,6 +30,8 @@ FEWEST_PERIODS = 5.0
 """[1] Shortest log in periods of the cut-off: below that the filter's start and end meet."""
 CUTOFFS = (1e-4, 1e6)  # Hz
 LONGEST_TRIM = 1e6  # s
+LONGEST_BRIDGE = 1.0
+"""[s] Longest gap that may be closed on request; beyond, a spline tells more about itself than about the arm."""
 FEWEST_SAMPLES = 8
 """[1] Shortest log without a filter: central differences and a spline need some neighbours."""
 
@@ -67,12 +69,13 @@ class Processing:
     """How a log becomes samples.
 
     `cutoff` [Hz] of a Butterworth low-pass of `order`, run forward and backward over positions, rates and torques
-    (None: no filter); `trim` [s] is cut off at both ends after filtering.
+    (None: no filter); `trim` [s] is cut off at both ends after filtering; gaps up to `bridge` [s] are closed by a spline.
     """
 
     cutoff: float | None = 5.0
     order: int = 4
     trim: float = 0.0
+    bridge: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuses what cannot be filtered."""
@@ -83,6 +86,8 @@ class Processing:
             )
         if not 0.0 <= self.trim <= LONGEST_TRIM:
             raise InputError(f"--trim: expected seconds, at least 0 and at most {LONGEST_TRIM:g}, found {self.trim:g}.")
+        if not 0.0 <= self.bridge <= LONGEST_BRIDGE:
+            raise InputError(f"--bridge: expected seconds, 0 to {LONGEST_BRIDGE:g}, found {self.bridge:g}.")
 
     def describe(self) -> str:
         """One line for people."""
@@ -170,6 +175,12 @@ def filter_parts(
     if processing.cutoff is not None:
         fewest += int(np.ceil(FEWEST_PERIODS * rate / processing.cutoff))
         longest_step = max(longest_step, BRIDGED / processing.cutoff)
+    usual = longest_step
+    longest_step = max(longest_step, processing.bridge)
+    if processing.bridge:
+        breaks = [b for b in breaks if not 0.0 < steps[b - 1] <= processing.bridge]
+        bridged = int(((steps > usual) & (steps <= longest_step)).sum())
+        notes = [*notes, *([f"{bridged} gaps of up to {processing.bridge:g} s closed by a cubic spline"] if bridged else [])]
     gaps = (np.flatnonzero((steps > longest_step) | (steps <= 0.0)) + 1).tolist()
     edges = sorted({0, *gaps, *breaks, len(log.time)})
     spans = [(a, b) for a, b in zip(edges, edges[1:], strict=False)]

@@ -56,6 +56,7 @@ class _ManyValidationLogs(click.Command):
 @click.option("--rate", type=float, metavar="HZ", help="Sampling rate of logs without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none.")
 @click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering.")
+@click.option("--bridge", type=float, default=0.0, metavar="S", help="Close gaps up to this long instead of splitting there.")
 @click.option("--split", type=float, metavar="SHARE", help="Fit on this first share of each LOG, test on the rest.")
 @click.option("--torque", metavar="FIELD", help="The signal that is the joint torque, such as actual_effort.")
 @click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints.")
@@ -77,6 +78,7 @@ def command(
     rate: float | None,
     cutoff: float,
     trim: float,
+    bridge: float,
     split: float | None,
     torque: str | None,
     topic: str | None,
@@ -103,7 +105,7 @@ def command(
         [*read, ("--map", column_map), ("--params", params), *robot_files(robot)],
     )
     loaded = open_robot(robot)
-    processing = Processing(cutoff=cutoff or None, trim=trim)
+    processing = Processing(cutoff=cutoff or None, trim=trim, bridge=bridge)
     if split is not None and not 0.0 < split < 1.0:  # NaN too
         raise InputError(f"--split: expected a share between 0 and 1, found {split:g}.")
     columns = read_column_map(column_map) if column_map is not None else {}

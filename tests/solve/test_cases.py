@@ -124,6 +124,26 @@ def test_p48_an_offset_is_a_parameter(shared: Path, tmp_path: Path, slow: Path) 
     assert "torque_offset.swing" in text  # the bias is named with what would take it
 
 
+def test_p48_offsets_of_every_size(tmp_path: Path, slow: Path) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        offset, half, length = rng.uniform(-3.0, 3.0), rng.uniform(0.0, 0.6), rng.uniform(0.1, 0.5)
+        up = np.linspace(-1.4, 1.4, 15)
+        q = np.concatenate([up, up[::-1]])
+        approach = np.repeat([1.0, -1.0], 15)
+        # the bob hangs above the axis: the sensor holds it back
+        tau = -MASS * GRAVITY * length * np.sin(q) + offset + half * approach + 0.02 * rng.normal(size=30)
+        rows = np.column_stack([2.0 * np.arange(30), q, 0.0 * q, tau])
+        log, known = tmp_path / "static.csv", tmp_path / "known.json"
+        np.savetxt(log, rows, delimiter=",", header="t,q,dq,tau", comments="", fmt="%.17g")
+        known.write_text('{"com.bob.x": 0.0}')
+        words = ("--fit", "com.bob.z,friction", "--params", known)
+        data, _ = identified(tmp_path, slow, log, swing("q", "dq", "tau"), *words)
+        assert values(data)["torque_offset.swing"] == pytest.approx(offset, abs=0.08)
+        assert values(data)["com.bob.z"] == pytest.approx(length, abs=0.08 / (MASS * GRAVITY))
+        assert values(data)["friction.coulomb.swing"] == 0.0  # no sign is credited at rest
+
+
 def test_p49_a_still_joint(shared: Path, tmp_path: Path) -> None:
     folder = case(shared, "P49")
     robot = generated(str(folder / "still2.urdf"), symbolic=SYMBOLIC)

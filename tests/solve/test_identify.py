@@ -44,6 +44,23 @@ def test_friction_and_spring_to_the_truth(pendulum: Robot) -> None:
     assert bounds.pop("friction.viscous.elbow") == "lower" and not any(bounds.values())
 
 
+def test_every_identifiable_parameter_of_an_arm_to_the_truth(count: Callable[[int, int], int]) -> None:
+    robot = loaded("baxter")
+    for seed in range(count(1, 10)):
+        rng = np.random.default_rng(seed)
+        kinds = {"friction.coulomb": 1.0, "friction.viscous": 1.0, "rotor_inertia": 0.1, "torque_offset": 1.0}
+        truth = {f"{k}.{j}": float(size * rng.uniform(0.1, 1.0)) for k, size in kinds.items() for j in robot.joints}
+        truth |= {"payload.mass": 0.8, **{f"payload.com.{a}": float(rng.uniform(0.02, 0.1)) for a in "xyz"}}
+        truth |= {"spring.stiffness.left_s1": 24.0, "spring.rest.left_s1": -1.5}
+        del truth["torque_offset.left_s1"]
+        fit = ["friction", "spring", "rotor_inertia", "payload.mass", "payload.com"]
+        result = identify(robot, samples(robot, truth, seed=seed), fit)
+        lost = {item.name for item in result.lost}
+        assert set(result.parameters) == set(truth) and len(lost) <= 2, lost
+        for name in set(truth) - lost:
+            assert result.parameters[name] == pytest.approx(truth[name], rel=1e-6), name
+
+
 @pytest.mark.parametrize("form", ["rest", "stiffness"])
 def test_one_half_of_a_spring(pendulum: Robot, form: str) -> None:
     other = "spring.stiffness.shoulder" if form == "rest" else "spring.rest.shoulder"

@@ -16,7 +16,7 @@ from diffpbd.runtime.baxter.bag import BagWriter
 from diffpbd.runtime.baxter.ros1.messages import Header, JointState, SEAJointState
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.processing import Processing, filter_parts
-from diffpbd.runtime.logs.recording import Reading, joints_in, read_recording
+from diffpbd.runtime.logs.recording import Reading, Recording, joints_in, read_recording
 
 JOINTS = ("a", "b")
 TIME = 100.0 + 0.01 * np.arange(200)
@@ -180,6 +180,68 @@ def test_partial_messages(shared: Path, tmp_path: Path) -> None:
         said = "; ".join(found.notes)
         for words in ("array length (1), j2 missing (1), zero stamp (1)", "1 messages of other publishers", "tau_j1 (2)"):
             assert words in said
+
+
+def test_partial_messages_of_every_kind(tmp_path: Path) -> None:
+    """Any faults in any place: what is kept is what was sent, and everything else is counted."""
+    rng = np.random.default_rng(5)
+    for trial in range(10):
+        entries, kept, lost = [], [], 0
+        for k, (topic, m, t) in enumerate(states(shuffle=True)):
+            fault = int(rng.integers(40))
+            if fault == 0:  # positions alone
+                m = JointState(m.header, m.name, m.position)
+            elif fault == 1:
+                m = JointState(m.header, m.name[:1], m.position[:1], m.velocity[:1], m.effort[:1])
+            elif fault == 2:
+                m = JointState(m.header, m.name, m.position, m.velocity, m.effort * np.nan)
+            elif fault == 3:
+                m = JointState(m.header, m.name, m.position, m.velocity[:1], m.effort)
+            elif fault == 4:
+                m = JointState(Header(), m.name, m.position, m.velocity, m.effort)
+            elif fault == 5:
+                m = JointState(m.header, (*m.name, "extra"), *(np.append(v, 9.0) for v in (m.position, m.velocity, m.effort)))
+            elif fault == 6:
+                entries.append((topic, JointState(m.header, ("grip",), np.zeros(1)), t))
+            lost += fault < 5
+            kept += [k] if fault >= 5 else []
+            entries.append((topic, m, t))
+        found = read_recording(write_bag(tmp_path / f"{trial}.bag", entries), JOINTS)
+        np.testing.assert_array_equal(found.q, Q[kept])
+        np.testing.assert_array_equal(found.tau, TAU[kept])
+        counts = [int(note.split(" of ")[0]) for note in found.notes if " messages are rejected" in note or " are left out" in note]
+        assert sum(counts) == lost
+        assert set(found.breaks) == {i for i in range(1, len(kept)) if kept[i] > kept[i - 1] + 1}
+
+
+def test_torque_columns_of_a_table_are_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    fields = ("q", "dq", "actual_effort", "commanded_effort", "motor_torque", "label_effort")
+    blocks = {"q": Q, "dq": DQ, "actual_effort": TAU, "commanded_effort": 0.0 * TAU, "motor_torque": 2.0 * TAU}
+    names = [f"{f}_{j}" for f in fields[:5] for j in JOINTS] + ["label_effort_a"]  # of one joint alone: no candidate
+    table = np.column_stack([TIME, *(blocks[f] for f in fields[:5]), TIME])
+    np.savetxt(path, table, delimiter=",", header=",".join(["time", *names]), comments="", fmt="%.17g")
+    with pytest.raises(InputError, match="has 3 signals that may be the torque") as caught:
+        read_recording(path, JOINTS)
+    assert "motor_torque: not a name known here" in str(caught.value) and "label" not in str(caught.value)
+    found = read_recording(path, ("b", "a"), Reading(torque="motor_torque"))
+    np.testing.assert_array_equal(found.tau, 2.0 * TAU[:, ::-1])
+    np.savetxt(path, table[:, :7], delimiter=",", header=",".join(["time", *names[:6]]), comments="", fmt="%.17g")
+    only = read_recording(path, JOINTS)
+    np.testing.assert_array_equal(only.tau, TAU)
+    assert "torque from actual_effort" in only.notes
+
+
+@pytest.mark.parametrize("per_period", [10, 12, 25, 100])
+@pytest.mark.parametrize("periods", [3.3, 6.0])
+def test_rates_of_positions_alone(per_period: int, periods: float) -> None:
+    t = np.arange(int(per_period * periods)) / per_period
+    w, phase = 2.0 * np.pi, 0.7
+    motion = Log(t, ("a",), np.sin(w * t + phase)[:, None], np.zeros((len(t), 1)))
+    (part,) = filter_parts("x", Recording("x", t, ("a",), motion.q, None, None, None), Processing(cutoff=None))
+    inner = slice(per_period // 2, -(per_period // 2))
+    assert np.abs(part.dq[:, 0] / w - np.cos(w * t + phase))[inner].max() < 2e-3
+    assert np.abs(part.ddq[:, 0] / w**2 + np.sin(w * t + phase))[inner].max() < 4e-3
 
 
 def test_coarse_positions_have_rates_without_lag(shared: Path) -> None:
