@@ -113,6 +113,8 @@ def _from_messages(path: str | Path, joints: Sequence[str], reading: Reading) ->
 
 
 def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Recording:
+    if reading.topic is not None:
+        raise InputError(f"{path}: --topic is for bags; a table has none.")
     table = _table(path, reading)
     have = table.joints("q")
     if not have:
