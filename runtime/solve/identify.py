@@ -65,9 +65,9 @@ def identify(
     """Fit the entries of alpha that `fit` names (see `select`) to recordings; the others keep `start` or their default.
 
     Least squares of measured minus predicted torque, or Huber's `loss`, each joint weighted by its own residual, within the
-    bounds of alpha, inertias physical and drawn to the description with weight `prior`; solved by IPOPT, `starts`
-    times from different points, which `spread` distributes over workers. Raises InputError for recordings or names that do not fit, SolverError
-    for a failed solve.
+    bounds of alpha, inertias physical and drawn to the description with weight `prior`; solved by IPOPT, `starts` times
+    from different points, which `spread` distributes over workers. Raises InputError for recordings or names that do not
+    fit, SolverError for a failed solve.
     """
     if not train:
         raise InputError("No recording to fit.")
