@@ -77,7 +77,7 @@ def make_controller(data: Mapping[str, Any]) -> Controller:
         goal = [np.nan if angle is None else angle for angle in settings.pop("goal")]
         return ImpedanceController(settings["stiffness"], settings["damping"], goal,
                                    goal_speed=settings["goal_speed"])  # fmt: skip
-    raise InputError(f"There is no controller {data['name']!r}: expected hold, gravity, impedance or program.")
+    raise InputError(f"There is no controller {data['name']!r}: expected hold, gravity, impedance, mpc or program.")
 
 
 _LIMIT_ARRAYS = ("lower", "upper", "speed", "effort", "law_effort", "torque_rate")
@@ -145,6 +145,11 @@ class Configuration:
                 self.controller["command"], self.alpha, robot.n, timeout=self.controller["timeout"]
             )
             controller, model = program, program.gravity
+        elif self.controller["name"] == "mpc":
+            from diffpbd.runtime.control.mpc import MpcController
+
+            controller = MpcController(robot, self.alpha, self.limits, self.settings.period, self.controller)
+            model = gravity_model(robot, self.alpha)
         else:
             controller, model = make_controller(self.controller), gravity_model(robot, self.alpha)
         if self.owner is GravityOwner.ROBOT:
