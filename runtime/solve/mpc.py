@@ -27,6 +27,7 @@ from diffpbd.runtime.solve.mpc_problem import (
     Status,
     Task,
     Weights,
+    check_step,
     holding_torque,
 )
 
@@ -89,6 +90,7 @@ class Mpc:
         `damping` [N·m·s/rad] of the fall-back torque."""
         n = robot.n
         step = robot.h if h is None else h
+        check_step(step)
         rows, tip = (weights or Weights()).rows(n)
         limits = (bounds or Bounds.of(robot, step)).rows(n)
         values = robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.array(alpha, dtype=np.float64)

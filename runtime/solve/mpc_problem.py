@@ -23,7 +23,7 @@ from diffpbd.runtime.function import Function
 from diffpbd.runtime.library import FloatArray
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["MAX_HORIZON", "NONE", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "holding_torque"]
+__all__ = ["MAX_HORIZON", "NONE", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "check_step", "holding_torque"]
 
 MAX_HORIZON = 50
 NONE = 1e20
@@ -176,8 +176,7 @@ class Problem:
             object.__setattr__(self, name, array)
         if not 1 <= self.horizon <= MAX_HORIZON:
             raise InputError(f"MPC: the horizon must be from 1 to {MAX_HORIZON} steps, found {self.horizon}.")
-        if not (np.isfinite(self.h) and self.h > 0):
-            raise InputError(f"MPC: the step must be above 0 s, found {self.h}.")
+        check_step(self.h)
         if not all(np.isfinite(p) and p > 0 for p in self.price):
             raise InputError(f"MPC: the prices of broken bounds must be above 0, found {self.price}.")
 
@@ -219,6 +218,12 @@ class Problem:
             P, PD = guess.P[rows], guess.PD[rows]
         P[0], PD[0] = task.p, task.pd
         return U, P, PD
+
+
+def check_step(h: float) -> None:
+    """Refuse a step [s] that is none."""
+    if not (np.isfinite(h) and h > 0):
+        raise InputError(f"MPC: the step must be above 0 s, found {h}.")
 
 
 def holding_torque(robot: Robot, p: FloatArray, alpha: FloatArray) -> FloatArray:
