@@ -44,6 +44,7 @@ CONSTANTS: Final = (
     Constant("mpc_price", 1.5, "1", "mpc: price of a defect over the largest multiplier of the dynamics"),
     Constant("mpc_decrease", 1e-4, "1", "mpc: share of the promised decrease that a step must bring"),
     Constant("mpc_rounding", 1e-12, "1", "mpc: share of the merit that is rounding"),
+    Constant("mpc_stuck", 1e-3, "1", "mpc: relative change of u that is still wanted when a line search finds no step"),
     Constant("mpc_most", 1e6, "1", "mpc: largest number of iterations that is taken as such"),
     Constant("mpc_halvings", 10, "1", "mpc: step lengths tried in a line search"),
 )
