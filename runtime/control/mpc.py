@@ -49,7 +49,8 @@ class MpcController:
             raise InputError(f"MPC weights: there is no {', '.join(unknown)}; expected some of {', '.join(WEIGHTS)}.")
         self.reference: Reference
         if log is not None:
-            self.reference = LogReference(*(np.array(log[k], dtype=np.float64) for k in ("time", "q", "dq")), speed)
+            time, q, dq = (np.array(log[key], dtype=np.float64) for key in ("time", "q", "dq"))
+            self.reference = LogReference(time, q, dq, speed)
         else:
             angles = [None] * robot.n if goal is None else goal
             self.reference = GoalReference(np.array([np.nan if a is None else a for a in angles], dtype=np.float64), speed)
@@ -60,7 +61,7 @@ class MpcController:
         self.mpc = Mpc(
             robot, horizon, weights=Weights(**given), bounds=bounds, h=period, alpha=self._alpha, delay=delay
         )
-        self._nodes = period * (np.arange(horizon + 1) + delay)
+        self._nodes: FloatArray = period * (np.arange(horizon + 1, dtype=np.float64) + delay)
 
     def start(self, q: FloatArray) -> None:
         """From the measured pose; no plan, no torque on its way but what holds it."""
@@ -76,7 +77,7 @@ class MpcController:
         if not (lower < upper).all():
             raise SolverError("Holding the arm takes more than the effort limits: there is no torque to plan with.")
         self.mpc.set_torque_bounds(lower, upper)
-        P, PD = self.reference.at(time + self._nodes)
+        P, PD = self.reference.at(np.asarray(time + self._nodes, dtype=np.float64))
         return self.mpc.tick(time, q, dq, P, PD).torque - hold
 
     def settings(self) -> dict[str, object]:

@@ -7,6 +7,7 @@ import time as clock
 import numpy as np
 
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.library import FloatArray
 from diffpbd.runtime.rollout import Rollout
 from diffpbd.runtime.solve.mpc_problem import Plan, Problem, Status, Task
 
@@ -40,8 +41,8 @@ class Embedded:
         function = robot.function("mpc")
         assert isinstance(function, Rollout)
         self.problem = problem
-        self._state = [np.zeros(n) for _ in range(3)]
-        self._references = [np.zeros((N + 1, n)), np.zeros((N + 1, n)), np.zeros((N, n)), np.zeros((N + 1, 3))]
+        self._state: list[FloatArray] = [np.zeros(n) for _ in range(3)]
+        self._references: list[FloatArray] = [np.zeros((N + 1, n)), np.zeros((N + 1, n)), np.zeros((N, n)), np.zeros((N + 1, 3))]
         self._options = np.array([COLD, 1, PROGRAM_ITERATIONS, GAP, STEP, *problem.price])
         self._guess = [np.zeros((N + 1, n)), np.zeros((N + 1, n)), np.zeros((N, n))]
         self._out = [np.zeros((N, n)), np.zeros((N + 1, n)), np.zeros((N + 1, n)), np.zeros(INFO_SIZE)]

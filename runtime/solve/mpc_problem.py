@@ -118,7 +118,8 @@ class Bounds:
         for row in (2, 5):
             if not (rows[row] > 0).all():
                 raise InputError(f"MPC bounds: {names[row]} must be above 0 for every joint.")
-        return np.clip(rows, -NONE, NONE)
+        result: FloatArray = np.clip(rows, -NONE, NONE)
+        return result
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,7 +52,7 @@ def run_closed_loop(mpc: Mpc, reference: Reference, start: FloatArray, duration:
     count = round(duration / h)
     if not 1 <= count <= MAX_TICKS:
         raise InputError(f"MPC: {duration:g} s in steps of {h:g} s are {count} ticks; expected 1 to {MAX_TICKS}.")
-    nodes = h * (np.arange(N + 1) + mpc.delay)
+    nodes: FloatArray = h * (np.arange(N + 1, dtype=np.float64) + mpc.delay)
     step = robot.function("joint_step")
     q, dq, tau = (np.zeros((count + 1, robot.n)) for _ in range(3))
     seconds = np.zeros(count)
@@ -62,7 +62,7 @@ def run_closed_loop(mpc: Mpc, reference: Reference, start: FloatArray, duration:
     mpc.start(hold)
     waiting = deque([hold] * mpc.delay)
     for k in range(count):
-        tick = mpc.tick(k * h, q[k], dq[k], *reference.at(k * h + nodes))
+        tick = mpc.tick(k * h, q[k], dq[k], *reference.at(np.asarray(k * h + nodes, dtype=np.float64)))
         seconds[k] = tick.seconds
         waiting.append(tick.torque)
         tau[k] = waiting.popleft()
@@ -71,7 +71,7 @@ def run_closed_loop(mpc: Mpc, reference: Reference, start: FloatArray, duration:
         except SolverError as error:
             raise SolverError(f"Tick {k + 1}, at {k * h:g} s: {error}") from None
     tau[count] = tau[count - 1]
-    time = h * np.arange(count + 1)
+    time: FloatArray = np.asarray(h * np.arange(count + 1), dtype=np.float64)
     wanted, _ = reference.at(time)
     rms = np.sqrt(((q[1:] - wanted[1:]) ** 2).mean(axis=0))
     return ClosedLoop(

@@ -128,8 +128,8 @@ class Structured:
         upper[:, 4 * n : 6 * n] = np.concatenate([b[4], b[5]]) - c
         lower[:, 6 * n :] = np.concatenate([b[3], -b[5]]) - c
         H, g = np.zeros((N + 1, 2 * nz, 2 * nz)), np.zeros((N + 1, 2 * nz))
-        at = np.arange(2 * nz)
-        H[:, at, at] = REGULARISATION
+        every = np.arange(2 * nz)
+        H[:, every, every] = REGULARISATION
         self._node_costs(task, P, H, g)
         i = np.arange(n)
         H[:, 2 * n + i, 2 * n + i] += w[3]
