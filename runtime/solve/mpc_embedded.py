@@ -18,8 +18,8 @@ PROGRAM_ITERATIONS = 30
 """Interior-point iterations of one program; 5 to 12 are usual."""
 TICK_ITERATIONS = 16
 """The same where a tick has one program: what bounds its longest time (0.1 ms each on Baxter's arm at 20 steps)."""
-GAP = 1e-6
-"""[1] Duality gap over the cost at which a program is solved."""
+GAP, TICK_GAP = 1e-8, 1e-6
+"""[1] Duality gap over the cost at which a program is solved: of a sequence, and of a tick with one program."""
 STEP = 1e-8
 """[1] Relative change of the torques at which the sequence of programs has converged."""
 INFO_SIZE = 8
@@ -66,7 +66,7 @@ class Embedded:
         self._options[0] = COLD if guess is None else SHIFTED if shifted else GUESS
         if guess is not None:
             self._begin_at(guess)
-        self._options[2] = TICK_ITERATIONS if programs == 1 else PROGRAM_ITERATIONS
+        self._options[2:4] = (TICK_ITERATIONS, TICK_GAP) if programs == 1 else (PROGRAM_ITERATIONS, GAP)
         if not np.isfinite(seconds):
             self._options[1] = programs
             return self._plan(self._call(), 0, 0)
