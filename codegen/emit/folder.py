@@ -69,17 +69,17 @@ def write_folder(
     if geared and not singular:
         followers = ", ".join(j.name for j in robot.joints if j.mimic is not None)
         say(
-            f"joints that mimic others ({followers}) are folded into every function but the steps: joint_step, rollouts, "
-            "node_torque, steps in maximal coordinates and what identification needs are left out; hold these joints in a "
-            "recipe to have them"
+            f"joints that mimic others ({followers}) are folded into every function; steps in maximal coordinates and what "
+            "identification needs are left out: hold these joints in a recipe to have them"
         )
     elif massless and not singular:
         names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)
         say(f"links without mass or inertia of their own: {names}; steps in maximal coordinates are left out")
-    if not singular and not geared:
+    if not singular:
         clock = time.perf_counter()
-        work = sources.add_joint_step(emission, joint_step.kernels(model, prepare(model)), robot.n, model.entries)
-        mpc.add_mpc(emission, robot.n, len(model.entries))
+        kernels, n = joint_step.kernels(model, prepare(model)), model.tree.freedoms
+        work = sources.add_joint_step(emission, kernels, n, robot.n, model.entries)
+        mpc.add_mpc(emission, n, len(model.entries))
         graphs["joint_step"] = joint_step.casadi_function(model)
         seconds["joint_step"], clock = time.perf_counter() - clock, time.perf_counter()
     if not singular and not geared and not massless:

@@ -153,8 +153,10 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec]) -
     emission.add(path, "functions.c", functions=entries, rows=rows, row_kernels=row_kernels)
 
 
-def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, alpha: Sequence[Parameter]) -> int:
-    """The joint-space step, its derivatives and rollouts; returns the size of its work array."""
+def add_joint_step(
+    emission: Emission, graphs: Sequence[ca.Function], n: int, links: int, alpha: Sequence[Parameter]
+) -> int:
+    """The joint-space step, its derivatives and rollouts, on n coordinates; returns the size of its work array."""
     accumulating = {"adjoint_parameters"}
     kernels = [kernel(g, f"k_{g.name()}", accumulate=g.name() in accumulating) for g in graphs]
     by_name = {g.name(): (g, k) for g, k in zip(graphs, kernels, strict=True)}
@@ -166,11 +168,11 @@ def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, al
     named = {c.name: int(c.value) if c.name in INTEGERS else literal(c.value) for c in CONSTANTS}
     emission.add(
         "src/joint_step.c", "joint_step.c",
-        n=n, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work, kernels=kernels,
+        n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work, kernels=kernels,
         mass_size=mass, factors_size=factors, deep=deep, **named,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(len(k.text) for k in kernels)
-    size = model + (12 + 6 + 13) * n + mass + factors + kernel_work + (9 * n + 1 + len(alpha) if deep else 0)
+    size = model + (12 + 6) * links + 13 * n + mass + factors + kernel_work + (9 * n + 1 + len(alpha) if deep else 0)
 
     def count(*names: str) -> int:
         return sum(by_name[k][1].operations for k in names)

@@ -65,7 +65,7 @@ def add_steps(emission: Emission, model: Model, variants: Sequence[StepVariant],
     def first(kind: str) -> int:
         return min(k for name, k in index.items() if name.startswith(kind))
 
-    sizes = [size * model.robot.n for size in block_sizes(model.tree).values()]
+    sizes = list(block_sizes(model.tree).values())
     named = {c.name: literal(c.value) for c in CONSTANTS}
     chosen = next(e for e, v in zip(entries, variants, strict=True) if v.name == default)
     emission.add(
@@ -91,7 +91,7 @@ def _emit_variant(robot: str, writer: CallWriter, model: Model, v: StepVariant, 
         for k, s in enumerate(v.full.inputs[name]):
             if position + k in changing:
                 active.add(s)
-        position += size * model.robot.n
+        position += size
     wanted = frozenset(active)
     return _Variant(
         f"{robot}_step_{v.name}",

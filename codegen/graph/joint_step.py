@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import casadi as ca
 
+from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.symbolic import elimination, forces, joint_space, joint_space_jacobian
@@ -55,20 +56,19 @@ def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
 
 def node_torque(model: Model) -> ca.Function:
     """Torque without friction, rate at the node → what the sensor reads: friction and offset added."""
-    n = model.robot.n
-    u, pd = ca.SX.sym("u", n), ca.SX.sym("pd", n)
-    program = forces.friction_program(n)
-    friction = inline(program, {k: pd if k == "pd" else model.blocks[k] for k in program.inputs})["torque"]
-    return _function(
-        "node_torque", {"u": u, "pd": pd, "alpha": model.alpha}, {"reading": u - friction + model.blocks["offset"]}
-    )
+    gears = gears_of(model.robot)
+    u, pd = ca.SX.sym("u", gears.n), ca.SX.sym("pd", gears.n)
+    program, rate = forces.friction_program(model.robot.n), gears.rates(pd)
+    friction = gears.torques(inline(program, {k: rate if k == "pd" else model.blocks[k] for k in program.inputs})["torque"])
+    reading = u - friction + gears.chosen(model.blocks["offset"])
+    return _function("node_torque", {"u": u, "pd": pd, "alpha": model.alpha}, {"reading": reading})
 
 
 class Residuals:
     """h F and h G of a model on symbols of their own."""
 
     def __init__(self, model: Model) -> None:
-        n = model.robot.n
+        n = model.tree.freedoms
         self.n = n
         self.p, self.pd, self.u, self.p_next, self.pd_next = (
             ca.SX.sym(k, n) for k in ("p", "pd", "u", "p_next", "pd_next")
