@@ -42,7 +42,8 @@ class Embedded:
         assert isinstance(function, Rollout)
         self.problem = problem
         self._state: list[FloatArray] = [np.zeros(n) for _ in range(3)]
-        self._references: list[FloatArray] = [np.zeros((N + 1, n)), np.zeros((N + 1, n)), np.zeros((N, n)), np.zeros((N + 1, 3))]
+        shapes = ((N + 1, n), (N + 1, n), (N, n), (N + 1, 3))
+        self._references: list[FloatArray] = [np.zeros(shape) for shape in shapes]
         self._options = np.array([COLD, 1, PROGRAM_ITERATIONS, GAP, STEP, *problem.price])
         self._guess = [np.zeros((N + 1, n)), np.zeros((N + 1, n)), np.zeros((N, n))]
         self._out = [np.zeros((N, n)), np.zeros((N + 1, n)), np.zeros((N + 1, n)), np.zeros(INFO_SIZE)]
