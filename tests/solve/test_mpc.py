@@ -89,6 +89,8 @@ def test_a_state_beyond_its_bounds_comes_back() -> None:
     outside = mpc.task([0.1, -0.3], [1.2, 0.0], [0.3, -0.2], U=np.zeros(2))
     plan = mpc.solve(outside)
     assert plan.status is Status.SOLVED and plan.violation > 0.05
+    best = pendulum(backend="ipopt")[0].solve(outside)
+    assert best.status is Status.SOLVED and plan.cost == pytest.approx(best.cost, rel=1e-4)
     over = np.maximum(mpc.problem.bounds[3] - plan.P, 0).max(axis=1)
     assert over[-1] < BOUND and abs(plan.PD[-1]).max() < 1.3
     assert (np.abs(plan.U) <= mpc.problem.bounds[1]).all()
