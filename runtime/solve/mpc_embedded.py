@@ -16,7 +16,7 @@ __all__ = ["Embedded"]
 GUESS, SHIFTED, COLD = 0.0, 1.0, 2.0
 PROGRAM_ITERATIONS = 30
 """Interior-point iterations of one program; 5 to 12 are usual."""
-TICK_ITERATIONS = 16
+TICK_ITERATIONS = 15
 """The same where a tick has one program: what bounds its longest time (0.1 ms each on Baxter's arm at 20 steps)."""
 GAP, TICK_GAP = 1e-8, 1e-6
 """[1] Duality gap over the cost at which a program is solved: of a sequence, and of a tick with one program."""
