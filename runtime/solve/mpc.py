@@ -133,16 +133,20 @@ class Mpc:
         self, p: npt.ArrayLike, pd: npt.ArrayLike, P: npt.ArrayLike, PD: npt.ArrayLike | None = None,
         U: npt.ArrayLike | None = None, tip: npt.ArrayLike | None = None, u_last: npt.ArrayLike | None = None,
     ) -> Task:  # fmt: skip
-        """A tick's data from references: P (N + 1, n) or a pose (n,), PD zero, U and u_last the torque that holds p."""
+        """A tick's data from references: P (N + 1, n) or a pose (n,), PD zero, U and u_last the torque that holds p, the tip
+        where P puts it."""
         n, N = self.problem.robot.n, self.problem.horizon
         state = [_array(name, value, (n,)) for name, value in (("p", p), ("pd", pd))]
+        positions = _trajectory("P", P, (N + 1, n))
         hold = None
         if u_last is None or U is None:
             hold = holding_torque(self.problem.robot, state[0], self.problem.alpha)
+        if tip is None and self.problem.tip_weights.any():
+            tip = self.problem.robot.tip_pose(positions, alpha=self.problem.alpha).position
         return Task(
             state[0], state[1],
             _array("u_last", hold if u_last is None else u_last, (n,)),
-            _trajectory("P", P, (N + 1, n)), _trajectory("PD", np.zeros(n) if PD is None else PD, (N + 1, n)),
+            positions, _trajectory("PD", np.zeros(n) if PD is None else PD, (N + 1, n)),
             _trajectory("U", hold if U is None else U, (N, n)),
             _trajectory("tip", np.zeros(3) if tip is None else tip, (N + 1, 3)),
         )  # fmt: skip
@@ -157,7 +161,7 @@ class Mpc:
     ) -> Tick:  # fmt: skip
         """The torque for the state measured at `time` [s]; references begin where the torque acts, `delay` steps later.
 
-        Whatever fails (a state that is not finite, the prediction, the solver, its time), there is a torque: the row of the
+        Whatever fails (a state or reference that is not finite, the prediction, the solver), there is a torque: the row of the
         last plan that is for now, at most `reuse` times in a row, then the holding torque with damping. After that the next
         solve starts cold.
         """
@@ -165,7 +169,8 @@ class Mpc:
         plan: Plan | None = None
         status = Status.BAD_INPUT
         state = np.array([np.asarray(p, dtype=np.float64), np.asarray(pd, dtype=np.float64)])
-        if np.isfinite(state).all() and np.isfinite(time):
+        references = [np.asarray(r, dtype=np.float64) for r in (P, PD, U, tip) if r is not None]
+        if np.isfinite(time) and all(np.isfinite(values).all() for values in (state, *references)):
             try:
                 measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
                 self._hold = measured - self._damping * state[1]

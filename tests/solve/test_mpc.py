@@ -187,6 +187,8 @@ def test_what_is_not_finite_never_comes_out() -> None:
     reused = mpc.tick(0.12, [0.1, np.nan], [0.0, 0.0], [0.3, -0.1])
     np.testing.assert_array_equal(reused.torque, good.plan.U[1] if good.plan else None)
     assert np.isfinite(mpc.tick(np.nan, [0.1, 0.0], [0.0, 0.0], [0.3, -0.1]).torque).all()
+    without = mpc.tick(0.14, [0.1, 0.0], [0.0, 0.0], [np.nan, -0.1])
+    assert without.status is Status.BAD_INPUT and np.isfinite(without.torque).all()
 
 
 def test_a_goal_is_reached_and_kept() -> None:
@@ -194,6 +196,17 @@ def test_a_goal_is_reached_and_kept() -> None:
     run = run_closed_loop(Mpc(robot, 10), GoalReference(np.array([0.4, np.nan]), 0.8), np.zeros(2), 1.5)
     np.testing.assert_allclose(run.q[-1], [0.4, 0.0], atol=2e-3)
     assert run.violation == 0.0 and run.sources == {PlanSource.SOLVED: 150}
+
+
+def test_the_tip_alone_leads_the_arm() -> None:
+    """Without weights on positions, the tip goes where the reference's tip is."""
+    robot = loaded("double_pendulum")
+    mpc = Mpc(robot, 12, weights=Weights(p=0.0, pd=1e-3, tip=10.0), h=0.02)
+    goal = np.array([0.4, 0.5])
+    task = mpc.task([0.0, 0.2], [0.0, 0.0], goal)
+    np.testing.assert_allclose(task.tip[3], robot.tip_pose(goal).position)
+    run = run_closed_loop(mpc, GoalReference(goal, 1.0), np.array([0.0, 0.2]), 2.0)
+    np.testing.assert_allclose(robot.tip_pose(run.q[-1]).position, task.tip[3], atol=2e-3)
 
 
 def test_references() -> None:
