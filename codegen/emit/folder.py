@@ -15,11 +15,12 @@ from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.emit import mpc, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
+from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.generate import Row, versions
 from diffpbd.codegen.graph import joint_step, maximal
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build, prepare
+from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.graph.parameters import upper_triangle
 from diffpbd.codegen.problems import identification
 from diffpbd.runtime.errors import InputError
@@ -77,9 +78,8 @@ def write_folder(
         say(f"links without mass or inertia of their own: {names}; steps in maximal coordinates are left out")
     if not singular:
         clock = time.perf_counter()
-        kernels, n = joint_step.kernels(model, prepare(model)), model.tree.freedoms
-        work = sources.add_joint_step(emission, kernels, n, robot.n, model.entries)
-        mpc.add_mpc(emission, n, len(model.entries))
+        work = sources.add_joint_step(emission, step_kernels(model), model.tree.freedoms, robot.n, model.entries)
+        mpc.add_mpc(emission, model.tree.freedoms, len(model.entries))
         graphs["joint_step"] = joint_step.casadi_function(model)
         seconds["joint_step"], clock = time.perf_counter() - clock, time.perf_counter()
     if not singular and not geared and not massless:

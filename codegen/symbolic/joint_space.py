@@ -75,7 +75,7 @@ def step_wrenches(b: Program, tree: Tree, at1: Pose, half0: Half, body: Any) -> 
     """h W of every link over a step from `half0` to `at1`."""
     result = []
     for i in range(tree.n):
-        with b.part():
+        with b.part(i):
             A = second_moment(b, at1.R[i], at1.o[i], half0, i)
             force = b.let(first_moment(b, at1.R[i], at1.o[i], body, i) - half0.first[i])
             result.append((b.let(axial(A)), force))
@@ -102,7 +102,7 @@ def end_terms(
     k, inverse = b.let(h / 2), b.let(1 / h)
     pushed = []
     for i in range(tree.n):
-        with b.part():
+        with b.part(i):
             moment = b.let(inverse * momenta[i][0] + k * cross(first1[i], gravity))
             pushed.append((moment, b.let(inverse * momenta[i][1] + k * body[0, i] * gravity)))
     rigid = gears.torques(b, tree, project(b, tree, at1.screw, pushed))
@@ -278,7 +278,6 @@ def velocity_gradient(tree: Tree) -> Program:
 @cache
 def velocity_newton(tree: Tree) -> Program:
     """Newton direction of `velocity_gradient` at ṗ."""
-    n = tree.n
     b = Program("joint_step_velocity_newton", "Newton direction of the implicit friction kick.")
     M, h = b.input("M", *joint_systems.inertia_shape(tree)), b.scalar("h")
     pd, gradient = b.input("pd", tree.freedoms), b.input("gradient", tree.freedoms)

@@ -227,7 +227,6 @@ def blocks(
 
 def declare_blocks(b: Program, tree: Tree) -> tuple[Any, Blocks]:
     """Declare the shared inputs; returns h and the blocks with the friction slope in M₁."""
-    n = tree.n
     p, pd, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "p_next", "pd_next"))
     h = b.scalar("h")
     frames, body, gravity = model_inputs(b, tree)

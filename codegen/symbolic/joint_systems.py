@@ -59,7 +59,7 @@ def inertia_solve(b: Program, tree: Tree, M: Any, more: Any, rhs: Any) -> Any:
         factors = elimination.factors(b, b.let(M + diagonal(more)), symmetric=True)
         return elimination.solve(b, factors, rhs)
     links, screws, extra = _unpack(tree, M)
-    total = b.each(tree.n, lambda i: extra[i] + more[i])
+    total = [extra[i] + more[i] for i in range(tree.n)]
     return tree_elimination.solve(b, tree, tree_elimination.factors(b, tree, screws, links, screws, total), screws, rhs)
 
 

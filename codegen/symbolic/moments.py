@@ -47,7 +47,7 @@ def pose(b: Program, tree: Tree, frames: Frames, p: Any) -> Pose:
     o: list[Any] = []
     screw: list[tuple[Any, Any]] = []
     for i in range(tree.n):
-        with b.part():
+        with b.part(i):
             E = Matrix(3, 3, list(frames.before[0:9, i]))
             d = frames.before[9:12, i]
             if tree.parents[i] >= 0:
@@ -80,7 +80,7 @@ def half_moments(b: Program, tree: Tree, at: Pose, body: Any) -> Half:
     """One side of every moment: Σ Hᵀ per link, from `body` (10 × n: m, m c, then I about the link origin)."""
     tensors, firsts = [], []
     for i in range(tree.n):
-        with b.part():
+        with b.part(i):
             m, mc = body[0, i], body[1:4, i]
             inertia = symmetric(list(body[4:10, i]))
             J = b.let(Matrix.eye(3) * (inertia.trace() / 2) - inertia)
@@ -153,7 +153,7 @@ def link_couplings(
     """`Coupling` of every link for the motions y and x (the same pose twice: spatial inertias)."""
     result = []
     for i in range(tree.n):
-        with b.part():
+        with b.part(i):
             A = second_moment(b, y.R[i], y.o[i], x, i)
             if symmetric_moment:
                 A = Matrix([[A[0, 0], A[0, 1], A[0, 2]], [A[0, 1], A[1, 1], A[1, 2]], [A[0, 2], A[1, 2], A[2, 2]]])
@@ -182,7 +182,7 @@ def weights(b: Program, tree: Tree, first: list[Any], body: Any, gravity: Any) -
     """Weight of every link as a wrench; `first` are its ∫ x dm."""
     result = []
     for i in range(tree.n):
-        with b.part():
+        with b.part(i):
             result.append((b.let(cross(first[i], gravity)), b.let(body[0, i] * gravity)))
     return result
 
@@ -192,7 +192,7 @@ def project(b: Program, tree: Tree, screws: list[tuple[Any, Any]], wrenches: lis
     total = list(wrenches)
     powers: list[Any] = [None] * tree.n
     for i in range(tree.n - 1, -1, -1):
-        with b.part():
+        with b.part(i):
             powers[i] = pairing(b, screws[i], total[i])
             if tree.parents[i] >= 0:
                 total[tree.parents[i]] = add(b, total[tree.parents[i]], total[i])

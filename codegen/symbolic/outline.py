@@ -8,8 +8,8 @@ that calls pass pointers and nothing is gathered. Code for a chain of sixty join
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -39,9 +39,9 @@ class _Stretch:
     results: list[sp.Symbol]
 
 
-def outlined(program: Program) -> Program:
-    """The same program as calls of kernels alone."""
-    flat = program.flatten(digits=DIGITS)
+def outlined(program: Program, known: Mapping[sp.Symbol, Any] | None = None) -> Program:
+    """The same program as calls of kernels alone; inputs with `known` numbers (zeros and ones, say) are folded in."""
+    flat = program.flatten(digits=DIGITS, known=known)
     stretches, outputs = _stretches(flat)
     result = Program(program.name, program.doc, dict(flat.inputs))
     home: dict[sp.Symbol, _Home] = {}
@@ -52,7 +52,7 @@ def outlined(program: Program) -> Program:
     for number, stretch in enumerate(stretches):
         if not stretch.results:
             continue
-        kernel, arguments = _kernel(program.name, stretch, home, blocks)
+        kernel, arguments = _kernel(stretch, home, blocks)
         values = result.call(kernel, **arguments)["y"]
         blocks[number] = list(values)
         home.update({s: _Home(number, k) for k, s in enumerate(stretch.results)})
@@ -61,13 +61,25 @@ def outlined(program: Program) -> Program:
     return result
 
 
+def pruned(program: Program, outputs: Sequence[str]) -> Program:
+    """A call program with some of its outputs, and the calls that these need."""
+    kept = {k: program.outputs[k] for k in outputs}
+    needed = {s for m in kept.values() for s in m.free_symbols}
+    calls = []
+    for call in reversed(program.calls()):
+        if any(s in needed for m in call.outputs.values() for s in m):
+            needed.update(s for m in call.arguments.values() for s in m.free_symbols)
+            calls.append(call)
+    return replace(program, name=f"{program.name}_{'_'.join(outputs)}", statements=[*reversed(calls)], outputs=kept)
+
+
 def _at(blocks: dict[str | int, list[Any]], home: _Home) -> Any:
     return blocks[home.block][home.index]
 
 
 def _stretches(flat: Program) -> tuple[list[_Stretch], dict[str, Any]]:
     """The parts of a flat program, and its outputs as symbols and numbers alone."""
-    parts = [list(group) for _, group in groupby(flat.statements, key=lambda s: s.part)]  # type: ignore[union-attr]
+    parts = _merged([s for s in flat.statements if isinstance(s, Assign)])
     made = {s.symbol: k for k, part in enumerate(parts) for s in part}
     named: dict[Any, sp.Symbol] = {}
     for m in flat.outputs.values():
@@ -84,10 +96,35 @@ def _stretches(flat: Program) -> tuple[list[_Stretch], dict[str, Any]]:
     return result[::-1], outputs
 
 
-def _reads(stretch: _Stretch) -> Iterator[sp.Symbol]:
-    """What a stretch reads from outside, in the order of the text."""
+def _merged(statements: Sequence[Assign]) -> list[list[Assign]]:
+    """Parts of a flat program: what is about one link is one part as far as its order allows.
+
+    A part joins the last one of the same link unless it reads something that is made after that one. What needs inputs alone
+    and is about no link comes first of all.
+    """
+    result: list[list[Assign]] = [[]]
+    made: dict[sp.Symbol, int] = {}
+    last: dict[int, int] = {}
+    for _, group in groupby(statements, key=lambda s: s.part):
+        part = list(group)
+        link = part[0].link
+        newest = max((made.get(s, 0) for s in _reads(part)), default=0)
+        joined = last.get(link) if link >= 0 else 0
+        if joined is not None and joined >= newest:
+            at = joined
+            result[at] += part
+        else:
+            at = len(result)
+            result.append(part)
+            last[link] = at
+        made.update((s.symbol, at) for s in part)
+    return [part for part in result if part]
+
+
+def _reads(statements: Iterable[Assign]) -> Iterator[sp.Symbol]:
+    """What a part reads from outside, in the order of the text."""
     own: set[sp.Symbol] = set()
-    for s in stretch.statements:
+    for s in statements:
         for node in sp.preorder_traversal(s.expression):
             if node.is_Symbol and node not in own:
                 yield node
@@ -95,18 +132,18 @@ def _reads(stretch: _Stretch) -> Iterator[sp.Symbol]:
 
 
 def _kernel(
-    name: str, stretch: _Stretch, home: dict[sp.Symbol, _Home], blocks: dict[str | int, list[Any]]
+    stretch: _Stretch, home: dict[sp.Symbol, _Home], blocks: dict[str | int, list[Any]]
 ) -> tuple[Program, dict[str, Any]]:
     """The kernel of a stretch, made once for each text, and the arguments of this call."""
     spans: dict[str | int, tuple[int, int]] = {}
-    for s in _reads(stretch):
+    for s in _reads(stretch.statements):
         at = home[s]
         low, high = spans.get(at.block, (at.index, at.index))
         spans[at.block] = (min(low, at.index), max(high, at.index))
     spans = dict(sorted(spans.items(), key=lambda item: list(blocks).index(item[0])))
     renamed: dict[sp.Symbol, sp.Symbol] = {}
     order = {block: k for k, block in enumerate(spans)}
-    for s in _reads(stretch):
+    for s in _reads(stretch.statements):
         at = home[s]
         renamed[s] = sp.Symbol(f"x{order[at.block]}_{at.index - spans[at.block][0]}", real=True)
     for k, statement in enumerate(stretch.statements):
@@ -116,14 +153,14 @@ def _kernel(
     results = tuple(renamed[s] for s in stretch.results)
     key = (sizes, text, results)
     if key not in _kernels:
-        _kernels[key] = _build(f"{name}_{len(_kernels)}", sizes, text, results)
+        _kernels[key] = _build(sizes, text, results)
     return _kernels[key], {
         f"x{k}": Matrix(blocks[block][low : high + 1]) for k, (block, (low, high)) in enumerate(spans.items())
     }
 
 
-def _build(name: str, sizes: Iterable[int], text: Iterable[Any], results: Iterable[sp.Symbol]) -> Program:
-    kernel = Program(name, "One link's or joint's share.")
+def _build(sizes: Iterable[int], text: Iterable[Any], results: Iterable[sp.Symbol]) -> Program:
+    kernel = Program("link", "One link's or joint's share.")
     for k, size in enumerate(sizes):
         kernel.input(f"x{k}", size)
     kernel.statements.extend(Assign(sp.Symbol(f"t{k + 1}", real=True), e) for k, e in enumerate(text))

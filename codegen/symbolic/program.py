@@ -40,11 +40,13 @@ NUMPY_NAMES: Mapping[type[sp.Function], str] = {
 
 @dataclass(frozen=True)
 class Assign:
-    """`symbol = expression`; `part` numbers the stretch of the program it stands in (`Program.part`)."""
+    """`symbol = expression`; `part` numbers the stretch of the program it stands in, `link` the link or joint that this one is
+    about, −1 for none (`Program.part`)."""
 
     symbol: sp.Symbol
     expression: Scalar
     part: int = 0
+    link: int = -1
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Program:
     _known: dict[Scalar, sp.Symbol] = field(default_factory=dict, repr=False)
     _count: int = 0
     _part: int = 0
+    _link: int = -1
     digits: int = 0
     """Names are padded to so many digits, so that sorting by name (SymPy does) keeps the order of their making."""
 
@@ -111,21 +114,21 @@ class Program:
         if symbol is None:
             symbol = self._fresh()
             self._known[positive] = symbol
-            self.statements.append(Assign(symbol, positive, self._part))
+            self.statements.append(Assign(symbol, positive, self._part, self._link))
         return symbol if sign == 1 else -symbol
 
     @contextlib.contextmanager
-    def part(self) -> Iterator[None]:
-        """A stretch that stands for one link or joint: `outline` looks for the same stretch at others."""
-        self._part += 1
+    def part(self, link: int) -> Iterator[None]:
+        """A stretch that is about one link or joint: `outline` looks for the same stretch at others."""
+        self._part, self._link = self._part + 1, link
         yield
-        self._part += 1
+        self._part, self._link = self._part + 1, -1
 
     def each(self, count: int, entry: Callable[[int], Scalar]) -> Any:
         """A column of named values, one part for each."""
         values = []
         for i in range(count):
-            with self.part():
+            with self.part(i):
                 values.append(self.let(entry(i)))
         return Matrix(values)
 
@@ -210,8 +213,13 @@ class Program:
             result.output(key, value)
         return result
 
-    def flatten(self, name: str | None = None, digits: int = 0) -> Program:
-        """The same program as one list of assignments: every call expanded in place. Parts stay parts."""
+    def flatten(
+        self, name: str | None = None, digits: int = 0, known: Mapping[sp.Symbol, Scalar] | None = None
+    ) -> Program:
+        """The same program as one list of assignments: every call expanded in place. Parts stay parts.
+
+        Inputs with `known` numbers stay inputs, but nothing reads them.
+        """
         flat = Program(name or f"{self.name}_flat", self.doc, digits=digits)
         inputs = {k: flat.input(k, m.rows, m.cols) for k, m in self.inputs.items()}
 
@@ -221,7 +229,7 @@ class Program:
                 if isinstance(statement, Assign):
                     if statement.part != part:
                         part = statement.part
-                        flat._part += 1
+                        flat._part, flat._link = flat._part + 1, statement.link
                     binding[statement.symbol] = flat._let(statement.expression.xreplace(binding))
                 else:
                     inner: dict[sp.Symbol, Scalar] = {}
@@ -235,7 +243,7 @@ class Program:
             return {k: m.xreplace(binding) for k, m in program.outputs.items()}
 
         binding = {s: new for k, m in self.inputs.items() for s, new in zip(m, inputs[k], strict=True)}
-        for key, value in expand(self, binding).items():
+        for key, value in expand(self, binding | dict(known or {})).items():
             flat.output(key, flat.let(value))
         return flat
 

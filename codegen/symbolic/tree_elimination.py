@@ -35,7 +35,7 @@ def factors(b: Program, tree: Tree, left: list[Any], links: list[Coupling], righ
     blocks = [block(C) for C in links]
     columns: list[Any] = [None] * n
     for i in range(n - 1, -1, -1):
-        with b.part():
+        with b.part(i):
             blocks[i] = _let(b, blocks[i], symmetric)
             U = b.let(blocks[i] * R[i])
             V = U if symmetric else b.let(blocks[i].T * L[i])
@@ -55,7 +55,7 @@ def solve(b: Program, tree: Tree, packed: Any, left: list[Any], rhs: Any) -> Any
     force: list[Any] = [Matrix([0] * 6) for _ in range(n)]
     excess: list[Any] = [None] * n
     for i in range(n - 1, -1, -1):
-        with b.part():
+        with b.part(i):
             force[i] = b.let(force[i])
             excess[i] = b.let(rhs[i] - dot(L[i], force[i]))
             parent = tree.parents[i]
@@ -65,7 +65,7 @@ def solve(b: Program, tree: Tree, packed: Any, left: list[Any], rhs: Any) -> Any
     motion: list[Any] = [None] * n
     result = []
     for i in range(n):
-        with b.part():
+        with b.part(i):
             parent = tree.parents[i]
             carried = motion[parent] if parent >= 0 else Matrix([0] * 6)
             x = b.let(packed[12, i] * b.let(excess[i] - dot(packed[6:12, i], carried)))
@@ -80,7 +80,7 @@ def product(b: Program, tree: Tree, screws: list[Any], links: list[Coupling], x:
     motion: list[Any] = [None] * n
     force: list[Any] = [None] * n
     for i in range(n):
-        with b.part():
+        with b.part(i):
             own = (screws[i][0] * x[i], screws[i][1] * x[i])
             parent = tree.parents[i]
             before = motion[parent] if parent >= 0 else (Matrix([0, 0, 0]), Matrix([0, 0, 0]))
