@@ -31,6 +31,7 @@ COMMANDS = {
     "info": _Command("diffpbd.runtime.commands.info", "Joints, limits, parameters and functions of a robot."),
     "eval": _Command("diffpbd.runtime.commands.evaluate", "Evaluate a generated function on JSON."),
     "simulate": _Command("diffpbd.runtime.commands.simulate", "Simulate a robot and write a log."),
+    "mpc": _Command("diffpbd.runtime.commands.mpc", "Predictive control of the simulated robot along a reference."),
     "run": _Command("diffpbd.runtime.commands.run", "Run a controller on a Baxter arm, safely."),
     "sim-baxter": _Command("diffpbd.runtime.commands.sim_baxter", "Simulate a Baxter on a ROS 1 graph."),
     "log": _Command("diffpbd.runtime.commands.log", "Clean and filter recordings; says what was found in them."),

@@ -13,7 +13,7 @@ import casadi as ca
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.description.singular import massless_links, singular_links
-from diffpbd.codegen.emit import sources, steps
+from diffpbd.codegen.emit import mpc, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.generate import Row, versions
@@ -79,6 +79,7 @@ def write_folder(
     if not singular:
         clock = time.perf_counter()
         work = sources.add_joint_step(emission, step_kernels(model), model.tree.freedoms, robot.n, model.entries)
+        mpc.add_mpc(emission, model.tree.freedoms, len(model.entries))
         graphs["joint_step"] = joint_step.casadi_function(model)
         seconds["joint_step"], clock = time.perf_counter() - clock, time.perf_counter()
     if not singular and not geared and not massless:

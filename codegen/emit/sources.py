@@ -16,7 +16,7 @@ from diffpbd.codegen.graph.catalogue import DOCS, unit_and_frame
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
 
-INTEGERS = ("max_pose", "max_rate", "max_line")
+INTEGERS = ("max_pose", "max_rate", "max_line", "mpc_halvings")
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def make_controller(data: Mapping[str, Any], robot: Robot, alpha: FloatArray, ef
                                    scaling=settings.get("scaling", 1.0))  # fmt: skip
     if data["name"] == "cartesian":
         return CartesianController(robot, alpha, effort=effort, **settings)
-    expected = "hold, gravity, impedance, cartesian or program"
+    expected = "hold, gravity, impedance, cartesian, mpc or program"
     raise InputError(f"There is no controller {data['name']!r}: expected {expected}.")
 
 
@@ -153,6 +153,11 @@ class Configuration:
                 self.controller["command"], self.alpha, robot.n, timeout=self.controller["timeout"]
             )
             controller, model = program, program.gravity
+        elif self.controller["name"] == "mpc":
+            from diffpbd.runtime.control.mpc import MpcController
+
+            controller = MpcController(robot, self.alpha, self.limits, self.settings.period, self.controller)
+            model = gravity_model(robot, self.alpha)
         else:
             controller = make_controller(self.controller, robot, self.alpha, self.limits.effort)
             model = gravity_model(robot, self.alpha)
