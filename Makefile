@@ -21,7 +21,7 @@ generate: ## Derive, emit and compile ROBOT (a shipped name or a URDF file) into
 
 test: ## The test suite with reduced counts, under 10 minutes
 	@$(SETUP) test
-	@$(BIN)/pytest $(OPTS)
+	@$(BIN)/pytest -n 2 --dist loadgroup $(OPTS)
 
 soak: ## The test suite with the long counts
 	@$(SETUP) test

@@ -26,8 +26,18 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("soak" if config.getoption("--soak") else "reduced")
 
 
+REAL_TIME = Path("tests", "baxter")  # these wait for clocks, on one graph at a time
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without --soak, leave the marked tests out; pytest counts them as deselected in its closing line."""
+    """Keep what shares fixtures in one process of several; without --soak, leave the marked tests out.
+
+    pytest counts them as deselected in its closing line.
+    """
+    for item in items:
+        file = item.path.relative_to(ROOT)
+        item.add_marker(pytest.mark.xdist_group(str(REAL_TIME if file.is_relative_to(REAL_TIME) else file)))
     if config.getoption("--soak"):
         return
     long = [item for item in items if item.get_closest_marker("soak")]
