@@ -6,8 +6,8 @@ when a plant is made, so nothing else needs it installed.
 
 from diffpbd.runtime.closed_loop.plant import Measurement, MujocoPlant, PlantFacts
 from diffpbd.runtime.closed_loop.reference import Reference, circle
-from diffpbd.runtime.closed_loop.tracking import ComputedTorque, Track, track
+from diffpbd.runtime.closed_loop.tracking import ComputedTorque, Predictive, Track, track
 
 __all__ = [
-    "ComputedTorque", "Measurement", "MujocoPlant", "PlantFacts", "Reference", "Track", "circle", "track",
+    "ComputedTorque", "Measurement", "MujocoPlant", "PlantFacts", "Predictive", "Reference", "Track", "circle", "track",
 ]  # fmt: skip

@@ -13,8 +13,13 @@ from diffpbd.runtime.closed_loop.reference import Reference
 from diffpbd.runtime.control.controllers import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.mpc import Mpc
+from diffpbd.runtime.solve.mpc_problem import Weights
 
-__all__ = ["ComputedTorque", "Law", "Track", "track"]
+__all__ = ["ComputedTorque", "Law", "Predictive", "Track", "track"]
+
+POSITION, RATE, CHANGE = 1.0, 2e-3, 1e-8
+"""Weights of `Predictive` [1/rad², s²/rad², 1/(N·m)²]: positions first, as an encoder step at arm's length allows."""
 
 Law = Callable[[int, FloatArray, FloatArray], FloatArray]
 """Torque (n,) [N·m] at tick k for the measured p [rad] and pd [rad/s]; the plant's delay comes after it."""
@@ -70,6 +75,28 @@ class ComputedTorque:
         feedback = self._kp * (now - p) + self._kd * (now_rate - pd)
         torque: FloatArray = feedforward + self._robot.mass_matrix(p, self._alpha) @ feedback
         return torque
+
+
+class Predictive:
+    """Predictive control along the reference: a real-time iteration a tick over `horizon` steps of the reference's period.
+
+    Torques already on their way are taken into account; the limits are the description's.
+    """
+
+    def __init__(
+        self, robot: Robot, reference: Reference, alpha: FloatArray, *, horizon: int = 20, delay: int = 1
+    ) -> None:
+        """`delay` in ticks, the plant's."""
+        self._reference, self._ahead = reference, delay + np.arange(horizon + 1)
+        self.mpc = Mpc(
+            robot, horizon, weights=Weights(p=POSITION, pd=RATE, du=CHANGE), h=reference.period, alpha=alpha, delay=delay
+        )
+
+    def __call__(self, k: int, p: FloatArray, pd: FloatArray) -> FloatArray:
+        """The torque [N·m]."""
+        samples = [self._reference.at(k + int(j)) for j in self._ahead]
+        P, PD = np.array([s[0] for s in samples]), np.array([s[1] for s in samples])
+        return self.mpc.tick(k * self._reference.period, p, pd, P, PD).torque
 
 
 def track(

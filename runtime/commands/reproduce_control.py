@@ -157,10 +157,14 @@ def push(
     "--diameter", type=click.FloatRange(min=0, min_open=True), default=0.3, show_default=True, help="Of the circle [m]."
 )
 @click.option("--lap", type=click.FloatRange(min=0, min_open=True), default=4.0, show_default=True, help="Of a round [s].")
+@click.option("--law", type=click.Choice(["computed-torque", "mpc"]), default="computed-torque", show_default=True,
+              help="Inverse dynamics with feedback, or predictive control.")  # fmt: skip
 @click.option("--out", default="circle.png", show_default=True, help="The picture.")
 @click.option("--table", "table_path", help="The runs (default: beside it, .csv).")
-def circle(robot: str, description: str, diameter: float, lap: float, out: str, table_path: str | None) -> None:
-    """ROBOT's tip on a circle by computed torque, against MuJoCo's arm: pushed, and with other payloads than it knows.
+def circle(
+    robot: str, description: str, diameter: float, lap: float, law: str, out: str, table_path: str | None
+) -> None:
+    """ROBOT's tip on a circle by computed torque or predictive control, against MuJoCo's arm: pushed, and with other payloads than it knows.
 
     The last three columns say how near to a limit the run came: 0 at a limit, 1 in the middle or at rest.
     """
@@ -168,8 +172,8 @@ def circle(robot: str, description: str, diameter: float, lap: float, out: str, 
     from diffpbd.runtime.reproduce.circle import plot, run, summary, write_tracks
 
     numbers = _outputs(robot, out, table_path)
-    tracks = run(open_robot(robot), find_description(description), diameter=diameter, lap=lap)
-    plot(out, f"circle of {diameter:g} m in {lap:g} s, computed torque at 100 Hz", tracks)
+    tracks = run(open_robot(robot), find_description(description), diameter=diameter, lap=lap, law=law)
+    plot(out, f"circle of {diameter:g} m in {lap:g} s, {law} at 100 Hz", tracks)
     write_tracks(numbers, tracks)
     heads, rows = summary(tracks)
     click.echo(table(heads, rows))

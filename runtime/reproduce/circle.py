@@ -1,4 +1,4 @@
-"""The tip on a circle against MuJoCo's arm, by computed torque: undisturbed, pushed, and with a payload that differs."""
+"""The tip on a circle against MuJoCo's arm, by computed torque or predictive control: undisturbed, pushed, and with a payload that differs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.closed_loop import ComputedTorque, MujocoPlant, PlantFacts, Track, circle, track
+from diffpbd.runtime.closed_loop import ComputedTorque, MujocoPlant, PlantFacts, Predictive, Track, circle, track
 from diffpbd.runtime.control.controllers import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.reproduce.impedance import figure, save
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["START", "plant_alpha", "plot", "run", "summary", "write_tracks"]
+__all__ = ["LAWS", "START", "plant_alpha", "plot", "run", "summary", "write_tracks"]
 
 START = {"s1": -0.9, "e1": 1.5, "w1": 0.97}
 """rad by the end of a joint's name, others 0: the hand points down, the circle stays clear of every limit."""
@@ -38,8 +38,13 @@ def plant_alpha(robot: Robot, facts: PlantFacts, payload: float = 0.0) -> FloatA
     return robot.alpha.vector(values)
 
 
-def run(robot: Robot, urdf: str | Path, *, diameter: float = 0.3, lap: float = 4.0) -> dict[str, Track]:
-    """The runs by name, from `START`."""
+LAWS = {"computed-torque": ComputedTorque, "mpc": Predictive}
+
+
+def run(
+    robot: Robot, urdf: str | Path, *, diameter: float = 0.3, lap: float = 4.0, law: str = "computed-torque"
+) -> dict[str, Track]:
+    """The runs by name, from `START`, under one of `LAWS`."""
     if len(robot.manifest.robot.tips) != 1:
         raise InputError(f"{robot.name} has {len(robot.manifest.robot.tips)} tips; expected one.")
     facts = PlantFacts()
@@ -62,10 +67,10 @@ def run(robot: Robot, urdf: str | Path, *, diameter: float = 0.3, lap: float = 4
         *((f"{PAYLOAD:g} kg, {100 * (share - 1):+.0f} %", PAYLOAD, share, False) for share in DIFFERENT),
     ):
         plant.payload(known * carried)
-        law = ComputedTorque(robot, reference, plant_alpha(robot, facts, known), delay=facts.delay)
+        controller = LAWS[law](robot, reference, plant_alpha(robot, facts, known), delay=facts.delay)
         hold = robot.inverse_dynamics(reference.p[0], zero, zero, plant_alpha(robot, still, known))
         events = {round(begin / facts.period): lambda plant: plant.push(force, duration)} if pushed else None
-        found[name] = track(plant, law, reference, hold=hold, events=events, speed=speed, rest=REST)
+        found[name] = track(plant, controller, reference, hold=hold, events=events, speed=speed, rest=REST)
     return found
 
 
