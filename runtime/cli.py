@@ -34,6 +34,7 @@ COMMANDS = {
     "run": _Command("diffpbd.runtime.commands.run", "Run a controller on a Baxter arm, safely."),
     "sim-baxter": _Command("diffpbd.runtime.commands.sim_baxter", "Simulate a Baxter on a ROS 1 graph."),
     "identify": _Command("diffpbd.runtime.solve.identify_command", "Identify parameters from logs."),
+    "estimate-torque": _Command("diffpbd.runtime.commands.estimate_torque", "Estimate joint torques from a recorded motion."),
     "reproduce": _Command("diffpbd.runtime.commands.reproduce", "Make the paper's figures and tables again."),
 }
 """Each module has a click command named `command`."""

@@ -35,6 +35,26 @@ CONSTANTS: Final = (
     Constant("max_pose", 30, "1", "iterations of the pose solve"),
     Constant("max_rate", 60, "1", "Newton iterations of the implicit friction kick"),
     Constant("max_line", 30, "1", "step lengths tried in one line search"),
+    Constant("max_gauss_newton", 60, "1", "Gauss-Newton iterations of a torque estimate"),
+    Constant(
+        "torque_tolerance",
+        1e-9,
+        "relative to 1 + |torque|",
+        "Gauss-Newton change after which the next is far below what a sensor resolves, and near rounding on exact data",
+    ),
+    Constant(
+        "torque_rounding",
+        1e-6,
+        "relative to 1 + |torque|",
+        "change that may be rounding alone when the loss does not fall with it",
+    ),
+    Constant("loss_rounding", 1e-12, "relative", "rise of an estimate's loss that is rounding alone"),
+    Constant(
+        "unseen",
+        1e-13,
+        "1",
+        "pivot, as part of its diagonal entry, below which no term of the loss depends on a torque",
+    ),
 )
 
 LIMIT_CONSTANTS: Final = (

@@ -1,0 +1,49 @@
+"""Emission of `estimate_torque`: Gauss–Newton over a window of steps, one loop in C for any number of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+
+from diffpbd.codegen.emit.c_writer import kernel, literal
+from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
+from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.runtime.manifest import Function
+
+INTEGERS = ("max_gauss_newton", "max_line")
+WEIGHTS = 3
+"""λ₁, λ₂, λ₃."""
+
+
+def add_torque_estimation(emission: Emission, graphs: Sequence[ca.Function], n: int, alpha: int) -> None:
+    """src/torque_estimation.c and its manifest entry; `jac_joint_step` must have been added."""
+    kernels = [kernel(g, f"k_{g.name()}") for g in graphs]
+    step = next(f for f in emission.functions if f.name == "jac_joint_step")
+    named = {c.name: int(c.value) if c.name in INTEGERS else literal(c.value) for c in CONSTANTS}
+    emission.add(
+        "src/torque_estimation.c", "torque_estimation.c",
+        n=n, kernels=kernels, inner_work=max(step.work_size or 0, *(k.work for k in kernels)), **named,
+    )  # fmt: skip
+    emission.texts["estimate_torque"] = sum(len(k.text) for k in kernels)
+    emission.functions.append(
+        Function(
+            name="estimate_torque",
+            doc=DOCS["estimate_torque"],
+            symbol=f"{emission.robot}_estimate_torque",
+            inputs=(
+                argument("p0", n, 1), argument("pd0", n, 1), argument("U_start", n, "N"), argument("P_ref", n, "N"),
+                argument("PD_ref", n, "N"), argument("u_prev", n, 1), argument("weights", WEIGHTS, 1),
+                argument("h", 1, 1), argument("alpha", alpha, 1),
+            ),
+            outputs=(
+                argument("U", n, "N"), argument("P", n, "N+1"), argument("PD", n, "N+1"), argument("loss", 1, 1),
+                argument("change", 1, 1),
+            ),
+            work_size=None,
+            operations=step.operations + sum(k.operations for k in kernels),
+            status={k: STATUS[k] for k in (1, 2)},
+            rollout=True,
+        )
+    )  # fmt: skip

@@ -1,0 +1,38 @@
+"""Estimated against recorded torques."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.solve.torque_estimation import Estimate
+
+__all__ = ["TorqueErrors"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TorqueErrors:
+    """Estimate minus recording (n each) [N·m or N]: root mean square with both through the log's filter, with only the
+    recording through it, and the mean."""
+
+    filtered: FloatArray
+    raw: FloatArray
+    bias: FloatArray
+
+    @classmethod
+    def of(cls, parts: Sequence[Samples], found: Sequence[Estimate]) -> TorqueErrors:
+        """Over all parts; the recorded torques of the parts are filtered already."""
+        raw = [e.reading - e.measured(s.tau) for s, e in zip(parts, found, strict=True)]
+        filtered = [s.smooth(e.reading) - e.measured(s.tau) for s, e in zip(parts, found, strict=True)]
+        return cls(_rms(filtered), _rms(raw), np.concatenate(filtered).mean(axis=0))
+
+
+def _rms(errors: Sequence[FloatArray]) -> FloatArray:
+    return np.asarray(np.sqrt(np.mean(np.concatenate(errors) ** 2, axis=0)), dtype=np.float64)
