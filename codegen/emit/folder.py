@@ -82,7 +82,7 @@ def write_folder(
         work = sources.add_joint_step(emission, joint_step.kernels(model, prepare(model)), robot.n, model.entries)
         graphs["joint_step"] = joint_step.casadi_function(model)
         seconds["joint_step"], clock = time.perf_counter() - clock, time.perf_counter()
-        add_torque_estimation(emission, torque_estimation.kernels(model), robot.n, len(model.entries))
+        add_torque_estimation(emission, torque_estimation.kernels(model), robot.n, model.entries)
         seconds["estimate_torque"], clock = time.perf_counter() - clock, time.perf_counter()
     if not singular and not geared and not massless:
         clock = time.perf_counter()

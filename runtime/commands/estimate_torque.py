@@ -16,6 +16,7 @@ from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.identify_command import progress
 from diffpbd.runtime.solve.torque_estimation import (
+    FRICTIONS,
     LOSSES,
     NODES,
     OPTIMIZERS,
@@ -41,6 +42,10 @@ __all__ = ["command"]
 )
 @click.option("--carry", is_flag=True, help="Start windows from the estimated state, not from the recorded one.")
 @click.option("--optimizer", type=click.Choice(OPTIMIZERS), default="gauss-newton", show_default=True, help="See below.")
+@click.option(
+    "--friction", type=click.Choice(FRICTIONS), default=FRICTIONS[0], show_default=True,
+    help="Taken at recorded rates, or at those that the torques lead to.",
+)
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--rate", type=float, metavar="HZ", help="Sampling rate of a log without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter of the log (5); 0: none.")
@@ -63,6 +68,7 @@ def command(
     weights: str | None,
     carry: bool,
     optimizer: str,
+    friction: str,
     params: str | None,
     rate: float | None,
     cutoff: float,
@@ -86,7 +92,7 @@ def command(
         [("--out", out), ("--plot", plot)],
         [("LOG", log), ("--map", column_map), ("--params", params), *robot_files(robot)],
     )
-    settings = Settings(loss, start, horizon, _weights(weights), carry, optimizer)
+    settings = Settings(loss, start, horizon, _weights(weights), carry, optimizer, friction)
     loaded = open_robot(robot)
     alpha = loaded.alpha.vector(params)
     parts, recorded = _read(loaded, log, rate, column_map, Processing(cutoff=cutoff or None))

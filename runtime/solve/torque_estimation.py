@@ -20,7 +20,10 @@ from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["LOSSES", "NODES", "OPTIMIZERS", "STARTS", "Estimate", "Settings", "check_motion", "estimate", "hold", "window_start"]
+__all__ = [
+    "FRICTIONS", "LOSSES", "NODES", "OPTIMIZERS", "STARTS", "Estimate", "Settings", "check_motion", "estimate", "hold",
+    "window_start",
+]  # fmt: skip
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Say: TypeAlias = Callable[[str], None]
@@ -31,6 +34,8 @@ NODES = "nodes"
 """Not a loss: the discrete inverse at a node, from three poses."""
 STARTS = ("zero", "previous", "gravity")
 OPTIMIZERS = ("gauss-newton", "adam")
+FRICTIONS = ("recorded", "step")
+"""Where a step takes joint friction from: the recorded rate at its end, or the rate that the torques lead to."""
 MOST_WEIGHT = 1e12
 """[1/rad², …] Weights beyond this lose the other terms to rounding, and worse."""
 LONGEST_HORIZON = 1000
@@ -45,7 +50,7 @@ class Settings:
 
     `loss` angle, omega, angle+omega or nodes; `weights` (λ₁, λ₂, λ₃) in place of the loss's own; `start` of a window's
     torques; `horizon` [steps]; `carry`: windows start from the state that the estimated torques led to, not from the
-    recorded one.
+    recorded one; `friction`: see `estimate`.
     """
 
     loss: str = "angle+omega"
@@ -54,6 +59,7 @@ class Settings:
     weights: tuple[float, float, float] | None = None
     carry: bool = False
     optimizer: str = "gauss-newton"
+    friction: str = "recorded"
 
     def __post_init__(self) -> None:
         """Refuses unknown names, a horizon below 1, and weights that are negative or all zero."""
@@ -61,6 +67,7 @@ class Settings:
             ("--loss", self.loss, (*LOSSES, NODES)),
             ("--start", self.start, STARTS),
             ("--optimizer", self.optimizer, OPTIMIZERS),
+            ("--friction", self.friction, FRICTIONS),
         ):
             if value not in known:
                 raise InputError(f"{option}: there is no {value!r}. {hint(value, known)}")
@@ -71,7 +78,7 @@ class Settings:
                 "--loss nodes takes torques from three recorded poses, without a window: --weights, --horizon and --carry "
                 "have no meaning for it; leave them out."
             )
-        if self.loss == NODES and self.optimizer != OPTIMIZERS[0]:
+        if self.loss == NODES and (self.optimizer != OPTIMIZERS[0]):
             raise InputError("--loss nodes is a formula, not a minimum: leave --optimizer out.")
         if self.weights is not None:
             _check_weights(self.weights)
@@ -153,6 +160,9 @@ def estimate(
 ) -> Estimate:
     """Torques that make the motion q, dq (samples, n) [rad or m and 1/s], sampled every h [s], from `joint_step`.
 
+    Friction of a step acts at its end. With `friction` "recorded" it is taken at the recorded rate: the same at an exact fit,
+    and well posed where a joint hardly moves, where friction takes up any torque and the difference between recorded rates
+    and positions would decide it. With "step" the windows' steps are `joint_step` to the letter; ADAM's always are.
     The windows at the end are as short as what is left. Raises InputError for a motion or robot that does not fit,
     SolverError where a step fails.
     """
@@ -229,7 +239,7 @@ def _gauss_newton(
 ) -> Estimate:
     _require(robot, "estimate_torque")
     solve, count, weights = robot.functions["estimate_torque"], len(p) - 1, settings.lambdas
-    held = hold(robot, p, alpha)
+    held, known = hold(robot, p, alpha), float(settings.friction == FRICTIONS[0])
     q, dq, u, loss = np.empty((count, robot.n)), np.empty((count, robot.n)), np.empty((count, robot.n)), np.empty(count)
     state, before, window, unsettled = (p[0], pd[0]), held[0], None, 0
     for k in range(count):
@@ -237,7 +247,7 @@ def _gauss_newton(
         ends = slice(k + 1, k + 1 + steps)
         guess = window_start(settings.start, held[k : k + steps], before, window, steps)
         try:
-            found = solve(*state, guess, p[ends], pd[ends], before, weights, h, alpha)
+            found = solve(*state, guess, p[ends], pd[ends], before, weights, known, h, alpha)
         except SolverError as error:
             raise SolverError(f"Step {k + 1} of {count}, at {time[k]:.6g} s: {error}") from None
         q[k], dq[k] = state
