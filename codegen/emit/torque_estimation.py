@@ -30,7 +30,7 @@ def add_torque_estimation(
     named = {c.name: int(c.value) if c.name in INTEGERS else literal(c.value) for c in CONSTANTS}
     emission.add(
         "src/torque_estimation.c", "torque_estimation.c",
-        n=n, alpha_size=len(alpha), coulomb=coulomb, viscous=viscous, kernels=kernels,
+        n=n, rates=graphs[0].numel_out(0), alpha_size=len(alpha), coulomb=coulomb, viscous=viscous, kernels=kernels,
         inner_work=max(step.work_size or 0, friction.work_size or 0, *(k.work for k in kernels)), **named,
     )  # fmt: skip
     emission.texts["estimate_torque"] = sum(len(k.text) for k in kernels)

@@ -36,7 +36,7 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "kick": ("N·m·s (N·s where prismatic)", f"{JOINTS}; at the end of the step"),
     "P_ref": (POSITION, f"{JOINTS}; at the end of every step"),
     "PD_ref": (RATE, f"{JOINTS}; at the end of every step"),
-    "weights": ("1/rad^2, s^2/rad^2, 1/(N·m)^2", "of positions, of angular velocities of the links, of torque changes"),
+    "weights": ("1/rad^2, s^2/rad^2, 1/(N·m)^2", "of positions, of angular velocities of the links and rates of slides, of torque changes"),
     "loss": ("1", ""),
     "known_friction": ("1", "0: friction belongs to the steps, else it acts at the rates PD_ref"),
     "change": (EFFORT, "largest of the last iteration"),

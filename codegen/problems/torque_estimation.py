@@ -4,7 +4,8 @@ The loss over the N steps of a window is
 
     L = 1/(n N) Σ_t  λ₁ ‖p_t − p̂_t‖² + λ₂ Σ_i ‖ω_i,t − ω̂_i,t‖² + λ₃ ‖u_t − u_{t−1}‖²,
 
-p_t, ω_t at the end of step t. Its residuals are p, ω and u; only ω is a function of the state that has to be derived.
+p_t, ω_t at the end of step t; for a slide, whose motion ω does not show, (ṗ − ṗ̂)² stands beside the ω term with the same
+weight. The residuals are p, these rates, and u; only the rates are functions of the state that have to be derived.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from diffpbd.codegen.symbolic.program import Program
 
 
 def kernels(model: Model) -> list[ca.Function]:
-    """`rates` (p, pd, alpha → ω) and `rates_jacobian` (→ ω, ∂ω/∂p, ∂ω/∂ṗ), as templates/torque_estimation.c.jinja calls them."""
+    """`rates` (p, pd, alpha → rates) and `rates_jacobian` (with ∂/∂p and ∂/∂ṗ), for templates/torque_estimation.c.jinja."""
     return [
         _kernel(model, "rates", link_rates.link_rates(model.tree)),
         _kernel(model, "rates_jacobian", link_rates.link_rates_jacobian(model.tree)),

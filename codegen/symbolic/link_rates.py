@@ -1,11 +1,11 @@
-"""World angular velocity of every link, and its exact Jacobian: what a loss on ω needs.
+"""World angular velocity of every link and the rate of every slide, with their exact Jacobian: what a loss on rates needs.
 
 ω_i is the sum of R_j axis_j ṗ_j over the hinges j on the path from the base to link i. Turning hinge k by a small angle
 turns what it carries: of the sum only the part beyond k changes, and that turns about the axis of k, so
 
     ∂ω_i/∂p_k = axis_k × (ω_i − ω_k),    ∂ω_i/∂ṗ_k = axis_k    (world axes; zero for a slide and off the path).
 
-That this equals algorithmic differentiation of ω is a test.
+Angular velocities do not tell how fast a slide moves, so its own rate stands beside them. That this equals algorithmic differentiation of ω is a test.
 """
 
 from __future__ import annotations
@@ -34,21 +34,28 @@ def _inputs(b: Program, tree: Tree) -> tuple[list[Any], list[Any]]:
 
 @cache
 def link_rates(tree: Tree) -> Program:
-    """p, pd → `omega` (3 n) [rad/s], link by link."""
-    b = Program("link_rates", "World angular velocity of every link.")
+    """p, pd → `rates`: ω link by link (3 n) [rad/s], then the rates of the slides [m/s]."""
+    b = Program("link_rates", "World angular velocity of every link, rate of every slide.")
     _, omega = _inputs(b, tree)
-    b.output("omega", Matrix.vstack(*omega))
+    b.output("rates", _rates(b, tree, omega))
     return b
+
+
+def _rates(b: Program, tree: Tree, omega: list[Any]) -> Any:
+    slides = [b.inputs["pd"][k, 0] for k in range(tree.n) if tree.slides[k]]
+    return Matrix([e for own in omega for e in own] + slides)
 
 
 @cache
 def link_rates_jacobian(tree: Tree) -> Program:
-    """p, pd → `omega` (3 n) [rad/s], `domega_dp` and `domega_dpd` (3 n × n each)."""
-    b = Program("link_rates_jacobian", "World angular velocity of every link and its Jacobian.")
+    """p, pd → `rates`, `drates_dp` and `drates_dpd` (n columns each)."""
+    b = Program("link_rates_jacobian", "World angular velocity of every link, rate of every slide, and their Jacobian.")
     n = tree.n
     axes, omega = _inputs(b, tree)
-    by_p = [[sp.Integer(0)] * n for _ in range(3 * n)]
-    by_pd = [[sp.Integer(0)] * n for _ in range(3 * n)]
+    slides = [k for k in range(n) if tree.slides[k]]
+    by_p, by_pd = ([[sp.Integer(0)] * n for _ in range(3 * n + len(slides))] for _ in range(2))
+    for row, k in enumerate(slides):
+        by_pd[3 * n + row][k] = sp.Integer(1)
     for i in range(n):
         for k in tree.ancestors(i):
             if tree.slides[k]:
@@ -56,7 +63,7 @@ def link_rates_jacobian(tree: Tree) -> Program:
             beyond = ZERO3 if i == k else b.let(cross(axes[k], b.let(omega[i] - omega[k])))
             for r in range(3):
                 by_p[3 * i + r][k], by_pd[3 * i + r][k] = beyond[r], axes[k][r]
-    b.output("omega", Matrix.vstack(*omega))
-    b.output("domega_dp", Matrix(by_p))
-    b.output("domega_dpd", Matrix(by_pd))
+    b.output("rates", _rates(b, tree, omega))
+    b.output("drates_dp", Matrix(by_p))
+    b.output("drates_dpd", Matrix(by_pd))
     return b

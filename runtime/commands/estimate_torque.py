@@ -156,7 +156,6 @@ def _summary(robot: Robot, settings: Settings, parts: list[Samples], found: list
     lines = [f"{robot.name}: {count} torques by {settings.loss} ({what}) at steps of {found[0].h:.6g} s"]
     lines += [f"{part.name}: {note}" for part in parts for note in part.notes]
     lines.append(parts[0].processing.describe())
-    lines += [f"note: {note}" for note in found[0].notes]
     unsettled = sum(e.unsettled for e in found)
     if unsettled:
         lines.append(f"note: {unsettled} of {count} windows did not converge; their torques are the best that was found")

@@ -4,13 +4,13 @@ A window starts at a recorded state and holds `horizon` steps; its torques minim
 
     L = 1/K Σ_t λ₁ Σ_i (p_i − p̂_i)² + λ₂ Σ_i ‖ω_i − ω̂_i‖² + λ₃ ‖u_t − u_{t−1}‖²,   K = joints · steps of the window,
 
-p and ω at the end of every step, ω of every link in world axes. Its first torque is kept and the window moves on by a step.
+p and ω at the end of every step, ω of every link in world axes; slides add their own rates to the ω term. Its first torque is kept and the window moves on by a step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -120,7 +120,6 @@ class Estimate:
     held: bool
     loss: FloatArray
     unsettled: int = 0
-    notes: tuple[str, ...] = field(default=())
 
     @property
     def reading(self) -> FloatArray:
@@ -257,17 +256,7 @@ def _gauss_newton(
         state = (found.P[1], found.PD[1]) if settings.carry else (p[k + 1], pd[k + 1])
         if progress is not None and (k + 1) % REPORTED_STEPS == 0:
             progress(f"{k + 1} of {count} steps")
-    return Estimate(time[:-1], q, dq, u, offset, h, True, loss, unsettled, _notes(robot, weights))
-
-
-def _notes(robot: Robot, weights: FloatArray) -> tuple[str, ...]:
-    slides = [joint.name for joint in robot.manifest.robot.joints if joint.type == "prismatic"]
-    if weights[0] == 0.0 and slides:
-        return (
-            f"angular velocities do not depend on slides: the torques of {', '.join(slides)} are decided by the other terms, "
-            "or stay at their start",
-        )
-    return ()
+    return Estimate(time[:-1], q, dq, u, offset, h, True, loss, unsettled)
 
 
 REPORTED_STEPS = 2000
