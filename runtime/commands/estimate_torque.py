@@ -26,9 +26,12 @@ from diffpbd.runtime.solve.torque_estimation import (
     check_motion,
     estimate,
 )
-from diffpbd.runtime.solve.torque_errors import TorqueErrors
+from diffpbd.runtime.solve.torque_errors import TorqueErrors, rate_lag
 
 __all__ = ["command"]
+
+LAG_SAID = 0.25
+"""[1] Lag of the recorded rates behind the positions, as part of a step, from which it is said."""
 
 
 @click.command("estimate-torque")
@@ -45,6 +48,10 @@ __all__ = ["command"]
 @click.option(
     "--friction", type=click.Choice(FRICTIONS), default=FRICTIONS[0], show_default=True,
     help="Taken at recorded rates, or at those that the torques lead to.",
+)
+@click.option(
+    "--rates", type=click.Choice(["recorded", "positions"]), default="recorded", show_default=True,
+    help="The log's dq columns, or central differences of the filtered positions.",
 )
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--rate", type=float, metavar="HZ", help="Sampling rate of a log without a time column.")
@@ -69,6 +76,7 @@ def command(
     carry: bool,
     optimizer: str,
     friction: str,
+    rates: str,
     params: str | None,
     rate: float | None,
     cutoff: float,
@@ -96,6 +104,11 @@ def command(
     loaded = open_robot(robot)
     alpha = loaded.alpha.vector(params)
     parts, recorded = _read(loaded, log, rate, column_map, Processing(cutoff=cutoff or None))
+    lag = max((rate_lag(part) for part in parts), key=abs)
+    if rates == "positions":
+        parts = [dataclasses.replace(p, dq=np.gradient(p.q, 1.0 / p.rate, axis=0)) for p in parts]
+    elif loss == NODES or settings.lambdas[0] == 0.0:
+        lag = 0.0
     for part in parts:  # before any work
         check_motion(loaded, part.q, part.dq, 2 if loss == NODES else horizon, part.name)
     found = []
@@ -113,6 +126,12 @@ def command(
         plot_estimate(plot, loaded, parts if recorded else None, found, f"{loaded.name}: torques by {loss}")
     write_log(out, _log(loaded, found, torque))  # after the picture, which fails without matplotlib
     click.echo(_summary(loaded, settings, parts, found, recorded))
+    if rates == "recorded" and abs(lag) > LAG_SAID / parts[0].rate:
+        click.echo(
+            f"note: the recorded rates {'lag' if lag > 0 else 'lead'} the positions by {1e3 * abs(lag):.3g} ms. The two terms of "
+            "the loss then ask for different torques: --rates positions takes rates from the positions, --loss omega leaves "
+            "these out."
+        )
     click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
 
 

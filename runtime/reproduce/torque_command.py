@@ -33,7 +33,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 DRAWN_JOINTS, VIOLIN_JOINTS = 6, 4
 """s0 … w1 and s0 … e1, as in the paper."""
 PAPER_JOINTS = {"s1": 0, "e0": 1, "e1": 2}
-DRAWN_SECONDS = 12.0
+DRAWN_SECONDS = 6.0
 """[s] Of the recording in the picture of joint torques."""
 FIT = ("friction", "spring")
 DESCRIPTION, IDENTIFIED = "description", "identified"
@@ -119,10 +119,12 @@ def _draw(robot: Robot, recordings: Recordings, cells: Sequence[Cell], plot: str
     end = test.time[0] + DRAWN_SECONDS
     curves = {"recorded, filtered": (test.time, test.tau)}
     errors = {}
+    crowded = ("ADAM, zero", "ADAM, previous")
     for c in shown:
         assert c.estimate is not None  # chosen above
         middle = c.estimate.time + (0.5 * c.estimate.h if c.estimate.held else 0.0)
-        curves[_label(c)] = (middle, c.estimate.reading)
+        if _label(c) not in crowded:
+            curves[_label(c)] = (middle, c.estimate.reading)
         tau = test.tau[: c.samples + (1 if c.estimate.held else 2)]
         errors[_label(c)] = c.estimate.reading - c.estimate.measured(tau)
     cut = {label: (t[t <= end], u[t <= end]) for label, (t, u) in curves.items()}

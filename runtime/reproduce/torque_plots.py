@@ -25,7 +25,7 @@ Curves: TypeAlias = "Mapping[str, tuple[FloatArray, FloatArray]]"
 WIDTH_INCH = 12.0
 ROW_INCH = 2.1
 COLUMNS = 2
-DOTS_PER_INCH = 100
+DOTS_PER_INCH = 75
 LEAST_SPREAD = 1e-9
 """[N·m] Errors that differ by less have no density to draw."""
 ROOM = 1.15

@@ -1,4 +1,4 @@
-"""Estimated against recorded torques."""
+"""Estimated against recorded torques, and recorded rates against positions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.solve.torque_estimation import Estimate
 
-__all__ = ["TorqueErrors"]
+__all__ = ["TorqueErrors", "rate_lag"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -36,3 +36,15 @@ class TorqueErrors:
 
 def _rms(errors: Sequence[FloatArray]) -> FloatArray:
     return np.asarray(np.sqrt(np.mean(np.concatenate(errors) ** 2, axis=0)), dtype=np.float64)
+
+
+def rate_lag(samples: Samples) -> float:
+    """By how much the rates come after the derivative of the positions [s]: least squares over all joints that move."""
+    step = 1.0 / samples.rate
+    rate = np.gradient(samples.q, step, axis=0)
+    change = np.gradient(rate, step, axis=0)
+    size = (rate**2).sum(axis=0)
+    moving = size > 0.0
+    late = ((rate - samples.dq) * change).sum(axis=0)[moving] / size[moving]
+    against = (change**2).sum(axis=0)[moving] / size[moving]
+    return float(late.sum() / against.sum()) if against.sum() > 0.0 else 0.0
