@@ -36,7 +36,7 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "kick": ("N·m·s (N·s where prismatic)", f"{JOINTS}; at the end of the step"),
     "P_ref": (POSITION, f"{JOINTS}; at the end of every step"),
     "PD_ref": (RATE, f"{JOINTS}; at the end of every step"),
-    "weights": ("1/rad^2, s^2/rad^2, 1/(N·m)^2", "of positions, of angular velocities of the links and rates of slides, of torque changes"),
+    "weights": ("1/rad^2, s^2/rad^2, 1/(N·m)^2", "of positions, of angular velocities (rates of slides), of torque changes"),
     "loss": ("1", ""),
     "known_friction": ("1", "0: friction belongs to the steps, else it acts at the rates PD_ref"),
     "change": (EFFORT, "largest of the last iteration"),
@@ -87,7 +87,7 @@ DOCS: Final[Mapping[str, str]] = {
     "joint_step": "One second-order symplectic step on joint coordinates.",
     "node_torque": "Torque from three poses: the discrete Euler-Lagrange equation at the middle one, sensor offset included.",
     "jac_kicked_step": "joint_step with a known impulse on the joints at its end, and its Jacobian by p, pd and u.",
-    "estimate_torque": "Torques of a window of joint_steps that bring the links closest to recorded angles and angular velocities "
+    "estimate_torque": "Torques of a window of joint_steps that come closest to recorded positions and angular velocities "
     "(Gauss-Newton from U_start); what no term of the loss depends on stays as it was.",
     "rollout": "joint_step repeated over the columns of U; P and PD hold the start and every step's end.",
     "fk": "Maximal state of every link from joint positions and rates.",

@@ -3,9 +3,10 @@
 ω_i is the sum of R_j axis_j ṗ_j over the hinges j on the path from the base to link i. Turning hinge k by a small angle
 turns what it carries: of the sum only the part beyond k changes, and that turns about the axis of k, so
 
-    ∂ω_i/∂p_k = axis_k × (ω_i − ω_k),    ∂ω_i/∂ṗ_k = axis_k    (world axes; zero for a slide and off the path).
+    ∂ω_i/∂p_k = axis_k × (ω_i − ω_k),    ∂ω_i/∂ṗ_k = axis_k
 
-Angular velocities do not tell how fast a slide moves, so its own rate stands beside them. That this equals algorithmic differentiation of ω is a test.
+in world axes, zero for a slide and off the path. Angular velocities do not tell how fast a slide moves, so its own rate
+stands beside them. That this equals algorithmic differentiation is a test.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def _inputs(b: Program, tree: Tree) -> tuple[list[Any], list[Any]]:
     """Declare p, pd and the geometry; returns the world axis of every hinge and ω of every link (3 each)."""
     p, pd = b.input("p", tree.n), b.input("pd", tree.n)
     at = pose(b, tree, Frames(b.input("before", 12, tree.n), b.input("after", 9, tree.n)), p)
-    axes, omega = [screw[0] for screw in at.screw], []
+    axes: list[Any] = [screw[0] for screw in at.screw]
+    omega: list[Any] = []
     for i, parent in enumerate(tree.parents):
         carried = ZERO3 if parent < 0 else omega[parent]
         omega.append(carried if tree.slides[i] else b.let(carried + b.let(axes[i] * pd[i])))

@@ -15,6 +15,7 @@ from diffpbd.runtime.logs.csv import Log, read_column_map, read_log, write_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.identify_command import progress
+from diffpbd.runtime.solve.torque_errors import TorqueErrors, rate_lag
 from diffpbd.runtime.solve.torque_estimation import (
     FRICTIONS,
     LOSSES,
@@ -26,7 +27,6 @@ from diffpbd.runtime.solve.torque_estimation import (
     check_motion,
     estimate,
 )
-from diffpbd.runtime.solve.torque_errors import TorqueErrors, rate_lag
 
 __all__ = ["command"]
 
@@ -128,8 +128,8 @@ def command(
     click.echo(_summary(loaded, settings, parts, found, recorded))
     if rates == "recorded" and abs(lag) > LAG_SAID / parts[0].rate:
         click.echo(
-            f"note: the recorded rates {'lag' if lag > 0 else 'lead'} the positions by {1e3 * abs(lag):.3g} ms. The two terms of "
-            "the loss then ask for different torques: --rates positions takes rates from the positions, --loss omega leaves "
+            f"note: the recorded rates {'lag' if lag > 0 else 'lead'} the positions by {1e3 * abs(lag):.3g} ms, so the terms "
+            "of the loss ask for different torques: --rates positions takes rates from the positions, --loss omega leaves "
             "these out."
         )
     click.echo(f"written: {out}" + (f", {plot}" if plot else ""))

@@ -85,7 +85,8 @@ def _report(robot: Robot, recordings: Recordings, cells: Sequence[Cell]) -> str:
         rows = []
         for key, published in PAPER.items():
             found = [_number(by.get((*group, *key)), j) for group in groups]
-            rows.append([key[0], key[1] if key[2] == 1 else f"{key[1]}, windows of {key[2]}", number(published[column], 4), *found])
+            loss = key[1] if key[2] == 1 else f"{key[1]}, windows of {key[2]}"
+            rows.append([key[0], loss, number(published[column], 4), *found])
         lines += ["", joint, table(["start", "loss", "paper", *heads], rows, left=2)]
     lines += ["", *(_node_line(robot, c) for c in cells if c.settings.loss == "nodes")]
     failed = [c for c in cells if c.errors is None]

@@ -1,4 +1,4 @@
-"""The paper's table of torque errors on recordings of a physical arm: three starts, three losses, and windows of three steps."""
+"""The paper's table of torque errors on recordings of an arm: three starts, three losses, and windows of three steps."""
 
 from __future__ import annotations
 
@@ -106,7 +106,8 @@ def converged(robot: Robot, samples: Samples, model: str, alpha: FloatArray, car
     """The optimum of every scheme by Gauss–Newton over the whole recording, friction at the recorded rates."""
     cells = []
     for settings in _schemes(carry, "recorded"):
-        say(f"{model}, {'carried' if carry else 'recorded'} states, {settings.start}, {settings.loss}, {settings.horizon} steps")
+        states = "carried" if carry else "recorded"
+        say(f"{model}, {states} states, {settings.start}, {settings.loss}, {settings.horizon} steps")
         cells.append(_cell(robot, samples, model, "gauss-newton", settings, alpha))
     return cells
 
@@ -146,9 +147,9 @@ def descended(robot: Robot, samples: Samples, model: str, alpha: FloatArray, sec
         offset = values[list(robot.alpha.indices("torque_offset"))]
         for settings, one in zip(chosen, found, strict=True):
             made = Estimate(samples.time[:count], one.q, one.dq, one.u, offset, 1.0 / samples.rate, True, one.loss)
-            error = made.reading - made.measured(tau)
-            rms = np.sqrt(np.mean(error**2, axis=0))
-            errors = TorqueErrors(np.full(robot.n, np.nan), rms, error.mean(axis=0))
+            wrong = made.reading - made.measured(tau)
+            rms = np.sqrt(np.mean(wrong**2, axis=0))
+            errors = TorqueErrors(np.full(robot.n, np.nan), rms, wrong.mean(axis=0))
             cells.append(Cell(model, "adam", settings, count, errors, made))
     return cells
 

@@ -2,9 +2,10 @@
 
 A window starts at a recorded state and holds `horizon` steps; its torques minimise
 
-    L = 1/K Σ_t λ₁ Σ_i (p_i − p̂_i)² + λ₂ Σ_i ‖ω_i − ω̂_i‖² + λ₃ ‖u_t − u_{t−1}‖²,   K = joints · steps of the window,
+    L = 1/K Σ_t λ₁ Σ_i (p_i − p̂_i)² + λ₂ Σ_i ‖ω_i − ω̂_i‖² + λ₃ ‖u_t − u_{t−1}‖²,
 
-p and ω at the end of every step, ω of every link in world axes; slides add their own rates to the ω term. Its first torque is kept and the window moves on by a step.
+K the joints times the steps of the window, p and ω at the end of every step, ω of every link in world axes; slides add their
+own rates to the ω term. Its first torque is kept and the window moves on by a step.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ def estimate(
     """
     settings = settings or Settings()
     p, pd = np.asarray(q, dtype=np.float64), np.asarray(dq, dtype=np.float64)
-    at = np.arange(len(p)) * h if time is None else time
+    at: FloatArray = np.asarray(np.arange(len(p)) * h if time is None else time, dtype=np.float64)
     values = robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.asarray(alpha, dtype=np.float64)
     offset = values[list(robot.alpha.indices("torque_offset"))]
     if settings.loss == NODES:
@@ -213,12 +214,12 @@ def window_start(
     `before`.
     """
     if start == "zero":
-        return np.zeros_like(held[:steps])
+        return np.zeros((steps, held.shape[-1]))
+    result = np.array(held[:steps], dtype=np.float64)
     if start == "gravity":
-        return held[:steps].copy()
+        return result
     if steps == 1:
-        return before[None].copy() if window is None or len(window) < 2 else window[1:2].copy()
-    result = held[:steps].copy()
+        return np.array(before[None] if window is None or len(window) < 2 else window[1:2], dtype=np.float64)
     if window is not None:
         known = window[1 : 1 + steps]
         result[: len(known)] = known

@@ -72,9 +72,8 @@ def test_every_loss_and_start_and_nodes_without_recorded_torques(tmp_path: Path)
     write_log(path, Log(whole.time, whole.joints, whole.q, whole.dq))
     for loss in (*LOSSES, "nodes"):
         for start in STARTS if loss != "nodes" else ("zero",):
-            code, text = run(
-                "estimate-torque", generated("double_pendulum"), path, "--loss", loss, "--start", start, "--cutoff", 0, "--out", out
-            )
+            words = ("--loss", loss, "--start", start, "--cutoff", 0, "--out", out)
+            code, text = run("estimate-torque", generated("double_pendulum"), path, *words)
             assert code == 0 and "RMSE" not in text, text
             found = read_log(out)
             assert found.tau is not None and whole.tau is not None and np.isfinite(found.tau).all()
