@@ -48,7 +48,12 @@ CONSTANTS: Final = (
         "relative to 1 + |torque|",
         "change that may be rounding alone when the loss does not fall with it",
     ),
-    Constant("loss_rounding", 1e-12, "relative", "rise of an estimate's loss that is rounding alone"),
+    Constant(
+        "loss_rounding",
+        1e-9,
+        "relative",
+        "rise of an estimate's loss that may be the pose solve's tolerance alone, in residuals down to 1e-4 rad",
+    ),
     Constant(
         "unseen",
         1e-13,
