@@ -16,6 +16,9 @@ __all__ = ["TorqueErrors", "rate_lag"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
+SLOW = 1e-3
+"""[rad/s or m/s] RMS rate of a joint below which it says nothing about a lag: a few encoder quanta a second."""
+
 
 @dataclass(frozen=True)
 class TorqueErrors:
@@ -44,7 +47,7 @@ def rate_lag(samples: Samples) -> float:
     rate = np.gradient(samples.q, step, axis=0)
     change = np.gradient(rate, step, axis=0)
     size = (rate**2).sum(axis=0)
-    moving = size > 0.0
+    moving = np.sqrt(size / len(rate)) > SLOW
     late = ((rate - samples.dq) * change).sum(axis=0)[moving] / size[moving]
     against = (change**2).sum(axis=0)[moving] / size[moving]
     return float(late.sum() / against.sum()) if against.sum() > 0.0 else 0.0

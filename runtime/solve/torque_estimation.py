@@ -174,7 +174,7 @@ def estimate(
     if settings.loss == NODES:
         check_motion(robot, p, pd, 2, where)
         _require(robot, "node_torque")
-        reading = robot.node_torque(p[:-2], p[1:-1], p[2:], h, values)
+        reading = np.reshape(robot.node_torque(p[:-2], p[1:-1], p[2:], h, values), (-1, robot.n))
         return Estimate(at[1:-1], p[1:-1], pd[1:-1], reading - offset, offset, h, False, np.zeros(len(p) - 2))
     check_motion(robot, p, pd, settings.horizon, where)
     if settings.optimizer == "adam":
@@ -201,7 +201,7 @@ def _require(robot: Robot, name: str) -> None:
 
 def hold(robot: Robot, q: FloatArray, alpha: FloatArray) -> FloatArray:
     """The torque that holds the poses q (…, n) at rest: gravity less springs."""
-    return np.asarray(robot.gravity(q, alpha) - robot.spring_torque(q, alpha), dtype=np.float64)
+    return np.reshape(robot.gravity(q, alpha) - robot.spring_torque(q, alpha), q.shape)
 
 
 def window_start(

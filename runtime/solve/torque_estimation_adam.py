@@ -127,7 +127,8 @@ class _Descents:
                     for r, lane in enumerate(self.lanes)
                 ]
             )
-            q[k], dq[k] = self.robot.joint_state(xi, self.alpha, np.repeat(self.p[k : k + 1], rows, axis=0))
+            state = self.robot.joint_state(xi, self.alpha, np.repeat(self.p[k : k + 1], rows, axis=0))
+            q[k], dq[k] = (np.reshape(x, (rows, n)) for x in state)  # a single joint comes back as numbers
             try:
                 window = self._minimise(xi, guess, k, before)
                 losses[k], _ = self._loss(xi, window, k, before)
@@ -167,7 +168,7 @@ class _Descents:
         bar = np.zeros_like(xi)
         for j in range(steps - 1, -1, -1):
             state, p_ref = states[j + 1], np.repeat(self.p[k + 1 + j : k + 2 + j], rows, axis=0)
-            error = self.robot.joint_state(state, self.alpha, p_ref).p - p_ref
+            error = np.reshape(self.robot.joint_state(state, self.alpha, p_ref).p, p_ref.shape) - p_ref
             turn = self._omega(state) - self.omega[k + 1 + j]
             loss = loss + self.weights[:, 0] * (error**2).sum(axis=1) + self.weights[:, 1] * (turn**2).sum(axis=(1, 2))
             seeds = {"p_bar": 2.0 * self.weights[:, :1] / count * error, "pd_bar": np.zeros_like(error)}
@@ -175,7 +176,7 @@ class _Descents:
             self._omega(bar)[...] += 2.0 * self.weights[:, 1, None, None] / count * turn
             pulled = self.pull(states[j], U[:, j], self.h, self.alpha, bar)
             bar = pulled.xi_bar
-            gradient[:, j] += pulled.u_bar
+            gradient[:, j] += np.reshape(pulled.u_bar, (rows, n))
         return loss / count, gradient
 
     @staticmethod

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import least_squares
 from support.robots import generated, loaded, loaded_alpha
 
-from diffpbd.runtime import InputError, Robot
+from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.function import addresses
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, process
@@ -37,7 +37,8 @@ def motion(robot: Robot, alpha: np.ndarray, seed: int = 0, steps: int = STEPS) -
     rng = np.random.default_rng(seed)
     p0, pd0 = 0.4 * rng.normal(size=robot.n), 0.5 * rng.normal(size=robot.n)
     hold = robot.gravity(p0, alpha) - robot.spring_torque(p0, alpha)
-    U = hold + 3.0 * np.diag(robot.mass_matrix(p0)) * rng.normal(size=(steps, robot.n))
+    inertia = np.diag(np.reshape(robot.mass_matrix(p0), (robot.n, robot.n)))
+    U = hold + 3.0 * inertia * rng.normal(size=(steps, robot.n))
     P, PD = robot.rollout(p0, pd0, U, H, alpha)
     return U, P, PD
 
@@ -226,6 +227,22 @@ def test_settings_and_motions_are_refused() -> None:
         estimate(robot, np.where(P > P.max() - 1e-9, np.nan, P), PD, H)
     with pytest.raises(InputError, match="expected shape"):
         estimate(robot, P[:, :1], PD, H)
+
+
+def test_one_joint(shared: Path) -> None:
+    """Functions of a single joint give numbers where others give vectors."""
+    urdf = next((shared / "cases").glob("P46-*")) / "slow.urdf"
+    robot = load(generated(str(urdf), symbolic=("mass", "com", "inertia")))  # as the identification tests generate it
+    assert robot.n == 1
+    alpha = robot.alpha.vector({"friction.coulomb." + robot.joints[0]: 0.1})
+    U, P, PD = motion(robot, alpha)
+    for start in STARTS:
+        found = estimate(robot, P, PD, H, Settings(start=start, horizon=2), alpha=alpha)
+        assert np.abs(found.u - U).max() < EXACT
+    nodes = estimate(robot, P, PD, H, Settings("nodes"), alpha=robot.alpha.defaults)
+    assert nodes.u.shape == (len(P) - 2, 1) and np.isfinite(nodes.u).all()
+    adam = estimate(robot, P[:3], PD[:3], H, Settings(optimizer="adam", horizon=2), alpha=robot.alpha.defaults)
+    assert adam.u.shape == adam.q.shape == (2, 1) and np.isfinite(adam.u).all()
 
 
 def test_robots_without_the_step_say_why() -> None:
