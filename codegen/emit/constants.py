@@ -50,6 +50,31 @@ CONSTANTS: Final = (
     Constant("mpc_stuck", 1e-3, "1", "mpc: relative change of u that is still wanted when a line search finds no step"),
     Constant("mpc_most", 1e6, "1", "mpc: largest number of iterations that is taken as such"),
     Constant("mpc_halvings", 10, "1", "mpc: step lengths tried in a line search"),
+    Constant("max_gauss_newton", 60, "1", "Gauss-Newton iterations of a torque estimate"),
+    Constant(
+        "torque_tolerance",
+        1e-9,
+        "relative to 1 + |torque|",
+        "Gauss-Newton change after which the next is far below what a sensor resolves, and near rounding on exact data",
+    ),
+    Constant(
+        "torque_rounding",
+        1e-6,
+        "relative to 1 + |torque|",
+        "change that may be rounding alone when the loss does not fall with it",
+    ),
+    Constant(
+        "loss_rounding",
+        1e-9,
+        "relative",
+        "rise of an estimate's loss that may be the pose solve's tolerance alone, in residuals down to 1e-4 rad",
+    ),
+    Constant(
+        "unseen",
+        1e-13,
+        "1",
+        "pivot, as part of its diagonal entry, below which no term of the loss depends on a torque",
+    ),
 )
 
 LIMIT_CONSTANTS: Final = (

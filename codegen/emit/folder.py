@@ -16,13 +16,14 @@ from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.emit import mpc, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.emit.step_kernels import step_kernels
+from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.generate import Row, versions
 from diffpbd.codegen.graph import joint_step, maximal
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.graph.parameters import upper_triangle
-from diffpbd.codegen.problems import identification
+from diffpbd.codegen.problems import identification, torque_estimation
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
@@ -82,6 +83,9 @@ def write_folder(
         mpc.add_mpc(emission, model.tree.freedoms, len(model.entries))
         graphs["joint_step"] = joint_step.casadi_function(model)
         seconds["joint_step"], clock = time.perf_counter() - clock, time.perf_counter()
+        if not geared:
+            add_torque_estimation(emission, torque_estimation.kernels(model), robot.n, model.entries)
+            seconds["estimate_torque"], clock = time.perf_counter() - clock, time.perf_counter()
     if not singular and not geared and not massless:
         clock = time.perf_counter()
         variants = [maximal.variant(model, name, recipe.sweeps[name]) for name in recipe.variants]

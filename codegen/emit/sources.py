@@ -174,7 +174,7 @@ def add_joint_step(emission: Emission, kernels: StepKernels, n: int, links: int,
     jacobian = 2 * n * count("adjoint") if deep else count("jacobian")
     jacobian_alpha = 2 * n * adjoint if deep else count("jacobian_alpha")
     shapes: Mapping[str, tuple[int, int | str]] = {
-        **dict.fromkeys(("p", "pd", "u", "p_next", "pd_next", "p_prev", "p0", "pd0"), (n, 1)),
+        **dict.fromkeys(("p", "pd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0"), (n, 1)),
         "h": (1, 1), "alpha": (len(alpha), 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"),
     }  # fmt: skip
 
@@ -222,6 +222,7 @@ def add_joint_step(emission: Emission, kernels: StepKernels, n: int, links: int,
         f"p_next pd_next {blocks}",
         step + jacobian,
     )
+    add("jac_kicked_step", DOCS["jac_kicked_step"], "p pd u kick h alpha", f"p_next pd_next {blocks}", step + jacobian)
     add(
         "jac_alpha_joint_step",
         "Jacobian of joint_step by alpha.",

@@ -58,3 +58,26 @@ def convergence(
 
 for experiment in (impedance, net_torque_map, push, circle, replay):
     command.add_command(experiment)
+@command.command("torque-table")
+@click.argument("robot", default="baxter_bare")
+@click.option("--data", required=True, metavar="DIR", help="Folder of the recordings; see docs/torque-estimation.md.")
+@click.option("--train", default="train_*", show_default=True, help="Names of those to identify the model on.")
+@click.option("--test", default="test_*", show_default=True, help="Name of the one whose torques are estimated.")
+@click.option("--rate", type=float, default=99.0099, show_default=True, metavar="HZ", help="Their sampling rate.")
+@click.option("--params", metavar="FILE", help="The identified model, instead of identifying it on --train.")
+@click.option("--adam", "seconds", type=click.FloatRange(min=0.0), default=2.0, show_default=True, metavar="S",
+              help="Stretch of the recording for the published descent; 0: leave it out.")
+@click.option("--out", default="torque_table.csv", show_default=True, help="Every number.")
+@click.option("--plot", default="torque_joints.png", show_default=True, help="Torques by scheme over time.")
+@click.option("--violin", default="torque_violin.png", show_default=True, help="Torque errors by scheme.")
+def torque_table(
+    robot: str, data: str, train: str, test: str, rate: float, params: str | None, seconds: float, out: str, plot: str,
+    violin: str,
+) -> None:  # fmt: skip
+    """RMSE [N·m] of joint torques estimated from a recording by the published schemes: three starts, three losses, windows of
+    three steps; with the description of the generated ROBOT alone and with friction and springs identified."""
+    from diffpbd.runtime.commands.locate import robot_files
+    from diffpbd.runtime.reproduce.torque_command import reproduce
+
+    distinct([("--out", out), ("--plot", plot), ("--violin", violin)], [("--params", params), *robot_files(robot)])
+    reproduce(robot, data, train, test, rate, params, seconds, out, plot, violin)

@@ -164,7 +164,7 @@ def push(
 def circle(
     robot: str, description: str, diameter: float, lap: float, law: str, out: str, table_path: str | None
 ) -> None:
-    """ROBOT's tip on a circle by computed torque or predictive control, against MuJoCo's arm: pushed, and with other payloads than it knows.
+    """ROBOT's tip on a circle against MuJoCo's arm, by --law: undisturbed, pushed, and with other payloads than it knows.
 
     The last three columns say how near to a limit the run came: 0 at a limit, 1 in the middle or at rest.
     """

@@ -1,4 +1,4 @@
-"""The tip on a circle against MuJoCo's arm, by computed torque or predictive control: undisturbed, pushed, and with a payload that differs."""
+"""The tip on a circle against MuJoCo's arm: undisturbed, pushed, and with a payload that differs."""
 
 from __future__ import annotations
 

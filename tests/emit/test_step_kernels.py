@@ -93,7 +93,8 @@ def test_values_and_reverse_derivatives_agree(rolled: ctypes.CDLL, state: dict[s
     np.testing.assert_allclose(found[1], expected.pd_next, atol=1e-9)
     bars = {"p_next_bar": rng.normal(size=n), "pd_next_bar": rng.normal(size=n)}
     reverse = robot.vjp_joint_step(**state, **bars)
-    for value, want in zip(run(rolled, "vjp_joint_step", [*state.values(), *bars.values()], [n, n, n, 1, m]), reverse, strict=True):
+    found = run(rolled, "vjp_joint_step", [*state.values(), *bars.values()], [n, n, n, 1, m])
+    for value, want in zip(found, reverse, strict=True):
         np.testing.assert_allclose(value, np.ravel(want), rtol=1e-7, atol=1e-8 * np.abs(want).max())
 
 

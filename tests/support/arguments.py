@@ -36,6 +36,8 @@ def arguments(
         name = argument.name
         if name == "u":
             found[name] = effort(robot) * values[name]
+        elif name == "kick":
+            found[name] = H * effort(robot) * values["u"]
         elif name in values:
             found[name] = values[name]
         elif name == "alpha":

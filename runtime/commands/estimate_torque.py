@@ -1,0 +1,192 @@
+"""`diffpbd estimate-torque ROBOT LOG`."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import click
+import numpy as np
+
+from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.commands.tables import number, table
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import distinct
+from diffpbd.runtime.logs.csv import Log, read_column_map, read_log, write_log
+from diffpbd.runtime.logs.processing import Processing, Samples, process
+from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.identify_command import progress
+from diffpbd.runtime.solve.torque_errors import TorqueErrors, rate_lag
+from diffpbd.runtime.solve.torque_estimation import (
+    FRICTIONS,
+    LOSSES,
+    NODES,
+    OPTIMIZERS,
+    STARTS,
+    Estimate,
+    Settings,
+    check_motion,
+    estimate,
+)
+
+__all__ = ["command"]
+
+LAG_SAID = 0.25
+"""[1] Lag of the recorded rates behind the positions, as part of a step, from which it is said."""
+
+
+@click.command("estimate-torque")
+@click.argument("robot")
+@click.argument("log", metavar="LOG")
+@click.option("--loss", type=click.Choice([*LOSSES, NODES]), default="angle+omega", show_default=True, help="See below.")
+@click.option("--start", type=click.Choice(STARTS), default="zero", show_default=True, help="Of a window's torques.")
+@click.option("--horizon", type=int, default=1, show_default=True, metavar="N", help="Steps of a window.")
+@click.option(
+    "--weights", metavar="λ1,λ2,λ3", help="Of positions [1/rad²], angular velocities [s²/rad²], torque changes [1/(N·m)²]."
+)
+@click.option("--carry", is_flag=True, help="Start windows from the estimated state, not from the recorded one.")
+@click.option("--optimizer", type=click.Choice(OPTIMIZERS), default="gauss-newton", show_default=True, help="See below.")
+@click.option(
+    "--friction", type=click.Choice(FRICTIONS), default=FRICTIONS[0], show_default=True,
+    help="Taken at recorded rates, or at those that the torques lead to.",
+)
+@click.option(
+    "--rates", type=click.Choice(["recorded", "positions"]), default="recorded", show_default=True,
+    help="The log's dq columns, or central differences of the filtered positions.",
+)
+@click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
+@click.option("--rate", type=float, metavar="HZ", help="Sampling rate of a log without a time column.")
+@click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter of the log (5); 0: none.")
+@click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
+@click.option(
+    "--torque",
+    type=click.Choice(["sensor", "joint"]),
+    default="sensor",
+    show_default=True,
+    help="Written as tau: what the sensor reads, or the joint's true torque (without torque_offset).",
+)
+@click.option("--out", required=True, metavar="TORQUES.csv", help="The log to write (.gz allowed).")
+@click.option("--plot", metavar="OUT.png", help="Estimated and recorded torques.")
+def command(
+    robot: str,
+    log: str,
+    loss: str,
+    start: str,
+    horizon: int,
+    weights: str | None,
+    carry: bool,
+    optimizer: str,
+    friction: str,
+    rates: str,
+    params: str | None,
+    rate: float | None,
+    cutoff: float,
+    column_map: str | None,
+    torque: str,
+    out: str,
+    plot: str | None,
+) -> None:
+    """Estimate the joint torques [N·m or N] of the generated ROBOT from a recorded motion.
+
+    A window of N steps starts at a recorded state; its torques minimise the weighted squared differences of joint positions
+    (angle, weights 1,0,0), of the links' angular velocities (omega: 0,1,0) or of both (angle+omega: 1,0.02,0) at the end of
+    each step. Its first torque is kept, and the window moves on by a step. nodes takes the torque at each sample from three
+    poses alone. gauss-newton finds the optimum by joint_step and its exact Jacobian; adam is the published descent through
+    Algorithm 1, for comparison.
+
+    OUT has time, q_, dq_ and tau_ columns: tau is held from its row's time to the next. With nodes it is the torque at its
+    time. Recorded tau_ columns, if there are any, are compared with the estimate.
+    """
+    distinct(
+        [("--out", out), ("--plot", plot)],
+        [("LOG", log), ("--map", column_map), ("--params", params), *robot_files(robot)],
+    )
+    settings = Settings(loss, start, horizon, _weights(weights), carry, optimizer, friction)
+    loaded = open_robot(robot)
+    alpha = loaded.alpha.vector(params)
+    parts, recorded = _read(loaded, log, rate, column_map, Processing(cutoff=cutoff or None))
+    lag = max((rate_lag(part) for part in parts), key=abs)
+    if rates == "positions":
+        parts = [dataclasses.replace(p, dq=np.gradient(p.q, 1.0 / p.rate, axis=0)) for p in parts]
+    elif loss == NODES or settings.lambdas[0] == 0.0:
+        lag = 0.0
+    for part in parts:  # before any work
+        check_motion(loaded, part.q, part.dq, 2 if loss == NODES else horizon, part.name)
+    found = []
+    with progress() as say:
+        for part in parts:
+            found.append(
+                estimate(
+                    loaded, part.q, part.dq, 1.0 / part.rate, settings, alpha=alpha, time=part.time, where=part.name,
+                    progress=say,
+                )
+            )  # fmt: skip
+    if plot is not None:
+        from diffpbd.runtime.reproduce.torque_plots import plot_estimate
+
+        plot_estimate(plot, loaded, parts if recorded else None, found, f"{loaded.name}: torques by {loss}")
+    write_log(out, _log(loaded, found, torque))  # after the picture, which fails without matplotlib
+    click.echo(_summary(loaded, settings, parts, found, recorded))
+    if rates == "recorded" and abs(lag) > LAG_SAID / parts[0].rate:
+        click.echo(
+            f"note: the recorded rates {'lag' if lag > 0 else 'lead'} the positions by {1e3 * abs(lag):.3g} ms, so the terms "
+            "of the loss ask for different torques: --rates positions takes rates from the positions, --loss omega leaves "
+            "these out."
+        )
+    click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
+
+
+def _weights(text: str | None) -> tuple[float, float, float] | None:
+    if text is None:
+        return None
+    try:
+        values = [float(word) for word in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) != 3:
+        raise InputError(f"--weights: expected three numbers such as 1,0.02,0, found {text!r}.")
+    return values[0], values[1], values[2]
+
+
+def _read(
+    robot: Robot, path: str, rate: float | None, column_map: str | None, processing: Processing
+) -> tuple[list[Samples], bool]:
+    """The filtered parts of the log between its gaps, and whether it has torques."""
+    columns = None if column_map is None else read_column_map(column_map)
+    log = read_log(path, rate=rate, columns=columns)
+    try:
+        log = log.select(robot.joints)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    recorded = log.tau is not None
+    if not recorded:
+        log = dataclasses.replace(log, tau=np.zeros_like(log.q))
+    return process(path, log, processing), recorded
+
+
+def _log(robot: Robot, found: list[Estimate], torque: str) -> Log:
+    tau = [e.reading if torque == "sensor" else e.u for e in found]
+    stacked = [np.concatenate(values) for values in ([e.time for e in found], [e.q for e in found], [e.dq for e in found], tau)]
+    return Log(stacked[0], robot.joints, stacked[1], stacked[2], None, stacked[3])
+
+
+def _summary(robot: Robot, settings: Settings, parts: list[Samples], found: list[Estimate], recorded: bool) -> str:
+    count = sum(len(e.u) for e in found)
+    what = "the torque at each node" if settings.loss == NODES else f"{settings.optimizer}, windows of {settings.horizon}"
+    lines = [f"{robot.name}: {count} torques by {settings.loss} ({what}) at steps of {found[0].h:.6g} s"]
+    lines += [f"{part.name}: {note}" for part in parts for note in part.notes]
+    lines.append(parts[0].processing.describe())
+    unsettled = sum(e.unsettled for e in found)
+    if unsettled:
+        lines.append(f"note: {unsettled} of {count} windows did not converge; their torques are the best that was found")
+    errors = TorqueErrors.of(parts, found) if recorded else None
+    change = np.sqrt(sum((np.diff(e.u, axis=0) ** 2).sum(axis=0) for e in found) / max(1, count - len(found)))
+    header = ["joint", "unit", "RMS torque", "RMS change a step"]
+    header += ["RMSE, filtered", "RMSE, as it is", "bias"] if errors else []
+    rows = []
+    for j, joint in enumerate(robot.manifest.robot.joints):
+        size = np.sqrt(np.mean(np.concatenate([e.u[:, j] for e in found]) ** 2))
+        row = [joint.name, "N·m" if joint.unit == "rad" else "N", number(float(size), 4), number(float(change[j]), 3)]
+        if errors:
+            row += [number(float(x[j]), 4) for x in (errors.filtered, errors.raw, errors.bias)]
+        rows.append(row)
+    return "\n".join([*lines, "", table(header, rows, left=2)])

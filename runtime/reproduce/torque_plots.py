@@ -1,0 +1,124 @@
+"""Pictures of torque estimates: joint by joint over time, and violins of the errors."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.torque_estimation import Estimate
+
+__all__ = ["Curves", "plot_curves", "plot_estimate", "plot_violins"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Curves: TypeAlias = "Mapping[str, tuple[FloatArray, FloatArray]]"
+"""Label → time (samples,) [s] and torque (samples, n)."""
+
+WIDTH_INCH = 12.0
+ROW_INCH = 2.1
+COLUMNS = 2
+DOTS_PER_INCH = 75
+LEAST_SPREAD = 1e-9
+"""[N·m] Errors that differ by less have no density to draw."""
+ROOM = 1.15
+"""[1] Height of a panel, in units of the range of the recording and the curves that stay near it."""
+NEAR = 3.0
+"""[1] A curve that leaves the recording's range by more than this many ranges is cut off by the panel."""
+
+
+def _figure(rows: int, height: float = ROW_INCH) -> Any:
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("the picture needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
+    figure = Figure(figsize=(WIDTH_INCH, 0.8 + height * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _save(figure: Any, path: str | Path) -> None:
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
+    write_atomic(path, content.getvalue())
+
+
+def plot_estimate(
+    path: str | Path, robot: Robot, parts: Sequence[Samples] | None, found: Sequence[Estimate], title: str
+) -> None:
+    """One estimate over the recording's parts (None: it has no torques)."""
+    curves: dict[str, tuple[FloatArray, FloatArray]] = {}
+    if parts is not None:
+        curves["recorded, filtered"] = (
+            np.concatenate([s.time for s in parts]), np.concatenate([s.tau for s in parts]),
+        )  # fmt: skip
+    curves["estimated"] = (np.concatenate([_middle(e) for e in found]), np.concatenate([e.reading for e in found]))
+    plot_curves(path, robot, range(robot.n), curves, title)
+
+
+def _middle(e: Estimate) -> FloatArray:
+    """The instants that the torques belong to: the middle of a step, or the node."""
+    return e.time + 0.5 * e.h if e.held else e.time
+
+
+def plot_curves(path: str | Path, robot: Robot, joints: Sequence[int], curves: Curves, title: str) -> None:
+    """One panel a joint; the first curve is drawn thick, and ranges follow it."""
+    rows = -(-len(joints) // COLUMNS)
+    figure = _figure(rows)
+    figure.suptitle(title)
+    panels = figure.subplots(rows, min(COLUMNS, len(joints)), sharex=True, squeeze=False).ravel()
+    for panel, j in zip(panels, joints, strict=False):
+        joint = robot.manifest.robot.joints[j]
+        ranges = []
+        for k, (label, (time, values)) in enumerate(curves.items()):
+            style: dict[str, Any] = {"color": "0.55", "linewidth": 2.4} if k == 0 and len(curves) > 1 else {"linewidth": 0.9}
+            panel.plot(time, values[:, j], label=label, **style)
+            ranges.append((float(values[:, j].min()), float(values[:, j].max())))
+        panel.set_ylim(*_limits(ranges))
+        panel.set_ylabel(f"{joint.name} [{'N·m' if joint.unit == 'rad' else 'N'}]")
+        panel.grid(alpha=0.3)
+    for panel in panels[len(joints) :]:
+        panel.set_visible(False)
+    for panel in panels[max(0, len(joints) - COLUMNS) : len(joints)]:
+        panel.set_xlabel("time [s]")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False)
+    _save(figure, path)
+
+
+def _limits(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    low, high = ranges[0]
+    span = max(high - low, LEAST_SPREAD)
+    for a, b in ranges[1:]:
+        low, high = max(min(low, a), ranges[0][0] - NEAR * span), min(max(high, b), ranges[0][1] + NEAR * span)
+    middle, half = 0.5 * (low + high), 0.5 * ROOM * max(high - low, LEAST_SPREAD)
+    return middle - half, middle + half
+
+
+def plot_violins(
+    path: str | Path, robot: Robot, joints: Sequence[int], errors: Mapping[str, FloatArray], title: str
+) -> None:
+    """Distribution of each scheme's torque error (samples, n) [N·m], one panel a joint."""
+    figure = _figure(1, 4.2)
+    figure.suptitle(title)
+    panels = figure.subplots(1, len(joints), squeeze=False)[0]
+    for panel, j in zip(panels, joints, strict=True):
+        columns = [values[:, j] for values in errors.values()]
+        places = [k for k, column in enumerate(columns) if np.ptp(column) > LEAST_SPREAD]
+        if places:
+            panel.violinplot([columns[k] for k in places], positions=places, showmedians=True, widths=0.8)
+        spread = max(float(np.quantile(np.abs(column), 0.995)) for column in columns)
+        panel.set_ylim(-ROOM * max(spread, LEAST_SPREAD), ROOM * max(spread, LEAST_SPREAD))
+        panel.set_xticks(range(len(columns)), list(errors), rotation=60, ha="right", fontsize="small")
+        panel.set_title(robot.joints[j])
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel("estimated − recorded [N·m]")
+    _save(figure, path)
