@@ -46,6 +46,17 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "terms": ("u per coefficient", TORQUE_COLUMNS),
     "phi": ("SI", TORQUE_COLUMNS),
     "c": ("m and 1", f"joint by joint; {WORLD}"),
+    "impulse": ("N·s and N·m·s", "constraint rows, joint by joint, along the gradients at the start of the step"),
+    "impulse_next": ("N·s and N·m·s", "constraint rows, joint by joint, along the gradients at its end"),
+    "balance": ("kg·m/s and kg·m^2/s", f"{WORLD}; link by link: linear and angular at the start of the step, then at its end"),
+    "residual": ("m, 1; 1; m/s, 1/s", "link by link: constraints of its joint, |q|^2 - 1, rates of the constraints"),
+    "angle": ("rad", "of the joint that the spring acts on"),
+    "lever_stiffness": ("N/m", ""),
+    "arm_1": ("m", "joint to the spring's end on the parent"),
+    "arm_2": ("m", "joint to the spring's end on the child"),
+    "lever_offset": ("rad", "the angle between the arms is pi - offset - angle"),
+    "lever_rest": ("m", ""),
+    "lever_torque": ("N·m", "on the joint"),
 }
 
 
@@ -82,4 +93,7 @@ DOCS: Final[Mapping[str, str]] = {
     "joint_state": "Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.",
     "step": "One step on the maximal state:",
     "constraints": "Residual rows of every joint.",
+    "step_residual": "Momentum balances of a variational step between two maximal states, zero along `step`.",
+    "state_residual": "What makes a maximal state consistent: constraints, unit quaternions, rates of the constraints.",
+    "lever_spring_torque": "Torque of a straight spring between two lever arms about a joint.",
 }

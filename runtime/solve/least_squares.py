@@ -1,0 +1,128 @@
+"""Least squares by IPOPT: residuals with exact Jacobians from compiled code, Gauss-Newton curvature, bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.solve import ipopt
+
+__all__ = ["Condensation", "Fit", "minimise"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Condensation:
+    """Of residuals r with Jacobian J at a point: half the square of r, Jᵀ r and Jᵀ J."""
+
+    value: float
+    gradient: FloatArray
+    curvature: FloatArray
+
+    @staticmethod
+    def of(residual: FloatArray, jacobian: FloatArray) -> Condensation:
+        """From residuals (rows,) and Jacobian (rows, unknowns)."""
+        return Condensation(float(residual @ residual) / 2, jacobian.T @ residual, jacobian.T @ jacobian)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The optimum, what IPOPT says, and the objective at every point that it tried."""
+
+    solution: ipopt.Solution
+    history: tuple[float, ...]
+
+
+class _Evaluation:
+    """The condensation at the last point asked for, computed once for value, gradient and curvature."""
+
+    def __init__(self, condense: Callable[[FloatArray], Condensation]) -> None:
+        self._condense = condense
+        self._x: FloatArray | None = None
+        self._found: Condensation | None = None
+        self.history: list[float] = []
+
+    def __call__(self, x: Any) -> Condensation:
+        at = np.array(x, dtype=np.float64).reshape(-1)
+        if self._found is None or self._x is None or not np.array_equal(at, self._x):
+            try:
+                self._found = self._condense(at)
+            except SolverError:  # a step that does not converge: too far, IPOPT comes back closer
+                self._found = Condensation(np.nan, np.full(len(at), np.nan), np.full((len(at), len(at)), np.nan))
+            self._x = at
+            self.history.append(self._found.value)
+        return self._found
+
+
+class _Callback(casadi.Callback):
+    """A CasADi function of dense arguments, computed in Python."""
+
+    def __init__(
+        self, name: str, inputs: Mapping[str, tuple[int, int]], outputs: Mapping[str, Any], evaluate: Callable[..., list[Any]]
+    ) -> None:
+        casadi.Callback.__init__(self)
+        self._in, self._out, self._evaluate = list(inputs.items()), list(outputs.items()), evaluate
+        self.construct(name, {})
+
+    def get_n_in(self) -> int:
+        return len(self._in)
+
+    def get_n_out(self) -> int:
+        return len(self._out)
+
+    def get_name_in(self, i: int) -> str:
+        return self._in[i][0]
+
+    def get_name_out(self, i: int) -> str:
+        return self._out[i][0]
+
+    def get_sparsity_in(self, i: int) -> Any:
+        return casadi.Sparsity.dense(*self._in[i][1])
+
+    def get_sparsity_out(self, i: int) -> Any:
+        return self._out[i][1]
+
+    def eval(self, values: Sequence[Any]) -> list[Any]:
+        return self._evaluate(*values)
+
+
+def minimise(
+    what: str,
+    condense: Callable[[FloatArray], Condensation],
+    start: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    options: Mapping[str, Any] | None = None,
+) -> Fit:
+    """Half the square of residuals, least within bounds; unknowns and objective should be of order one.
+
+    Raises SolverError with IPOPT's status if it does not succeed.
+    """
+    n = len(start)
+    evaluation = _Evaluation(condense)
+    one, dense, upper_triangle = casadi.Sparsity.dense(1, 1), casadi.Sparsity.dense(n, 1), casadi.Sparsity.upper(n)
+    point = {"x": (n, 1), "p": (0, 1)}
+
+    def curvature(x: Any, _p: Any, weight: Any, *_: Any) -> list[Any]:
+        return [casadi.DM(float(weight) * np.triu(evaluation(x).curvature))[upper_triangle]]
+
+    value = _Callback("value", {"x": (n, 1)}, {"f": one}, lambda x: [evaluation(x).value])
+    gradient = _Callback(
+        "gradient", point, {"f": one, "g": dense}, lambda x, _p: [evaluation(x).value, evaluation(x).gradient]
+    )
+    hessian = _Callback(
+        "hessian", {**point, "lam_f": (1, 1), "lam_g": (0, 1)}, {"triu_hess_gamma_x_x": upper_triangle}, curvature
+    )
+    x = casadi.MX.sym("x", n)
+    derivatives = {"grad_f": gradient, "hess_lag": hessian, "no_nlp_grad": True}
+    solution = ipopt.solve(
+        what, {"x": x, "f": value(x)}, start, lower, upper, options=options, derivatives=derivatives
+    )
+    return Fit(solution, tuple(evaluation.history))
