@@ -20,7 +20,10 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Condensation:
-    """Of residuals r with Jacobian J at a point: half the square of r, Jᵀ r and Jᵀ J."""
+    """Of residuals r with Jacobian J at a point: half the square of r, Jᵀ r and Jᵀ J.
+
+    `curvature` is the whole matrix, or the nonzeros of its upper triangle in the order of a sparsity pattern.
+    """
 
     value: float
     gradient: FloatArray
@@ -43,19 +46,20 @@ class Fit:
 class _Evaluation:
     """The condensation at the last point asked for, computed once for value, gradient and curvature."""
 
-    def __init__(self, condense: Callable[[FloatArray], Condensation]) -> None:
+    def __init__(self, condense: Callable[[FloatArray], Condensation], unknowns: int, nonzeros: int) -> None:
         self._condense = condense
+        self._failed = Condensation(np.nan, np.full(unknowns, np.nan), np.full(nonzeros, np.nan))
         self._x: FloatArray | None = None
-        self._found: Condensation | None = None
+        self._found = self._failed
         self.history: list[float] = []
 
     def __call__(self, x: Any) -> Condensation:
         at = np.array(x, dtype=np.float64).reshape(-1)
-        if self._found is None or self._x is None or not np.array_equal(at, self._x):
+        if self._x is None or not np.array_equal(at, self._x):
             try:
                 self._found = self._condense(at)
             except SolverError:  # a step that does not converge: too far, IPOPT comes back closer
-                self._found = Condensation(np.nan, np.full(len(at), np.nan), np.full((len(at), len(at)), np.nan))
+                self._found = self._failed
             self._x = at
             self.history.append(self._found.value)
         return self._found
@@ -100,29 +104,33 @@ def minimise(
     lower: FloatArray,
     upper: FloatArray,
     options: Mapping[str, Any] | None = None,
+    sparsity: Any = None,
 ) -> Fit:
     """Half the square of residuals, least within bounds; unknowns and objective should be of order one.
 
-    Raises SolverError with IPOPT's status if it does not succeed.
+    `sparsity` (casadi, upper triangle) is that of the curvature, dense without. Raises SolverError with IPOPT's status if it
+    does not succeed.
     """
     n = len(start)
-    evaluation = _Evaluation(condense)
-    one, dense, upper_triangle = casadi.Sparsity.dense(1, 1), casadi.Sparsity.dense(n, 1), casadi.Sparsity.upper(n)
+    pattern = casadi.Sparsity.upper(n) if sparsity is None else sparsity
+    evaluation = _Evaluation(condense, n, pattern.nnz())
+    one, column = casadi.Sparsity.dense(1, 1), casadi.Sparsity.dense(n, 1)
     point = {"x": (n, 1), "p": (0, 1)}
 
     def curvature(x: Any, _p: Any, weight: Any, *_: Any) -> list[Any]:
-        return [casadi.DM(float(weight) * np.triu(evaluation(x).curvature))[upper_triangle]]
+        found = evaluation(x).curvature
+        if found.ndim == 1:
+            return [casadi.DM(pattern, float(weight) * found)]
+        return [casadi.project(casadi.DM(float(weight) * found), pattern)]
 
     value = _Callback("value", {"x": (n, 1)}, {"f": one}, lambda x: [evaluation(x).value])
     gradient = _Callback(
-        "gradient", point, {"f": one, "g": dense}, lambda x, _p: [evaluation(x).value, evaluation(x).gradient]
+        "gradient", point, {"f": one, "g": column}, lambda x, _p: [evaluation(x).value, evaluation(x).gradient]
     )
     hessian = _Callback(
-        "hessian", {**point, "lam_f": (1, 1), "lam_g": (0, 1)}, {"triu_hess_gamma_x_x": upper_triangle}, curvature
+        "hessian", {**point, "lam_f": (1, 1), "lam_g": (0, 1)}, {"triu_hess_gamma_x_x": pattern}, curvature
     )
     x = casadi.MX.sym("x", n)
     derivatives = {"grad_f": gradient, "hess_lag": hessian, "no_nlp_grad": True}
-    solution = ipopt.solve(
-        what, {"x": x, "f": value(x)}, start, lower, upper, options=options, derivatives=derivatives
-    )
+    solution = ipopt.solve(what, {"x": x, "f": value(x)}, start, lower, upper, options=options, derivatives=derivatives)
     return Fit(solution, tuple(evaluation.history))

@@ -1,0 +1,200 @@
+"""Identification by multiple shooting: windows of `joint_step`, each from an initial state of its own.
+
+Unknown are the entries of alpha and the state at the start of every window. The residuals are those of positions and rates at
+every sample; their Jacobian is exact, carried along with `jac_joint_step` and `jac_alpha_joint_step`. Windows are not tied to
+each other but by the recording: where one ends and the next begins both follow the same sample, so that errors of torque and
+model do not add up over a long recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.least_squares import Condensation, minimise
+from diffpbd.runtime.solve.trajectory import POSITION, RATE, Found, Motion, Parameters, undetermined_directions
+
+__all__ = ["WINDOW", "Windows", "shoot"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+WINDOW = 0.5
+"""[s] Length of a window: long enough for parameters to show, short enough for an arm without control not to run away."""
+BATCH = 4000
+"""[1] Steps whose Jacobians are held at a time: about 40 MB with seven joints and a hundred entries of alpha."""
+OPTIONS = {"acceptable_tol": 1e-8, "acceptable_iter": 5}
+"""[1] Of IPOPT; an optimum of residuals that do not vanish is found to the rounding of their sum."""
+STATE_SCALE = (POSITION, RATE)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Windows of equal length and step: recorded q, dq (windows, steps + 1, n) and readings (windows, steps, n); `first` counts
+    the windows before them."""
+
+    h: float
+    q: FloatArray
+    dq: FloatArray
+    tau: FloatArray
+    first: int
+
+
+class Windows:
+    """All recordings cut into windows, their residuals and sensitivities."""
+
+    def __init__(self, robot: Robot, motions: Sequence[Motion], parameters: Parameters, window: float = WINDOW) -> None:
+        self.robot, self.parameters = robot, parameters
+        self.groups = _groups(motions, window)
+        self.count = sum(len(group.q) for group in self.groups)
+        self.residuals = sum(group.q.size + group.dq.size for group in self.groups)
+        self.states = np.concatenate([np.hstack([g.q[:, 0], g.dq[:, 0]]) for g in self.groups])
+
+    def condense(self, theta: FloatArray, states: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """At parameters and initial states (windows, 2 n), for the mean square of all weighted residuals: half of it, its
+        gradient by parameters and by states, and Jᵀ J (windows, m + 2 n, m + 2 n) of every window."""
+        m, n = len(theta), self.robot.n
+        value, by_theta, by_states = 0.0, np.zeros(m), np.zeros_like(states)
+        blocks = np.zeros((self.count, m + 2 * n, m + 2 * n))
+        for group in self.groups:
+            batch = max(1, BATCH // group.tau.shape[1])
+            for a in range(0, len(group.q), batch):
+                part = slice(a, min(a + batch, len(group.q)))
+                at = slice(group.first + part.start, group.first + part.stop)
+                half, gradient, block = self._batch(group, part, theta, states[at])
+                value += half
+                by_theta += gradient[:, :m].sum(axis=0)
+                by_states[at], blocks[at] = gradient[:, m:], block
+        mean = 1.0 / self.residuals
+        return mean * value, mean * by_theta, mean * by_states, mean * blocks, mean * blocks.sum(axis=0)
+
+    def _batch(self, group: _Group, part: slice, theta: FloatArray, states: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        p, n, m = self.parameters, self.robot.n, len(theta)
+        alpha, h, steps = p.alpha(theta), group.h, group.tau.shape[1]
+        U = p.torque(group.tau[part], theta)
+        P, PD = self.robot.rollout(states[:, :n], states[:, n:], U, h, alpha)
+        flat = (P[:, :-1].reshape(-1, n), PD[:, :-1].reshape(-1, n), U.reshape(-1, n))
+        J = self.robot.jac_joint_step(*flat, h, alpha)
+        J_alpha = self.robot.jac_alpha_joint_step(*flat, h, alpha)
+        by_u = np.concatenate([J.dp_next_du, J.dpd_next_du], axis=1)
+        by_state = np.concatenate(
+            [np.concatenate([J.dp_next_dp, J.dp_next_dpd], axis=2), np.concatenate([J.dpd_next_dp, J.dpd_next_dpd], axis=2)],
+            axis=1,
+        ).reshape(len(U), steps, 2 * n, 2 * n)
+        by_theta = np.concatenate([J_alpha.dp_next_dalpha, J_alpha.dpd_next_dalpha], axis=1)[:, :, p.positions]
+        for k in np.flatnonzero(p.offsets >= 0):
+            by_theta[:, :, k] -= by_u[:, :, p.offsets[k]]
+        by_theta = by_theta.reshape(len(U), steps, 2 * n, m)
+        weight = np.repeat([1.0 / POSITION, 1.0 / RATE], n)
+        off = np.concatenate([P - group.q[part], PD - group.dq[part]], axis=2) * weight
+        S = np.zeros((len(U), 2 * n, m + 2 * n))
+        S[:, :, m:] = np.eye(2 * n)
+        gradient, block = np.zeros((len(U), m + 2 * n)), np.zeros((len(U), m + 2 * n, m + 2 * n))
+        for k in range(steps + 1):
+            if k:
+                S = by_state[:, k - 1] @ S
+                S[:, :, :m] += by_theta[:, k - 1]
+            weighted = S * weight[:, None]
+            gradient += np.einsum("wi,wij->wj", off[:, k], weighted)
+            block += weighted.swapaxes(1, 2) @ weighted
+        return float((off**2).sum()) / 2, gradient, block
+
+    def information(self, blocks: FloatArray) -> FloatArray:
+        """Information (m, m) of the parameters alone, the initial states eliminated."""
+        m = len(self.parameters.names)
+        own, cross, states = blocks[:, :m, :m], blocks[:, m:, :m], blocks[:, m:, m:]
+        return np.asarray((own - cross.swapaxes(1, 2) @ np.linalg.solve(states, cross)).sum(axis=0), dtype=np.float64)
+
+
+def _groups(motions: Sequence[Motion], window: float) -> list[_Group]:
+    pieces: dict[tuple[float, int], list[tuple[FloatArray, FloatArray, FloatArray]]] = {}
+    for motion in motions:
+        length = max(1, round(window / motion.h))
+        count = max(1, -(-motion.steps // length))
+        edges = np.linspace(0, motion.steps, count + 1).round().astype(int)
+        for a, b in zip(edges, edges[1:], strict=False):
+            cut = (motion.q[a : b + 1], motion.dq[a : b + 1], motion.tau[a:b])
+            pieces.setdefault((motion.h, int(b - a)), []).append(cut)
+    groups, first = [], 0
+    for (h, _), cuts in pieces.items():
+        q, dq, tau = (np.stack([cut[k] for cut in cuts]) for k in range(3))
+        groups.append(_Group(h, q, dq, tau, first))
+        first += len(cuts)
+    return groups
+
+
+def shoot(
+    robot: Robot,
+    motions: Sequence[Motion],
+    parameters: Parameters,
+    say: Callable[[str], None],
+    window: float = WINDOW,
+) -> Found:
+    """Parameters and initial states of least mean square residual."""
+    windows = Windows(robot, motions, parameters, window)
+    m, n, count = len(parameters.names), robot.n, windows.count
+    say(f"Shooting {count} windows of up to {window:g} s, {m} parameters")
+    *_, blocks, _ = windows.condense(parameters.start, windows.states)
+    scale, undetermined, _ = undetermined_directions(windows.information(blocks))
+    state_scale = np.repeat(STATE_SCALE, n)
+    origin = parameters.start / scale
+    pattern, rows, columns = _arrow(m, 2 * n, count)
+    keep = undetermined @ undetermined.T
+
+    def split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return x[:m] * scale, x[m:].reshape(count, 2 * n) * state_scale
+
+    def condense(x: FloatArray) -> Condensation:
+        value, by_theta, by_states, blocks, total = windows.condense(*split(x))
+        away = keep @ (x[:m] - origin)
+        gradient = np.concatenate([by_theta * scale + away, (by_states * state_scale).ravel()])
+        factor = np.concatenate([scale, state_scale])
+        scaled = blocks * np.outer(factor, factor)
+        theta = total[:m, :m] * np.outer(scale, scale) + keep
+        nonzeros = np.concatenate([theta[np.triu_indices(m)], scaled[:, rows, columns].ravel()])
+        return Condensation(value + float((x[:m] - origin) @ away) / 2, gradient, nonzeros[pattern.order])
+
+    free = np.full(count * 2 * n, np.inf)
+    fit = minimise(
+        "Shooting",
+        condense,
+        np.concatenate([origin, (windows.states / state_scale).ravel()]),
+        np.concatenate([parameters.lower / scale, -free]),
+        np.concatenate([parameters.upper / scale, free]),
+        OPTIONS,
+        pattern.sparsity,
+    )
+    theta, states = split(fit.solution.x)
+    value, *_, blocks, _ = windows.condense(theta, states)
+    information = windows.information(blocks) * windows.residuals
+    size, lost, condition = undetermined_directions(information)
+    covariance = np.linalg.pinv(information * np.outer(size, size), rcond=1e-12, hermitian=True) * np.outer(size, size)
+    return Found(theta, covariance, 2.0 * value, lost, condition, fit.solution.status, fit.solution.iterations)
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """A sparsity pattern, and where in the given nonzeros each of its nonzeros is."""
+
+    sparsity: Any
+    order: npt.NDArray[np.intp]
+
+
+def _arrow(m: int, size: int, count: int) -> tuple[_Pattern, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Upper triangle of an arrow: m parameters that meet every block of `size`; and the rows and columns of a block's part."""
+    r, c = np.triu_indices(m + size)
+    own = c >= m
+    r, c = r[own], c[own]
+    top = np.triu_indices(m)
+    shift = np.arange(count)[:, None] * size
+    rows = np.concatenate([top[0], (r + np.where(r >= m, shift, 0)).ravel()])
+    columns = np.concatenate([top[1], (c + shift).ravel()])
+    order = np.lexsort((rows, columns))
+    n = m + size * count
+    sparsity = casadi.Sparsity.triplet(n, n, rows[order].tolist(), columns[order].tolist())
+    return _Pattern(sparsity, order), r, c
