@@ -123,11 +123,9 @@ def _impulses(program: Program, tree: Tree, at: dict[str, Any], start: list[Any]
             found = program.call(kernel, joint=joint, parent=carrier, child=states[j], p_ref=reference)
             return found["p"][0, 0], found["pd"][0, 0]
 
-        p0, pd0 = state(start, rest)
-        p1, pd1 = state(end, p0)
-        p1_spring, _ = state(end, rest)
+        (p0, pd0), (p1, pd1) = (state(states, at["p_ref"][j, 0]) for states in (start, end))
         mean = program.let(inverse_h * program.let(p1 - p0))
-        pushes = [program.let(u + forces.spring_torque(p, stiffness, rest)) for p in (p0, p1_spring)]
+        pushes = [program.let(u + forces.spring_torque(p, stiffness, rest)) for p in (p0, p1)]
         friction = program.let(forces.friction_torque(pd1, *part(at["friction"], FRICTION, j)))
         first.append(program.let(half_h * pushes[0] - rotor * program.let(mean - pd0)))
         second.append(program.let(half_h * pushes[1] - rotor * program.let(pd1 - mean) + h * friction))
@@ -158,12 +156,14 @@ def _balance(program: Program, tree: Tree, change: list[Any], joint: Any, states
 
 @cache
 def step_residual(tree: Tree) -> Program:
-    """xi, u, h, gravity, body, joint, friction, spring, rotor, xi_next, impulse and impulse_next (5 a joint) -> balance (12 a
-    link): linear and angular momentum [kg·m/s, kg·m²/s] at the start, then at the end."""
+    """xi, u, h, gravity, body, joint, friction, spring, rotor, xi_next, impulse and impulse_next (5 a joint), p_ref (1 a joint)
+    -> balance (12 a link): linear and angular momentum [kg·m/s, kg·m²/s] at the start, then at the end.
+
+    Joint angles, which springs and rotors act by, are those within half a turn of p_ref."""
     n = tree.n
     program = Program("step_residual", "Momentum balances of a variational step between two states.")
     sizes = {"xi": STATE, "u": 1, "body": BODY, "joint": JOINT, "friction": FRICTION, "spring": SPRING, "rotor": 1}
-    sizes |= {"xi_next": STATE, "impulse": ROWS, "impulse_next": ROWS}
+    sizes |= {"xi_next": STATE, "impulse": ROWS, "impulse_next": ROWS, "p_ref": 1}
     at = {"h": program.scalar("h"), "gravity": program.input("gravity", 3)}
     at |= {name: program.input(name, size * n) for name, size in sizes.items()}
     start, end = each(at["xi"], STATE, tree), each(at["xi_next"], STATE, tree)

@@ -47,7 +47,7 @@ class Assembly:
         self.at_step, self.at_state = np.array(at_step), np.array(at_state)
         self.unknowns = place
         self.given_step = np.vstack(
-            [np.column_stack([np.full(motion.steps, motion.h), motion.tau]) for motion in motions]
+            [np.column_stack([np.full(motion.steps, motion.h), motion.tau, motion.q[:-1]]) for motion in motions]
         )
         self.given_state = np.vstack([np.hstack([motion.q, motion.dq]) for motion in motions])
         self.step_rows, self.state_rows = pieces.step.size1_out(0), pieces.state.size1_out(0)
@@ -68,7 +68,7 @@ class Assembly:
         x[self.at_state[:, pieces.m :]] = states
         at = np.cumsum(pieces.sizes)
         if pieces.torque is not None:
-            x[self.at_step[:, at[1] : at[2]]] = pieces.parameters.torque(self.given_step[:, 1:], theta)
+            x[self.at_step[:, at[1] : at[2]]] = pieces.parameters.torque(self.given_step[:, 1 : 1 + pieces.n], theta)
         impulses = slice(at[3], at[5])
         rows = np.array(pieces.step.map(len(self.at_step))(x[self.at_step].T, self.given_step.T)[0]).T
         dense = pieces.step_jacobian

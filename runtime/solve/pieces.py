@@ -23,7 +23,7 @@ ROWS = 5
 class Pieces:
     """Functions of local unknowns w, each with what it is given besides.
 
-    step:  w = (θ, xi, u, xi_next, impulse, impulse_next), given (h, reading) → rows (12 n) [N, N·m], part of the objective (½ the
+    step:  w = (θ, xi, u, xi_next, impulse, impulse_next), given (h, reading, recorded p) → rows (12 n) [N, N·m], part of the objective (½ the
            square of the torque's deviation; zero where torques are known and u is left out of w)
     state: w = (θ, xi), given (recorded p, pd) → rows (11 n), part of the objective (½ the square of weighted deviations)
     θ is scaled, everything else in SI units. `step_hessian` and `state_hessian` take (w, given, multipliers, weight of the
@@ -51,7 +51,7 @@ class Pieces:
         names = ("theta", "xi", "u", "xi_next", "impulse", "impulse_next")
         parts = [casadi.SX.sym(name, size) for name, size in zip(names, self.sizes, strict=True)]
         theta, xi, u, xi_next, impulse, impulse_next = parts
-        h, reading = casadi.SX.sym("h"), casadi.SX.sym("reading", self.n)
+        h, reading, p_ref = casadi.SX.sym("h"), casadi.SX.sym("reading", self.n), casadi.SX.sym("p_ref", self.n)
         alpha = self.alpha(theta)
         offset = alpha[self.parameters.offset_of.tolist()]
         objective = casadi.SX(0)
@@ -59,9 +59,9 @@ class Pieces:
             u = reading - offset
         else:
             objective = casadi.sumsqr((u + offset - reading) / casadi.DM(self.torque)) / 2
-        rows = self.robot.casadi("step_residual")(xi, u, h, alpha, xi_next, impulse, impulse_next) / h
+        rows = self.robot.casadi("step_residual")(xi, u, h, alpha, xi_next, impulse, impulse_next, p_ref) / h
         self.step, self.step_gradient, self.step_jacobian, self.step_hessian = _derived(
-            "step", casadi.vertcat(*parts), casadi.vertcat(h, reading), rows, objective
+            "step", casadi.vertcat(*parts), casadi.vertcat(h, reading, p_ref), rows, objective
         )
 
     def _state(self) -> None:

@@ -17,15 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.least_squares import Condensation, minimise
-from diffpbd.runtime.solve.trajectory import POSITION, RATE, Found, Motion, Parameters, undetermined_directions
+from diffpbd.runtime.solve.least_squares import Condensation, Fit, minimise
+from diffpbd.runtime.solve.trajectory import POSITION, RATE, UNSEEN, Found, Motion, Parameters, undetermined_directions
 
-__all__ = ["WINDOW", "Windows", "shoot"]
+__all__ = ["SHARES", "WINDOW", "Windows", "shoot"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 WINDOW = 0.5
 """[s] Length of a window: long enough for parameters to show, short enough for an arm without control not to run away."""
+SHARES = (1 / 16, 1 / 4, 1.0)
+"""[1] Windows are this part of the length in turn: over the first, a few steps, states depend nearly linearly on parameters
+however wrong these are; each solve begins where the one before ended."""
 BATCH = 4000
 """[1] Steps whose Jacobians are held at a time: about 40 MB with seven joints and a hundred entries of alpha."""
 OPTIONS = {"acceptable_tol": 1e-8, "acceptable_iter": 5}
@@ -136,13 +139,27 @@ def shoot(
     window: float = WINDOW,
 ) -> Found:
     """Parameters and initial states of least mean square residual."""
-    windows = Windows(robot, motions, parameters, window)
-    m, n, count = len(parameters.names), robot.n, windows.count
-    say(f"Shooting {count} windows of up to {window:g} s, {m} parameters")
-    *_, blocks, _ = windows.condense(parameters.start, windows.states)
+    theta, iterations = parameters.start, 0
+    for share in SHARES:
+        windows = Windows(robot, motions, parameters, share * window)
+        say(f"Shooting {windows.count} windows of up to {share * window:.3g} s, {len(theta)} parameters")
+        fit, theta, states = _solve(windows, theta)
+        iterations += fit.solution.iterations
+    value, *_, blocks, _ = windows.condense(theta, states)
+    information = windows.information(blocks) * windows.residuals
+    size, lost, condition = undetermined_directions(information)
+    covariance = np.linalg.pinv(information * np.outer(size, size), rcond=UNSEEN**2, hermitian=True) * np.outer(size, size)
+    return Found(theta, covariance, 2.0 * value, lost, condition, fit.solution.status, iterations)
+
+
+def _solve(windows: Windows, start: FloatArray) -> tuple[Fit, FloatArray, FloatArray]:
+    """Least squares over parameters and initial states, from `start` and the recorded states."""
+    parameters = windows.parameters
+    m, n, count = len(start), windows.robot.n, windows.count
+    *_, blocks, _ = windows.condense(start, windows.states)
     scale, undetermined, _ = undetermined_directions(windows.information(blocks))
     state_scale = np.repeat(STATE_SCALE, n)
-    origin = parameters.start / scale
+    origin = start / scale
     pattern, rows, columns = _arrow(m, 2 * n, count)
     keep = undetermined @ undetermined.T
 
@@ -169,12 +186,7 @@ def shoot(
         OPTIONS,
         pattern.sparsity,
     )
-    theta, states = split(fit.solution.x)
-    value, *_, blocks, _ = windows.condense(theta, states)
-    information = windows.information(blocks) * windows.residuals
-    size, lost, condition = undetermined_directions(information)
-    covariance = np.linalg.pinv(information * np.outer(size, size), rcond=1e-12, hermitian=True) * np.outer(size, size)
-    return Found(theta, covariance, 2.0 * value, lost, condition, fit.solution.status, fit.solution.iterations)
+    return fit, *split(fit.solution.x)
 
 
 @dataclass(frozen=True)

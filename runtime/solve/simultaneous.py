@@ -21,7 +21,7 @@ from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import ipopt
 from diffpbd.runtime.solve.assembly import Assembly
 from diffpbd.runtime.solve.pieces import Pieces
-from diffpbd.runtime.solve.shooting import Windows
+from diffpbd.runtime.solve.shooting import SHARES, WINDOW, Windows
 from diffpbd.runtime.solve.trajectory import Found, Motion, Parameters, undetermined_directions
 
 __all__ = ["MOST_STEPS", "Problem", "transcribe"]
@@ -69,7 +69,7 @@ def transcribe(
             f"--form simultaneous holds every pose of every step in one problem: expected at most {MOST_STEPS} steps, found "
             f"{steps}. Cut the logs, or use --form torque or shooting."
         )
-    windows = Windows(robot, motions, parameters)
+    windows = Windows(robot, motions, parameters, SHARES[0] * WINDOW)
     *_, blocks, _ = windows.condense(parameters.start, windows.states)
     scale, undetermined, condition = undetermined_directions(windows.information(blocks))
     sigma = _torque_deviation(motions)

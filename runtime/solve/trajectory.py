@@ -19,7 +19,7 @@ from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.result import Correlation, Errors, Estimate, Identification, Lost, Trace
 
-__all__ = ["POSITION", "RATE", "Found", "Motion", "Parameters", "motions", "parameters_of", "result_of"]
+__all__ = ["POSITION", "RATE", "UNSEEN", "Found", "Motion", "Parameters", "motions", "parameters_of", "result_of", "undetermined_directions"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
