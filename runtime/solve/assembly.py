@@ -9,7 +9,6 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from diffpbd.runtime.solve.pieces import ROWS, STATE, Pieces
 from diffpbd.runtime.solve.trajectory import Motion
@@ -170,18 +169,23 @@ class Assembly:
         f = casadi.Function("f", *_in_out(self.problem()))(x)[0]
         return 2.0 * float(f)
 
-    def covariance(self, x: FloatArray, multipliers: FloatArray) -> FloatArray:
-        """Inverse of the objective's curvature along the constraints, the part (m, m) of θ: from the KKT system."""
-        m = self.pieces.m
-        derived = self.derivatives()
-        H = derived["hess_lag"](x, [], 1.0, multipliers)
-        A = derived["jac_g"](x, [])[1]
-        upper, A = sparse.csc_matrix(H.sparse()), sparse.csc_matrix(A.sparse())
-        H = upper + sparse.triu(upper, 1).T
-        K = sparse.bmat([[H, A.T], [A, None]], format="csc")
-        unit = np.zeros((K.shape[0], m))
-        unit[:m] = np.eye(m)
-        return np.asarray(splu(K).solve(unit)[:m], dtype=np.float64)
+    def paths(self, x: FloatArray) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+        """Of every recording: joint positions and rates of the states, and true torques."""
+        pieces, robot = self.pieces, self.pieces.robot
+        theta = x[: pieces.m] * pieces.scale
+        states = x[self.at_state[:, pieces.m :]]
+        p, pd = robot.joint_state(states, pieces.parameters.alpha(theta), self.given_state[:, : pieces.n])
+        at = np.cumsum(pieces.sizes)
+        if pieces.torque is None:
+            u = pieces.parameters.torque(self.given_step[:, 1 : 1 + pieces.n], theta)
+        else:
+            u = x[self.at_step[:, at[1] : at[2]]]
+        found, first, step = [], 0, 0
+        for motion in self.motions:
+            nodes, steps = slice(first, first + motion.steps + 1), slice(step, step + motion.steps)
+            found.append((p[nodes], pd[nodes], u[steps]))
+            first, step = nodes.stop, steps.stop
+        return found
 
 
 class _Scatter:

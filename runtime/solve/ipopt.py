@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import casadi
@@ -47,8 +47,6 @@ class Solution:
     status: str
     iterations: int
     bound_multipliers: FloatArray
-    multipliers: FloatArray = field(default_factory=lambda: np.zeros(0))
-    """Of the constraints g."""
 
 
 def solve(
@@ -89,5 +87,4 @@ def solve(
         status=status,
         iterations=int(stats["iter_count"]),
         bound_multipliers=np.array(result["lam_x"], dtype=np.float64).reshape(-1),
-        multipliers=np.array(result["lam_g"], dtype=np.float64).reshape(-1),
     )

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.least_squares import Condensation, Fit, minimise
-from diffpbd.runtime.solve.trajectory import POSITION, RATE, UNSEEN, Found, Motion, Parameters, undetermined_directions
+from diffpbd.runtime.solve.trajectory import POSITION, RATE, Found, Motion, Parameters, covariance_of, undetermined_directions
 
-__all__ = ["SHARES", "WINDOW", "Windows", "shoot"]
+__all__ = ["SHARES", "WINDOW", "Windows", "over_windows", "shoot"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -143,16 +143,15 @@ def shoot(
     for share in SHARES:
         windows = Windows(robot, motions, parameters, share * window)
         say(f"Shooting {windows.count} windows of up to {share * window:.3g} s, {len(theta)} parameters")
-        fit, theta, states = _solve(windows, theta)
+        fit, theta, states = over_windows(windows, theta)
         iterations += fit.solution.iterations
     value, *_, blocks, _ = windows.condense(theta, states)
     information = windows.information(blocks) * windows.residuals
-    size, lost, condition = undetermined_directions(information)
-    covariance = np.linalg.pinv(information * np.outer(size, size), rcond=UNSEEN**2, hermitian=True) * np.outer(size, size)
+    covariance, lost, condition = covariance_of(information)
     return Found(theta, covariance, 2.0 * value, lost, condition, fit.solution.status, iterations)
 
 
-def _solve(windows: Windows, start: FloatArray) -> tuple[Fit, FloatArray, FloatArray]:
+def over_windows(windows: Windows, start: FloatArray) -> tuple[Fit, FloatArray, FloatArray]:
     """Least squares over parameters and initial states, from `start` and the recorded states."""
     parameters = windows.parameters
     m, n, count = len(start), windows.robot.n, windows.count

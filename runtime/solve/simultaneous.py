@@ -9,10 +9,9 @@ readings. Jacobian and Hessian are exact and sparse: those of one step and of on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import TypeAlias
 
-import casadi
 import numpy as np
 import numpy.typing as npt
 
@@ -20,11 +19,12 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import ipopt
 from diffpbd.runtime.solve.assembly import Assembly
+from diffpbd.runtime.solve.information import information_along
 from diffpbd.runtime.solve.pieces import Pieces
-from diffpbd.runtime.solve.shooting import SHARES, WINDOW, Windows
-from diffpbd.runtime.solve.trajectory import Found, Motion, Parameters, undetermined_directions
+from diffpbd.runtime.solve.shooting import SHARES, WINDOW, Windows, over_windows
+from diffpbd.runtime.solve.trajectory import Found, Motion, Parameters, covariance_of, undetermined_directions
 
-__all__ = ["MOST_STEPS", "Problem", "transcribe"]
+__all__ = ["MOST_STEPS", "transcribe"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -34,18 +34,8 @@ TORQUE = 0.02
 """[1] Deviation of a torque reading, as part of its joint's RMS: what a good model leaves of a recorded torque."""
 LEAST_TORQUE = 1e-3
 """[N·m or N] Least such deviation: a quarter of the quantum of Baxter's readings."""
-OPTIONS = {"tol": 1e-9, "mu_init": 1e-4, "acceptable_tol": 1e-7, "acceptable_iter": 5}
+OPTIONS = {"tol": 1e-10, "mu_init": 1e-4, "acceptable_tol": 1e-7, "acceptable_iter": 5}
 """[1] Of IPOPT; the start follows the recording, so the barrier begins low."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One solved or unsolved problem: its assembly, and where in x each kind of unknown is."""
-
-    assembly: Assembly
-    start: FloatArray
-    lower: FloatArray
-    upper: FloatArray
 
 
 def transcribe(
@@ -70,19 +60,24 @@ def transcribe(
             f"{steps}. Cut the logs, or use --form torque or shooting."
         )
     windows = Windows(robot, motions, parameters, SHARES[0] * WINDOW)
-    *_, blocks, _ = windows.condense(parameters.start, windows.states)
-    scale, undetermined, condition = undetermined_directions(windows.information(blocks))
+    say(f"Start: {windows.count} windows of up to {SHARES[0] * WINDOW:.3g} s")
+    _, near, states = over_windows(windows, parameters.start)
+    parameters = replace(parameters, start=near)
+    *_, blocks, _ = windows.condense(near, states)
+    scale, undetermined, _ = undetermined_directions(windows.information(blocks))
     sigma = _torque_deviation(motions)
     say(f"Differentiating one step of {robot.name}")
     pieces = Pieces(robot, parameters, scale, undetermined, sigma if free_torque else None)
     assembly = Assembly(pieces, motions)
     say(f"Simultaneous problem of {steps} steps: {assembly.unknowns} unknowns, {assembly.rows} equations")
-    solution, multipliers = _solve(assembly, pieces)
+    solution = _solve(assembly, pieces)
     theta = solution.x[: pieces.m] * scale
-    covariance = assembly.covariance(solution.x, multipliers) * np.outer(scale, scale) / assembly.residuals
-    return Found(
-        theta, covariance, assembly.mean_square(solution.x), undetermined, condition, solution.status, solution.iterations
+    information = sum(
+        information_along(robot, parameters, theta, path, motion.h, pieces.torque)
+        for path, motion in zip(assembly.paths(solution.x), motions, strict=True)
     )
+    covariance, lost, condition = covariance_of(np.asarray(information))
+    return Found(theta, covariance, assembly.mean_square(solution.x), lost, condition, solution.status, solution.iterations)
 
 
 def _torque_deviation(motions: Sequence[Motion]) -> FloatArray:
@@ -90,12 +85,11 @@ def _torque_deviation(motions: Sequence[Motion]) -> FloatArray:
     return np.maximum(TORQUE * np.sqrt((together**2).mean(axis=0)), LEAST_TORQUE)
 
 
-def _solve(assembly: Assembly, pieces: Pieces) -> tuple[ipopt.Solution, FloatArray]:
+def _solve(assembly: Assembly, pieces: Pieces) -> ipopt.Solution:
     start = assembly.start()
     lower, upper = np.full(len(start), -np.inf), np.full(len(start), np.inf)
     lower[: pieces.m] = pieces.parameters.lower / pieces.scale
     upper[: pieces.m] = pieces.parameters.upper / pieces.scale
-    solution = ipopt.solve(
+    return ipopt.solve(
         "Simultaneous identification", assembly.problem(), start, lower, upper, options=OPTIONS, derivatives=assembly.derivatives()
     )
-    return solution, solution.multipliers

@@ -19,7 +19,7 @@ from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.result import Correlation, Errors, Estimate, Identification, Lost, Trace
 
-__all__ = ["POSITION", "RATE", "UNSEEN", "Found", "Motion", "Parameters", "motions", "parameters_of", "result_of", "undetermined_directions"]
+__all__ = ["POSITION", "RATE", "Found", "Motion", "Parameters", "covariance_of", "motions", "parameters_of", "result_of", "undetermined_directions"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -149,6 +149,13 @@ def undetermined_directions(information: FloatArray) -> tuple[FloatArray, FloatA
     none = values <= UNSEEN**2 * max(float(values[-1]), np.finfo(float).tiny)
     seen = np.sqrt(np.maximum(values[~none], 0.0))
     return scale, vectors[:, none], float(seen[-1] / seen[0]) if seen.size else np.inf
+
+
+def covariance_of(information: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """Covariance (m, m) in the directions that are determined, the directions that are not, and the former's condition."""
+    scale, undetermined, condition = undetermined_directions(information)
+    size = np.outer(scale, scale)
+    return np.linalg.pinv(information * size, rcond=UNSEEN**2, hermitian=True) * size, undetermined, condition
 
 
 def result_of(
