@@ -17,6 +17,7 @@ from diffpbd.runtime.logs.csv import read_column_map, read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, names_of, process
 from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.forms import identify_motion
 from diffpbd.runtime.solve.identify import PRIOR, identify
 from diffpbd.runtime.solve.result import Errors, Identification
 
@@ -45,7 +46,7 @@ class _ManyValidationLogs(click.Command):
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--fit", required=True, metavar="LIST", help="Such as friction,spring; see below.")
 @click.option("--validate", multiple=True, metavar="LOG...", help="Logs to test on, up to the next option.")
-@click.option("--form", type=click.Choice(["torque"]), default="torque", help="The formulation.")
+@click.option("--form", type=click.Choice(["torque", "shooting", "simultaneous"]), default="torque", help="The formulation.")
 @click.option("--rate", type=float, metavar="HZ", help="Sampling rate of logs without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none.")
 @click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering.")
@@ -87,7 +88,10 @@ def command(
     train = read_recordings(loaded, logs, rate=rate, columns=columns, processing=processing)
     held = read_recordings(loaded, validate, rate=rate, columns=columns, processing=processing)
     with progress() as say:
-        result = identify(loaded, train, fit.split(","), validate=held, start=params, prior=prior, progress=say)
+        if form == "torque":
+            result = identify(loaded, train, fit.split(","), validate=held, start=params, prior=prior, progress=say)
+        else:
+            result = identify_motion(form, loaded, train, fit.split(","), validate=held, start=params, progress=say)
     contents = [
         (path, make(result))
         for path, make in ((out, Identification.to_json), (report, page))

@@ -1,4 +1,5 @@
-"""What a trajectory with uncertain torques says about parameters: a backward pass over its states, in information form.
+"""What a trajectory with uncertain torques says about parameters: a backward pass over its states, by orthogonal
+triangularisation of root information (normal equations lose all digits where torques are known well and weigh little).
 
 To first order a step is s' = A s + B v + G θ, v the deviation of the torque from its reading. Positions and rates are seen at
 every state, v is small (or zero where torques are known). From the last state backwards, what is known of (θ, s') is put in terms
@@ -42,23 +43,19 @@ def information_along(
     G = np.concatenate([J_alpha.dp_next_dalpha, J_alpha.dpd_next_dalpha], axis=1)[:, :, parameters.positions]
     for k in np.flatnonzero(parameters.offsets >= 0):
         G[:, :, k] -= B[:, :, parameters.offsets[k]]
-    seen = np.zeros((m + 2 * n, m + 2 * n))
-    seen[m:, m:] = np.diag(np.repeat([POSITION**-2, RATE**-2], n))
-    uncertain = 0 if torque is None else n
-    total = seen.copy()
+    seen = np.hstack([np.zeros((2 * n, m)), np.diag(np.repeat([1.0 / POSITION, 1.0 / RATE], n))])
+    doubt = np.zeros((0, 0)) if torque is None else np.diag(1.0 / torque)
+    v = len(doubt)
+    root = seen
     for a, b, g in zip(A[::-1], B[::-1], G[::-1], strict=True):
-        ahead = np.zeros((m + 2 * n, m + 2 * n + uncertain))
-        ahead[:m, :m] = np.eye(m)
-        ahead[m:] = np.hstack([g, a, b[:, :uncertain]])
-        total = ahead.T @ total @ ahead
-        if torque is not None:
-            total[-n:, -n:] += np.diag(torque**-2)
-            total = _forget(total, n)
-        total = total + seen
-    return _forget(total, 2 * n)
+        by_state = root[:, m:]
+        ahead = np.hstack([by_state @ b[:, :v], root[:, :m] + by_state @ g, by_state @ a])
+        rows = [np.hstack([doubt, np.zeros((v, m + 2 * n))]), ahead, np.hstack([np.zeros((2 * n, v)), seen])]
+        root = _forget(np.vstack(rows), v)
+    root = _forget(np.hstack([root[:, m:], root[:, :m]]), 2 * n)
+    return np.asarray(root.T @ root, dtype=np.float64)
 
 
-def _forget(information: FloatArray, last: int) -> FloatArray:
-    """Information of all but the last unknowns."""
-    own, cross, rest = information[:-last, :-last], information[-last:, :-last], information[-last:, -last:]
-    return np.asarray(own - cross.T @ np.linalg.solve(rest, cross), dtype=np.float64)
+def _forget(root: FloatArray, first: int) -> FloatArray:
+    """Root of the information (rows, unknowns) of all but the first unknowns, triangular."""
+    return np.asarray(np.linalg.qr(root, mode="r")[first:, first:], dtype=np.float64)
