@@ -44,10 +44,16 @@ class Fit:
 
 
 class _Evaluation:
-    """The condensation at the last point asked for, computed once for value, gradient and curvature."""
+    """The condensation at the last point asked for, computed once for gradient and curvature; values alone by `value`."""
 
-    def __init__(self, condense: Callable[[FloatArray], Condensation], unknowns: int, nonzeros: int) -> None:
-        self._condense = condense
+    def __init__(
+        self,
+        condense: Callable[[FloatArray], Condensation],
+        value: Callable[[FloatArray], float] | None,
+        unknowns: int,
+        nonzeros: int,
+    ) -> None:
+        self._condense, self._value = condense, value
         self._failed = Condensation(np.nan, np.full(unknowns, np.nan), np.full(nonzeros, np.nan))
         self._x: FloatArray | None = None
         self._found = self._failed
@@ -61,8 +67,20 @@ class _Evaluation:
             except SolverError:  # a step that does not converge: too far, IPOPT comes back closer
                 self._found = self._failed
             self._x = at
-            self.history.append(self._found.value)
         return self._found
+
+    def value(self, x: Any) -> float:
+        """The objective, with as little work as possible: line searches ask for no more."""
+        at = np.array(x, dtype=np.float64).reshape(-1)
+        if self._value is None or (self._x is not None and np.array_equal(at, self._x)):
+            found = self(at).value
+        else:
+            try:
+                found = self._value(at)
+            except SolverError:
+                found = np.nan
+        self.history.append(found)
+        return found
 
 
 class _Callback(casadi.Callback):
@@ -105,15 +123,16 @@ def minimise(
     upper: FloatArray,
     options: Mapping[str, Any] | None = None,
     sparsity: Any = None,
+    value: Callable[[FloatArray], float] | None = None,
 ) -> Fit:
     """Half the square of residuals, least within bounds; unknowns and objective should be of order one.
 
-    `sparsity` (casadi, upper triangle) is that of the curvature, dense without. Raises SolverError with IPOPT's status if it
+    `sparsity` (casadi, upper triangle) is that of the curvature, dense without; `value` is the objective alone. Raises SolverError with IPOPT's status if it
     does not succeed.
     """
     n = len(start)
     pattern = casadi.Sparsity.upper(n) if sparsity is None else sparsity
-    evaluation = _Evaluation(condense, n, pattern.nnz())
+    evaluation = _Evaluation(condense, value, n, pattern.nnz())
     one, column = casadi.Sparsity.dense(1, 1), casadi.Sparsity.dense(n, 1)
     point = {"x": (n, 1), "p": (0, 1)}
 
@@ -123,7 +142,7 @@ def minimise(
             return [casadi.DM(pattern, float(weight) * found)]
         return [casadi.project(casadi.DM(float(weight) * found), pattern)]
 
-    value = _Callback("value", {"x": (n, 1)}, {"f": one}, lambda x: [evaluation(x).value])
+    objective = _Callback("value", {"x": (n, 1)}, {"f": one}, lambda x: [evaluation.value(x)])
     gradient = _Callback(
         "gradient", point, {"f": one, "g": column}, lambda x, _p: [evaluation(x).value, evaluation(x).gradient]
     )
@@ -132,5 +151,5 @@ def minimise(
     )
     x = casadi.MX.sym("x", n)
     derivatives = {"grad_f": gradient, "hess_lag": hessian, "no_nlp_grad": True}
-    solution = ipopt.solve(what, {"x": x, "f": value(x)}, start, lower, upper, options=options, derivatives=derivatives)
+    solution = ipopt.solve(what, {"x": x, "f": objective(x)}, start, lower, upper, options=options, derivatives=derivatives)
     return Fit(solution, tuple(evaluation.history))

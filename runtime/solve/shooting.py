@@ -8,7 +8,7 @@ model do not add up over a long recording.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -31,8 +31,13 @@ SHARES = (1 / 16, 1 / 4, 1.0)
 however wrong these are; each solve begins where the one before ended."""
 BATCH = 4000
 """[1] Steps whose Jacobians are held at a time: about 40 MB with seven joints and a hundred entries of alpha."""
-OPTIONS = {"acceptable_tol": 1e-8, "acceptable_iter": 5}
-"""[1] Of IPOPT; an optimum of residuals that do not vanish is found to the rounding of their sum."""
+FINELY = {"tol": 1e-10, "acceptable_tol": 1e-6, "acceptable_iter": 3}
+"""[1] Optimality, for an objective of one at the start: where residuals do not vanish, the rounding of their sum ends the search
+at the second, far below what standard deviations are."""
+COARSELY = {"tol": 1e-6, "acceptable_tol": 1e-5, "acceptable_iter": 2}
+"""[1] The same for solves whose result is a start."""
+NOTHING = 1e-6
+"""[1] Mean square, in deviations, below which the objective is not magnified any more."""
 STATE_SCALE = (POSITION, RATE)
 
 
@@ -75,6 +80,15 @@ class Windows:
                 by_states[at], blocks[at] = gradient[:, m:], block
         mean = 1.0 / self.residuals
         return mean * value, mean * by_theta, mean * by_states, mean * blocks, mean * blocks.sum(axis=0)
+
+    def half_mean_square(self, theta: FloatArray, states: FloatArray) -> float:
+        """The value of `condense` alone."""
+        p, n, total = self.parameters, self.robot.n, 0.0
+        for group in self.groups:
+            at = states[group.first : group.first + len(group.q)]
+            P, PD = self.robot.rollout(at[:, :n], at[:, n:], p.torque(group.tau, theta), group.h, p.alpha(theta))
+            total += float((((P - group.q) / POSITION) ** 2).sum() + (((PD - group.dq) / RATE) ** 2).sum())
+        return total / (2.0 * self.residuals)
 
     def _batch(self, group: _Group, part: slice, theta: FloatArray, states: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         p, n, m = self.parameters, self.robot.n, len(theta)
@@ -143,7 +157,7 @@ def shoot(
     for share in SHARES:
         windows = Windows(robot, motions, parameters, share * window)
         say(f"Shooting {windows.count} windows of up to {share * window:.3g} s, {len(theta)} parameters")
-        fit, theta, states = over_windows(windows, theta)
+        fit, theta, states = over_windows(windows, theta, FINELY if share == SHARES[-1] else COARSELY)
         iterations += fit.solution.iterations
     value, *_, blocks, _ = windows.condense(theta, states)
     information = windows.information(blocks) * windows.residuals
@@ -151,11 +165,14 @@ def shoot(
     return Found(theta, covariance, 2.0 * value, lost, condition, fit.solution.status, iterations)
 
 
-def over_windows(windows: Windows, start: FloatArray) -> tuple[Fit, FloatArray, FloatArray]:
+def over_windows(
+    windows: Windows, start: FloatArray, options: Mapping[str, float] = COARSELY
+) -> tuple[Fit, FloatArray, FloatArray]:
     """Least squares over parameters and initial states, from `start` and the recorded states."""
     parameters = windows.parameters
     m, n, count = len(start), windows.robot.n, windows.count
-    *_, blocks, _ = windows.condense(start, windows.states)
+    first, *_, blocks, _ = windows.condense(start, windows.states)
+    unit = max(first, NOTHING)
     scale, undetermined, _ = undetermined_directions(windows.information(blocks))
     state_scale = np.repeat(STATE_SCALE, n)
     origin = start / scale
@@ -173,7 +190,12 @@ def over_windows(windows: Windows, start: FloatArray) -> tuple[Fit, FloatArray, 
         scaled = blocks * np.outer(factor, factor)
         theta = total[:m, :m] * np.outer(scale, scale) + keep
         nonzeros = np.concatenate([theta[np.triu_indices(m)], scaled[:, rows, columns].ravel()])
-        return Condensation(value + float((x[:m] - origin) @ away) / 2, gradient, nonzeros[pattern.order])
+        value += float((x[:m] - origin) @ away) / 2
+        return Condensation(value / unit, gradient / unit, nonzeros[pattern.order] / unit)
+
+    def value(x: FloatArray) -> float:
+        away = x[:m] - origin
+        return (windows.half_mean_square(*split(x)) + float(away @ keep @ away) / 2) / unit
 
     free = np.full(count * 2 * n, np.inf)
     fit = minimise(
@@ -182,8 +204,9 @@ def over_windows(windows: Windows, start: FloatArray) -> tuple[Fit, FloatArray, 
         np.concatenate([origin, (windows.states / state_scale).ravel()]),
         np.concatenate([parameters.lower / scale, -free]),
         np.concatenate([parameters.upper / scale, free]),
-        OPTIONS,
+        options,
         pattern.sparsity,
+        value,
     )
     return fit, *split(fit.solution.x)
 

@@ -28,8 +28,6 @@ POSITION = 1e-3
 RATE = 1e-2
 """[rad/s or m/s] Deviation of a recorded rate: that position over a tenth of a second."""
 OFFSET = "torque_offset."
-RESIDUAL_UNIT = 1.0
-"""Weighted residuals are counted in deviations: their mean square is one where the weights are right."""
 UNSEEN = 1e-6
 """[1] Singular value of the normalised sensitivities below which a direction of the parameters is not determined."""
 MEMBER = 0.1
@@ -39,8 +37,8 @@ ALIKE = 0.95
 SPRING_START = 1.0
 """[N·m/rad] Stiffness that the search begins with where spring and rest are unknown and alpha has none: without stiffness
 the rest has no effect."""
-ON_BOUND = 1e-9
-"""[1] Distance from a bound, in units of the parameter's scale, that counts as on it."""
+ON_BOUND = 1e-5
+"""[N·m, N·m·s/rad, …] Distance from a bound that counts as on it: an interior-point method keeps about that off."""
 
 
 @dataclass(frozen=True)
