@@ -124,8 +124,8 @@ class Assembly:
         value += casadi.dot(away, casadi.mtimes(casadi.DM(self.keep), away)) / 2
         return {"x": x, "f": value, "g": casadi.vertcat(casadi.vec(rows_step), casadi.vec(rows_state))}
 
-    def derivatives(self) -> dict[str, Any]:
-        """`grad_f`, `jac_g`, `hess_lag` as nlpsol takes them."""
+    def derivatives(self, *, exact: bool = True) -> dict[str, Any]:
+        """`grad_f`, `jac_g`, `hess_lag` as nlpsol takes them; not `exact`: curvature of the objective alone (Gauss-Newton)."""
         x, p = casadi.MX.sym("x", self.unknowns), casadi.MX.sym("p", 0)
         lam_f, lam_g = casadi.MX.sym("lam_f"), casadi.MX.sym("lam_g", self.rows)
         problem = casadi.Function("fg", *_in_out(self.problem()))
@@ -145,8 +145,9 @@ class Assembly:
         entries = casadi.vertcat(_nonzeros(step(w_step, given[0])), _nonzeros(state(w_state, given[1])))
         jacobian = self.jacobian_pattern.matrix(entries)
         split = len(self.at_step) * self.step_rows
-        lam_step = casadi.reshape(lam_g[:split], self.step_rows, len(self.at_step))
-        lam_state = casadi.reshape(lam_g[split:], self.state_rows, len(self.at_state))
+        pull = lam_g if exact else casadi.MX.zeros(self.rows, 1)
+        lam_step = casadi.reshape(pull[:split], self.step_rows, len(self.at_step))
+        lam_state = casadi.reshape(pull[split:], self.state_rows, len(self.at_state))
         step, state = self._mapped("hessian")
         weight = lam_f / self.residuals
         upper = np.triu_indices(self.pieces.m)

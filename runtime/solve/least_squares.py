@@ -150,6 +150,6 @@ def minimise(
         "hessian", {**point, "lam_f": (1, 1), "lam_g": (0, 1)}, {"triu_hess_gamma_x_x": pattern}, curvature
     )
     x = casadi.MX.sym("x", n)
-    derivatives = {"grad_f": gradient, "hess_lag": hessian, "no_nlp_grad": True}
+    derivatives = {"grad_f": gradient, "hess_lag": hessian, "no_nlp_grad": True, "show_eval_warnings": False}
     solution = ipopt.solve(what, {"x": x, "f": objective(x)}, start, lower, upper, options=options, derivatives=derivatives)
     return Fit(solution, tuple(evaluation.history))

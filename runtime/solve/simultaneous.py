@@ -30,12 +30,14 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 MOST_STEPS = 5000
 """[1] Steps that are solved at once; more would take gigabytes for an arm of seven joints."""
-TORQUE = 0.02
-"""[1] Deviation of a torque reading, as part of its joint's RMS: what a good model leaves of a recorded torque."""
-LEAST_TORQUE = 1e-3
-"""[N·m or N] Least such deviation: a quarter of the quantum of Baxter's readings."""
-OPTIONS = {"tol": 1e-10, "mu_init": 1e-4, "acceptable_tol": 1e-7, "acceptable_iter": 5}
-"""[1] Of IPOPT; the start follows the recording, so the barrier begins low."""
+TORQUE = 0.1
+"""[1] Deviation of a torque reading, as part of its joint's RMS: what a plain model leaves of a recorded torque."""
+LEAST_TORQUE = 0.01
+"""[N·m or N] Least such deviation: a few quanta of Baxter's readings."""
+APPROACH = {"tol": 1e-6, "mu_init": 1e-4, "acceptable_tol": 100.0, "acceptable_iter": 8, "acceptable_constr_viol_tol": 100.0}
+"""[1] Of IPOPT's first iterations: it stops after these few wherever it is near the recording."""
+OPTIONS = {"tol": 1e-10, "mu_init": 1e-7, "acceptable_tol": 1e-7, "acceptable_iter": 5}
+"""[1] Of IPOPT; the start is close to the optimum, so the barrier begins low."""
 
 
 def transcribe(
@@ -86,10 +88,14 @@ def _torque_deviation(motions: Sequence[Motion]) -> FloatArray:
 
 
 def _solve(assembly: Assembly, pieces: Pieces) -> ipopt.Solution:
+    """A few Gauss-Newton iterations, whose curvature is never negative, then Newton's with the exact Hessian."""
     start = assembly.start()
     lower, upper = np.full(len(start), -np.inf), np.full(len(start), np.inf)
     lower[: pieces.m] = pieces.parameters.lower / pieces.scale
     upper[: pieces.m] = pieces.parameters.upper / pieces.scale
-    return ipopt.solve(
-        "Simultaneous identification", assembly.problem(), start, lower, upper, options=OPTIONS, derivatives=assembly.derivatives()
+    what, problem = "Simultaneous identification", assembly.problem()
+    near = ipopt.solve(
+        what, problem, start, lower, upper, options=APPROACH, derivatives=assembly.derivatives(exact=False)
     )
+    found = ipopt.solve(what, problem, near.x, lower, upper, options=OPTIONS, derivatives=assembly.derivatives())
+    return replace(found, iterations=near.iterations + found.iterations)
