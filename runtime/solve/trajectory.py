@@ -141,6 +141,8 @@ class Found:
 def undetermined_directions(information: FloatArray) -> tuple[FloatArray, FloatArray, float]:
     """Scale (k,) of every unknown, the directions (k, m) of the scaled ones that have no information, and the condition of
     the others."""
+    if not len(information):
+        return np.ones(0), np.zeros((0, 0)), 1.0
     diagonal = np.sqrt(np.maximum(np.diag(information), 0.0))
     scale = 1.0 / np.where(diagonal > 0.0, diagonal, 1.0)
     values, vectors = np.linalg.eigh(information * np.outer(scale, scale))
@@ -165,7 +167,10 @@ def result_of(
     notes: Sequence[str],
 ) -> Identification:
     """The result as every form gives it; errors are those of the torque, measured minus inverse dynamics."""
-    alpha = parameters.alpha(found.theta)
+    bounds = [_bound(parameters, k, value) for k, value in enumerate(found.theta)]
+    sides = {None: found.theta, "lower": parameters.lower, "upper": parameters.upper}
+    theta = np.array([sides[side][k] for k, side in enumerate(bounds)])
+    alpha = parameters.alpha(theta)
     deviation = np.sqrt(np.maximum(np.diag(found.covariance), 0.0) * found.mean_square)
     lost = []
     gone = np.abs(found.undetermined).max(axis=1, initial=0.0) > MEMBER
@@ -178,7 +183,7 @@ def result_of(
         if name in parameters.names:
             j = parameters.names.index(name)
             std = None if gone[j] or not np.isfinite(deviation[j]) else float(deviation[j])
-            estimates.append(Estimate(name, float(found.theta[j]), std, unit, _bound(parameters, j, found.theta[j])))
+            estimates.append(Estimate(name, float(theta[j]), std, unit, bounds[j]))
         elif parameters.base[k] != robot.alpha.defaults[k]:
             estimates.append(Estimate(name, float(parameters.base[k]), None, unit))
     return Identification(
