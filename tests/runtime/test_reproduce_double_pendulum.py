@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +18,7 @@ from diffpbd.runtime.parameters import ParameterVector
 from diffpbd.runtime.reproduce.double_pendulum import PAPER, Design, Task, _closed_loop, alpha_of_lengths, improve
 from diffpbd.runtime.reproduce.double_pendulum_figure import plot, write_table
 
-COARSE = Task(h=0.03)  # a hundred steps; the command makes three hundred
+TASK = Task()
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +37,7 @@ def pendulum() -> Any:
 
 @pytest.fixture(scope="module")
 def design(pendulum: Any) -> Design:
-    return improve(pendulum, COARSE)
+    return improve(pendulum, TASK)
 
 
 def test_at_one_metre_the_lengths_give_the_description(pendulum: Any) -> None:
@@ -73,17 +72,17 @@ def test_figure_and_table(design: Design, tmp_path: Path) -> None:
     plot(tmp_path / "d.png", design)
     write_table(tmp_path / "d.csv", design)
     assert (tmp_path / "d.png").stat().st_size > 20_000
-    assert len((tmp_path / "d.csv").read_text().splitlines()) == COARSE.steps + 1
+    assert len((tmp_path / "d.csv").read_text().splitlines()) == TASK.steps + 1
 
 
 def test_work_is_what_the_joints_gain(design: Design) -> None:
     walk = design.after
-    assert walk.work == pytest.approx(float((walk.powers * COARSE.h).sum()), rel=1e-9)
+    assert walk.work == pytest.approx(float((walk.powers * TASK.h).sum()), rel=1e-9)
     off = np.linalg.norm(walk.tip[1:] - design.circle[1:], axis=1).sum()
     assert walk.loss == pytest.approx(off + 25.0 * walk.work, rel=1e-9)
 
 
-def test_refusals(pendulum: Any, count: Callable[[int, int], int]) -> None:
+def test_refusals(pendulum: Any) -> None:
     with pytest.raises(InputError, match="--start"):
         improve(pendulum, Task(), (9.0, 0.1))
     plain = SimpleNamespace(name="plain", alpha={"gravity.z": 0})

@@ -32,7 +32,7 @@ def test_exact_measurements_give_the_truth_in_every_scheme(baxter: Robot) -> Non
     assert len(found) == 4
     numbers = np.array([s.lever.numbers() for s in found])
     assert numbers == pytest.approx(np.tile(TRUTH.numbers(), (4, 1)), rel=TRUE)
-    assert np.ptp(numbers, axis=0) == pytest.approx(np.zeros(5), abs=AGREE * min(TRUTH.numbers()))
+    assert (np.ptp(numbers, axis=0) / TRUTH.numbers()).max() < AGREE
 
 
 def test_wrong_lengths_need_to_be_updated_first(baxter: Robot) -> None:

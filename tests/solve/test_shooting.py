@@ -60,7 +60,7 @@ def test_slides_rotors_and_a_payload(form: str) -> None:
     robot = loaded("prismatic_skew")
     truth = {f"rotor_inertia.{joint}": 0.004 + 0.002 * k for k, joint in enumerate(robot.joints)}
     truth |= {f"friction.viscous.{joint}": 0.2 + 0.1 * k for k, joint in enumerate(robot.joints)} | {"payload.mass": 0.7}
-    result = identify_motion(form, robot, process("run", followed(robot, truth, 60), EXACT), list(truth))
+    result = identify_motion(form, robot, process("run", followed(robot, truth, 25), EXACT), list(truth))
     assert not result.lost
     assert_true(result, truth)
 
