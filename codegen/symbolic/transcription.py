@@ -108,22 +108,23 @@ def momentum_kernel() -> Program:
     return program
 
 
-def _impulses(program: Program, tree: Tree, at: dict[str, Any], start: list[Any], end: list[Any]) -> tuple[list[Any], list[Any]]:
+def _impulses(
+    program: Program, tree: Tree, at: dict[str, Any], start: list[Any], end: list[Any]
+) -> tuple[list[Any], list[Any]]:
     """Impulse of every joint's effort at the start and at the end: torque, spring, rotor, friction."""
     h = at["h"]
     half_h, inverse_h = program.let(h / 2), program.let(1 / h)
     first, second = [], []
     for j, parent in enumerate(tree.parents):
-        kernel, joint = state_kernel(tree.slides[j]), part(at["joint"], JOINT, j)
         stiffness, rest = part(at["spring"], SPRING, j)
         rotor, u = at["rotor"][j, 0], at["u"][j, 0]
-
-        def state(states: list[Any], reference: Any, j: int = j, parent: int = parent) -> tuple[Any, Any]:
+        found = []
+        for states in (start, end):
             carrier = WORLD_STATE if parent == WORLD else states[parent]
-            found = program.call(kernel, joint=joint, parent=carrier, child=states[j], p_ref=reference)
-            return found["p"][0, 0], found["pd"][0, 0]
-
-        (p0, pd0), (p1, pd1) = (state(states, at["p_ref"][j, 0]) for states in (start, end))
+            given = {"joint": part(at["joint"], JOINT, j), "parent": carrier, "child": states[j]}
+            called = program.call(state_kernel(tree.slides[j]), **given, p_ref=at["p_ref"][j, 0])
+            found.append((called["p"][0, 0], called["pd"][0, 0]))
+        (p0, pd0), (p1, pd1) = found
         mean = program.let(inverse_h * program.let(p1 - p0))
         pushes = [program.let(u + forces.spring_torque(p, stiffness, rest)) for p in (p0, p1)]
         friction = program.let(forces.friction_torque(pd1, *part(at["friction"], FRICTION, j)))
@@ -132,7 +133,9 @@ def _impulses(program: Program, tree: Tree, at: dict[str, Any], start: list[Any]
     return first, second
 
 
-def _balance(program: Program, tree: Tree, change: list[Any], joint: Any, states: list[Any], effort: list[Any], impulse: Any) -> list[Any]:
+def _balance(
+    program: Program, tree: Tree, change: list[Any], joint: Any, states: list[Any], effort: list[Any], impulse: Any
+) -> list[Any]:
     """Change of momentum less all impulses (6) of every link, with gradients and axes at `states`."""
     x = [s[POSITION, 0] for s in states]
     pulled = pulls(program, tree, joint, effort, x, rotations(program, [s[QUATERNION, 0] for s in states]))

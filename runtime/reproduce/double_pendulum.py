@@ -166,14 +166,14 @@ def _kinematics(robot: Robot, p: Any, alpha: Any, lengths: Any) -> tuple[Any, An
 
 def _closed_loop(robot: Robot, task: Task) -> Any:
     """lengths → loss, work, angles (2 × N+1), torques (2 × N), powers (2 × N), tip and elbow (2 × N+1 each)."""
-    l, p, pd, t = casadi.SX.sym("l", 2), casadi.SX.sym("p", 2), casadi.SX.sym("pd", 2), casadi.SX.sym("t")
-    alpha = casadi.Function("alpha", [l], [alpha_of_lengths(robot, l)])
-    tip, elbow = _kinematics(robot, p, alpha(l), l)
+    size, p, pd, t = casadi.SX.sym("size", 2), casadi.SX.sym("p", 2), casadi.SX.sym("pd", 2), casadi.SX.sym("t")
+    alpha = casadi.Function("alpha", [size], [alpha_of_lengths(robot, size)])
+    tip, elbow = _kinematics(robot, p, alpha(size), size)
     jacobian = casadi.jacobian(tip, p)
     aim, aim_rate = _target(t, task)
     pull = task.stiffness * (aim - tip) + task.damping * (aim_rate - casadi.mtimes(jacobian, pd))
-    control = casadi.Function("control", [p, pd, t, l], [casadi.mtimes(jacobian.T, pull)])
-    place = casadi.Function("place", [p, l], [tip, elbow])
+    control = casadi.Function("control", [p, pd, t, size], [casadi.mtimes(jacobian.T, pull)])
+    place = casadi.Function("place", [p, size], [tip, elbow])
 
     state, time, lengths = casadi.MX.sym("state", 4), casadi.MX.sym("time"), casadi.MX.sym("lengths", 2)
     torque = control(state[:2], state[2:], time, lengths)

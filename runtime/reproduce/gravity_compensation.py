@@ -18,7 +18,17 @@ from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.reproduce.figures import new_figure, panel, save, write_rows
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["ASSUMPTIONS", "PAPER", "PAPER_JOINTS", "Compensation", "holding_torques", "plot", "potential_gradient", "write_table"]
+__all__ = [
+    "ASSUMPTIONS",
+    "PAPER",
+    "PAPER_JOINTS",
+    "Compensation",
+    "holding_torques",
+    "plot",
+    "potential_gradient",
+    "shown_joints",
+    "write_table",
+]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -29,7 +39,12 @@ MOST = 20
 STILL = 1e-11
 """[N·m or N] Correction below which the torque has converged, for torques of up to 100 N·m."""
 PAPER_JOINTS = ("s1", "e1", "w1")
-PAPER = {"mean": (-29.0, -10.8, -1.20), "max": (-11.6, -3.99, -0.5096), "min": (-39.1, -14.2, -1.56), "MAE": (0.669, 0.431, 0.698)}
+PAPER = {
+    "mean": (-29.0, -10.8, -1.20),
+    "max": (-11.6, -3.99, -0.5096),
+    "min": (-39.1, -14.2, -1.56),
+    "MAE": (0.669, 0.431, 0.698),
+}
 """N·m, for `PAPER_JOINTS`."""
 ASSUMPTIONS = (
     "the paper's 30 poses are not published: ours differ, and so do mean, max and min; the MAE compares methods",

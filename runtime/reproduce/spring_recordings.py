@@ -46,8 +46,8 @@ def report(robot: Robot, joint: str, folder: str, rate: float) -> str:
     lines = [
         f"{len(logs)} recordings: slope {slope.value:.2f} ± {slope.std or np.nan:.2f} N·m/rad, zero {zero.value:.3f} ± "
         f"{zero.std or np.nan:.3f} rad (torque −slope·(θ − zero) on the joint, θ from {low:.2f} to {high:.2f} rad).",
-        "Only these two are identifiable: a torque offset is the same parameter as the zero, and springs of different k, l1, l2,",
-        "α and x_rest give nearly this straight line (and exactly the same torque: l1, l2, x_rest times c with k / c²).",
+        "Only these two are identifiable: a torque offset is the same parameter as the zero, and springs of different k, l1,",
+        "l2, α and x_rest give nearly this straight line (and exactly the same torque: l1, l2, x_rest times c with k / c²).",
         f"Fitted to it over the recorded angles with x_rest = {TRUTH.rest} m:",
     ]
     angle = np.linspace(low, high, CURVE_POINTS)

@@ -1,10 +1,10 @@
 """What a trajectory with uncertain torques says about parameters: a backward pass over its states, by orthogonal
 triangularisation of root information (normal equations lose all digits where torques are known well and weigh little).
 
-To first order a step is s' = A s + B v + G θ, v the deviation of the torque from its reading. Positions and rates are seen at
-every state, v is small (or zero where torques are known). From the last state backwards, what is known of (θ, s') is put in terms
-of (θ, s, v), and v is forgotten; at the first state that is forgotten too, and what is left is the information about θ. (The
-other way around A would have to be inverted, which stiff friction does not allow.)
+To first order a step is s' = A s + B v + G θ, v the deviation of the torque from its reading. Positions and rates are
+seen at every state, v is small (or zero where torques are known). From the last state backwards, what is known of (θ, s')
+is put in terms of (θ, s, v), and v is forgotten; at the first state that is forgotten too, and what is left is the
+information about θ. (The other way around A would have to be inverted, which stiff friction does not allow.)
 """
 
 from __future__ import annotations

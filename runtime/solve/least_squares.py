@@ -127,8 +127,8 @@ def minimise(
 ) -> Fit:
     """Half the square of residuals, least within bounds; unknowns and objective should be of order one.
 
-    `sparsity` (casadi, upper triangle) is that of the curvature, dense without; `value` is the objective alone. Raises SolverError with IPOPT's status if it
-    does not succeed.
+    `sparsity` (casadi, upper triangle) is that of the curvature, dense without; `value` is the objective alone. Raises
+    SolverError with IPOPT's status if it does not succeed.
     """
     n = len(start)
     pattern = casadi.Sparsity.upper(n) if sparsity is None else sparsity

@@ -23,8 +23,8 @@ ROWS = 5
 class Pieces:
     """Functions of local unknowns w, each with what it is given besides.
 
-    step:  w = (θ, xi, u, xi_next, impulse, impulse_next), given (h, reading, recorded p) → rows (12 n) [N, N·m], part of the objective (½ the
-           square of the torque's deviation; zero where torques are known and u is left out of w)
+    step:  w = (θ, xi, u, xi_next, impulse, impulse_next), given (h, reading, recorded p) → rows (12 n) [N, N·m], part of
+           the objective (½ the square of the torque's deviation; zero where torques are known and u is left out of w)
     state: w = (θ, xi), given (recorded p, pd) → rows (11 n), part of the objective (½ the square of weighted deviations)
     θ is scaled, everything else in SI units. `step_hessian` and `state_hessian` take (w, given, multipliers, weight of the
     objective) and give the upper triangle; the Jacobians are of the rows, the gradients of the objective.

@@ -18,7 +18,15 @@ import numpy.typing as npt
 
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.least_squares import Condensation, Fit, minimise
-from diffpbd.runtime.solve.trajectory import POSITION, RATE, Found, Motion, Parameters, covariance_of, undetermined_directions
+from diffpbd.runtime.solve.trajectory import (
+    POSITION,
+    RATE,
+    Found,
+    Motion,
+    Parameters,
+    covariance_of,
+    undetermined_directions,
+)
 
 __all__ = ["SHARES", "WINDOW", "Windows", "over_windows", "shoot"]
 
@@ -43,8 +51,8 @@ STATE_SCALE = (POSITION, RATE)
 
 @dataclass(frozen=True)
 class _Group:
-    """Windows of equal length and step: recorded q, dq (windows, steps + 1, n) and readings (windows, steps, n); `first` counts
-    the windows before them."""
+    """Windows of equal length and step: recorded q, dq (windows, steps + 1, n) and readings (windows, steps, n); `first`
+    counts the windows before them."""
 
     h: float
     q: FloatArray

@@ -19,7 +19,18 @@ from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.result import Correlation, Errors, Estimate, Identification, Lost, Trace
 
-__all__ = ["POSITION", "RATE", "Found", "Motion", "Parameters", "covariance_of", "motions", "parameters_of", "result_of", "undetermined_directions"]
+__all__ = [
+    "POSITION",
+    "RATE",
+    "Found",
+    "Motion",
+    "Parameters",
+    "covariance_of",
+    "motions",
+    "parameters_of",
+    "result_of",
+    "undetermined_directions",
+]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 

@@ -41,8 +41,8 @@ def design(pendulum: Any) -> Design:
 
 
 def test_at_one_metre_the_lengths_give_the_description(pendulum: Any) -> None:
-    l = casadi.SX.sym("l", 2)
-    alpha = np.array(casadi.Function("a", [l], [alpha_of_lengths(pendulum, l)])([1.0, 1.0])).ravel()
+    lengths = casadi.SX.sym("lengths", 2)
+    alpha = np.array(casadi.Function("a", [lengths], [alpha_of_lengths(pendulum, lengths)])([1.0, 1.0])).ravel()
     different = {n: a - d for n, a, d in zip(pendulum.alpha.names, alpha, pendulum.alpha.defaults, strict=True) if a != d}
     assert different.pop("gravity.z") == pytest.approx(9.81)
     assert max(map(abs, different.values())) < 1e-6  # the file has six digits

@@ -46,7 +46,8 @@ def followed(robot: Robot, truth: Mapping[str, float], steps: int, h: float = 0.
     for k in range(steps):
         angle = omega * time[k] + phase
         rate = amplitude * omega * np.cos(angle)
-        wanted = DAMPING * (rate - dq[k]) + STIFFNESS * (amplitude * np.sin(angle) - q[k]) - amplitude * omega**2 * np.sin(angle)
+        sine = amplitude * np.sin(angle)
+        wanted = DAMPING * (rate - dq[k]) + STIFFNESS * (sine - q[k]) - omega**2 * sine
         tau[k] = robot.inverse_dynamics(q[k], dq[k], wanted, alpha) + robot.friction_torque(dq[k], alpha)
         tau[k] -= robot.friction_torque(rate, alpha)
         tau[k] -= alpha[list(robot.alpha.indices("torque_offset"))]
