@@ -40,8 +40,8 @@ however wrong these are; each solve begins where the one before ended."""
 BATCH = 4000
 """[1] Steps whose Jacobians are held at a time: about 40 MB with seven joints and a hundred entries of alpha."""
 FINELY = {"tol": 1e-9, "acceptable_tol": 1e-6, "acceptable_iter": 3}
-"""[1] Optimality, for an objective of one at the start: where residuals do not vanish, the rounding of their sum ends the search
-at the second, far below what standard deviations are."""
+"""[1] Optimality, for an objective of one at the start: where residuals do not vanish, the rounding of their sum ends the
+search at the second, far below what standard deviations are."""
 COARSELY = {"tol": 1e-6, "acceptable_tol": 1e-5, "acceptable_iter": 2}
 """[1] The same for solves whose result is a start."""
 NOTHING = 1e-2
