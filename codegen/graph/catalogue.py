@@ -93,7 +93,7 @@ DOCS: Final[Mapping[str, str]] = {
     "joint_state": "Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.",
     "step": "One step on the maximal state:",
     "constraints": "Residual rows of every joint.",
-    "step_residual": "Momentum balances of a variational step between two maximal states, zero along `step`.",
+    "momentum_residual": "Momentum balances of a variational step between two maximal states, zero along `step`.",
     "state_residual": "What makes a maximal state consistent: constraints, unit quaternions, rates of the constraints.",
     "lever_spring_torque": "Torque of a straight spring between two lever arms about a joint.",
 }

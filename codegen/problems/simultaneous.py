@@ -1,7 +1,8 @@
 """Pieces of problems in which every pose is unknown: one step's balances and one state's constraints, as sparse graphs.
 
-`step_residual` (xi, u, h, alpha, xi_next, impulse, impulse_next, p_ref) and `state_residual` (xi, alpha) are zero along every
-trajectory of `step`; a problem maps them over its steps and states. The runtime differentiates what they are mapped from.
+`momentum_residual` (xi, u, h, alpha, xi_next, impulse, impulse_next, p_ref) and `state_residual` (xi, alpha) are zero along
+every trajectory of `step`; a problem maps them over its steps and states. The runtime differentiates what they are mapped
+from.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ def specs(model: Model) -> Iterator[Spec]:
     impulse, impulse_next = ca.SX.sym("impulse", ROWS * n), ca.SX.sym("impulse_next", ROWS * n)
     own = {"xi": xi, "u": u, "h": h, "xi_next": xi_next, "impulse": impulse, "impulse_next": impulse_next}
     own["p_ref"] = ca.SX.sym("p_ref", n)
-    balance = inline(transcription.step_residual(model.tree), {**known, **own})["balance"]
+    balance = inline(transcription.momentum_residual(model.tree), {**known, **own})["balance"]
     names = ("xi", "u", "h", "alpha", "xi_next", "impulse", "impulse_next", "p_ref")
     arguments = [model.alpha if name == "alpha" else own[name] for name in names]
-    yield _spec("step_residual", names, arguments, "balance", balance)
+    yield _spec("momentum_residual", names, arguments, "balance", balance)
     residual = inline(transcription.state_residual(model.tree), {"xi": xi, "joint": known["joint"]})["residual"]
     yield _spec("state_residual", ("xi", "alpha"), [xi, model.alpha], "residual", residual)
 

@@ -48,7 +48,7 @@ from diffpbd.codegen.symbolic.stages import each, pulls, rotations
 from diffpbd.codegen.symbolic.tree import Tree
 
 BALANCE = 12
-"""Rows a link of `step_residual`: linear and angular momentum at the start, and at the end."""
+"""Rows a link of `momentum_residual`: linear and angular momentum at the start, and at the end."""
 STATE_ROWS = ROWS + 1 + ROWS
 """Rows a link of `state_residual`: its joint's constraints, |q|² − 1, the constraints' rates."""
 
@@ -158,13 +158,13 @@ def _balance(
 
 
 @cache
-def step_residual(tree: Tree) -> Program:
+def momentum_residual(tree: Tree) -> Program:
     """xi, u, h, gravity, body, joint, friction, spring, rotor, xi_next, impulse and impulse_next (5 a joint), p_ref (1 a joint)
     -> balance (12 a link): linear and angular momentum [kg·m/s, kg·m²/s] at the start, then at the end.
 
     Joint angles, which springs and rotors act by, are those within half a turn of p_ref."""
     n = tree.n
-    program = Program("step_residual", "Momentum balances of a variational step between two states.")
+    program = Program("momentum_residual", "Momentum balances of a variational step between two states.")
     sizes = {"xi": STATE, "u": 1, "body": BODY, "joint": JOINT, "friction": FRICTION, "spring": SPRING, "rotor": 1}
     sizes |= {"xi_next": STATE, "impulse": ROWS, "impulse_next": ROWS, "p_ref": 1}
     at = {"h": program.scalar("h"), "gravity": program.input("gravity", 3)}

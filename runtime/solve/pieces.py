@@ -59,7 +59,7 @@ class Pieces:
             u = reading - offset
         else:
             objective = casadi.sumsqr((u + offset - reading) / casadi.DM(self.torque)) / 2
-        rows = self.robot.casadi("step_residual")(xi, u, h, alpha, xi_next, impulse, impulse_next, p_ref) / h
+        rows = self.robot.casadi("momentum_residual")(xi, u, h, alpha, xi_next, impulse, impulse_next, p_ref) / h
         self.step, self.step_gradient, self.step_jacobian, self.step_hessian = _derived(
             "step", casadi.vertcat(*parts), casadi.vertcat(h, reading, p_ref), rows, objective
         )

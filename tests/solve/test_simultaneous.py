@@ -55,15 +55,15 @@ def test_a_simulated_trajectory_solves_the_equations(name: str) -> None:
     for state in (xi, xi_next):
         assert np.abs(robot.state_residual(state, alpha)).max() < 1e-14
     zero = np.zeros(5 * robot.n)
-    graph = robot.casadi("step_residual")
+    graph = robot.casadi("momentum_residual")
     names = graph.name_in()
     slopes = graph.factory("slopes", names, ["jac:balance:impulse", "jac:balance:impulse_next"])
     J = np.hstack([np.array(block) for block in slopes(xi, u, 0.01, alpha, xi_next, zero, zero, p)])
-    start = robot.step_residual(xi, u, 0.01, alpha, xi_next, zero, zero, p)
+    start = robot.momentum_residual(xi, u, 0.01, alpha, xi_next, zero, zero, p)
     impulses = np.linalg.lstsq(J, -start, rcond=None)[0]
-    left = robot.step_residual(xi, u, 0.01, alpha, xi_next, impulses[: len(zero)], impulses[len(zero) :], p)
+    left = robot.momentum_residual(xi, u, 0.01, alpha, xi_next, impulses[: len(zero)], impulses[len(zero) :], p)
     assert np.abs(left).max() < 1e-10 < 1e-3 < np.abs(start).max()
-    wrong = robot.step_residual(xi, u + 0.1, 0.01, alpha, xi_next, impulses[: len(zero)], impulses[len(zero) :], p)
+    wrong = robot.momentum_residual(xi, u + 0.1, 0.01, alpha, xi_next, impulses[: len(zero)], impulses[len(zero) :], p)
     assert np.abs(wrong).max() > 1e-4
 
 
