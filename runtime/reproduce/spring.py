@@ -151,7 +151,7 @@ class _Problem:
             return off
 
         def jacobian(part: FloatArray) -> FloatArray:
-            return self.lever(_moved(start, unknown, part * origin), unknown)[1] * origin
+            return np.asarray(self.lever(_moved(start, unknown, part * origin), unknown)[1] * origin, dtype=np.float64)
 
         found = least_squares(
             residual, np.ones(len(unknown)), jacobian, bounds=SPAN, xtol=TOLERANCE, ftol=TOLERANCE, gtol=TOLERANCE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.processing import Samples
@@ -12,11 +13,13 @@ from diffpbd.runtime.solve.result import Identification
 from diffpbd.runtime.solve.selection import select
 from diffpbd.runtime.solve.shooting import shoot
 from diffpbd.runtime.solve.simultaneous import transcribe
-from diffpbd.runtime.solve.trajectory import motions, parameters_of, result_of
+from diffpbd.runtime.solve.trajectory import Found, Motion, Parameters, motions, parameters_of, result_of
 
 __all__ = ["FORMS", "identify_motion"]
 
-FORMS = {"shooting": shoot, "simultaneous": transcribe}
+Form: TypeAlias = "Callable[[Robot, Sequence[Motion], Parameters, Callable[[str], None]], Found]"
+
+FORMS: dict[str, Form] = {"shooting": shoot, "simultaneous": transcribe}
 
 
 def identify_motion(

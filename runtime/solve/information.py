@@ -41,7 +41,7 @@ def information_along(
     )
     B = np.concatenate([J.dp_next_du, J.dpd_next_du], axis=1)
     G = np.concatenate([J_alpha.dp_next_dalpha, J_alpha.dpd_next_dalpha], axis=1)[:, :, parameters.positions]
-    for k in np.flatnonzero(parameters.offsets >= 0):
+    for k in np.flatnonzero(parameters.offsets >= 0).tolist():
         G[:, :, k] -= B[:, :, parameters.offsets[k]]
     seen = np.hstack([np.zeros((2 * n, m)), np.diag(np.repeat([1.0 / POSITION, 1.0 / RATE], n))])
     doubt = np.zeros((0, 0)) if torque is None else np.diag(1.0 / torque)
@@ -58,4 +58,4 @@ def information_along(
 
 def _forget(root: FloatArray, first: int) -> FloatArray:
     """Root of the information (rows, unknowns) of all but the first unknowns, triangular."""
-    return np.asarray(np.linalg.qr(root, mode="r")[first:, first:], dtype=np.float64)
+    return np.asarray(np.linalg.qr(root, mode="r"), dtype=np.float64)[first:, first:]

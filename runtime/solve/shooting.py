@@ -112,7 +112,7 @@ class Windows:
             axis=1,
         ).reshape(len(U), steps, 2 * n, 2 * n)
         by_theta = np.concatenate([J_alpha.dp_next_dalpha, J_alpha.dpd_next_dalpha], axis=1)[:, :, p.positions]
-        for k in np.flatnonzero(p.offsets >= 0):
+        for k in np.flatnonzero(p.offsets >= 0).tolist():
             by_theta[:, :, k] -= by_u[:, :, p.offsets[k]]
         by_theta = by_theta.reshape(len(U), steps, 2 * n, m)
         weight = np.repeat([1.0 / POSITION, 1.0 / RATE], n)

@@ -84,7 +84,7 @@ def transcribe(
 
 def _torque_deviation(motions: Sequence[Motion]) -> FloatArray:
     together = np.vstack([motion.tau for motion in motions])
-    return np.maximum(TORQUE * np.sqrt((together**2).mean(axis=0)), LEAST_TORQUE)
+    return np.asarray(np.maximum(TORQUE * np.sqrt((together**2).mean(axis=0)), LEAST_TORQUE), dtype=np.float64)
 
 
 def _solve(assembly: Assembly, pieces: Pieces) -> ipopt.Solution:

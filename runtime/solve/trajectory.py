@@ -101,7 +101,7 @@ class Parameters:
 
     def alpha(self, theta: FloatArray) -> FloatArray:
         """alpha with these values of the unknowns."""
-        values = self.base.copy()
+        values = np.array(self.base, dtype=np.float64)
         values[self.positions] = theta
         return values
 
