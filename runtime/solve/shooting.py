@@ -28,7 +28,7 @@ from diffpbd.runtime.solve.trajectory import (
     undetermined_directions,
 )
 
-__all__ = ["SHARES", "WINDOW", "Windows", "over_windows", "shoot"]
+__all__ = ["SHARES", "WINDOW", "Windows", "over_windows", "settled", "shoot"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -167,6 +167,8 @@ def shoot(
         say(f"Shooting {windows.count} windows of up to {share * window:.3g} s, {len(theta)} parameters")
         fit, theta, states = over_windows(windows, theta, FINELY if share == SHARES[-1] else COARSELY)
         iterations += fit.solution.iterations
+        if share != SHARES[-1]:
+            theta = settled(windows, theta, states)
     value, *_, blocks, _ = windows.condense(theta, states)
     information = windows.information(blocks) * windows.residuals
     covariance, lost, condition = covariance_of(information)
@@ -217,6 +219,16 @@ def over_windows(
         value,
     )
     return fit, *split(fit.solution.x)
+
+
+def settled(windows: Windows, theta: FloatArray, states: FloatArray) -> FloatArray:
+    """Parameters after a solve whose result is a start: back to theirs in directions that the motion found does not depend
+    on, though the motions on the way may have."""
+    parameters = windows.parameters
+    *_, blocks, _ = windows.condense(theta, states)
+    scale, lost, _ = undetermined_directions(windows.information(blocks))
+    back = theta - scale * (lost @ (lost.T @ ((theta - parameters.start) / scale)))
+    return np.clip(back, parameters.lower, parameters.upper)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from diffpbd.runtime.solve import ipopt
 from diffpbd.runtime.solve.assembly import Assembly
 from diffpbd.runtime.solve.information import information_along
 from diffpbd.runtime.solve.pieces import Pieces
-from diffpbd.runtime.solve.shooting import SHARES, WINDOW, Windows, over_windows
+from diffpbd.runtime.solve.shooting import SHARES, WINDOW, Windows, over_windows, settled
 from diffpbd.runtime.solve.trajectory import Found, Motion, Parameters, covariance_of, undetermined_directions
 
 __all__ = ["MOST_STEPS", "transcribe"]
@@ -64,6 +64,7 @@ def transcribe(
     windows = Windows(robot, motions, parameters, SHARES[0] * WINDOW)
     say(f"Start: {windows.count} windows of up to {SHARES[0] * WINDOW:.3g} s")
     _, near, states = over_windows(windows, parameters.start)
+    near = settled(windows, near, states)
     parameters = replace(parameters, start=near)
     *_, blocks, _ = windows.condense(near, states)
     scale, undetermined, _ = undetermined_directions(windows.information(blocks))

@@ -41,6 +41,8 @@ RATE = 1e-2
 OFFSET = "torque_offset."
 UNSEEN = 1e-6
 """[1] Singular value of the normalised sensitivities below which a direction of the parameters is not determined."""
+UNFELT = 1e-6
+"""[deviations per SI unit] RMS effect on the motion below which a parameter has none: viscous friction of an arm at rest."""
 MEMBER = 0.1
 """[1] Component of a parameter in such a direction from which it counts as part of it."""
 ALIKE = 0.95
@@ -155,8 +157,9 @@ def undetermined_directions(information: FloatArray) -> tuple[FloatArray, FloatA
     if not len(information):
         return np.ones(0), np.zeros((0, 0)), 1.0
     diagonal = np.sqrt(np.maximum(np.diag(information), 0.0))
-    scale = 1.0 / np.where(diagonal > 0.0, diagonal, 1.0)
-    values, vectors = np.linalg.eigh(information * np.outer(scale, scale))
+    felt = diagonal > UNFELT
+    scale = 1.0 / np.where(felt, diagonal, 1.0)
+    values, vectors = np.linalg.eigh(np.where(np.outer(felt, felt), information, 0.0) * np.outer(scale, scale))
     none = values <= UNSEEN**2 * max(float(values[-1]), np.finfo(float).tiny)
     seen = np.sqrt(np.maximum(values[~none], 0.0))
     return scale, vectors[:, none], float(seen[-1] / seen[0]) if seen.size else np.inf
@@ -166,6 +169,9 @@ def covariance_of(information: FloatArray) -> tuple[FloatArray, FloatArray, floa
     """Covariance (m, m) in the directions that are determined, the directions that are not, and the former's condition."""
     scale, undetermined, condition = undetermined_directions(information)
     size = np.outer(scale, scale)
+    if undetermined.size:
+        away = np.eye(len(scale)) - undetermined @ undetermined.T
+        information = away @ (information * size) @ away / size
     return np.linalg.pinv(information * size, rcond=UNSEEN**2, hermitian=True) * size, undetermined, condition
 
 

@@ -111,6 +111,17 @@ def test_what_the_motion_does_not_depend_on_is_named(pendulum: Robot, log: Log, 
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))
+def test_an_arm_at_rest_says_nothing_of_friction(pendulum: Robot, log: Log, form: str) -> None:
+    alpha = pendulum.alpha.vector({"payload.mass": 0.4})
+    q = np.tile([1.0, -0.5], (30, 1)) + 1e-14 * np.random.default_rng(0).normal(size=(30, 2))
+    still = replace(log, time=log.time[:30], q=q, dq=1e-14 * q, tau=np.asarray(pendulum.gravity(q, alpha)))
+    result = identify_motion(form, pendulum, process("run", still, EXACT), ["friction.viscous", "payload.mass"])
+    assert {item.name for item in result.lost} == {f"friction.viscous.{joint}" for joint in pendulum.joints}
+    assert result.parameters["payload.mass"] == pytest.approx(0.4, abs=1e-6)
+    assert all(e.std is None for e in result.estimates if e.name.startswith("friction"))
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
 def test_noise_is_covered_by_the_deviations(pendulum: Robot, log: Log, form: str) -> None:
     rng = np.random.default_rng(0)
     noisy = replace(log, q=log.q + 1e-3 * rng.normal(size=log.q.shape), dq=log.dq + 1e-2 * rng.normal(size=log.q.shape))
