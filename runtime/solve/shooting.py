@@ -228,7 +228,7 @@ def settled(windows: Windows, theta: FloatArray, states: FloatArray) -> FloatArr
     *_, blocks, _ = windows.condense(theta, states)
     scale, lost, _ = undetermined_directions(windows.information(blocks))
     back = theta - scale * (lost @ (lost.T @ ((theta - parameters.start) / scale)))
-    return np.clip(back, parameters.lower, parameters.upper)
+    return np.asarray(np.clip(back, parameters.lower, parameters.upper), dtype=np.float64)
 
 
 @dataclass(frozen=True)
