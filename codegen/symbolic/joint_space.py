@@ -273,7 +273,7 @@ def velocity_newton(tree: Tree) -> Program:
 def residuals(tree: Tree) -> Program:
     """h F and h G (each n) as functions of both ends: what the step solves, whole, for derivatives and for NLPs."""
     n = tree.n
-    b = Program("joint_momentum_residuals", "Residuals of the joint-space step.")
+    b = Program("joint_step_residuals", "Residuals of the joint-space step.")
     p, pd, u, p1, pd1 = (b.input(k, n) for k in ("p", "pd", "u", "p_next", "pd_next"))
     h = b.scalar("h")
     frames, body, gravity = model_inputs(b, tree)
