@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 from diffpbd.codegen.description.recipe import Recipe, with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.runtime.compiler import compile_library, find_compiler
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.library import Library, verify_file
@@ -67,6 +68,7 @@ def generate(
     symbolic: Sequence[str] | None = None,
     friction: str | None = None,
     limits: bool | None = None,
+    wrench: Sequence[str] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> GenerateResult:
     """Derive, emit and compile ROBOT (a shipped name, a recipe or a URDF file) into `out` (default generated/NAME).
@@ -79,9 +81,10 @@ def generate(
     recipe = with_options(
         find_recipe(robot, base=base, tip=list(tip) if tip else None, hold=hold or None),
         integrator=integrator, solver=solver, sweeps=sweeps, symbolic=symbolic or None, friction=friction,
-        limits=limits,
+        limits=limits, wrench=wrench or None,
     )  # fmt: skip
     described = read_robot(recipe)
+    wrench_frames(described, recipe.wrench)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
     folder = out if out is not None else Path("generated") / recipe.name
     options_hash = _options_hash(described, recipe)
@@ -117,6 +120,8 @@ def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Re
         words += ["--symbolic", ",".join(recipe.symbolic)]
     if recipe.hold != plain.hold:
         words += [word for name in recipe.hold for word in ("--hold", name)]
+    if recipe.wrench != plain.wrench:
+        words += [word for name in recipe.wrench for word in ("--wrench", name)]
     if recipe.friction != plain.friction:
         words += ["--friction", recipe.friction]
     if recipe.limits != plain.limits:

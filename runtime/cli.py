@@ -31,9 +31,13 @@ COMMANDS = {
     "info": _Command("diffpbd.runtime.commands.info", "Joints, limits, parameters and functions of a robot."),
     "eval": _Command("diffpbd.runtime.commands.evaluate", "Evaluate a generated function on JSON."),
     "simulate": _Command("diffpbd.runtime.commands.simulate", "Simulate a robot and write a log."),
+    "mpc": _Command("diffpbd.runtime.commands.mpc", "Predictive control of the simulated robot along a reference."),
     "run": _Command("diffpbd.runtime.commands.run", "Run a controller on a Baxter arm, safely."),
     "sim-baxter": _Command("diffpbd.runtime.commands.sim_baxter", "Simulate a Baxter on a ROS 1 graph."),
+    "log": _Command("diffpbd.runtime.commands.log", "Clean and filter recordings; says what was found in them."),
     "identify": _Command("diffpbd.runtime.solve.identify_command", "Identify parameters from logs."),
+    "net-torque-map": _Command("diffpbd.runtime.commands.net_torque_map", "Sample a joint's net torque, as a C table."),
+    "excite": _Command("diffpbd.runtime.commands.excite", "A motion from which inertial parameters can be told."),
     "reproduce": _Command("diffpbd.runtime.commands.reproduce", "Make the paper's figures and tables again."),
 }
 """Each module has a click command named `command`."""
@@ -43,7 +47,9 @@ EXTRAS = {
     **dict.fromkeys(("casadi", "scipy", "rich"), "solve"),
     "matplotlib": "plot",
     "pinocchio": "simulated",
+    "mujoco": "simulated",
     "viser": "view",
+    "distributed": "cluster",
 }
 """The optional dependencies: import name to the extra that installs it."""
 

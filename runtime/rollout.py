@@ -6,6 +6,8 @@ that `robot.fk(P, PD)` evaluates along it. (In C the same memory is n × N, colu
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -37,6 +39,23 @@ class Rollout(BoundFunction):
             return self._run(_row(inputs, self.facts.inputs, row), steps, np.empty(size), f" in row {row}")
 
         return self._result(*_stacked(one, rows, threads, self.facts.outputs, steps))
+
+    def fixed(
+        self, steps: int, inputs: Sequence[FloatArray], outputs: Sequence[FloatArray]
+    ) -> Callable[[], int]:
+        """The C function on these contiguous arrays, in C's order, to be called again and again; returns its status.
+
+        Nothing is allocated in a call, and nothing is checked. The callable keeps the arrays alive.
+        """
+        work = np.zeros(self._library.work_size(self.facts, steps))
+        pointers = addresses(inputs), addresses(outputs), ctypes.c_void_p(work.ctypes.data)
+        kept = (*inputs, *outputs, work)
+
+        def call() -> int:
+            assert kept
+            return int(self._call(steps, *pointers))
+
+        return call
 
     def _run(self, inputs: list[FloatArray], steps: int, work: FloatArray, where: str) -> list[FloatArray]:
         outputs = [np.empty(_shape(argument, steps)) for argument in self.facts.outputs]

@@ -21,6 +21,7 @@ NOT_IN_URDF: Final = {
     "spring.stiffness": "a joint spring",
     "spring.rest": "the rest position of a joint spring",
     "gravity": "gravity",
+    "wrench": "an external wrench",
 }
 """Kinds of alpha entries for which a URDF has no place."""
 

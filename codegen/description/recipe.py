@@ -55,7 +55,7 @@ class Recipe:
     default of the commands. `integrator` and `solver` name the default variant of `step`, `sweeps` counts the
     iterations of each variant. With `limits` joints stop at their limits in the steps on maximal states.
     `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
-    which `identify --fit spring` fits.
+    which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act.
     """
 
     name: str
@@ -73,6 +73,7 @@ class Recipe:
     gravity: tuple[float, float, float] = DEFAULT_GRAVITY
     springs: tuple[str, ...] = ()
     limits: bool = False
+    wrench: tuple[str, ...] = ()
 
     @property
     def variant(self) -> str:
@@ -135,6 +136,7 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
         "limits": entries.flag("limits", False),
         "gravity": entries.vector("gravity", DEFAULT_GRAVITY),
         "springs": entries.texts("springs", ()),
+        "wrench": entries.texts("wrench", ()),
     }
     try:
         return Recipe(**options)
@@ -168,6 +170,7 @@ def with_options(
     friction: str | None = None,
     limits: bool | None = None,
     gravity: tuple[float, float, float] | None = None,
+    wrench: Sequence[str] | None = None,
 ) -> Recipe:
     """The recipe with the options that are not None replaced.
 
@@ -198,6 +201,7 @@ def with_options(
         limits=recipe.limits if limits is None else limits,
         gravity=recipe.gravity if gravity is None else gravity,
         springs=recipe.springs,
+        wrench=recipe.wrench if wrench is None else tuple(wrench),
     )
 
 

@@ -9,6 +9,7 @@ kernels meanwhile; a long one (many sweeps) only those between the programs it c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,10 @@ from diffpbd.codegen.symbolic.program import Call, Program
 
 EXPANDED_CALLS = 1000
 """Kernel calls up to which a reverse mode keeps every value between them; beyond, its work array would leave the cache."""
+
+
+PIECE_LINES = 600
+"""Lines of one emitted function of calls; gcc's time grows faster than linearly with longer ones."""
 
 
 @dataclass(frozen=True)
@@ -177,10 +182,22 @@ class _Body:
         self.lines.append(f"  {routine.name}({', '.join(arguments)}, w + FRAME);")
 
     def _text(self, name: str, formals: Sequence[str]) -> Routine:
-        head = f"static void {name}({', '.join(formals)}, double *w) {{"
         lines = [line.replace("FRAME", str(self.size)) for line in self.lines]
-        self.writer.texts.append("\n".join([head, *self.tables, *lines, "}\n"]))
+        head = f"({', '.join(formals)}, double *w) {{"
+        if len(lines) > PIECE_LINES:
+            pieces = [lines[k : k + PIECE_LINES] for k in range(0, len(lines), PIECE_LINES)]
+            actuals = ", ".join([*(f.split("*")[-1] for f in formals), "w"])
+            for k, piece in enumerate(pieces):
+                text = [f"static NOINLINE void {name}_part{k}{head}", *self._tables(piece), *piece, "}\n"]
+                self.writer.texts.append("\n".join(text))
+            lines = [f"  {name}_part{k}({actuals});" for k in range(len(pieces))]
+        self.writer.texts.append("\n".join([f"static void {name}{head}", *self._tables(lines), *lines, "}\n"]))
         return Routine(name, self.size + self.inner, self.operations)
+
+    def _tables(self, lines: Sequence[str]) -> list[str]:
+        """The tables that these lines read."""
+        words = {word for line in lines for word in re.findall(r"\bc\d+\b", line)}
+        return [text for k, text in enumerate(self.tables) if f"c{k}" in words]
 
     def emit_forward(self) -> Routine:
         """Inputs, outputs, w. Call outputs that are a stretch of an output are written there at once."""

@@ -35,6 +35,21 @@ CONSTANTS: Final = (
     Constant("max_pose", 30, "1", "iterations of the pose solve"),
     Constant("max_rate", 60, "1", "Newton iterations of the implicit friction kick"),
     Constant("max_line", 30, "1", "step lengths tried in one line search"),
+    Constant("mpc_none", 1e20, "SI", "bound from which on mpc takes it for none"),
+    Constant("mpc_pivot", 1e-13, "1", "share of a diagonal entry below which a pivot of mpc is rounding"),
+    Constant("mpc_inside", 0.01, "1", "mpc: share of half a bound's width that counts as room at the start"),
+    Constant("mpc_broken", 10.0, "1", "mpc: the same where a softened bound is broken, over mpc_inside"),
+    Constant("mpc_mean", 10.0, "1", "mpc: first complementarity over what the inequalities may cost: fewest iterations"),
+    Constant("mpc_share", 0.1, "1", "mpc: least first complementarity over the cost without inequalities"),
+    Constant("mpc_floor", 1e-15, "cost", "mpc: cost below which nothing is told apart"),
+    Constant("mpc_boundary", 0.995, "1", "mpc: share of the way to the nearest bound that an iteration may go"),
+    Constant("mpc_left", 0.1, "1", "mpc: share of the first residuals that a plan may have when the limit comes first"),
+    Constant("mpc_price", 1.5, "1", "mpc: price of a defect over the largest multiplier of the dynamics"),
+    Constant("mpc_decrease", 1e-4, "1", "mpc: share of the promised decrease that a step must bring"),
+    Constant("mpc_rounding", 1e-12, "1", "mpc: share of the merit that is rounding"),
+    Constant("mpc_stuck", 1e-3, "1", "mpc: relative change of u that is still wanted when a line search finds no step"),
+    Constant("mpc_most", 1e6, "1", "mpc: largest number of iterations that is taken as such"),
+    Constant("mpc_halvings", 10, "1", "mpc: step lengths tried in a line search"),
 )
 
 LIMIT_CONSTANTS: Final = (
@@ -52,5 +67,9 @@ STATUS: Final = {
     1: "the pose of the next instant was not found: the step is too long for the motion, or an input is not finite",
     3: "rotor inertia exists in joint space only: use joint_step, or set rotor_inertia to 0",
     4: "the step diverged, or an input is not finite",
+    5: "mpc: the iteration limit came before the tolerance; the plan keeps the torque bounds and may be used",
+    6: "mpc: an input is not finite, a weight is negative, or bounds contradict each other; there is no plan",
+    7: "mpc: the step fails along every guess; there is no plan",
+    8: "mpc: the costs do not determine the torques, or the iterations failed; there is no plan",
     2: "the rate under implicit friction was not found, or an input is not finite",
 }

@@ -13,13 +13,14 @@ import casadi as ca
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.description.singular import massless_links, singular_links
-from diffpbd.codegen.emit import sources, steps
+from diffpbd.codegen.emit import mpc, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
+from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.generate import Row, versions
 from diffpbd.codegen.graph import joint_step, maximal
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build, prepare
+from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.graph.parameters import upper_triangle
 from diffpbd.codegen.problems import design, identification, simultaneous
 from diffpbd.runtime.errors import InputError
@@ -70,16 +71,16 @@ def write_folder(
     if geared and not singular:
         followers = ", ".join(j.name for j in robot.joints if j.mimic is not None)
         say(
-            f"joints that mimic others ({followers}) are folded into every function but the steps: joint_step, rollouts, "
-            "node_torque, steps in maximal coordinates and what identification needs are left out; hold these joints in a "
-            "recipe to have them"
+            f"joints that mimic others ({followers}) are folded into every function; steps in maximal coordinates and what "
+            "identification needs are left out: hold these joints in a recipe to have them"
         )
     elif massless and not singular:
         names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)
         say(f"links without mass or inertia of their own: {names}; steps in maximal coordinates are left out")
-    if not singular and not geared:
+    if not singular:
         clock = time.perf_counter()
-        work = sources.add_joint_step(emission, joint_step.kernels(model, prepare(model)), robot.n, model.entries)
+        work = sources.add_joint_step(emission, step_kernels(model), model.tree.freedoms, robot.n, model.entries)
+        mpc.add_mpc(emission, model.tree.freedoms, len(model.entries))
         graphs["joint_step"] = joint_step.casadi_function(model)
         seconds["joint_step"], clock = time.perf_counter() - clock, time.perf_counter()
     if not singular and not geared and not massless:

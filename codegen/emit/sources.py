@@ -8,16 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import casadi as ca
-
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
 from diffpbd.codegen.emit.environment import render
+from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.graph.catalogue import DOCS, unit_and_frame
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
 
-INTEGERS = ("max_pose", "max_rate", "max_line")
+INTEGERS = ("max_pose", "max_rate", "max_line", "mpc_halvings")
 
 
 @dataclass(frozen=True)
@@ -153,27 +152,22 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec]) -
     emission.add(path, "functions.c", functions=entries, rows=rows, row_kernels=row_kernels)
 
 
-def add_joint_step(emission: Emission, graphs: Sequence[ca.Function], n: int, alpha: Sequence[Parameter]) -> int:
-    """The joint-space step, its derivatives and rollouts; returns the size of its work array."""
-    accumulating = {"adjoint_parameters"}
-    kernels = [kernel(g, f"k_{g.name()}", accumulate=g.name() in accumulating) for g in graphs]
-    by_name = {g.name(): (g, k) for g, k in zip(graphs, kernels, strict=True)}
-    model = by_name["prepare"][0].numel_out(0)
-    deep = "jacobian" not in by_name
-    mass, factors = by_name["end"][0].numel_out("M"), by_name["newton"][0].numel_out("factors")
-    kernel_work = max(k.work for k in kernels)
+def add_joint_step(emission: Emission, kernels: StepKernels, n: int, links: int, alpha: Sequence[Parameter]) -> int:
+    """The joint-space step, its derivatives and rollouts, on n coordinates; returns the size of its work array."""
+    model, mass, factors, deep = kernels.model, kernels.mass, kernels.factors, kernels.deep
+    kernel_work = kernels.work
     coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
     named = {c.name: int(c.value) if c.name in INTEGERS else literal(c.value) for c in CONSTANTS}
     emission.add(
         "src/joint_step.c", "joint_step.c",
-        n=n, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work, kernels=kernels,
-        mass_size=mass, factors_size=factors, deep=deep, **named,
+        n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
+        kernels=kernels.texts, mass_size=mass, factors_size=factors, deep=deep, **named,
     )  # fmt: skip
-    emission.texts["joint_step"] = sum(len(k.text) for k in kernels)
-    size = model + (12 + 6 + 13) * n + mass + factors + kernel_work + (9 * n + 1 + len(alpha) if deep else 0)
+    emission.texts["joint_step"] = sum(map(len, kernels.texts))
+    size = model + (12 + 6) * links + 13 * n + mass + factors + kernel_work + (9 * n + 1 + len(alpha) if deep else 0)
 
     def count(*names: str) -> int:
-        return sum(by_name[k][1].operations for k in names)
+        return sum(kernels.operations[k] for k in names)
 
     step = count("prepare", "start", "newton", "chord", "end", "velocity")
     adjoint = count("adjoint", "adjoint_parameters")

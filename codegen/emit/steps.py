@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import casadi as ca
-
-from diffpbd.codegen.emit.c_writer import kernel, literal
+from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
+from diffpbd.codegen.emit.numbers import numbers
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.maximal import StepVariant, block_sizes, blocks
@@ -44,19 +43,8 @@ class _Variant:
 
 def add_steps(emission: Emission, model: Model, variants: Sequence[StepVariant], default: str) -> None:
     """src/step.c and the manifest entries of `step`, `vjp_step` and their variants."""
-    flat = ca.vertcat(*blocks(model).values())
-    elements = [flat[k] for k in range(flat.numel())]
-    where = [k for k, e in enumerate(elements) if not e.is_constant()]
-    fixed = [literal(float(e)) if e.is_constant() else "0.0" for e in elements]
-    changing = ca.vertcat(*[elements[k] for k in where])
-    graph = ca.Function("blocks", [model.alpha], [ca.densify(changing)], ["alpha"], ["values"], {"cse": True})
-    seed = ca.SX.sym("values_bar", len(where))
-    pulled = ca.densify(ca.jtimes(changing, model.alpha, seed, True))
-    reverse = ca.Function(
-        "blocks", [model.alpha, seed], [pulled], ["alpha", "values_bar"], ["alpha_bar"], {"cse": True}
-    )
-    prepare = (kernel(graph, "k_blocks"), kernel(reverse, "k_blocks_reverse", accumulate=True))
-
+    table = numbers(model.alpha, list(blocks(model).values()), "blocks")
+    fixed, where, prepare = table.fixed, table.where, (table.forward, table.reverse)
     writer = CallWriter()
     writer.texts += [k.text for k in prepare]
     entries = [_emit_variant(emission.robot, writer, model, v, set(where)) for v in variants]
@@ -65,7 +53,7 @@ def add_steps(emission: Emission, model: Model, variants: Sequence[StepVariant],
     def first(kind: str) -> int:
         return min(k for name, k in index.items() if name.startswith(kind))
 
-    sizes = [size * model.robot.n for size in block_sizes(model.tree).values()]
+    sizes = list(block_sizes(model.tree).values())
     named = {c.name: literal(c.value) for c in CONSTANTS}
     chosen = next(e for e, v in zip(entries, variants, strict=True) if v.name == default)
     emission.add(
@@ -75,7 +63,7 @@ def add_steps(emission: Emission, model: Model, variants: Sequence[StepVariant],
         offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], default=chosen, huge=named["huge"],
         blocks_work=max(k.work for k in prepare),
     )  # fmt: skip
-    head = 2 * len(elements) + len(where) + max(k.work for k in prepare)
+    head = 2 * len(fixed) + len(where) + max(k.work for k in prepare)
     emission.texts["step"] = sum(map(len, writer.texts))
     for suffix, entry, doc in [
         ("", chosen, f"One step on the maximal state: {default}, the recipe's default."),
@@ -91,7 +79,7 @@ def _emit_variant(robot: str, writer: CallWriter, model: Model, v: StepVariant, 
         for k, s in enumerate(v.full.inputs[name]):
             if position + k in changing:
                 active.add(s)
-        position += size * model.robot.n
+        position += size
     wanted = frozenset(active)
     return _Variant(
         f"{robot}_step_{v.name}",

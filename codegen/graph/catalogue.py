@@ -57,6 +57,25 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "lever_offset": ("rad", "the angle between the arms is pi - offset - angle"),
     "lever_rest": ("m", ""),
     "lever_torque": ("N·m", "on the joint"),
+    "u_last": (EFFORT, f"torque before the first step; {JOINTS}"),
+    **dict.fromkeys(("P_ref", "P_guess"), (POSITION, f"{JOINTS}; a column a node, the first is not used")),
+    **dict.fromkeys(("PD_ref", "PD_guess"), (RATE, f"{JOINTS}; a column a node, the first is not used")),
+    **dict.fromkeys(("U_ref", "U_guess"), (EFFORT, f"{JOINTS}; a column a step")),
+    "tip_ref": ("m", f"{WORLD}; a column a node, the first is not used"),
+    "weights": ("cost per unit^2", "columns: p, pd, u, change of u, p at the end, pd at the end"),
+    "tip_weights": ("cost per m^2", "columns: along the way, at the end"),
+    "bounds": ("as what they bound", "columns: least u, most u, most change of u in a step, least p, most p, most |pd|"),
+    "options": (
+        "1, cost per unit",
+        "0 start (0: guess, 1: guess moved on by a step, 2: cold, guess not read); 1 most quadratic programs (1: one "
+        "real-time iteration); 2 most iterations of each; 3 relative gap and 4 relative change of u at which to stop; "
+        "5, 6 price of a unit beyond bounds of p and pd",
+    ),
+    "info": (
+        "1",
+        "0 cost; 1 largest defect of the last guess; 2 last relative change of u; 3 programs; 4 their iterations; "
+        "5 largest excess over bounds of p and pd; 6 last relative gap; 7 last step length",
+    ),
 }
 
 
@@ -89,6 +108,7 @@ DOCS: Final[Mapping[str, str]] = {
     "joint_step": "One second-order symplectic step on joint coordinates.",
     "node_torque": "Torque from three poses: the discrete Euler-Lagrange equation at the middle one, sensor offset included.",
     "rollout": "joint_step repeated over the columns of U; P and PD hold the start and every step's end.",
+    "mpc": "Plan of N torques along a reference, bounded: sequential quadratic programs over joint_step.",
     "fk": "Maximal state of every link from joint positions and rates.",
     "joint_state": "Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.",
     "step": "One step on the maximal state:",

@@ -15,7 +15,7 @@ from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.symbolic import forces, recursive, recursive_jacobian
+from diffpbd.codegen.symbolic import forces, recursive, recursive_jacobian, wrenches
 from diffpbd.codegen.symbolic.program import Program
 
 Pairs = Sequence[tuple[str, Any]]
@@ -49,12 +49,19 @@ class Graphs:
         program = forces.spring_program(self.model.robot.n)
         return self.gears.torques(self.program(program, p=self.gears.positions(p))["torque"])
 
+    def pose_torque(self, p: Any) -> Any:
+        """Torque on each coordinate (n) that the pose alone decides: springs and external wrenches."""
+        if not self.model.tree.wrenches:
+            return self.spring(p)
+        program = wrenches.torque_program(self.model.tree)
+        return self.spring(p) + self.gears.torques(self.program(program, p=self.gears.positions(p))["torque"])
+
     def inverse_dynamics(self, p: Any, pd: Any, pdd: Any) -> Any:
-        """Rigid body, rotors, friction and springs: the true joint torque (n)."""
+        """Rigid body, rotors, friction, springs and external wrenches: the true joint torque (n)."""
         gears, program = self.gears, recursive.inverse_dynamics(self.model.tree)
         all_pdd = gears.rates(pdd)
         rigid = self.program(program, p=gears.positions(p), pd=gears.rates(pd), pdd=all_pdd)["u"]
-        return gears.torques(rigid + self.model.blocks["rotor"] * all_pdd) - self.friction(pd) - self.spring(p)
+        return gears.torques(rigid + self.model.blocks["rotor"] * all_pdd) - self.friction(pd) - self.pose_torque(p)
 
     def mass_matrix(self, p: Any) -> Any:
         """M with rotors (n × n)."""
@@ -63,7 +70,7 @@ class Graphs:
 
     def forward_dynamics(self, p: Any, pd: Any, u: Any) -> Any:
         """Joint accelerations under the true torque u: along the tree, or by Aᵀ M A where joints mimic others."""
-        push = u + self.friction(pd) + self.spring(p)
+        push = u + self.friction(pd) + self.pose_torque(p)
         if self.gears.matrix is None:
             return self.program(recursive.forward_dynamics(self.model.tree), p=p, pd=pd, u=push)["pdd"]
         return solve(self.mass_matrix(p), push - self.gears.torques(self.bias(p, pd)), symmetric=True)
@@ -109,9 +116,13 @@ class Graphs:
         program = recursive_jacobian.inverse_dynamics_jacobian(self.model.tree)
         rigid = self.program(program, p=gears.positions(p), pd=all_pd, pdd=all_pdd)
         slopes = self.program(forces.friction_slope_program(self.model.robot.n), pd=all_pd)["slope"]
+        by_pose = rigid["du_dp"] + ca.diag(own["stiffness"])
+        if self.model.tree.wrenches:
+            gradient = wrenches.gradient_program(self.model.tree)
+            by_pose = by_pose - self.program(gradient, p=gears.positions(p))["gradient"]
         return {
-            "u": gears.torques(rigid["u"] + own["rotor"] * all_pdd) - self.friction(pd) - self.spring(p),
-            "du_dp": gears.fold(rigid["du_dp"] + ca.diag(own["stiffness"])),
+            "u": gears.torques(rigid["u"] + own["rotor"] * all_pdd) - self.friction(pd) - self.pose_torque(p),
+            "du_dp": gears.fold(by_pose),
             "du_dpd": gears.fold(rigid["du_dpd"] + ca.diag(slopes)),
             "du_dpdd": gears.fold(rigid["M"] + ca.diag(own["rotor"])),
         }

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import casadi as ca
 
+from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.symbolic import elimination, forces, joint_space, joint_space_jacobian
@@ -32,7 +33,7 @@ def _kernel(program: Program, name: str, prepared: Prepared) -> ca.Function:
 
 
 def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
-    """Every kernel of the emitted joint-space step, under the names that templates/joint_step.c.jinja uses."""
+    """Every kernel of a short tree's joint-space step, under the names that templates/joint_step.c.jinja uses."""
     tree = model.tree
     prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
     programs = {
@@ -44,31 +45,28 @@ def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
         "velocity_gradient": joint_space.velocity_gradient(tree),
         "velocity_newton": joint_space.velocity_newton(tree),
         "node": joint_space.node(tree),
+        "jacobian": joint_space_jacobian.jacobian(tree),
+        "adjoint": joint_space_jacobian.adjoint(tree),
     }
-    if not tree.deep:
-        programs["jacobian"] = joint_space_jacobian.jacobian(tree)
-        programs["adjoint"] = joint_space_jacobian.adjoint(tree)
     result = [prepare, *(_kernel(program, name, prepared) for name, program in programs.items())]
-    result += [adjoint_parameters(model), node_torque(model)]
-    return [*result, adjoint_along_tree(prepared)] if tree.deep else [*result, jacobian_alpha(model)]
+    return [*result, adjoint_parameters(model), node_torque(model), jacobian_alpha(model)]
 
 
 def node_torque(model: Model) -> ca.Function:
     """Torque without friction, rate at the node → what the sensor reads: friction and offset added."""
-    n = model.robot.n
-    u, pd = ca.SX.sym("u", n), ca.SX.sym("pd", n)
-    program = forces.friction_program(n)
-    friction = inline(program, {k: pd if k == "pd" else model.blocks[k] for k in program.inputs})["torque"]
-    return _function(
-        "node_torque", {"u": u, "pd": pd, "alpha": model.alpha}, {"reading": u - friction + model.blocks["offset"]}
-    )
+    gears = gears_of(model.robot)
+    u, pd = ca.SX.sym("u", gears.n), ca.SX.sym("pd", gears.n)
+    program, rate = forces.friction_program(model.robot.n), gears.rates(pd)
+    friction = gears.torques(inline(program, {k: rate if k == "pd" else model.blocks[k] for k in program.inputs})["torque"])
+    reading = u - friction + gears.chosen(model.blocks["offset"])
+    return _function("node_torque", {"u": u, "pd": pd, "alpha": model.alpha}, {"reading": reading})
 
 
 class Residuals:
     """h F and h G of a model on symbols of their own."""
 
     def __init__(self, model: Model) -> None:
-        n = model.robot.n
+        n = model.tree.freedoms
         self.n = n
         self.p, self.pd, self.u, self.p_next, self.pd_next = (
             ca.SX.sym(k, n) for k in ("p", "pd", "u", "p_next", "pd_next")
@@ -85,38 +83,6 @@ class Residuals:
         """The symbols by name, in the order of `joint_step` with its outputs appended."""
         names = ("p", "pd", "u", "h", "p_next", "pd_next")
         return {k: getattr(self, k) for k in names}
-
-
-def adjoint_along_tree(prepared: Prepared) -> ca.Function:
-    """The `adjoint` kernel of a deep tree: both systems solved along the tree, products with ∂(F, G) by CasADi's reverse mode.
-
-    The same two solves as `joint_space_jacobian.adjoint`, without its O(n²) blocks.
-    """
-    model = prepared.model
-    r = Residuals(model)
-    p_seed, pd_seed = ca.SX.sym("p_next_bar", r.n), ca.SX.sym("pd_next_bar", r.n)
-    own: dict[str, Any] = {**r.inputs, "u": ca.SX.zeros(r.n)}
-
-    def run(program: Program, **given: Any) -> Any:
-        known = {**own, **given}
-        return inline(program, {k: known[k] if k in known else model.blocks[k] for k in program.inputs})["x"]
-
-    multiplier = ca.SX.sym("multiplier", r.n)
-    by_end = ca.gradient(ca.dot(multiplier, r.G), r.p_next)
-    by_start = ca.gradient(ca.dot(multiplier, r.F), ca.vertcat(r.p, r.pd)), ca.gradient(ca.dot(multiplier, r.G), r.p)
-    symbols = [*r.inputs.values(), model.alpha, prepared.symbols, multiplier]
-    pull_end = ca.Function("pull_end", symbols, [by_end])
-    pull_start = ca.Function("pull_start", symbols, list(by_start))
-    given = [*own.values(), model.alpha, prepared.symbols]
-    y = run(joint_space_jacobian.rate_system(model.tree), rhs=pd_seed) / r.h
-    x = run(joint_space_jacobian.pose_system_transposed(model.tree), rhs=p_seed - pull_end(*given, y))
-    by_F, _ = pull_start(*given, x)
-    _, by_G = pull_start(*given, y)
-    n = r.n
-    outputs = {"p_bar": -by_F[:n] - by_G, "pd_bar": -by_F[n:], "u_bar": r.h * r.h / 2 * (x + y), "x": x, "y": y}
-    inputs = {k: r.inputs[k] for k in ("p", "pd", "p_next", "pd_next", "h")}
-    inputs |= {"p_next_bar": p_seed, "pd_next_bar": pd_seed, "alpha": model.alpha, "model": prepared.symbols}
-    return _function("adjoint", inputs, outputs)
 
 
 def adjoint_parameters(model: Model) -> ca.Function:

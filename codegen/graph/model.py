@@ -13,9 +13,19 @@ from typing import Any
 import casadi as ca
 
 from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.robot import JointType, Robot, Vec3
-from diffpbd.codegen.graph.parameters import ANGLES, AXES, MOMENTS, SIDES, alpha_entries, is_limited, upper_triangle
-from diffpbd.codegen.symbolic.tree import Tree
+from diffpbd.codegen.description.robot import ZERO, JointType, Robot, Tip, Vec3
+from diffpbd.codegen.description.wrenches import wrench_frames
+from diffpbd.codegen.graph.parameters import (
+    ANGLES,
+    AXES,
+    MOMENTS,
+    SIDES,
+    WRENCH_PARTS,
+    alpha_entries,
+    is_limited,
+    upper_triangle,
+)
+from diffpbd.codegen.symbolic.tree import Gear, Tree
 from diffpbd.runtime.manifest import Parameter
 
 JOINT_BLOCKS: Mapping[str, str] = {
@@ -30,13 +40,17 @@ JOINT_BLOCKS: Mapping[str, str] = {
 """Program input → alpha kind, for what every joint has one of."""
 
 
-def tree_of(robot: Robot, limits: bool = False) -> Tree:
-    """Topology of a robot; with `limits` those of its joints act."""
+def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = ()) -> Tree:
+    """Topology of a robot; with `limits` those of its joints act, and external wrenches at the frames of these names."""
+    mimics = [joint.mimic for joint in robot.joints]
+    gears = tuple(None if m is None else Gear(m.joint, m.multiplier, m.offset) for m in mimics)
     return Tree(
         tuple(j.parent for j in robot.joints),
         tuple(j.type is JointType.PRISMATIC for j in robot.joints),
         tuple(j.axis == (0.0, 0.0, 1.0) for j in robot.joints),
         tuple(is_limited(j) for j in robot.joints) if limits else (),
+        tuple(frame.link for frame in wrench_frames(robot, wrenches)),
+        gears if any(gears) else (),
     )
 
 
@@ -63,7 +77,7 @@ class Model:
     Shapes: before 12 × n, after 9 × n, body 10 × n (about the link origin, payload included), gravity 3, tip 12,
     the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
     translation 3 × n, axis 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
-    payload 10 (mass, com, inertia about it, tip frame).
+    payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque).
     """
 
     robot: Robot
@@ -135,7 +149,10 @@ def build(robot: Robot, recipe: Recipe) -> Model:
         "limit": ca.vertcat(*[entry(f"limit.{side}.{j.name}", 0.0) for j in robot.joints for side in SIDES]),
         **{block: column(kind) for block, kind in JOINT_BLOCKS.items()},
     }
-    return Model(robot, recipe, tree_of(robot, recipe.limits), entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
+    if recipe.wrench:
+        blocks["wrench"] = ca.horzcat(*[_wrench(entry, frame) for frame in wrench_frames(robot, recipe.wrench)])
+    tree = tree_of(robot, recipe.limits, recipe.wrench)
+    return Model(robot, recipe, tree, entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
 
 
 def prepare(model: Model) -> Prepared:
@@ -180,6 +197,11 @@ def _turn(axis: int, angle: Any) -> Any:
     i, j = (axis + 1) % 3, (axis + 2) % 3
     result[i, i], result[j, j], result[i, j], result[j, i] = c, c, -s, s
     return result
+
+
+def _wrench(entry: Any, frame: Tip) -> Any:
+    parts = [_vector(entry, f"wrench.{frame.name}.{kind}", AXES, ZERO) for kind, _ in WRENCH_PARTS]
+    return ca.vertcat(ca.DM(list(frame.translation)), *parts)
 
 
 def _rows(matrix: Any) -> Any:

@@ -22,6 +22,7 @@ ANGLES: Final = ("roll", "pitch", "yaw")
 
 
 SIDES: Final = ("lower", "upper")
+WRENCH_PARTS: Final = (("force", "N"), ("torque", "N·m"))
 
 
 def is_limited(joint: Joint) -> bool:
@@ -33,7 +34,8 @@ def is_limited(joint: Joint) -> bool:
 
 
 def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
-    """Every entry of alpha in order: gravity, payload, the joint kinds one after another, limits, then what is symbolic."""
+    """Every entry of alpha in order: gravity, payload, the joint kinds one after another, limits, external wrenches,
+    then what is symbolic."""
     return tuple(_entries(robot, recipe))
 
 
@@ -70,6 +72,10 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
                 if is_limited(j):
                     bound = j.lower if side == "lower" else j.upper
                     yield Parameter(f"limit.{side}.{j.name}", j.type.unit, float(bound or 0.0), None, None)
+    for name in recipe.wrench:
+        for kind, unit in WRENCH_PARTS:
+            for axis in AXES:
+                yield Parameter(f"wrench.{name}.{kind}.{axis}", unit, 0.0, None, None)
     if "mass" in recipe.symbolic:
         for link in robot.links:
             yield Parameter(f"mass.{link.name}", "kg", link.inertial.mass, 0.0, None)

@@ -21,6 +21,11 @@ def friction_slope(pd: Any, coulomb: Any, viscous: Any, transition: Any) -> Any:
     return derivative.subs(rate, pd)
 
 
+def friction_slopes(b: Program, pd: Any, coulomb: Any, viscous: Any, transition: Any) -> Any:
+    """`friction_slope` of every joint (n)."""
+    return b.each(len(pd), lambda i: friction_slope(pd[i], coulomb[i], viscous[i], transition[i]))
+
+
 def spring_torque(p: Any, stiffness: Any, rest: Any) -> Any:
     """Linear spring at the joint: −k (p − rest)."""
     return -stiffness * (p - rest)

@@ -12,7 +12,8 @@ sums over the subtrees each joint carries
 
 H the momentum and G the gravity wrench. For rotations this is Moser and Veselov's map: ∫ x₀ × x₁ dm about the COM is
 vee(R₁ J_d R₀ᵀ − R₀ J_d R₁ᵀ). Residuals here are multiplied by h, so that they are momenta times time [kg·m²] and their
-Jacobian is an inertia. Springs kick at both ends like gravity, rotors add r (p₁ − p₀)/h, friction is a backward-Euler
+Jacobian is an inertia. Where joints follow others, p are the coordinates of `gears`, and F and G are Eᵀ times those of all
+joints. Springs kick at both ends like gravity, rotors add r (p₁ − p₀)/h, friction is a backward-Euler
 kick in the second half step.
 """
 
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.symbolic import forces, joint_systems
+from diffpbd.codegen.symbolic import forces, gears, joint_systems, wrenches
 from diffpbd.codegen.symbolic.moments import (
     Half,
     Pose,
@@ -44,25 +45,40 @@ Wrench = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class Plant:
-    """Joint-level forces besides gravity (each n): rotor inertia, spring stiffness and rest."""
+    """Forces besides gravity: rotor inertia, spring stiffness and rest (each n), and external wrenches (9 each, or None)."""
 
     rotor: Any
     stiffness: Any
     rest: Any
+    wrench: Any
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """By the names that `plant_inputs` declares."""
+        return {k: v for k, v in vars(self).items() if v is not None}
 
 
 def plant_inputs(b: Program, tree: Tree) -> Plant:
-    """Declare the joint-level inputs."""
-    return Plant(*(b.input(k, tree.n) for k in ("rotor", "stiffness", "rest")))
+    """Declare the inputs of `Plant`."""
+    rotor, stiffness, rest = (b.input(k, tree.n) for k in ("rotor", "stiffness", "rest"))
+    return Plant(rotor, stiffness, rest, wrenches.wrench_input(b, tree))
+
+
+def springs(b: Program, tree: Tree, plant: Plant, q: Any) -> Any:
+    """Torque of the springs on the coordinates, at positions q (n) of all joints."""
+    return gears.torques(
+        b, tree, [forces.spring_torque(q[i], plant.stiffness[i], plant.rest[i]) for i in range(tree.n)]
+    )
 
 
 def step_wrenches(b: Program, tree: Tree, at1: Pose, half0: Half, body: Any) -> list[Wrench]:
     """h W of every link over a step from `half0` to `at1`."""
     result = []
     for i in range(tree.n):
-        A = second_moment(b, at1.R[i], at1.o[i], half0, i)
-        force = b.let(first_moment(b, at1.R[i], at1.o[i], body, i) - half0.first[i])
-        result.append((b.let(axial(A)), force))
+        with b.part(i):
+            A = second_moment(b, at1.R[i], at1.o[i], half0, i)
+            force = b.let(first_moment(b, at1.R[i], at1.o[i], body, i) - half0.first[i])
+            result.append((b.let(axial(A)), force))
     return result
 
 
@@ -70,32 +86,30 @@ def end_terms(
     b: Program,
     tree: Tree,
     at1: Pose,
-    wrenches: list[Wrench],
+    momenta: list[Wrench],
     first1: list[Any],
     body: Any,
     gravity: Any,
     plant: Plant,
-    p: Any,
-    p1: Any,
+    q: Any,
+    q1: Any,
     u: Any,
     h: Any,
 ) -> Any:
-    """S₁ᵀ[W + ½h G₁] + ½h (u + spring) + r (p₁ − p₀)/h: the joint momentum at the end of the step, before friction (n).
-
-    `wrenches` are h W of every link, `first1` ∫ x₁ dm.
+    """S₁ᵀ[W + ½h G₁] + ½h (u + spring + external) + r (p₁ − p₀)/h: the joint momentum at the end of the step, before friction,
+    of every coordinate. `momenta` are h W of every link, `first1` ∫ x₁ dm, q and q1 positions (n) of all joints.
     """
     k, inverse = b.let(h / 2), b.let(1 / h)
     pushed = []
     for i in range(tree.n):
-        moment = b.let(inverse * wrenches[i][0] + k * cross(first1[i], gravity))
-        pushed.append((moment, b.let(inverse * wrenches[i][1] + k * body[0, i] * gravity)))
-    rigid = project(b, tree, at1.screw, pushed)
-    terms = []
-    for i in range(tree.n):
-        spring = forces.spring_torque(p1[i], plant.stiffness[i], plant.rest[i])
-        rotor = plant.rotor[i] * b.let(inverse * b.let(p1[i] - p[i]))
-        terms.append(b.let(rigid[i] + rotor + b.let(k * b.let(u[i] + spring))))
-    return Matrix(terms)
+        with b.part(i):
+            moment = b.let(inverse * momenta[i][0] + k * cross(first1[i], gravity))
+            pushed.append((moment, b.let(inverse * momenta[i][1] + k * body[0, i] * gravity)))
+    rigid = gears.torques(b, tree, project(b, tree, at1.screw, pushed))
+    external = gears.torques(b, tree, wrenches.torque(b, tree, at1, plant.wrench))
+    spring = springs(b, tree, plant, q1)
+    rotor = gears.torques(b, tree, b.each(tree.n, lambda i: plant.rotor[i] * b.let(inverse * b.let(q1[i] - q[i]))))
+    return b.each(tree.freedoms, lambda i: rigid[i] + rotor[i] + b.let(k * b.let(u[i] + spring[i] + external[i])))
 
 
 # The step as programs. `half` (12 × n: tensor by rows, first moment) and `screw` (6 × n) of the start pose are computed
@@ -124,27 +138,29 @@ def start(tree: Tree) -> Program:
 
     The guess is one Newton step from p itself, where W = 0 and the Jacobian of h F is the mass matrix: error O(h²).
     """
-    n = tree.n
+    n, m = tree.n, tree.freedoms
     b = Program("joint_step_start", "Start pose of a step and first guess of its end.")
-    p, pd, u = (b.input(k, n) for k in ("p", "pd", "u"))
+    p, pd, u = (b.input(k, m) for k in ("p", "pd", "u"))
     h = b.scalar("h")
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
-    at = pose(b, tree, frames, p)
+    q = gears.positions(b, tree, p)
+    at = pose(b, tree, frames, q)
     half = half_moments(b, tree, at, body)
     M = joint_systems.inertia(b, tree, at, half, body, plant.rotor)
     held = joint_systems.inertia_product(b, tree, M, pd)
-    weight = project(b, tree, at.screw, weights(b, tree, half.first, body, gravity))
+    weight = gears.torques(b, tree, project(b, tree, at.screw, weights(b, tree, half.first, body, gravity)))
+    external = gears.torques(b, tree, wrenches.torque(b, tree, at, plant.wrench))
+    spring = springs(b, tree, plant, q)
     k = b.let(h / 2)
-    terms = []
-    for i in range(n):
-        push = b.let(u[i] + forces.spring_torque(p[i], plant.stiffness[i], plant.rest[i]))
-        terms.append(b.let(h * b.let(held[i] + k * b.let(push + weight[i]))))
-    moved = joint_systems.inertia_solve(b, tree, M, [0] * n, Matrix(terms))
+    terms = b.each(
+        m, lambda i: h * b.let(held[i] + k * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i]))
+    )
+    moved = joint_systems.inertia_solve(b, tree, M, [0] * m, terms)
     b.output("half", _pack_half(n, half))
     b.output("screw", _pack_screw(n, at.screw))
-    b.output("terms", Matrix(terms))
-    b.output("guess", b.let(p + moved))
+    b.output("terms", terms)
+    b.output("guess", b.each(m, lambda i: p[i] + moved[i]))
     return b
 
 
@@ -156,35 +172,37 @@ def residual(
     body: Any,
     screw: list[Wrench],
     plant: Plant,
-    p: Any,
-    p1: Any,
+    q: Any,
+    q1: Any,
     terms: Any,
 ) -> Any:
-    """h F (n)."""
-    rigid = project(b, tree, screw, step_wrenches(b, tree, at1, half, body))
-    return Matrix([b.let(rigid[i] + plant.rotor[i] * b.let(p1[i] - p[i]) - terms[i]) for i in range(tree.n)])
+    """h F, of every coordinate; q and q1 are positions (n) of all joints."""
+    rigid = gears.torques(b, tree, project(b, tree, screw, step_wrenches(b, tree, at1, half, body)))
+    rotor = gears.torques(b, tree, b.each(tree.n, lambda i: plant.rotor[i] * b.let(q1[i] - q[i])))
+    return b.each(tree.freedoms, lambda i: rigid[i] + rotor[i] - terms[i])
 
 
 def _iteration_inputs(b: Program, tree: Tree) -> tuple[Any, ...]:
-    n = tree.n
-    p1, p = b.input("iterate", n), b.input("p", n)
+    n, m = tree.n, tree.freedoms
+    p1, p = b.input("iterate", m), b.input("p", m)
     half, screw = _unpack_half(n, b.input("half", 12, n)), _unpack_screw(n, b.input("screw", 6, n))
-    terms = b.input("terms", n)
+    terms = b.input("terms", m)
     frames, body, _ = model_inputs(b, tree)
-    return p1, p, half, screw, terms, frames, body, plant_inputs(b, tree)
+    return p1, gears.positions(b, tree, p), half, screw, terms, frames, body, plant_inputs(b, tree)
 
 
 @cache
 def newton(tree: Tree) -> Program:
     """One Newton iteration on F: iterate → next, `correction`, and the `factors` of its Jacobian for `chord`."""
     b = Program("joint_step_newton", "Newton iteration on F with its exact Jacobian.")
-    p1, p, half, screw, terms, frames, body, plant = _iteration_inputs(b, tree)
-    at1 = pose(b, tree, frames, p1)
-    F = residual(b, tree, at1, half, body, screw, plant, p, p1, terms)
+    p1, q, half, screw, terms, frames, body, plant = _iteration_inputs(b, tree)
+    q1 = gears.positions(b, tree, p1)
+    at1 = pose(b, tree, frames, q1)
+    F = residual(b, tree, at1, half, body, screw, plant, q, q1, terms)
     links = link_couplings(b, tree, at1, half, body)
     factors = joint_systems.jacobian_factors(b, tree, screw, links, at1.screw, plant.rotor)
-    correction = b.let(-joint_systems.jacobian_solve(b, tree, factors, screw, F))
-    b.output("next", b.let(p1 + correction))
+    correction = -joint_systems.jacobian_solve(b, tree, factors, screw, F)
+    b.output("next", b.each(tree.freedoms, lambda i: p1[i] + correction[i]))
     b.output("correction", correction)
     b.output("factors", factors)
     return b
@@ -194,12 +212,13 @@ def newton(tree: Tree) -> Program:
 def chord(tree: Tree) -> Program:
     """One iteration on F with the Jacobian that an earlier `newton` factored."""
     b = Program("joint_step_chord", "Chord iteration on F: the last Newton iteration's Jacobian again.")
-    p1, p, half, screw, terms, frames, body, plant = _iteration_inputs(b, tree)
+    p1, q, half, screw, terms, frames, body, plant = _iteration_inputs(b, tree)
     factors = b.input("factors", *joint_systems.jacobian_shape(tree))
-    at1 = pose(b, tree, frames, p1)
-    F = residual(b, tree, at1, half, body, screw, plant, p, p1, terms)
-    correction = b.let(-joint_systems.jacobian_solve(b, tree, factors, screw, F))
-    b.output("next", b.let(p1 + correction))
+    q1 = gears.positions(b, tree, p1)
+    at1 = pose(b, tree, frames, q1)
+    F = residual(b, tree, at1, half, body, screw, plant, q, q1, terms)
+    correction = -joint_systems.jacobian_solve(b, tree, factors, screw, F)
+    b.output("next", b.each(tree.freedoms, lambda i: p1[i] + correction[i]))
     b.output("correction", correction)
     return b
 
@@ -209,15 +228,16 @@ def end(tree: Tree) -> Program:
     """p_next → joint `momentum` at the end of the step before friction, and the inertia `M` there (rotors included)."""
     n = tree.n
     b = Program("joint_step_end", "End pose of a step: its joint momentum and inertia.")
-    p1, p, u = (b.input(k, n) for k in ("p_next", "p", "u"))
+    p1, p, u = (b.input(k, tree.freedoms) for k in ("p_next", "p", "u"))
     h = b.scalar("h")
     half = _unpack_half(n, b.input("half", 12, n))
+    q, q1 = gears.positions(b, tree, p), gears.positions(b, tree, p1)
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
-    at1 = pose(b, tree, frames, p1)
-    wrenches = step_wrenches(b, tree, at1, half, body)
+    at1 = pose(b, tree, frames, q1)
+    momenta = step_wrenches(b, tree, at1, half, body)
     half1 = half_moments(b, tree, at1, body)
-    b.output("momentum", end_terms(b, tree, at1, wrenches, half1.first, body, gravity, plant, p, p1, u, h))
+    b.output("momentum", end_terms(b, tree, at1, momenta, half1.first, body, gravity, plant, q, q1, u, h))
     b.output("M", joint_systems.inertia(b, tree, at1, half1, body, plant.rotor))
     return b
 
@@ -233,9 +253,10 @@ def velocity(tree: Tree) -> Program:
     """momentum, M → pd_next without Coulomb friction: (M + h D_viscous) ṗ = momentum, exact in one solve."""
     n = tree.n
     b = Program("joint_step_velocity", "End velocity when friction is linear.")
-    M, momentum, h = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", n), b.scalar("h")
-    viscous = b.input("viscous", n)
-    b.output("pd_next", joint_systems.inertia_solve(b, tree, M, [h * viscous[i] for i in range(n)], momentum))
+    M, momentum = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", tree.freedoms)
+    h, viscous = b.scalar("h"), b.input("viscous", n)
+    slopes = gears.diagonal(b, tree, [h * viscous[i] for i in range(n)])
+    b.output("pd_next", joint_systems.inertia_solve(b, tree, M, slopes, momentum))
     return b
 
 
@@ -244,27 +265,25 @@ def velocity_gradient(tree: Tree) -> Program:
     """G as a function of ṗ: M ṗ − momentum − h τ_friction(ṗ), the gradient of a strictly convex function of ṗ."""
     n = tree.n
     b = Program("joint_step_velocity_gradient", "Residual of the implicit friction kick.")
-    M, momentum = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", n)
-    h, pd = b.scalar("h"), b.input("pd", n)
+    M, momentum = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", tree.freedoms)
+    h, pd = b.scalar("h"), b.input("pd", tree.freedoms)
     coulomb, viscous, transition = friction_inputs(b, tree)
-    out = []
-    held = joint_systems.inertia_product(b, tree, M, pd)
-    for i in range(n):
-        torque = b.let(forces.friction_torque(pd[i], coulomb[i], viscous[i], transition[i]))
-        out.append(b.let(held[i] - momentum[i] - h * torque))
-    b.output("gradient", Matrix(out))
+    held, rate = joint_systems.inertia_product(b, tree, M, pd), gears.rates(b, tree, pd)
+    torque = b.each(n, lambda i: forces.friction_torque(rate[i], coulomb[i], viscous[i], transition[i]))
+    torque = gears.torques(b, tree, torque)
+    b.output("gradient", b.each(tree.freedoms, lambda i: held[i] - momentum[i] - h * torque[i]))
     return b
 
 
 @cache
 def velocity_newton(tree: Tree) -> Program:
     """Newton direction of `velocity_gradient` at ṗ."""
-    n = tree.n
     b = Program("joint_step_velocity_newton", "Newton direction of the implicit friction kick.")
     M, h = b.input("M", *joint_systems.inertia_shape(tree)), b.scalar("h")
-    pd, gradient = b.input("pd", n), b.input("gradient", n)
+    pd, gradient = b.input("pd", tree.freedoms), b.input("gradient", tree.freedoms)
     coulomb, viscous, transition = friction_inputs(b, tree)
-    slopes = [h * b.let(forces.friction_slope(pd[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
+    slopes = forces.friction_slopes(b, gears.rates(b, tree, pd), coulomb, viscous, transition)
+    slopes = gears.diagonal(b, tree, [h * slope for slope in slopes])
     b.output("direction", b.let(-joint_systems.inertia_solve(b, tree, M, slopes, gradient)))
     return b
 
@@ -274,20 +293,20 @@ def residuals(tree: Tree) -> Program:
     """h F and h G (each n) as functions of both ends: what the step solves, whole, for derivatives and for NLPs."""
     n = tree.n
     b = Program("joint_step_residuals", "Residuals of the joint-space step.")
-    p, pd, u, p1, pd1 = (b.input(k, n) for k in ("p", "pd", "u", "p_next", "pd_next"))
+    p, pd, u, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "u", "p_next", "pd_next"))
     h = b.scalar("h")
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
     friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
     shared = {"before": frames.before, "after": frames.after, "body": body, "gravity": gravity}
-    joint = {"rotor": plant.rotor, "stiffness": plant.stiffness, "rest": plant.rest}
-    begun = b.call(start(tree), p=p, pd=pd, u=u, h=h, **shared, **joint)
+    begun = b.call(start(tree), p=p, pd=pd, u=u, h=h, **shared, **plant.inputs)
     half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
-    at1 = pose(b, tree, frames, p1)
-    b.output("F", residual(b, tree, at1, half, body, screw, plant, p, p1, begun["terms"]))
-    ended = b.call(end(tree), p_next=p1, p=p, u=u, h=h, half=begun["half"], **shared, **joint)
+    q, q1 = gears.positions(b, tree, p), gears.positions(b, tree, p1)
+    at1 = pose(b, tree, frames, q1)
+    b.output("F", residual(b, tree, at1, half, body, screw, plant, q, q1, begun["terms"]))
+    ended = b.call(end(tree), p_next=p1, p=p, u=u, h=h, half=begun["half"], **shared, **plant.inputs)
     balance = b.call(velocity_gradient(tree), M=ended["M"], momentum=ended["momentum"], h=h, pd=pd1, **friction)
-    b.output("G", b.let(h * balance["gradient"]))
+    b.output("G", b.each(tree.freedoms, lambda i: h * balance["gradient"][i]))
     return b
 
 
@@ -300,21 +319,21 @@ def node(tree: Tree) -> Program:
     """
     n = tree.n
     b = Program("node_torque_start", "Torque and momentum at a node from three poses.")
-    p0, p1, p2 = (b.input(k, n) for k in ("p_prev", "p", "p_next"))
+    p0, p1, p2 = (b.input(k, tree.freedoms) for k in ("p_prev", "p", "p_next"))
     h = b.scalar("h")
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
-    zero = Matrix([0] * n)
+    zero = Matrix([0] * tree.freedoms)
     shared = {"before": frames.before, "after": frames.after, "body": body, "gravity": gravity}
-    joint = {"rotor": plant.rotor, "stiffness": plant.stiffness, "rest": plant.rest}
-    before = half_moments(b, tree, pose(b, tree, frames, p0), body)
-    ended = b.call(end(tree), p_next=p1, p=p0, u=zero, h=h, half=_pack_half(n, before), **shared, **joint)
-    begun = b.call(start(tree), p=p1, pd=zero, u=zero, h=h, **shared, **joint)
+    q0, q1, q2 = (gears.positions(b, tree, p) for p in (p0, p1, p2))
+    before = half_moments(b, tree, pose(b, tree, frames, q0), body)
+    ended = b.call(end(tree), p_next=p1, p=p0, u=zero, h=h, half=_pack_half(n, before), **shared, **plant.inputs)
+    begun = b.call(start(tree), p=p1, pd=zero, u=zero, h=h, **shared, **plant.inputs)
     half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
-    F = residual(b, tree, pose(b, tree, frames, p2), half, body, screw, plant, p1, p2, begun["terms"])
+    F = residual(b, tree, pose(b, tree, frames, q2), half, body, screw, plant, q1, q2, begun["terms"])
     inverse = b.let(1 / h)
-    leaving = b.let(F * inverse)
-    b.output("u", b.let((leaving - ended["momentum"]) * inverse))
-    b.output("momentum", b.let((leaving + ended["momentum"]) / 2))
+    leaving = b.each(tree.freedoms, lambda i: F[i] * inverse)
+    b.output("u", b.each(tree.freedoms, lambda i: (leaving[i] - ended["momentum"][i]) * inverse))
+    b.output("momentum", b.each(tree.freedoms, lambda i: (leaving[i] + ended["momentum"][i]) / 2))
     b.output("M", ended["M"])
     return b

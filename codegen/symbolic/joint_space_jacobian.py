@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import elimination, forces, joint_systems
+from diffpbd.codegen.symbolic import elimination, forces, gears, joint_systems, wrenches
 from diffpbd.codegen.symbolic.joint_space import Plant, Wrench, friction_inputs, plant_inputs
 from diffpbd.codegen.symbolic.joint_systems import diagonal
 from diffpbd.codegen.symbolic.moments import (
@@ -81,7 +81,7 @@ class _Stiffness:
     """∂(h F or h G)/∂p at one end, before it is written out. Joint j carries k:
 
     entry (j, k) = S_j · (q_k − h z_k), entry (k, j) = S_j · q_k − h N_j · U_k; `hz` and `hN` hold h z and h N, with the
-    sign of the end.
+    sign of the end. `external` (n × n, or None) is what the external wrenches add.
     """
 
     screw: list[Wrench]
@@ -89,6 +89,7 @@ class _Stiffness:
     hz: list[Wrench]
     hN: list[Wrench]
     U: list[Wrench]
+    external: Any
 
     def matrix(self, b: Program, tree: Tree) -> Any:
         """All entries (n × n)."""
@@ -100,10 +101,10 @@ class _Stiffness:
                 entries[j][deep] = b.let(rigid - pairing(b, self.screw[j], self.hz[deep]))
                 if j != deep:
                     entries[deep][j] = b.let(rigid - pairing(b, self.hN[j], self.U[deep]))
-        return Matrix(entries)
+        return Matrix(entries) if self.external is None else b.let(Matrix(entries) + self.external)
 
     def transposed_product(self, b: Program, tree: Tree, x: Any) -> Any:
-        """Kᵀ x (n) in O(n): what joint k carries is summed from the tips, what carries it from the base."""
+        """Kᵀ x (n) in O(n) but for wrenches: what joint k carries is summed from the tips, what carries it from the base."""
         n = tree.n
         carrier: list[Wrench] = []
         for k in range(n):
@@ -129,13 +130,14 @@ class _Stiffness:
             if below is not None and moved is not None:
                 row = row + pairing(b, self.screw[k], below) - pairing(b, self.hN[k], moved)
             rows.append(b.let(row))
-        return Matrix(rows)
+        return Matrix(rows) if self.external is None else b.let(Matrix(rows) + self.external.T * Matrix(list(x)))
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """∂(h F, h G), n × n each: D = ∂hF/∂p₁ = (∂hG/∂p₀)ᵀ, K₀ = ∂hF/∂p₀, M₀ = −∂F/∂ṗ₀, K₁ = ∂hG/∂p₁, M₁ = ∂G/∂ṗ₁
-    (rotors and the slope of friction included). ∂hF/∂u = ∂hG/∂u = −½h² 1. K₀ and K₁ are kept as `_Stiffness` plus a diagonal.
+    """∂(h F, h G), a square each: D = ∂hF/∂p₁ = (∂hG/∂p₀)ᵀ, K₀ = ∂hF/∂p₀, M₀ = −∂F/∂ṗ₀, K₁ = ∂hG/∂p₁, M₁ = ∂G/∂ṗ₁
+    (rotors and the slope of friction included). ∂hF/∂u = ∂hG/∂u = −½h² 1. K₀ and K₁ are kept as `_Stiffness` plus a diagonal,
+    of all joints.
     """
 
     D: Any
@@ -147,20 +149,29 @@ class Blocks:
 
     def K0(self, b: Program, tree: Tree) -> Any:
         """∂hF/∂p₀."""
-        return b.let(self.start.matrix(b, tree) + diagonal(self.joint))
+        return b.let(gears.folded(b, tree, self.start.matrix(b, tree) + diagonal(self.joint)))
 
     def K1(self, b: Program, tree: Tree) -> Any:
         """∂hG/∂p₁."""
-        return b.let(self.end.matrix(b, tree) + diagonal(self.joint))
+        return b.let(gears.folded(b, tree, self.end.matrix(b, tree) + diagonal(self.joint)))
 
     def pull(self, b: Program, tree: Tree, end: _Stiffness, x: Any) -> Any:
         """K₀ᵀ x or K₁ᵀ x."""
+        x = gears.rates(b, tree, x)
         product = end.transposed_product(b, tree, x)
-        return Matrix([b.let(product[k] + self.joint[k] * x[k]) for k in range(tree.n)])
+        return Matrix(gears.torques(b, tree, [b.let(product[k] + self.joint[k] * x[k]) for k in range(tree.n)]))
 
 
 def _stiffness(
-    b: Program, tree: Tree, e: _End, own: list[Wrench], momentum: tuple[Any, Any, Any], sign: int, h: Any, gravity: Any
+    b: Program,
+    tree: Tree,
+    e: _End,
+    own: list[Wrench],
+    momentum: tuple[Any, Any, Any],
+    sign: int,
+    h: Any,
+    gravity: Any,
+    wrench: Any,
 ) -> _Stiffness:
     """Stiffness of one end: `own` are the columns C S of the step wrench's coupling there, sign +1 at the start."""
     U, N, z = momentum
@@ -174,7 +185,10 @@ def _stiffness(
     signed = b.let(sign * h)
     hz = [(b.let(signed * part[0]), b.let(signed * part[1])) for part in z]
     hN = [(b.let(signed * part[0]), b.let(signed * part[1])) for part in N]
-    return _Stiffness(e.at.screw, q, hz, hN, U)
+    external = None
+    if wrench is not None:
+        external = b.let(-half_square * wrenches.torque_gradient(b, tree, e.at, wrench))
+    return _Stiffness(e.at.screw, q, hz, hN, U, external)
 
 
 def blocks(
@@ -192,39 +206,42 @@ def blocks(
 ) -> Blocks:
     """Assemble `Blocks` (friction left out of M₁) at a start state and the end state it leads to."""
     n = tree.n
+    p, p1 = gears.positions(b, tree, p), gears.positions(b, tree, p1)
+    pd, pd1 = gears.rates(b, tree, pd), gears.rates(b, tree, pd1)
     e0, e1 = _end(b, tree, frames, body, p, pd), _end(b, tree, frames, body, p1, pd1)
     step = couplings(b, tree, e1.at, e0.half, body)
     columns0 = [step[k].transposed.apply(b, e0.at.screw[k]) for k in range(n)]
     columns1 = [step[k].apply(b, e1.at.screw[k]) for k in range(n)]
     m0, m1 = _momentum_columns(b, tree, e0, pd), _momentum_columns(b, tree, e1, pd1)
-    K0 = _stiffness(b, tree, e0, columns0, m0, 1, h, gravity)
-    K1 = _stiffness(b, tree, e1, columns1, m1, -1, h, gravity)
+    K0 = _stiffness(b, tree, e0, columns0, m0, 1, h, gravity, plant.wrench)
+    K1 = _stiffness(b, tree, e1, columns1, m1, -1, h, gravity, plant.wrench)
     D = bilinear(b, tree, e0.at.screw, step, e1.at.screw, columns=columns1, rows=columns0)
     M0 = bilinear(b, tree, e0.at.screw, e0.composite, e0.at.screw, columns=m0[0])
     M1 = bilinear(b, tree, e1.at.screw, e1.composite, e1.at.screw, columns=m1[0])
     square = b.let(h * h / 2)
     joint = [b.let(square * plant.stiffness[i] - plant.rotor[i]) for i in range(n)]
     rotor = diagonal(list(plant.rotor))
-    return Blocks(b.let(D + rotor), K0, b.let(M0 + rotor), K1, b.let(M1 + rotor), joint)
+    D, M0, M1 = (b.let(gears.folded(b, tree, block + rotor)) for block in (D, M0, M1))
+    return Blocks(D, K0, M0, K1, M1, joint)
 
 
 def declare_blocks(b: Program, tree: Tree) -> tuple[Any, Blocks]:
     """Declare the shared inputs; returns h and the blocks with the friction slope in M₁."""
-    n = tree.n
-    p, pd, p1, pd1 = (b.input(k, n) for k in ("p", "pd", "p_next", "pd_next"))
+    p, pd, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "p_next", "pd_next"))
     h = b.scalar("h")
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
     coulomb, viscous, transition = friction_inputs(b, tree)
     s = blocks(b, tree, frames, body, gravity, plant, p, pd, p1, pd1, h)
-    slopes = [h * b.let(forces.friction_slope(pd1[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
+    slopes = forces.friction_slopes(b, gears.rates(b, tree, pd1), coulomb, viscous, transition)
+    slopes = gears.diagonal(b, tree, [h * slope for slope in slopes])
     return h, replace(s, M1=b.let(s.M1 + diagonal(slopes)))
 
 
 @cache
 def jacobian(tree: Tree) -> Program:
     """The six blocks of the 2n × 3n Jacobian of (p, pd, u) → (p_next, pd_next)."""
-    n = tree.n
+    n = tree.freedoms
     b = Program("joint_step_jacobian", "Jacobian of the joint-space step by the implicit function theorem.")
     h, s = declare_blocks(b, tree)
     K1 = s.K1(b, tree)
@@ -254,7 +271,7 @@ def adjoint(tree: Tree) -> Program:
     """Seeds p_next_bar, pd_next_bar → p_bar, pd_bar, u_bar, and the multipliers x of h F and y of h G, with which the
     derivative by anything else is −xᵀ ∂hF − yᵀ ∂hG."""
     b = Program("joint_step_adjoint", "Reverse derivative of the joint-space step: two transposed solves.")
-    n = tree.n
+    n = tree.freedoms
     h, s = declare_blocks(b, tree)
     seed_p, seed_pd = b.input("p_next_bar", n), b.input("pd_next_bar", n)
     M1 = elimination.factors(b, s.M1, symmetric=True)
@@ -281,7 +298,7 @@ def rate_system(tree: Tree) -> Program:
     coulomb, viscous, transition = friction_inputs(b, tree)
     at = pose(b, tree, frames, p1)
     M = joint_systems.inertia(b, tree, at, half_moments(b, tree, at, body), body, plant.rotor)
-    slopes = [h * b.let(forces.friction_slope(pd1[i], coulomb[i], viscous[i], transition[i])) for i in range(n)]
+    slopes = [h * s for s in forces.friction_slopes(b, pd1, coulomb, viscous, transition)]
     b.output("x", joint_systems.inertia_solve(b, tree, M, slopes, rhs))
     return b
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from diffpbd.codegen.symbolic import elimination, tree_elimination
+from diffpbd.codegen.symbolic import elimination, gears, tree_elimination
 from diffpbd.codegen.symbolic.moments import Coupling, Half, Pose, bilinear, composites, link_couplings
 from diffpbd.codegen.symbolic.program import Matrix, Program
 from diffpbd.codegen.symbolic.tree import Tree
@@ -24,14 +24,16 @@ def diagonal(values: Any) -> Any:
 
 def inertia_shape(tree: Tree) -> tuple[int, int]:
     """Rows and columns of what `inertia` returns."""
-    return (INERTIA_ROWS if tree.deep else tree.n, tree.n)
+    return (INERTIA_ROWS if tree.deep else tree.freedoms, tree.freedoms)
 
 
 def inertia(b: Program, tree: Tree, at: Pose, half: Half, body: Any, extra: Any) -> Any:
-    """The joint-space inertia at a pose with `extra` (n) on its diagonal, in the form that the functions below take."""
+    """The inertia of the coordinates at a pose, with `extra` (n) on the diagonal of all joints', in the form that the functions
+    below take."""
     links = link_couplings(b, tree, at, half, body, symmetric_moment=True)
     if not tree.deep:
-        return b.let(bilinear(b, tree, at.screw, composites(b, tree, links), at.screw) + diagonal(extra))
+        M = bilinear(b, tree, at.screw, composites(b, tree, links), at.screw)
+        return b.let(gears.folded(b, tree, M + diagonal(extra)))
     return Matrix.hstack(
         *[
             Matrix([C.A[0, 0], C.A[0, 1], C.A[0, 2], C.A[1, 1], C.A[1, 2], C.A[2, 2], *C.x1, C.m, *S[0], *S[1], e])
@@ -57,7 +59,7 @@ def inertia_solve(b: Program, tree: Tree, M: Any, more: Any, rhs: Any) -> Any:
         factors = elimination.factors(b, b.let(M + diagonal(more)), symmetric=True)
         return elimination.solve(b, factors, rhs)
     links, screws, extra = _unpack(tree, M)
-    total = [b.let(e + m) for e, m in zip(extra, more, strict=True)]
+    total = [extra[i] + more[i] for i in range(tree.n)]
     return tree_elimination.solve(b, tree, tree_elimination.factors(b, tree, screws, links, screws, total), screws, rhs)
 
 
@@ -67,21 +69,22 @@ def inertia_product(b: Program, tree: Tree, M: Any, x: Any) -> Any:
         return b.let(M * x)
     links, screws, extra = _unpack(tree, M)
     rigid = tree_elimination.product(b, tree, screws, links, x)
-    return Matrix([b.let(rigid[i] + extra[i] * x[i]) for i in range(tree.n)])
+    return b.each(tree.n, lambda i: rigid[i] + extra[i] * x[i])
 
 
 def jacobian_shape(tree: Tree) -> tuple[int, int]:
     """Rows and columns of what `jacobian_factors` returns."""
-    return (tree_elimination.FACTOR_ROWS if tree.deep else tree.n, tree.n)
+    return (tree_elimination.FACTOR_ROWS if tree.deep else tree.freedoms, tree.freedoms)
 
 
 def jacobian_factors(
     b: Program, tree: Tree, left: list[Any], links: list[Coupling], right: list[Any], extra: Any
 ) -> Any:
-    """Factors of the matrix with entries leftᵀ (Σ C) right and `extra` on its diagonal; `links` are the links' own C."""
+    """Factors of the matrix with entries leftᵀ (Σ C) right and `extra` on its diagonal, for the coordinates; `links` are the
+    links' own C."""
     if not tree.deep:
         D = bilinear(b, tree, left, composites(b, tree, links), right)
-        return elimination.factors(b, b.let(D + diagonal(extra)))
+        return elimination.factors(b, b.let(gears.folded(b, tree, D + diagonal(extra))))
     return tree_elimination.factors(b, tree, left, links, right, extra)
 
 

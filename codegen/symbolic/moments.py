@@ -47,23 +47,24 @@ def pose(b: Program, tree: Tree, frames: Frames, p: Any) -> Pose:
     o: list[Any] = []
     screw: list[tuple[Any, Any]] = []
     for i in range(tree.n):
-        E = Matrix(3, 3, list(frames.before[0:9, i]))
-        d = frames.before[9:12, i]
-        if tree.parents[i] >= 0:
-            Rp, op = R[tree.parents[i]], o[tree.parents[i]]
-            E, d = b.let(Rp * E), b.let(op + b.let(Rp * d))
-        axis = E[:, 2]
-        if tree.slides[i]:
-            d = b.let(d + axis * p[i])
-            screw.append((ZERO3, axis))
-        else:
-            c, s = b.let(sp.cos(p[i])), b.let(sp.sin(p[i]))
-            E = Matrix.hstack(b.let(E[:, 0] * c + E[:, 1] * s), b.let(E[:, 1] * c - E[:, 0] * s), axis)
-            screw.append((axis, b.let(cross(d, axis))))
-        if not tree.aligned[i]:
-            E = b.let(E * Matrix(3, 3, list(frames.after[:, i])))
-        R.append(E)
-        o.append(d)
+        with b.part(i):
+            E = Matrix(3, 3, list(frames.before[0:9, i]))
+            d = frames.before[9:12, i]
+            if tree.parents[i] >= 0:
+                Rp, op = R[tree.parents[i]], o[tree.parents[i]]
+                E, d = b.let(Rp * E), b.let(op + b.let(Rp * d))
+            axis = E[:, 2]
+            if tree.slides[i]:
+                d = b.let(d + axis * p[i])
+                screw.append((ZERO3, axis))
+            else:
+                c, s = b.let(sp.cos(p[i])), b.let(sp.sin(p[i]))
+                E = Matrix.hstack(b.let(E[:, 0] * c + E[:, 1] * s), b.let(E[:, 1] * c - E[:, 0] * s), axis)
+                screw.append((axis, b.let(cross(d, axis))))
+            if not tree.aligned[i]:
+                E = b.let(E * Matrix(3, 3, list(frames.after[:, i])))
+            R.append(E)
+            o.append(d)
     return Pose(R, o, screw)
 
 
@@ -79,12 +80,13 @@ def half_moments(b: Program, tree: Tree, at: Pose, body: Any) -> Half:
     """One side of every moment: Σ Hᵀ per link, from `body` (10 × n: m, m c, then I about the link origin)."""
     tensors, firsts = [], []
     for i in range(tree.n):
-        m, mc = body[0, i], body[1:4, i]
-        inertia = symmetric(list(body[4:10, i]))
-        J = b.let(Matrix.eye(3) * (inertia.trace() / 2) - inertia)
-        x = b.let(at.R[i] * mc)
-        firsts.append(b.let(x + m * at.o[i]))
-        tensors.append(b.let(J * at.R[i].T + mc * at.o[i].T))
+        with b.part(i):
+            m, mc = body[0, i], body[1:4, i]
+            inertia = symmetric(list(body[4:10, i]))
+            J = b.let(Matrix.eye(3) * (inertia.trace() / 2) - inertia)
+            x = b.let(at.R[i] * mc)
+            firsts.append(b.let(x + m * at.o[i]))
+            tensors.append(b.let(J * at.R[i].T + mc * at.o[i].T))
     return Half(tensors, firsts)
 
 
@@ -151,10 +153,11 @@ def link_couplings(
     """`Coupling` of every link for the motions y and x (the same pose twice: spatial inertias)."""
     result = []
     for i in range(tree.n):
-        A = second_moment(b, y.R[i], y.o[i], x, i)
-        if symmetric_moment:
-            A = Matrix([[A[0, 0], A[0, 1], A[0, 2]], [A[0, 1], A[1, 1], A[1, 2]], [A[0, 2], A[1, 2], A[2, 2]]])
-        result.append(Coupling(A, x.first[i], first_moment(b, y.R[i], y.o[i], body, i), body[0, i]))
+        with b.part(i):
+            A = second_moment(b, y.R[i], y.o[i], x, i)
+            if symmetric_moment:
+                A = Matrix([[A[0, 0], A[0, 1], A[0, 2]], [A[0, 1], A[1, 1], A[1, 2]], [A[0, 2], A[1, 2], A[2, 2]]])
+            result.append(Coupling(A, x.first[i], first_moment(b, y.R[i], y.o[i], body, i), body[0, i]))
     return result
 
 
@@ -177,16 +180,23 @@ def couplings(
 
 def weights(b: Program, tree: Tree, first: list[Any], body: Any, gravity: Any) -> list[tuple[Any, Any]]:
     """Weight of every link as a wrench; `first` are its ∫ x dm."""
-    return [(b.let(cross(first[i], gravity)), b.let(body[0, i] * gravity)) for i in range(tree.n)]
+    result = []
+    for i in range(tree.n):
+        with b.part(i):
+            result.append((b.let(cross(first[i], gravity)), b.let(body[0, i] * gravity)))
+    return result
 
 
 def project(b: Program, tree: Tree, screws: list[tuple[Any, Any]], wrenches: list[tuple[Any, Any]]) -> Any:
     """Tᵀ[f; t]: wrenches summed over subtrees from the tips, then paired with each joint's screw (n)."""
     total = list(wrenches)
+    powers: list[Any] = [None] * tree.n
     for i in range(tree.n - 1, -1, -1):
-        if tree.parents[i] >= 0:
-            total[tree.parents[i]] = add(b, total[tree.parents[i]], total[i])
-    return Matrix([pairing(b, screws[i], total[i]) for i in range(tree.n)])
+        with b.part(i):
+            powers[i] = pairing(b, screws[i], total[i])
+            if tree.parents[i] >= 0:
+                total[tree.parents[i]] = add(b, total[tree.parents[i]], total[i])
+    return Matrix(powers)
 
 
 def bilinear(

@@ -74,6 +74,14 @@ LEGEND: Final[tuple[Letter, ...]] = (
     ),
     Letter("lock", "-1 at its lower limit, 1 at its upper, 0 free: the active set", "joint", "1", "1 a joint"),
     Letter(
+        "wrench (input)",
+        "external wrench: point r on its link, force f and torque t at it",
+        "link; world",
+        "m, N, N·m",
+        "9 a wrench",
+    ),
+    Letter("push", "force and moment at the COM by the external wrenches on a body", "world", "N, N·m", "6"),
+    Letter(
         "c", "constraint residual of a joint, positional rows first", "world, parent", "m, 1", "5 a joint"
     ),
     Letter("J_a, J_b", "gradient of c by (dx, phi) of parent and child", "world", "m, 1 / m, rad", "5x6"),
@@ -127,6 +135,7 @@ JOINT: Final = 28
 FRICTION: Final = 3
 SPRING: Final = 2
 LIMIT: Final = 2
+WRENCH: Final = 9
 ROWS: Final = 5
 """Constraint rows of a joint: a hinge and a slide both leave one freedom of six."""
 

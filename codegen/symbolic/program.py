@@ -11,6 +11,7 @@ expressions stay a few nodes deep and structurally equal work is done once.
 
 from __future__ import annotations
 
+import contextlib
 import keyword
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,10 +40,13 @@ NUMPY_NAMES: Mapping[type[sp.Function], str] = {
 
 @dataclass(frozen=True)
 class Assign:
-    """`symbol = expression`."""
+    """`symbol = expression`; `part` numbers the stretch of the program it stands in, `link` the link or joint that this one is
+    about, −1 for none (`Program.part`)."""
 
     symbol: sp.Symbol
     expression: Scalar
+    part: int = 0
+    link: int = -1
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,10 @@ class Program:
     outputs: dict[str, Any] = field(default_factory=dict)
     _known: dict[Scalar, sp.Symbol] = field(default_factory=dict, repr=False)
     _count: int = 0
+    _part: int = 0
+    _link: int = -1
+    digits: int = 0
+    """Names are padded to so many digits, so that sorting by name (SymPy does) keeps the order of their making."""
 
     # building -----------------------------------------------------------------------------------------------------
 
@@ -75,7 +83,7 @@ class Program:
         """Declare an input of the given shape and return its matrix of symbols."""
         if name in self.inputs or not name.isidentifier() or keyword.iskeyword(name):
             raise ValueError(f"program {self.name}: bad or repeated input name {name!r}")
-        symbols = Matrix(rows, cols, [sp.Symbol(f"{name}_{k}", real=True) for k in range(rows * cols)])
+        symbols = Matrix(rows, cols, [self._symbol(f"{name}_", k) for k in range(rows * cols)])
         self.inputs[name] = symbols
         return symbols
 
@@ -85,7 +93,10 @@ class Program:
 
     def _fresh(self) -> sp.Symbol:
         self._count += 1
-        return sp.Symbol(f"t{self._count}", real=True)
+        return self._symbol("t", self._count)
+
+    def _symbol(self, name: str, number: int) -> sp.Symbol:
+        return sp.Symbol(f"{name}{number:0{self.digits}d}" if self.digits else f"{name}{number}", real=True)
 
     def let(self, value: Any) -> Any:
         """Name every element of a matrix or a scalar that is more than an atom; returns what stands for the value."""
@@ -103,8 +114,23 @@ class Program:
         if symbol is None:
             symbol = self._fresh()
             self._known[positive] = symbol
-            self.statements.append(Assign(symbol, positive))
+            self.statements.append(Assign(symbol, positive, self._part, self._link))
         return symbol if sign == 1 else -symbol
+
+    @contextlib.contextmanager
+    def part(self, link: int) -> Iterator[None]:
+        """A stretch that is about one link or joint: `outline` looks for the same stretch at others."""
+        self._part, self._link = self._part + 1, link
+        yield
+        self._part, self._link = self._part + 1, -1
+
+    def each(self, count: int, entry: Callable[[int], Scalar]) -> Any:
+        """A column of named values, one part for each."""
+        values = []
+        for i in range(count):
+            with self.part(i):
+                values.append(self.let(entry(i)))
+        return Matrix(values)
 
     def call(self, program: Program, **arguments: Any) -> dict[str, Any]:
         """Call another program; arguments by its input names (matrices or scalars of the right shape)."""
@@ -187,13 +213,23 @@ class Program:
             result.output(key, value)
         return result
 
-    def flatten(self, name: str | None = None) -> Program:
-        """The same program as one list of assignments: every call expanded in place."""
-        flat = Program(name or f"{self.name}_flat", self.doc, dict(self.inputs))
+    def flatten(
+        self, name: str | None = None, digits: int = 0, known: Mapping[sp.Symbol, Scalar] | None = None
+    ) -> Program:
+        """The same program as one list of assignments: every call expanded in place. Parts stay parts.
+
+        Inputs with `known` numbers stay inputs, but nothing reads them.
+        """
+        flat = Program(name or f"{self.name}_flat", self.doc, digits=digits)
+        inputs = {k: flat.input(k, m.rows, m.cols) for k, m in self.inputs.items()}
 
         def expand(program: Program, binding: dict[sp.Symbol, Scalar]) -> dict[str, Any]:
+            part = -1
             for statement in program.statements:
                 if isinstance(statement, Assign):
+                    if statement.part != part:
+                        part = statement.part
+                        flat._part, flat._link = flat._part + 1, statement.link
                     binding[statement.symbol] = flat._let(statement.expression.xreplace(binding))
                 else:
                     inner: dict[sp.Symbol, Scalar] = {}
@@ -201,12 +237,13 @@ class Program:
                         actual = statement.arguments[arg_name]
                         inner.update({f: a.xreplace(binding) for f, a in zip(formal, actual, strict=True)})
                     results = expand(statement.program, inner)
+                    part = -1
                     for out_name, fresh in statement.outputs.items():
                         binding.update(dict(zip(fresh, results[out_name], strict=True)))
             return {k: m.xreplace(binding) for k, m in program.outputs.items()}
 
-        binding = {s: s for m in self.inputs.values() for s in m}
-        for key, value in expand(self, binding).items():
+        binding = {s: new for k, m in self.inputs.items() for s, new in zip(m, inputs[k], strict=True)}
+        for key, value in expand(self, binding | dict(known or {})).items():
             flat.output(key, flat.let(value))
         return flat
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.symbolic import bodies, impulses, limits, projection, sweeps, velocity
+from diffpbd.codegen.symbolic import bodies, impulses, limits, projection, sweeps, velocity, wrenches
 from diffpbd.codegen.symbolic.notation import (
     BODY,
     FRICTION,
@@ -19,6 +19,7 @@ from diffpbd.codegen.symbolic.notation import (
     SPRING,
     STATE,
     WORLD,
+    WRENCH,
     children,
     column,
     part,
@@ -52,8 +53,8 @@ SIZES = {
 
 
 def inputs(program: Program, tree: Tree, *names: str) -> dict[str, Any]:
-    """Declare inputs by name: `SIZES` a link, or gravity (3) and h (1)."""
-    single = {"gravity": 3, "h": 1}
+    """Declare inputs by name: `SIZES` a link, or gravity (3), h (1) and wrench (9 an external wrench)."""
+    single = {"gravity": 3, "h": 1, "wrench": WRENCH * len(tree.wrenches)}
     return {k: program.input(k, single[k] if k in single else SIZES[k] * tree.n) for k in names}
 
 
@@ -81,12 +82,16 @@ def variational_start(tree: Tree) -> Program:
         "Start pose of a variational step: momenta, motions, efforts, and the first guess.",
     )
     names = ("xi", "u", "h", "gravity", "body", "joint", "spring", *limit_inputs(tree, "limit"))
-    at = inputs(program, tree, *names)
+    at = inputs(program, tree, *names, *wrenches.wrench_names(tree))
     launched = [
         program.call(bodies.launch_kernel(), state=state, body=body, gravity=at["gravity"], h=at["h"])
         for state, body in zip(each(at["xi"], STATE, tree), each(at["body"], BODY, tree), strict=True)
     ]
     x, R = each(at["xi"], STATE, tree, POSITION), [body["rotation"] for body in launched]
+    for i, push in wrenches.pushes(program, tree, at["joint"], at.get("wrench"), R).items():
+        before = {f"{name}_before": launched[i][name] for name in ("target", "spin")}
+        given = {"body": part(at["body"], BODY, i), "push": push, "h": at["h"]}
+        launched[i] = launched[i] | program.call(wrenches.start_kick_kernel(), **before, **given)
     moving = projection.motions(program, tree, at["joint"], x, R, closing=False)
     effort = velocity.efforts(program, tree, at["joint"], at["u"], at["spring"], x, R)
     for name in ("rotation", "turning", "target", "spin", "pose"):
@@ -155,7 +160,7 @@ def variational_end(tree: Tree, friction_iterations: int) -> Program:
         "variational_end", "End of a variational step: half kick, friction, velocity projection."
     )
     names = ("xi", "pose", "turning", "u", "h", "gravity", "body", "joint", "friction", "spring")
-    at = inputs(program, tree, *names, *limit_inputs(tree, "limit", "angle"))
+    at = inputs(program, tree, *names, *limit_inputs(tree, "limit", "angle"), *wrenches.wrench_names(tree))
     pose = each(at["pose"], POSE, tree)
     x, R = (
         each(at["pose"], POSE, tree, POSE_POSITION),
@@ -178,6 +183,9 @@ def variational_end(tree: Tree, friction_iterations: int) -> Program:
         for i in range(tree.n)
     ]
     inertia, momentum = [link["inertia"] for link in landed], [link["momentum"] for link in landed]
+    for i, push in wrenches.pushes(program, tree, at["joint"], at.get("wrench"), R).items():
+        given = {"before": momentum[i], "push": push, "offset": moving[i]["offset"], "h": at["h"]}
+        momentum[i] = program.call(wrenches.end_kick_kernel(), **given)["momentum"]
     motion = [link["motion"] for link in moving]
     room = limits.rooms(program, tree, at["joint"], at["limit"], at["angle"], x, R) if tree.limits else None
     rate = velocity.rates(
@@ -224,11 +232,13 @@ def paper_start(tree: Tree) -> Program:
     """Algorithm 1's prediction, without constraints: xi -> pose."""
     program = Program("paper_start", "Predicted poses of a step of Algorithm 1 (corrected).")
     names = ("xi", "u", "h", "gravity", "body", "joint", "spring", *limit_inputs(tree, "limit"))
-    at = inputs(program, tree, *names)
+    at = inputs(program, tree, *names, *wrenches.wrench_names(tree))
     state = each(at["xi"], STATE, tree)
     x, R = each(at["xi"], STATE, tree, POSITION), rotations(program, each(at["xi"], STATE, tree, QUATERNION))
     effort = velocity.efforts(program, tree, at["joint"], at["u"], at["spring"], x, R)
     pulled = pulls(program, tree, at["joint"], effort, x, R)
+    for i, push in wrenches.pushes(program, tree, at["joint"], at.get("wrench"), R).items():
+        pulled[i]["pull"] = projection.total(program, [pulled[i]["pull"], push])
     poses = []
     for i in range(tree.n):
         given = {"state": state[i], "body": part(at["body"], BODY, i), "gravity": at["gravity"], "h": at["h"]}

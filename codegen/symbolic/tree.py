@@ -10,18 +10,31 @@ half as many for a step, at 15 as many)."""
 
 
 @dataclass(frozen=True)
+class Gear:
+    """A joint that follows another: its position is `ratio` times that of joint `leader` plus `shift` [rad or m]."""
+
+    leader: int
+    ratio: float
+    shift: float
+
+
+@dataclass(frozen=True)
 class Tree:
     """Topology of a robot. Joint i moves link i; parents[i] < i is the link it hangs on, -1 the fixed world.
 
     slides[i]: the joint translates along its axis (prismatic) instead of turning about it.
     aligned[i]: the joint axis is the link's own z axis, so that joint frame and link frame coincide.
     limited[i]: the step in maximal coordinates stops the joint at its limits (none where empty).
+    wrenches[k]: the link that external wrench k acts on.
+    gears[i]: what joint i follows, None where nothing (empty where no joint follows another). A leader follows none itself.
     """
 
     parents: tuple[int, ...]
     slides: tuple[bool, ...]
     aligned: tuple[bool, ...]
     limited: tuple[bool, ...] = ()
+    wrenches: tuple[int, ...] = ()
+    gears: tuple[Gear | None, ...] = ()
 
     @property
     def limits(self) -> tuple[int, ...]:
@@ -34,14 +47,25 @@ class Tree:
         return len(self.parents)
 
     @property
+    def coordinates(self) -> tuple[int, ...]:
+        """Joints that follow no other: the unknowns of the joint-space step."""
+        return tuple(i for i in range(self.n) if not self.gears or self.gears[i] is None)
+
+    @property
+    def freedoms(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinates)
+
+    @property
     def depth(self) -> int:
         """Number of joints on the longest path from base to tip."""
         return max((len(self.ancestors(k)) for k in range(self.n)), default=0)
 
     @property
     def deep(self) -> bool:
-        """Whether joint-space systems are solved along the tree (O(n)) instead of as dense matrices."""
-        return self.depth > DENSE_DEPTH
+        """Whether joint-space systems are solved along the tree (O(n)) instead of as dense matrices; gears couple branches, and
+        with them they never are."""
+        return self.depth > DENSE_DEPTH and not self.gears
 
     def ancestors(self, joint: int) -> tuple[int, ...]:
         """The joints from this one (included) to the base."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from diffpbd.codegen.symbolic.moments import Coupling
+from diffpbd.codegen.symbolic.moments import Coupling, project
 from diffpbd.codegen.symbolic.program import Matrix, Program
 from diffpbd.codegen.symbolic.rotation import dot, skew
 from diffpbd.codegen.symbolic.tree import Tree
@@ -35,15 +35,16 @@ def factors(b: Program, tree: Tree, left: list[Any], links: list[Coupling], righ
     blocks = [block(C) for C in links]
     columns: list[Any] = [None] * n
     for i in range(n - 1, -1, -1):
-        blocks[i] = _let(b, blocks[i], symmetric)
-        U = b.let(blocks[i] * R[i])
-        V = U if symmetric else b.let(blocks[i].T * L[i])
-        inverse = b.let(1 / b.let(dot(L[i], U) + diagonal[i]))
-        parent = tree.parents[i]
-        if parent >= 0:
-            row = b.let(V * inverse)
-            blocks[parent] = blocks[parent] + _let(b, blocks[i] - U * row.T, symmetric)
-        columns[i] = Matrix.vstack(U, V, Matrix([inverse]), R[i])
+        with b.part(i):
+            blocks[i] = _let(b, blocks[i], symmetric)
+            U = b.let(blocks[i] * R[i])
+            V = U if symmetric else b.let(blocks[i].T * L[i])
+            inverse = b.let(1 / b.let(dot(L[i], U) + diagonal[i]))
+            parent = tree.parents[i]
+            if parent >= 0:
+                row = b.let(V * inverse)
+                blocks[parent] = blocks[parent] + _let(b, blocks[i] - U * row.T, symmetric)
+            columns[i] = Matrix.vstack(U, V, Matrix([inverse]), R[i])
     return Matrix.hstack(*columns)
 
 
@@ -54,20 +55,22 @@ def solve(b: Program, tree: Tree, packed: Any, left: list[Any], rhs: Any) -> Any
     force: list[Any] = [Matrix([0] * 6) for _ in range(n)]
     excess: list[Any] = [None] * n
     for i in range(n - 1, -1, -1):
-        force[i] = b.let(force[i])
-        excess[i] = b.let(rhs[i] - dot(L[i], force[i]))
-        parent = tree.parents[i]
-        if parent >= 0:
-            push = b.let(excess[i] * packed[12, i])
-            force[parent] = force[parent] + force[i] + packed[0:6, i] * push
+        with b.part(i):
+            force[i] = b.let(force[i])
+            excess[i] = b.let(rhs[i] - dot(L[i], force[i]))
+            parent = tree.parents[i]
+            if parent >= 0:
+                push = b.let(excess[i] * packed[12, i])
+                force[parent] = b.let(force[parent] + force[i] + packed[0:6, i] * push)
     motion: list[Any] = [None] * n
     result = []
     for i in range(n):
-        parent = tree.parents[i]
-        carried = motion[parent] if parent >= 0 else Matrix([0] * 6)
-        x = b.let(packed[12, i] * b.let(excess[i] - dot(packed[6:12, i], carried)))
-        motion[i] = b.let(carried + packed[13:19, i] * x)
-        result.append(x)
+        with b.part(i):
+            parent = tree.parents[i]
+            carried = motion[parent] if parent >= 0 else Matrix([0] * 6)
+            x = b.let(packed[12, i] * b.let(excess[i] - dot(packed[6:12, i], carried)))
+            motion[i] = b.let(carried + packed[13:19, i] * x)
+            result.append(x)
     return Matrix(result)
 
 
@@ -77,16 +80,13 @@ def product(b: Program, tree: Tree, screws: list[Any], links: list[Coupling], x:
     motion: list[Any] = [None] * n
     force: list[Any] = [None] * n
     for i in range(n):
-        own = (screws[i][0] * x[i], screws[i][1] * x[i])
-        parent = tree.parents[i]
-        before = motion[parent] if parent >= 0 else (Matrix([0, 0, 0]), Matrix([0, 0, 0]))
-        motion[i] = (b.let(before[0] + own[0]), b.let(before[1] + own[1]))
-        force[i] = links[i].apply(b, motion[i])
-    for i in range(n - 1, -1, -1):
-        parent = tree.parents[i]
-        if parent >= 0:
-            force[parent] = (b.let(force[parent][0] + force[i][0]), b.let(force[parent][1] + force[i][1]))
-    return Matrix([b.let(dot(screws[i][0], force[i][0]) + dot(screws[i][1], force[i][1])) for i in range(n)])
+        with b.part(i):
+            own = (screws[i][0] * x[i], screws[i][1] * x[i])
+            parent = tree.parents[i]
+            before = motion[parent] if parent >= 0 else (Matrix([0, 0, 0]), Matrix([0, 0, 0]))
+            motion[i] = (b.let(before[0] + own[0]), b.let(before[1] + own[1]))
+            force[i] = links[i].apply(b, motion[i])
+    return project(b, tree, screws, force)
 
 
 def _let(b: Program, A: Any, symmetric: bool) -> Any:

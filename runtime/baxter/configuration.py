@@ -19,7 +19,9 @@ from diffpbd.runtime.control import (
     Settings,
     Supervisor,
 )
+from diffpbd.runtime.control.cartesian import CartesianController
 from diffpbd.runtime.control.controllers import FloatArray
+from diffpbd.runtime.control.net_torque import NetTorqueMap, ReachNetTorque
 from diffpbd.runtime.control.supervisor import GravityModel
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
@@ -66,8 +68,8 @@ def gravity_model(robot: Robot, alpha: FloatArray) -> GravityModel:
     return lambda q: np.asarray(gravity(q, alpha) - spring(q, alpha), dtype=np.float64)
 
 
-def make_controller(data: Mapping[str, Any]) -> Controller:
-    """A controller from its name and settings."""
+def make_controller(data: Mapping[str, Any], robot: Robot, alpha: FloatArray, effort: FloatArray) -> Controller:
+    """A controller from its name and settings; `alpha` and `effort` [N·m] are for those that need the model."""
     settings = {key: value for key, value in data.items() if key != "name"}
     if data["name"] == "hold":
         return HoldController()
@@ -75,9 +77,15 @@ def make_controller(data: Mapping[str, Any]) -> Controller:
         return GravityController(settings["damping"])
     if data["name"] == "impedance":
         goal = [np.nan if angle is None else angle for angle in settings.pop("goal")]
+        table = settings.get("net_torque")
+        net = None if table is None else ReachNetTorque(NetTorqueMap.from_json(table), robot.joints)
         return ImpedanceController(settings["stiffness"], settings["damping"], goal,
-                                   goal_speed=settings["goal_speed"])  # fmt: skip
-    raise InputError(f"There is no controller {data['name']!r}: expected hold, gravity, impedance or program.")
+                                   goal_speed=settings["goal_speed"], net_torque=net,
+                                   scaling=settings.get("scaling", 1.0))  # fmt: skip
+    if data["name"] == "cartesian":
+        return CartesianController(robot, alpha, effort=effort, **settings)
+    expected = "hold, gravity, impedance, cartesian, mpc or program"
+    raise InputError(f"There is no controller {data['name']!r}: expected {expected}.")
 
 
 _LIMIT_ARRAYS = ("lower", "upper", "speed", "effort", "law_effort", "torque_rate")
@@ -145,8 +153,14 @@ class Configuration:
                 self.controller["command"], self.alpha, robot.n, timeout=self.controller["timeout"]
             )
             controller, model = program, program.gravity
+        elif self.controller["name"] == "mpc":
+            from diffpbd.runtime.control.mpc import MpcController
+
+            controller = MpcController(robot, self.alpha, self.limits, self.settings.period, self.controller)
+            model = gravity_model(robot, self.alpha)
         else:
-            controller, model = make_controller(self.controller), gravity_model(robot, self.alpha)
+            controller = make_controller(self.controller, robot, self.alpha, self.limits.effort)
+            model = gravity_model(robot, self.alpha)
         if self.owner is GravityOwner.ROBOT:
             model = None
         return Supervisor(controller, self.limits, self.settings, owner=self.owner, gravity=model)

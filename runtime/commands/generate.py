@@ -36,6 +36,12 @@ __all__ = ["command"]
     "--friction", type=click.Choice(["none", "urdf"]), help="Default friction: none, or the file's."
 )
 @click.option("--limits/--no-limits", default=None, help="Whether joints stop at their limits in `step`.")
+@click.option(
+    "--wrench",
+    metavar="LINK",
+    multiple=True,
+    help="Parameters of a force [N] and torque [N·m] on this link or tip, may be given more than once.",
+)
 def command(
     robot: str,
     base: str | None,
@@ -48,6 +54,7 @@ def command(
     symbolic: str,
     friction: str | None,
     limits: bool | None,
+    wrench: tuple[str, ...],
 ) -> None:
     """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml) or a URDF file."""
     from diffpbd.codegen.generate import generate
@@ -64,6 +71,7 @@ def command(
         symbolic=[name.strip() for name in symbolic.split(",") if name.strip()],
         friction=friction,
         limits=limits,
+        wrench=list(wrench) or None,
         progress=lambda line: click.echo(line, err=True),
     )
     if result.unchanged:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import click
 
@@ -72,6 +73,7 @@ def describe(manifest: Manifest) -> str:
                 ["joint", "type", "parent", "child", "lower", "upper", "velocity", "effort"], joints, left=4
             ),
             *_mimics(manifest),
+            *_wrenches(manifest),
             table(["alpha", "default", "lower", "upper", "unit"], alpha),
             table(["operations", "function", "inputs -> outputs"], functions, left=3),
         ]
@@ -82,6 +84,17 @@ def _mimics(manifest: Manifest) -> list[str]:
     """A table of the joints that follow others, where there are any."""
     rows = [[m.name, m.joint, number(m.multiplier), number(m.offset)] for m in manifest.robot.mimics]
     return [table(["mimic joint", "follows", "multiplier", "offset"], rows, left=2)] if rows else []
+
+
+def _wrenches(manifest: Manifest) -> list[str]:
+    """A line for every frame that an external wrench acts at, where there are any."""
+    found = (re.fullmatch(r"wrench\.(.*)\.force\.x", entry.name) for entry in manifest.alpha)
+    names = [match[1] for match in found if match]
+    lines = [
+        f"external wrench at the origin of {name}, in world axes: wrench.{name}.force [N], wrench.{name}.torque [N·m]"
+        for name in names
+    ]
+    return ["\n".join(lines)] if lines else []
 
 
 def signature(function: Function) -> str:

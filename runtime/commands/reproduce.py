@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.files import distinct
@@ -59,3 +60,7 @@ def convergence(
     heads = [f"{solved.solver} {what}" for solved in found.projections for what in ("gap [m]", "tilt [rad]")]
     click.echo(table(["sweeps", *heads], rows))
     click.echo(f"{out}, {numbers}")
+
+
+for experiment in (impedance, net_torque_map, push, circle, replay):
+    command.add_command(experiment)

@@ -25,9 +25,12 @@ from diffpbd.runtime.baxter.replay import replay
 from diffpbd.runtime.baxter.ros1 import Node
 from diffpbd.runtime.baxter.stopping import Reason, Report, StopRequest
 from diffpbd.runtime.commands.locate import open_robot, parse_state
+from diffpbd.runtime.commands.mpc import parse_weights
+from diffpbd.runtime.commands.run_laws import cartesian_settings, net_torque_settings
 from diffpbd.runtime.control import GravitySettings, Limits, Mode, Settings, check_gravity
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import parse_json, read_json
+from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["command"]
@@ -48,7 +51,8 @@ LEAD_DAMPING = 0.2
 @click.command("run")
 @click.argument("robot", default="baxter")
 @click.option("--side", type=click.Choice(["left", "right"]), default="left")
-@click.option("--controller", type=click.Choice(["hold", "gravity", "impedance", "program"]), default="hold")
+@click.option("--controller", default="hold",
+              type=click.Choice(["hold", "gravity", "impedance", "cartesian", "mpc", "program"]))
 @click.option("--program", metavar="COMMAND", help="With --controller program: your program, such as ./spring.")
 @click.option("--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1")
 @click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
@@ -59,10 +63,18 @@ LEAD_DAMPING = 0.2
 @click.option("--gravity", type=click.Choice(["robot", "model"]), default="robot", help="Gravity's one owner.")
 @click.option("--without-spring", is_flag=True, help="With --gravity model: the arm needs no S1 spring term.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
-@click.option("--goal", metavar="JSON", help="Impedance: goal [rad] by joint; others stay where they start.")
-@click.option("--goal-speed", type=float, default=0.2, help="Impedance: speed towards the goal [rad/s].")
+@click.option("--goal", metavar="JSON", help="Impedance, mpc: goal [rad] by joint; others stay where they start.")
+@click.option("--goal-speed", type=float, default=0.2, help="Impedance, mpc: speed towards the goal [rad/s]; cartesian: [m/s].")
+@click.option("--reference", metavar="LOG", help="MPC: q_ and dq_ columns to follow instead of a goal.")
+@click.option("--horizon", type=click.IntRange(1, 50), default=20, help="MPC: steps of one tick planned ahead.")
+@click.option("--weights", metavar="JSON", help='MPC: cost, such as {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "end": 1}.')
+@click.option("--delay", type=click.IntRange(0, 10), default=0, help="MPC: ticks until a command acts.")
 @click.option("--stiffness", metavar="JSON", help="Impedance: [N·m/rad], a list or by joint.")
 @click.option("--damping", metavar="JSON", help="Impedance and gravity: [N·m·s/rad], a list or by joint.")
+@click.option("--net-torque-map", metavar="FILE", help="Impedance: a map of `diffpbd net-torque-map` (.json) to add.")
+@click.option("--scaling", type=click.FloatRange(0, 1), default=0.1, help="Impedance: share of the map's torque.")
+@click.option("--tip-offset", metavar="JSON", help="Cartesian: way of the tip from its start [m], world axes.")
+@click.option("--tip-stiffness", metavar="JSON", help="Cartesian: three [N/m], three [N·m/rad], world axes.")
 @click.option(
     "--torque-share", type=click.FloatRange(0, 1, min_open=True), default=0.1,
     help="Share of the effort limits that the law may use beyond gravity.",
@@ -170,6 +182,12 @@ def _configuration(robot: Robot, options: dict[str, Any]) -> Configuration:
             "stiffness": stiffness.tolist(), "damping": damping.tolist(),
             "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"],
         }  # fmt: skip
+        controller |= net_torque_settings(options)
+    elif options["controller"] == "cartesian":
+        posture = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
+        controller |= cartesian_settings(options, posture.tolist(), damping.tolist())
+    elif options["controller"] == "mpc":
+        controller |= _mpc(robot, options)
     elif options["controller"] == "program":
         if not options["program"]:
             raise click.UsageError("--controller program needs --program COMMAND.")
@@ -179,6 +197,21 @@ def _configuration(robot: Robot, options: dict[str, Any]) -> Configuration:
         limits_of(robot, torque_share=options["torque_share"]),
         Settings(1.0 / options["rate"], ramp=options["ramp"]),
     )  # fmt: skip
+
+
+def _mpc(robot: Robot, options: dict[str, Any]) -> dict[str, Any]:
+    """Settings of the mpc controller."""
+    if options["reference"] and options["goal"]:
+        raise click.UsageError("--reference and --goal are two references; expected one.")
+    settings: dict[str, Any] = {
+        "horizon": options["horizon"], "delay": options["delay"], "goal_speed": options["goal_speed"],
+        "weights": None if options["weights"] is None else parse_weights(options["weights"]),
+        "goal": None if options["reference"] else _goal(robot, options["goal"]), "reference": None,
+    }  # fmt: skip
+    if options["reference"]:
+        log = read_log(options["reference"]).select(robot.joints)
+        settings["reference"] = {"time": log.time.tolist(), "q": log.q.tolist(), "dq": log.dq.tolist()}
+    return settings
 
 
 def _gains(robot: Robot, text: str | None, option: str, default: dict[str, float]) -> Any:

@@ -7,19 +7,26 @@ it, and asks for nothing in a direction in which the tip cannot move.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.control.controllers import FloatArray
+from diffpbd.runtime.control.controllers import FloatArray, Mode, within
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.robot import Robot
 
-__all__ = ["SINGULAR_SHARE", "TaskImpedance", "task_inertia"]
+__all__ = ["CartesianController", "SINGULAR_SHARE", "TaskImpedance", "rotation_error", "task_inertia"]
 
 SINGULAR_SHARE = 0.02
 """Share of the largest eigenvalue of J M⁻¹ Jᵀ below which the inverse is damped: the tip then takes fifty times
 the force in that direction for the same acceleration."""
+
+
+POSTURE_FLOOR = 0.01
+"""Singular value of J [m or 1] at which half of a joint spring is let through in a direction that moves the tip."""
 
 
 def _bounded_inverse(values: FloatArray) -> FloatArray:
@@ -71,3 +78,97 @@ class TaskImpedance:
         force = inertia @ np.asarray(acceleration) + self.stiffness * np.asarray(error)
         torque: FloatArray = jacobian.T @ (force + damping @ np.asarray(error_rate))
         return np.clip(torque, -self.effort, self.effort)
+
+
+def rotation_error(wanted: FloatArray, found: FloatArray) -> FloatArray:
+    """The rotation vector (3,) [rad], world axes, that turns `found` (3, 3) into `wanted`; at most half a turn long."""
+    between = wanted @ found.T
+    axis = 0.5 * np.array([
+        between[2, 1] - between[1, 2], between[0, 2] - between[2, 0], between[1, 0] - between[0, 1]
+    ])  # fmt: skip
+    sine, cosine = float(np.linalg.norm(axis)), 0.5 * (float(np.trace(between)) - 1.0)
+    turn: FloatArray = axis if sine == 0.0 else math.atan2(sine, cosine) / sine * axis
+    return turn
+
+
+def _without_tip(jacobian: FloatArray, torque: FloatArray) -> FloatArray:
+    """The part of a joint torque (n,) that no force on the tip could balance, fading in where the tip loses a direction."""
+    _, values, rows = np.linalg.svd(jacobian, full_matrices=False)
+    share = values**2 / (values**2 + POSTURE_FLOOR**2)
+    rest: FloatArray = torque - rows.T @ (share * (rows @ torque))
+    return rest
+
+
+class CartesianController:
+    """Impedance of the tip: springs of six directions between it and a goal, dampers by the task inertias.
+
+    The goal starts at the tip's pose and moves by `offset` (3,) [m], world axes, at `speed` [m/s]; its orientation
+    stays. What the joints can do without moving the tip has a spring to the start pose and a damper.
+    """
+
+    name = "cartesian"
+    mode = Mode.TORQUE
+
+    def __init__(
+        self,
+        robot: Robot,
+        alpha: FloatArray,
+        *,
+        stiffness: Sequence[float],
+        damping_ratio: float,
+        offset: Sequence[float],
+        speed: float,
+        posture: Sequence[float],
+        damping: Sequence[float],
+        effort: FloatArray,
+    ) -> None:
+        """`stiffness` 3 [N/m] and 3 [N·m/rad]; `posture` [N·m/rad] and `damping` [N·m·s/rad] a joint, for the rest."""
+        for name, values, count in (
+            ("tip stiffness", stiffness, 6), ("tip offset", offset, 3), ("posture", posture, robot.n),
+            ("damping", damping, robot.n),
+        ):  # fmt: skip
+            if len(values) != count or not np.isfinite(values).all():
+                raise InputError(f"Cartesian impedance: {name} needs {count} finite numbers, found {list(values)}.")
+        if min(*posture, *damping) < 0:
+            raise InputError("Cartesian impedance: posture and damping must be at least 0.")
+        if not speed > 0:
+            raise InputError(f"Cartesian impedance: the goal's speed must be above 0 m/s, found {speed}.")
+        springs = np.array(stiffness, dtype=np.float64)
+        # Apart, because one task inertia of metres and radians has eigenvalues too far apart to bound by a share.
+        self._moved, self._turned = (TaskImpedance(part, damping_ratio, effort) for part in (springs[:3], springs[3:]))
+        self._pose, self._jacobian = robot.function("tip_pose"), robot.function("tip_jacobian")
+        self._mass, self._alpha = robot.function("mass_matrix"), alpha
+        self._offset, self._speed = np.array(offset, dtype=np.float64), speed
+        self._posture = np.array(posture, dtype=np.float64)
+        self._damping = np.array(damping, dtype=np.float64)
+        self._way = float(np.linalg.norm(self._offset))
+        self._start: tuple[FloatArray, FloatArray, FloatArray] = (np.empty(0), np.empty(0), np.empty(0))
+
+    def start(self, q: FloatArray) -> None:
+        """Put the springs' zero on the tip."""
+        position, rotation = self._pose(q, self._alpha)
+        self._start = q.copy(), position, rotation
+
+    def output(self, time: float, q: FloatArray, dq: FloatArray) -> FloatArray:
+        """The law's torque [N·m]."""
+        posture, position, rotation = self._start
+        there = 1.0 if self._way == 0.0 else min(1.0, self._speed * max(time, 0.0) / self._way)
+        at, turned = self._pose(q, self._alpha)
+        jacobian, mass = self._jacobian(q, self._alpha), self._mass(q, self._alpha)
+        error = np.concatenate([position + there * self._offset - at, rotation_error(rotation, turned)])
+        rate = -jacobian @ dq
+        if there < 1.0:
+            rate[:3] += self._speed / self._way * self._offset
+        task = self._moved.torque(jacobian[:3], mass, error[:3], rate[:3], np.zeros(3))
+        task = task + self._turned.torque(jacobian[3:], mass, error[3:], rate[3:], np.zeros(3))
+        rest = _without_tip(jacobian, self._posture * (posture - q) - self._damping * dq)
+        return within(task + rest, -self._moved.effort, self._moved.effort)
+
+    def settings(self) -> dict[str, object]:
+        """Gains and goal."""
+        return {
+            "stiffness": [*self._moved.stiffness.tolist(), *self._turned.stiffness.tolist()],
+            "damping_ratio": self._moved.damping_ratio,
+            "offset": self._offset.tolist(), "speed": self._speed, "posture": self._posture.tolist(),
+            "damping": self._damping.tolist(),
+        }  # fmt: skip

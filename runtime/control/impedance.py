@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.control.controllers import FloatArray, Mode, within
+from diffpbd.runtime.control.net_torque import NetTorque, ReachNetTorque
 from diffpbd.runtime.errors import InputError
 
 __all__ = ["ImpedanceController"]
 
-NetTorque = Callable[[FloatArray, FloatArray], FloatArray]
-
 
 class ImpedanceController:
-    """u = K (goal − q) + D (0 − dq) + scaling·net(q, dq) [N·m], gravity left out (its owner adds it).
+    """u = K (goal − q) + D (0 − dq) + scaling·net(goal, q, dq) [N·m], gravity left out (its owner adds it).
 
-    This is the paper's impedance equation with a resting reference. The goal starts at the measured pose and
-    moves to the wanted one at `goal_speed` [rad/s], so that the first torque is zero. A joint without a goal
-    holds the pose it started at.
+    This is the paper's impedance equation; without a net torque, its reference at rest. The goal starts at the
+    measured pose and moves to the wanted one at `goal_speed` [rad/s], so that the first torque is zero. A joint
+    without a goal holds the pose it started at.
     """
 
     name = "impedance"
@@ -61,24 +58,34 @@ class ImpedanceController:
         """Put the springs' zero on the measured pose."""
         self._from = q.copy()
         self.goal = np.where(np.isnan(self._wanted), q, self._wanted)
+        if self._net is not None:
+            self._net.start(q)
 
     def reference(self, time: float) -> FloatArray:
         """The springs' zero at `time` [s]: from the start pose to the goal at constant speed."""
         way = self.goal - self._from
         return self._from + within(way, -self._speed * time, self._speed * time)
 
+    def parts(self, time: float, q: FloatArray, dq: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Spring and damper, and the scaled net torque [N·m]."""
+        reference = self.reference(time)
+        spring: FloatArray = self.stiffness * (reference - q) - self.damping * dq
+        net = np.zeros_like(q) if self._net is None else self._scaling * self._net.torque(reference, q, dq)
+        return spring, net
+
     def output(self, time: float, q: FloatArray, dq: FloatArray) -> FloatArray:
         """Spring, damper and net torque [N·m]."""
-        torque: FloatArray = self.stiffness * (self.reference(time) - q) - self.damping * dq
-        if self._net is not None:
-            torque = torque + self._scaling * self._net(q, dq)
-        return torque
+        spring, net = self.parts(time, q, dq)
+        return spring + net
 
     def settings(self) -> dict[str, object]:
-        """Gains, goal and speed; a net torque is code and cannot be written down."""
-        return {
+        """Gains, goal and speed, and the map of a net torque that has one."""
+        settings: dict[str, object] = {
             "stiffness": self.stiffness.tolist(),
             "damping": self.damping.tolist(),
             "goal": [None if np.isnan(angle) else float(angle) for angle in self._wanted],
             "goal_speed": self._speed,
         }
+        if isinstance(self._net, ReachNetTorque):
+            settings |= {"scaling": self._scaling, "net_torque": self._net.table.to_json()}
+        return settings

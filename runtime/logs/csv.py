@@ -20,17 +20,14 @@ import numpy.typing as npt
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_bytes, read_json, write_atomic
-from diffpbd.runtime.names import hint, listing
+from diffpbd.runtime.logs.table import Table
+from diffpbd.runtime.names import listing
 
-__all__ = ["Log", "TorqueLog", "has_states", "read_column_map", "read_log", "read_torques", "write_log"]
+__all__ = ["CsvTable", "Log", "TorqueLog", "has_states", "read_column_map", "read_log", "read_torques", "write_log"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-TIME_NAMES = ("time", "t")
 QUANTITIES = ("q", "dq", "ddq", "tau")
-MOST = 1e12
-"""[s, rad, m, N…] Largest magnitude that a log may hold; anything beyond is a fault of the recording."""
 MAX_SHOWN = 60  # characters of a wrong cell in a message
-RATES = (1e-3, 1e6)  # Hz: sampling rates that are believed
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -86,7 +83,7 @@ def read_log(path: str | Path, *, rate: float | None = None, columns: Mapping[st
     `rate` [Hz] makes the time of a file without a time column; `columns` renames columns, from the file's
     name to the name here.
     """
-    table = _Table(path, columns or {})
+    table = CsvTable(path, columns or {})
     joints = table.joints("q")
     if not joints:
         raise InputError(
@@ -105,7 +102,7 @@ def read_torques(
     path: str | Path, *, rate: float | None = None, columns: Mapping[str, str] | None = None
 ) -> TorqueLog:
     """Read only the time and the tau columns of a log."""
-    table = _Table(path, columns or {})
+    table = CsvTable(path, columns or {})
     joints = table.joints("tau")
     tau = table.values("tau", joints)
     if tau is None:
@@ -118,7 +115,7 @@ def read_torques(
 
 def has_states(path: str | Path, *, columns: Mapping[str, str] | None = None) -> bool:
     """True if the file has q and dq columns, so that `read_log` can be asked for it."""
-    table = _Table(path, columns or {})
+    table = CsvTable(path, columns or {})
     return bool(table.joints("q") and table.joints("dq"))
 
 
@@ -143,11 +140,11 @@ def write_log(path: str | Path, log: Log) -> None:
     write_atomic(path, gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
 
 
-class _Table:
-    """The cells of a file, with errors that name file, line and column."""
+class CsvTable(Table):
+    """The cells of a CSV file."""
 
     def __init__(self, path: str | Path, columns: Mapping[str, str]) -> None:
-        self.path = path
+        """Read the file; only the shape of its rows is checked."""
         reader = csv.reader(io.StringIO(_text(path), newline=""))
         try:
             rows = [row for row in reader if row]
@@ -156,96 +153,30 @@ class _Table:
         if not rows:
             raise InputError(f"{path} is empty; expected a header row and samples.")
         header = [name.strip() for name in rows[0]]
-        for name in columns:
-            if name not in header:
-                raise InputError(f"{path} has no column {name!r} to rename. {hint(name, header)}")
-        self.header = [columns.get(name, name) for name in header]
         self._rows = rows[1:]
-        self._check()
-
-    def _check(self) -> None:
-        twice = sorted({name for name in self.header if self.header.count(name) > 1})
-        if twice:
-            raise InputError(f"{self.path}: the columns {listing(twice)} appear more than once.")
-        if all(_is_number(name) for name in self.header):
-            raise InputError(
-                f"{self.path}: the first row holds numbers; expected a header row of column names."
-            )
-        if not self._rows:
-            raise InputError(f"{self.path} has a header row but no samples.")
+        if all(_is_number(name) for name in header):
+            raise InputError(f"{path}: the first row holds numbers; expected a header row of column names.")
+        super().__init__(path, header, len(self._rows), columns)
         for k, row in enumerate(self._rows):
             if len(row) != len(self.header):
                 raise InputError(
-                    f"{self.path}: sample {k + 1} has {len(row)} values, the header has {len(self.header)} "
-                    "columns."
+                    f"{self.path}: sample {k + 1} has {len(row)} values, the header has {len(self.header)} columns."
                 )
 
-    def joints(self, quantity: str) -> tuple[str, ...]:
-        """The joints with a column of this quantity, in file order."""
-        prefix = f"{quantity}_"
-        return tuple(name[len(prefix) :] for name in self.header if name.startswith(prefix))
-
-    def require_same(self, quantity: str, joints: Sequence[str], *, optional: bool) -> None:
-        """Refuse a quantity that is there for some joints only."""
-        have = self.joints(quantity)
-        missing = [f"{quantity}_{joint}" for joint in joints if joint not in have]
-        extra = [f"{quantity}_{joint}" for joint in have if joint not in joints]
-        if extra:
-            raise InputError(f"{self.path}: the columns {listing(extra)} have no q column of the same joint.")
-        if missing and (have or not optional):
-            raise InputError(f"{self.path}: the columns {listing(missing)} are missing.")
-
-    def values(self, quantity: str, joints: Sequence[str]) -> FloatArray | None:
-        """(samples, joints), or None where the file lacks the quantity."""
-        if not joints or not self.joints(quantity):
-            return None
-        return np.column_stack([self._column(f"{quantity}_{joint}") for joint in joints])
-
-    def time(self, rate: float | None) -> FloatArray:
-        """Times [s] from the file or from the rate [Hz]."""
-        names = [name for name in TIME_NAMES if name in self.header]
-        if rate is not None:
-            if not RATES[0] <= rate <= RATES[1]:  # NaN too
-                raise InputError(f"--rate: expected a positive number of Hz, {RATES[0]:g} to {RATES[1]:g}, found {rate}.")
-            if names:
-                raise InputError(
-                    f"{self.path} has a column {names[0]!r}; give --rate only for logs without one."
-                )
-            return np.arange(len(self._rows), dtype=np.float64) / rate
-        if len(names) != 1:
-            found = "both columns time and t" if names else "no column time or t"
-            todo = "keep one" if names else "give the sampling rate with --rate HZ"
-            raise InputError(f"{self.path} has {found}; {todo}.")
-        time = self._column(names[0])
-        steps = np.diff(time)
-        if (steps <= 0).any():
-            k = int(np.argmax(steps <= 0))
-            raise InputError(
-                f"{self.path}: time must increase; sample {k + 2} is at {time[k + 1]:g} s, "
-                f"the one before it at {time[k]:g} s."
-            )
-        return time
-
-    def _column(self, name: str) -> FloatArray:
+    def cells(self, name: str, *, gaps: bool) -> FloatArray:
+        """Numbers of a column; with `gaps` an empty cell is NaN."""
         position = self.header.index(name)
-        cells = [row[position] for row in self._rows]
+        texts = [row[position] for row in self._rows]
+        if gaps:
+            texts = [text if text.strip() else "nan" for text in texts]
         try:
-            values = np.array([float(cell) for cell in cells])
+            return np.array([float(text) for text in texts])
         except ValueError:
-            k = next(k for k, cell in enumerate(cells) if not _is_number(cell))
-            raise self._bad(name, k, cells[k]) from None
-        if not np.isfinite(values).all():
-            k = int(np.argmin(np.isfinite(values)))
-            raise self._bad(name, k, cells[k])
-        if (np.abs(values) > MOST).any():
-            k = int(np.argmax(np.abs(values) > MOST))
-            raise self._bad(name, k, cells[k], f"a number within ±{MOST:g}")
-        return values
+            raise self.bad(name, next(k for k, text in enumerate(texts) if not _is_number(text))) from None
 
-    def _bad(self, name: str, sample: int, cell: str, expected: str = "a finite number") -> InputError:
-        return InputError(
-            f"{self.path}: sample {sample + 1}, column {name}: expected {expected}, found {cell[:MAX_SHOWN]!r}."
-        )
+    def shown(self, name: str, sample: int) -> str:
+        """The text of a cell."""
+        return repr(self._rows[sample][self.header.index(name)][:MAX_SHOWN])
 
 
 def _text(path: str | Path) -> str:

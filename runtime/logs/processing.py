@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,23 +13,55 @@ from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.logs.csv import RATES, Log
+from diffpbd.runtime.logs.cleaning import GAP
+from diffpbd.runtime.logs.table import RATES
 
-__all__ = ["Processing", "Samples", "process"]
+__all__ = ["Motion", "Processing", "Samples", "filter_parts", "process"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 JITTER = 0.02
 """[1] Deviation of a time step, as part of the median step, up to which samples count as equally spaced: the error that
 it makes in a rate is of that order, below that of the filter's edges."""
-GAP = 1.5
-"""[1] A step longer than this many median steps is a gap: at least one sample is missing."""
+BRIDGED = 0.05
+"""[1] Periods of the cut-off that a step may last without being a gap: what a stamp's jitter at high rates leaves. A cubic
+spline through 20 points a period is right to 1e-4."""
 FEWEST_PERIODS = 5.0
 """[1] Shortest log in periods of the cut-off: below that the filter's start and end meet."""
 CUTOFFS = (1e-4, 1e6)  # Hz
 LONGEST_TRIM = 1e6  # s
+LONGEST_BRIDGE = 1.0
+"""[s] Longest gap that may be closed on request; beyond, a spline tells more about itself than about the arm."""
 FEWEST_SAMPLES = 8
 """[1] Shortest log without a filter: central differences and a spline need some neighbours."""
+
+
+class Motion(Protocol):
+    """What is processed: a `Log`, or a `Recording` that may lack rates. Arrays (samples, joints), time (samples,) [s]."""
+
+    @property
+    def time(self) -> FloatArray:
+        """Stamps [s], increasing within a part."""
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names."""
+
+    @property
+    def q(self) -> FloatArray:
+        """Positions [rad or m]."""
+
+    @property
+    def dq(self) -> FloatArray | None:
+        """Rates."""
+
+    @property
+    def ddq(self) -> FloatArray | None:
+        """Accelerations."""
+
+    @property
+    def tau(self) -> FloatArray | None:
+        """Torques [N·m or N]."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +69,13 @@ class Processing:
     """How a log becomes samples.
 
     `cutoff` [Hz] of a Butterworth low-pass of `order`, run forward and backward over positions, rates and torques
-    (None: no filter); `trim` [s] is cut off at both ends after filtering.
+    (None: no filter); `trim` [s] is cut off at both ends after filtering; gaps up to `bridge` [s] are closed by a spline.
     """
 
     cutoff: float | None = 5.0
     order: int = 4
     trim: float = 0.0
+    bridge: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuses what cannot be filtered."""
@@ -52,6 +86,8 @@ class Processing:
             )
         if not 0.0 <= self.trim <= LONGEST_TRIM:
             raise InputError(f"--trim: expected seconds, at least 0 and at most {LONGEST_TRIM:g}, found {self.trim:g}.")
+        if not 0.0 <= self.bridge <= LONGEST_BRIDGE:
+            raise InputError(f"--bridge: expected seconds, 0 to {LONGEST_BRIDGE:g}, found {self.bridge:g}.")
 
     def describe(self) -> str:
         """One line for people."""
@@ -63,7 +99,7 @@ class Processing:
                 "measured and predicted torques"
             )
         cut = f"; {self.trim:g} s cut at both ends" if self.trim else ""
-        return f"{text}; accelerations by central differences of the rates{cut}"
+        return f"{text}; accelerations by central differences of measured rates, splines where a log has none{cut}"
 
 
 @dataclass(frozen=True)
@@ -102,15 +138,29 @@ class Samples:
         return values[self._cut : len(values) - self._cut]
 
 
-def process(name: str, log: Log, processing: Processing) -> list[Samples]:
-    """The parts of a log between its gaps, as samples; parts too short to be filtered are left out and said."""
+def process(
+    name: str, log: Motion, processing: Processing, *, breaks: Sequence[int] = (), notes: Sequence[str] = ()
+) -> list[Samples]:
+    """The parts of a log with torques between its gaps, as samples for identification; see `filter_parts`."""
     if log.tau is None:
-        raise InputError(f"{name}: it has no tau_<joint> columns; identification needs measured torques.")
-    if len(log) < 2:
-        raise InputError(f"{name}: it has {len(log)} sample; too short for identification.")
+        said = f" ({'; '.join(notes)})" if notes else ""
+        raise InputError(f"{name}: it has no tau_<joint> columns; identification needs measured torques{said}.")
+    return filter_parts(name, log, processing, breaks=breaks, notes=notes)
+
+
+def filter_parts(
+    name: str, log: Motion, processing: Processing, *, breaks: Sequence[int] = (), notes: Sequence[str] = ()
+) -> list[Samples]:
+    """The parts of a log, filtered; parts too short for that are left out and said. Without torques `tau` is zero.
+
+    A part ends at a gap, where time steps back, and before the samples `breaks`. `notes` go to the first part.
+    """
+    said = f" Of the recording: {'; '.join(notes)}." if notes else ""
+    if len(log.time) < 2:
+        raise InputError(f"{name}: it has {len(log.time)} sample; too short for identification.{said}")
     steps = np.diff(log.time)
-    step = float(np.median(steps))
-    if not RATES[0] <= 1.0 / step <= RATES[1]:
+    step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
+    if step == 0.0 or not RATES[0] <= 1.0 / step <= RATES[1]:
         raise InputError(
             f"{name}: the median step of time is {step:g} s; expected a sampling rate of {RATES[0]:g} to {RATES[1]:g} Hz."
         )
@@ -121,9 +171,18 @@ def process(name: str, log: Log, processing: Processing) -> list[Samples]:
             "Choose a lower --cutoff."
         )
     fewest = FEWEST_SAMPLES + 2 * round(processing.trim * rate)
+    longest_step = GAP * step
     if processing.cutoff is not None:
         fewest += int(np.ceil(FEWEST_PERIODS * rate / processing.cutoff))
-    edges = [0, *(np.flatnonzero(steps > GAP * step) + 1).tolist(), len(log)]
+        longest_step = max(longest_step, BRIDGED / processing.cutoff)
+    usual = longest_step
+    longest_step = max(longest_step, processing.bridge)
+    if processing.bridge:
+        breaks = [b for b in breaks if not 0.0 < steps[b - 1] <= processing.bridge]
+        bridged = int(((steps > usual) & (steps <= longest_step)).sum())
+        notes = [*notes, *([f"{bridged} gaps of up to {processing.bridge:g} s closed by a cubic spline"] if bridged else [])]
+    gaps = (np.flatnonzero((steps > longest_step) | (steps <= 0.0)) + 1).tolist()
+    edges = sorted({0, *gaps, *breaks, len(log.time)})
     spans = [(a, b) for a, b in zip(edges, edges[1:], strict=False)]
     kept = [(a, b) for a, b in spans if b - a >= fewest]
     if not kept:
@@ -131,52 +190,63 @@ def process(name: str, log: Log, processing: Processing) -> list[Samples]:
         where = "its longest part without a gap has" if len(spans) > 1 else "it has"
         raise InputError(
             f"{name}: {where} {longest} samples ({longest * step:.3g} s); too short: at least {fewest} "
-            f"({fewest * step:.3g} s) are needed with this filter."
+            f"({fewest * step:.3g} s) are needed with this filter.{said}"
         )
     parts = []
     for k, (a, b) in enumerate(kept):
-        notes = []
+        own = list(notes) if k == 0 else []
         if len(spans) > 1:
-            notes.append(f"part {k + 1} of {len(kept)} between {len(spans) - 1} gaps, samples {a + 1} to {b}")
+            own.append(f"part {k + 1} of {len(kept)} between {len(spans) - 1} gaps, samples {a + 1} to {b}")
         if len(kept) < len(spans) and k == 0:
             lost = sum(b - a for a, b in spans) - sum(b - a for a, b in kept)
-            notes.append(f"{lost} samples in parts too short to be filtered are left out")
+            own.append(f"{lost} samples in parts too short to be filtered are left out")
         part = f"{name} part {k + 1}" if len(kept) > 1 else name
-        parts.append(_samples(part, log, slice(a, b), rate, processing, notes))
+        parts.append(_samples(part, log, slice(a, b), rate, processing, own))
     return parts
 
 
 def _samples(
-    name: str, log: Log, span: slice, rate: float, processing: Processing, notes: list[str]
+    name: str, log: Motion, span: slice, rate: float, processing: Processing, notes: list[str]
 ) -> Samples:
-    assert log.tau is not None  # refused by process
-    time, q, dq, tau = log.time[span], log.q[span], log.dq[span], log.tau[span]
-    ddq = None if log.ddq is None else log.ddq[span]
+    time, q = log.time[span], log.q[span]
+    dq, ddq, tau = (None if values is None else values[span] for values in (log.dq, log.ddq, log.tau))
+    tau = np.zeros_like(q) if tau is None else tau
     worst = float(np.abs(np.diff(time) * rate - 1.0).max())
     if worst > JITTER:
         even = time[0] + np.arange(int((time[-1] - time[0]) * rate) + 1) / rate
         try:
-            q, dq, tau = (CubicSpline(time, values)(even) for values in (q, dq, tau))
-            ddq = None if ddq is None else CubicSpline(time, ddq)(even)
+            q, tau = (CubicSpline(time, values)(even) for values in (q, tau))
+            dq, ddq = (None if values is None else CubicSpline(time, values)(even) for values in (dq, ddq))
         except (ValueError, np.linalg.LinAlgError) as error:
             raise InputError(f"{name}: its uneven samples cannot be interpolated: {error}.") from None
         notes.append(
             f"steps vary by up to {100 * worst:.3g} % of the median: resampled at {rate:.6g} Hz by a cubic spline"
         )
         time = even
-    smooth_dq = _filtered(dq, rate, processing)
-    if ddq is None:
-        acceleration = np.gradient(smooth_dq, 1.0 / rate, axis=0)
+    smooth_q, smooth_tau = (_filtered(v, rate, processing) for v in (q, tau))
+    if dq is None:
+        smooth_dq = _slope(time, smooth_q)
+        notes.append("rates by the derivative of a cubic spline through the filtered positions: no dq columns")
     else:
+        smooth_dq = _filtered(dq, rate, processing)
+    if ddq is not None:
         acceleration = _filtered(ddq, rate, processing)
         notes.append("accelerations from the log's own ddq columns")
-    for quantity, values in (("q", q), ("dq", dq), ("ddq", acceleration), ("tau", tau)):
+    elif dq is None:
+        acceleration = _slope(time, smooth_dq)
+        notes.append("accelerations by the derivative of a cubic spline through these rates")
+    else:
+        acceleration = np.gradient(smooth_dq, 1.0 / rate, axis=0)
+    for quantity, values in (("q", smooth_q), ("dq", smooth_dq), ("ddq", acceleration), ("tau", smooth_tau)):
         if not np.isfinite(values).all():
             raise InputError(f"{name}: its {quantity} is not finite; look at its samples and steps of time.")
-    smooth_q, smooth_tau = (_filtered(v, rate, processing) for v in (q, tau))
     return Samples(
         name, log.joints, time, smooth_q, smooth_dq, acceleration, smooth_tau, rate, processing, tuple(notes)
     )
+
+
+def _slope(time: FloatArray, values: FloatArray) -> FloatArray:
+    return np.asarray(CubicSpline(time, values).derivative()(time), dtype=np.float64)
 
 
 def _filtered(values: FloatArray, rate: float, processing: Processing) -> FloatArray:

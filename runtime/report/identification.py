@@ -46,7 +46,7 @@ def page(result: Identification) -> str:
         window=f"{result.window:.2g}",
         notes="".join(f'<p class="note">{html.escape(note)}</p>' for note in result.notes),
         parameters=_parameters(result),
-        lost=_lost(result),
+        lost=_lost(result) + _base(result),
         correlations=_correlations(result),
         errors=_errors(result.joints, train, held),
         recordings=_recordings(train, held),
@@ -74,6 +74,15 @@ def _lost(result: Identification) -> str:
     if not result.lost:
         return "<p>Nothing: the recordings determine every parameter that was fitted.</p>"
     return _table(["parameter", "reason"], [[item.name, item.reason] for item in result.lost])
+
+
+def _base(result: Identification) -> str:
+    """Combinations of inertial parameters that are determined."""
+    if not result.base:
+        return ""
+    rows = [[e.name, number(e.value, 5), number(e.std, 2), e.unit] for e in result.base]
+    header = ["combination (I about the link origin)", "value", "standard deviation by the recordings alone", "unit"]
+    return f"<h2>{len(rows)} base parameters</h2>" + _table(header, rows)
 
 
 def _correlations(result: Identification) -> str:

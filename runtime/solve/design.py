@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.outer import Outer
 
 __all__ = ["KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "build", "columns_of_joint_kind", "condense"]
 
@@ -38,7 +39,8 @@ def columns_of_joint_kind(robot: Robot, kind: str) -> range:
 class Design:
     """One recording: for joint j `columns[j]` (k_j,) of φ, `matrices[j]` (samples, k_j) and `targets` (samples, n).
 
-    `fixed` (samples, n) is the filtered torque of all the other columns, so that measured = targets + fixed.
+    `fixed` (samples, n) is the filtered torque of all the other columns, so that measured = targets + fixed. `weights`
+    (samples, n) multiply squares; None: all one.
     """
 
     samples: Samples
@@ -46,6 +48,7 @@ class Design:
     matrices: tuple[FloatArray, ...]
     targets: FloatArray
     fixed: FloatArray
+    weights: FloatArray | None = None
 
     def residual(self, phi: FloatArray) -> FloatArray:
         """Measured minus predicted torque (samples, n) [N·m or N]."""
@@ -68,13 +71,27 @@ class Condensed:
         return np.asarray(self.rho / np.sqrt(self.count), dtype=np.float64)
 
 
-def build(robot: Robot, samples: Samples, alpha: FloatArray, phi: FloatArray, varying: BoolArray) -> Design:
+def build(
+    robot: Robot,
+    samples: Samples,
+    alpha: FloatArray,
+    phi: FloatArray,
+    varying: BoolArray,
+    outer: Outer | None = None,
+    full: FloatArray | None = None,
+) -> Design:
     """The design of one recording.
 
     alpha fixes gravity, transition velocities and joint origins; phi (16 n,) holds the coefficients that do not vary,
-    `varying` (16 n,) is True where they do.
+    `varying` (16 n,) is True where they do. With `outer` further columns follow, one a name, its derivatives where alpha
+    is `full`; phi and `varying` go on with theirs.
     """
     terms = robot.torque_terms(samples.q, samples.dq, samples.ddq, alpha)
+    count = terms.shape[-1]
+    if outer is not None and outer.names:
+        predicted = np.asarray(terms @ phi[:count], dtype=np.float64)
+        more = outer.columns(robot, samples, alpha if full is None else full, predicted)
+        terms = np.concatenate([terms, more], axis=-1)
     fixed = samples.smooth(np.where(varying, 0.0, phi) @ terms.swapaxes(-1, -2))
     columns, matrices = [], []
     for j in range(robot.n):
@@ -82,9 +99,11 @@ def build(robot: Robot, samples: Samples, alpha: FloatArray, phi: FloatArray, va
         present = np.flatnonzero(varying & block.any(axis=0))
         columns.append(present)
         matrices.append(samples.smooth(block[:, present]) if present.size else np.zeros((len(samples), 0)))
-    return Design(
-        samples, tuple(columns), tuple(matrices), samples.trimmed(samples.tau) - fixed, fixed
-    )
+    if outer is None or not outer.names:
+        return Design(samples, tuple(columns), tuple(matrices), samples.trimmed(samples.tau) - fixed, fixed)
+    measured, there = outer.measured(samples)
+    weights = None if there.all() else there.astype(np.float64)
+    return Design(samples, tuple(columns), tuple(matrices), measured - fixed, fixed, weights)
 
 
 def condense(designs: Sequence[Design], progress: Callable[[], None] | None = None) -> Condensed:
@@ -97,6 +116,8 @@ def condense(designs: Sequence[Design], progress: Callable[[], None] | None = No
             block = np.zeros((len(design.targets), columns[j].size + 1))
             block[:, np.searchsorted(columns[j], design.columns[j])] = design.matrices[j]
             block[:, -1] = design.targets[:, j]
+            if design.weights is not None:
+                block *= np.sqrt(design.weights[:, j : j + 1])
             stacked[j] = np.asarray(np.linalg.qr(np.vstack([stacked[j], block]), mode="r"), dtype=np.float64)
         if progress is not None:
             progress()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
@@ -13,15 +15,20 @@ from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
-from diffpbd.runtime.logs.csv import read_column_map, read_log
+from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.processing import Processing, Samples, names_of, process
+from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
 from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.forms import identify_motion
-from diffpbd.runtime.solve.identify import PRIOR, identify
-from diffpbd.runtime.solve.result import Errors, Identification
+from diffpbd.runtime.solve.identify import LOSSES, PRIOR, identify
+from diffpbd.runtime.solve.result import COMBINATION, Errors, Identification
+from diffpbd.runtime.solve.workers import Map, one_by_one, workers
 
 __all__ = ["command", "read_recordings", "summary"]
+
+
+MOST_LINES = 6  # parameters that only combinations determine and that are explained one by one
 
 
 class _ManyValidationLogs(click.Command):
@@ -50,7 +57,15 @@ class _ManyValidationLogs(click.Command):
 @click.option("--rate", type=float, metavar="HZ", help="Sampling rate of logs without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none.")
 @click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering.")
+@click.option("--bridge", type=float, default=0.0, metavar="S", help="Close gaps up to this long instead of splitting there.")
+@click.option("--split", type=float, metavar="SHARE", help="Fit on this first share of each LOG, test on the rest.")
+@click.option("--torque", metavar="FIELD", help="The signal that is the joint torque, such as actual_effort.")
+@click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints.")
 @click.option("--prior", type=float, default=PRIOR, metavar="W", help=f"Pull of inertials to the description ({PRIOR:g}).")
+@click.option("--loss", type=click.Choice(list(LOSSES)), default=LOSSES[0], help="Huber's takes outliers lightly.")
+@click.option("--starts", type=click.IntRange(min=1), default=1, metavar="N", help="Solve from N starts, keep the best (1).")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Processes for logs and starts (1).")
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share the files, instead of --jobs.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of the logs.")
 @click.option("--params", metavar="FILE", help="Values of the other entries of alpha, and the start.")
 @click.option("--out", metavar="FILE.json", help="Writes the parameters, for --params of other commands.")
@@ -64,7 +79,15 @@ def command(
     rate: float | None,
     cutoff: float,
     trim: float,
+    bridge: float,
+    split: float | None,
+    torque: str | None,
+    topic: str | None,
     prior: float,
+    loss: str,
+    starts: int,
+    jobs: int,
+    scheduler: str | None,
     column_map: str | None,
     params: str | None,
     out: str | None,
@@ -83,13 +106,17 @@ def command(
         [*read, ("--map", column_map), ("--params", params), *robot_files(robot)],
     )
     loaded = open_robot(robot)
-    processing = Processing(cutoff=cutoff or None, trim=trim)
-    columns = read_column_map(column_map) if column_map is not None else None
-    train = read_recordings(loaded, logs, rate=rate, columns=columns, processing=processing)
-    held = read_recordings(loaded, validate, rate=rate, columns=columns, processing=processing)
-    with progress() as say:
+    processing = Processing(cutoff=cutoff or None, trim=trim, bridge=bridge)
+    if split is not None and not 0.0 < split < 1.0:  # NaN too
+        raise InputError(f"--split: expected a share between 0 and 1, found {split:g}.")
+    columns = read_column_map(column_map) if column_map is not None else {}
+    reading = Reading(rate, columns, torque, topic)
+    with workers(jobs, scheduler) as spread, progress() as say:
+        train, rest = read_recordings(loaded, logs, reading, processing, split=split, spread=spread)
+        held = rest + read_recordings(loaded, validate, reading, processing, spread=spread)[0]
+        options: dict[str, Any] = {"prior": prior, "loss": loss, "starts": starts, "spread": spread, "progress": say}
         if form == "torque":
-            result = identify(loaded, train, fit.split(","), validate=held, start=params, prior=prior, progress=say)
+            result = identify(loaded, train, fit.split(","), validate=held, start=params, **options)
         else:
             result = identify_motion(form, loaded, train, fit.split(","), validate=held, start=params, progress=say)
     contents = [
@@ -116,24 +143,49 @@ def progress() -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
+@dataclass(frozen=True)
+class _Task:
+    name: str
+    path: str
+    joints: tuple[str, ...]
+    reading: Reading
+    processing: Processing
+    split: float | None
+
+
 def read_recordings(
     robot: Robot,
     paths: Sequence[str],
-    *,
-    rate: float | None,
-    columns: Mapping[str, str] | None,
+    reading: Reading,
     processing: Processing,
-) -> list[Samples]:
-    """Logs of the robot's joints as samples; a fault names the file."""
-    samples = []
-    for name, path in zip(names_of(list(paths)), paths, strict=True):
-        log = read_log(path, rate=rate, columns=columns)
-        try:
-            log = log.select(robot.joints)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
-        samples += process(name, log, processing)
-    return samples
+    *,
+    split: float | None = None,
+    spread: Map = one_by_one,
+) -> tuple[list[Samples], list[Samples]]:
+    """Logs of the robot's joints as samples; with `split` the first share of each, and the rest; a fault names the file."""
+    names = names_of(list(paths))
+    tasks = [_Task(n, str(p), robot.joints, reading, processing, split) for n, p in zip(names, paths, strict=True)]
+    first: list[Samples] = []
+    second: list[Samples] = []
+    for early, late in spread(_read, tasks):
+        first += early
+        second += late
+    return first, second
+
+
+def _read(task: _Task) -> tuple[list[Samples], list[Samples]]:
+    recording = read_recording(task.path, task.joints, task.reading)
+    if task.split is None:
+        return _process(task.name, recording, task.processing), []
+    early, late = recording.split(task.split)
+    return (
+        _process(f"{task.name} to {early.time[-1]:.6g} s", early, task.processing),
+        _process(f"{task.name} from {late.time[0]:.6g} s", late, task.processing),
+    )
+
+
+def _process(name: str, recording: Recording, processing: Processing) -> list[Samples]:
+    return process(name, recording, processing, breaks=recording.breaks, notes=recording.notes)
 
 
 def summary(result: Identification) -> str:
@@ -152,10 +204,23 @@ def summary(result: Identification) -> str:
     if result.correlations:
         lines += ["\nHardly told apart:"]
         lines += [f"  {c.first} and {c.second}: correlation {c.value:.4f}" for c in result.correlations]
+    if result.base:
+        lines += [f"\n{len(result.base)} base parameters (I about the link origin; std by the recordings alone):"]
+        lines += [f"{number(e.value, 5):>12} ± {number(e.std, 2):<8} {e.unit:<6} {e.name}" for e in result.base]
     if result.lost:
-        lines += ["\nNot identifiable:", *(f"  {item.name}: {item.reason}" for item in result.lost)]
+        lines += ["\nNot identifiable:", *_lost(result)]
     lines += ["", _errors(result.joints, result.train, result.validate)]
     return "\n".join(lines)
+
+
+def _lost(result: Identification) -> list[str]:
+    """A line each; of many that only combinations determine, their names: the base parameters say which."""
+    combined = [item for item in result.lost if item.reason.startswith(COMBINATION)]
+    many = len(combined) > MOST_LINES and bool(result.base)
+    lines = [f"  {item.name}: {item.reason}" for item in result.lost if not (many and item in combined)]
+    if many:
+        lines.append(f"  {COMBINATION} (see the base parameters): {', '.join(item.name for item in combined)}")
+    return lines
 
 
 def _errors(joints: Sequence[str], train: Errors, held: Errors | None) -> str:

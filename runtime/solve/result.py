@@ -13,9 +13,12 @@ import numpy.typing as npt
 from diffpbd.runtime.logs.processing import Processing
 from diffpbd.runtime.solve.design import Design
 
-__all__ = ["Correlation", "Errors", "Estimate", "Identification", "Lost", "Trace"]
+__all__ = ["COMBINATION", "Correlation", "Errors", "Estimate", "Identification", "Lost", "Trace"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+COMBINATION = "determined only in combination"  # how such a reason begins
+SENSORS = "sensor."  # how parameters begin that are no part of alpha
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,8 @@ class Identification:
     window: float
     processing: Processing
     notes: tuple[str, ...]
+    base: tuple[Estimate, ...] = ()
+    """Combinations of inertial parameters that the recordings determine, where whole bodies were fitted."""
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -122,11 +127,17 @@ class Identification:
     def to_json(self) -> str:
         """The text of params.json."""
         held = self.validate
+        entries = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.estimates}
+        sensor = {name: entry for name, entry in entries.items() if name.startswith(SENSORS)}
         data: dict[str, Any] = {
             "status": self.status,
-            "parameters": {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.estimates},
+            "parameters": {name: entry for name, entry in entries.items() if name not in sensor},
             "not_identifiable": [item.name for item in self.lost],
             "rmse": {"train": self.train.rmse, "validate": held.rmse if held else {}},
             "bias": {"train": self.train.bias, "validate": held.bias if held else {}},
         }
+        if self.base:
+            data["base_parameters"] = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.base}
+        if sensor:
+            data["sensor"] = sensor
         return json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n"

@@ -8,21 +8,26 @@ from dataclasses import dataclass
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import hint, listing
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.outer import SENSOR, sensor_names
 
 __all__ = ["Selection", "select"]
 
 FRICTION = ("friction.coulomb", "friction.viscous", "torque_offset")
 SPRING = ("spring.stiffness", "spring.rest")
 INERTIALS = ("mass", "com", "inertia")
-WORDS = ("friction", "spring", "inertials")
+DIRECTION = "gravity_direction"
+WORDS = ("friction", "spring", "inertials", DIRECTION, *SENSOR)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Names of the unknown entries of alpha, in its order, and sentences on what was left fixed and why."""
+    """Names of the unknown entries of alpha, in its order, then those of the sensors; sentences on what was left fixed and
+    why; whether gravity keeps its magnitude.
+    """
 
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    direction: bool = False
 
 
 def select(robot: Robot, fit: Sequence[str]) -> Selection:
@@ -30,15 +35,20 @@ def select(robot: Robot, fit: Sequence[str]) -> Selection:
 
     `friction`: Coulomb and viscous friction and a torque offset of every joint, but no offset on a joint whose spring's
     rest is fitted: the two are the same parameter there. `spring`: stiffness and rest of the joints that the recipe
-    lists in `springs`; `spring.JOINT` of that joint. `inertials`: mass, COM and inertia of every link. Anything else is
-    an entry of alpha or the beginning of some, such as `friction.viscous`, `payload` or `spring.stiffness.JOINT`.
+    lists in `springs`; `spring.JOINT` of that joint. `inertials`: mass, COM and inertia of every link.
+    `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
+    `.JOINT` of one. Anything else is an entry of alpha or the beginning of some, such as `friction.viscous`, `payload` or
+    `spring.stiffness.JOINT`.
     """
     words = [word.strip() for word in fit if word.strip()]
     if not words:
         raise InputError("--fit names nothing; for example --fit friction,spring.")
     chosen: set[int] = set()
+    known = sensor_names(robot)
+    sensors = [n for n in known if any(n == word or n.startswith(f"{word}.") for word in words)]
     for word in words:
-        chosen.update(_indices(robot, word))
+        if not any(n == word or n.startswith(f"{word}.") for n in known):
+            chosen.update(_indices(robot, word))
     alpha = robot.alpha
     notes = []
     if "friction" in words:
@@ -53,13 +63,16 @@ def select(robot: Robot, fit: Sequence[str]) -> Selection:
             notes.append(
                 f"The torque offset of {listing(both)} is fixed: beside a spring's rest it is the same parameter."
             )
-    return Selection(tuple(name for k, name in enumerate(alpha.names) if k in chosen), tuple(notes))
+    names = tuple(name for k, name in enumerate(alpha.names) if k in chosen)
+    return Selection((*names, *sensors), tuple(notes), DIRECTION in words and "gravity" not in words)
 
 
 def _indices(robot: Robot, word: str) -> list[int]:
     alpha = robot.alpha
     if word == "friction":
         return [k for kind in FRICTION for k in alpha.indices(kind)]
+    if word == DIRECTION:
+        return list(alpha.indices("gravity"))
     if word == "spring":
         joints = robot.manifest.recipe.springs
         if not joints:
@@ -75,7 +88,7 @@ def _indices(robot: Robot, word: str) -> list[int]:
     try:
         return list(alpha.indices(word))
     except InputError:
-        known = [*WORDS, *sorted({".".join(n.split(".")[:k]) for n in alpha.names for k in (1, 2, 3)})]
+        known = [*WORDS, *sensor_names(robot), *sorted({".".join(n.split(".")[:k]) for n in alpha.names for k in (1, 2, 3)})]
         raise InputError(
             f"--fit: {robot.name} has no parameters {word!r}. {hint(word, known)} Words: {', '.join(WORDS)}."
         ) from None

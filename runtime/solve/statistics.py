@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.names import listing
-from diffpbd.runtime.solve import covariance
+from diffpbd.runtime.solve import base, covariance
 from diffpbd.runtime.solve.design import LINK_COLUMNS, Design
 from diffpbd.runtime.solve.problem import AT_BOUND, BARRIER, RANK, Problem
-from diffpbd.runtime.solve.result import Correlation, Lost
+from diffpbd.runtime.solve.result import COMBINATION, Correlation, Estimate, Lost
 from diffpbd.runtime.solve.unknowns import Body
 
 __all__ = ["Statistics", "evaluate", "on_bounds"]
@@ -38,6 +38,7 @@ class Statistics:
     """By name of alpha: standard deviations, and those by the recordings alone, as if there were no prior; what is lost
     and why; strong correlations.
 
+    `base` are the combinations of inertial parameters that are determined, with deviations by the recordings alone.
     `rank` of the fitted unknowns that are free, `condition` of the normalised columns in the determined directions,
     `window` [samples] the longest correlation allowed for.
     """
@@ -50,6 +51,7 @@ class Statistics:
     unknowns: int
     condition: float
     window: int
+    base: tuple[Estimate, ...]
 
 
 def on_bounds(problem: Problem, x: FloatArray) -> dict[int, str]:
@@ -96,13 +98,19 @@ def evaluate(
             inverse = _inverse(curved, _null(c.equal, [*held, *c.places([b for b in bounds if b != own])]))
         rows.append(c.D[position] @ inverse)
         wanted.append(name)
-    found, windows, alone = np.zeros(0), np.zeros(1, dtype=np.intp), np.zeros(0)
-    if rows:
+    found, windows, alone, phi = np.zeros(0), np.zeros(1, dtype=np.intp), np.zeros(0), u.phi_at(x)
+    combined = c.combinations()
+    estimates: list[Estimate] = []
+    if rows or combined:
         free = [c.D[u.names.index(name)] @ whole.inverse for name in wanted]
-        sensitivity = np.array([*rows, *free]).T
-        scores = _scores(problem, u.phi_at(x), c.effect, designs)
-        both, windows = covariance.deviations([g @ sensitivity for g in scores])
-        found, alone = both[: len(rows)], both[len(rows) :]
+        lumped = [(b.row * c.scale) @ whole.inverse for b in combined]
+        sensitivity = np.array([*rows, *free, *lumped]).T
+        scores = _scores(problem, phi, c.effect, designs)
+        every, windows = covariance.deviations([g @ sensitivity for g in scores])
+        found, alone = every[: len(rows)], every[len(rows) : 2 * len(rows)]
+        y = c.coefficients(x, phi)
+        for b, std in zip(combined, every[2 * len(rows) :].tolist(), strict=True):
+            estimates.append(Estimate(b.name, float(b.row @ y), std, b.unit))
     return Statistics(
         deviations=dict(zip(wanted, found.tolist(), strict=True)),
         alone=dict(zip(wanted, alone.tolist(), strict=True)),
@@ -112,6 +120,7 @@ def evaluate(
         unknowns=whole.Z.shape[1],
         condition=whole.condition,
         window=int(windows.max()),
+        base=tuple(estimates),
     )
 
 
@@ -151,9 +160,26 @@ class _Coordinates:
         nothing = lengths <= ROUNDING * lengths.max(initial=0.0)
         J[:, nothing] = 0.0
         scale = np.where(nothing, 1.0, 1.0 / np.where(nothing, 1.0, lengths))
+        self.bodies, self.scale, self.labels = u.bodies, scale, [u.labels[k] for k in self.plain]
         self.J, self.D, self.effect = J * scale, D * scale, effect * scale
         self.equal = np.array(equal).reshape(-1, count) * scale
         self.prior = prior * np.outer(scale, scale)
+
+    def combinations(self) -> list[base.Combination]:
+        """Base parameters of bodies whose every entry is fitted; none where some are given."""
+        if not self.bodies or len(self.equal):
+            return []
+        first = self.plain.size
+        order = np.r_[first : len(self.scale), :first]  # so that a rotor is lumped into its link, and not the other way
+        labels = [*(f"{name} {body.name}" for body in self.bodies for name in base.COLUMN_NAMES), *self.labels]
+        units = base.COLUMN_UNITS * len(self.bodies)
+        found = base.combinations(self.J[:, order], self.scale[order], labels, units)
+        back = np.argsort(order)
+        return [base.Combination(b.name, b.unit, b.row[back]) for b in found]
+
+    def coefficients(self, x: FloatArray, phi: FloatArray) -> FloatArray:
+        """The coordinates' values: plain unknowns, then each body's block of φ."""
+        return np.concatenate([x[self.plain], *(phi[body.columns] for body in self.bodies)])
 
     def places(self, unknowns: Iterable[int]) -> list[int]:
         """Coordinates of plain unknowns."""
@@ -217,7 +243,7 @@ def _lost(problem: Problem, D: FloatArray, tangent: _Tangent, places: Sequence[i
                 lost.append(Lost(name, "the torques do not depend on it"))
                 continue
             named = listing(partners) if len(partners) <= MOST_PARTNERS else f"{len(partners)} others"
-            lost.append(Lost(name, f"determined only in combination with {named}"))
+            lost.append(Lost(name, f"{COMBINATION} with {named}"))
     return lost
 
 
@@ -227,7 +253,7 @@ def _scores(
     """Weighted columns times residual (samples, coordinates), recording by recording."""
     weight = problem.weight**2
     for d in designs:
-        r = d.residual(phi)
+        r = d.residual(phi) if d.weights is None else d.residual(phi) * d.weights
         g = np.zeros((len(r), effect.shape[1]))
         for j, (columns, matrix) in enumerate(zip(d.columns, d.matrices, strict=True)):
             g += (matrix * (weight[j] * r[:, j : j + 1])) @ effect[columns]

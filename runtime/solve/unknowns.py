@@ -19,6 +19,7 @@ import numpy.typing as npt
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import inertials
 from diffpbd.runtime.solve.design import LINK_COLUMNS, columns_of_joint_kind
+from diffpbd.runtime.solve.outer import SENSOR, Outer
 
 __all__ = ["Body", "Unknowns", "make_unknowns"]
 
@@ -84,7 +85,7 @@ class Unknowns:
     """φ of alpha, `torque_coefficients`."""
 
     def alpha_at(self, x: FloatArray) -> FloatArray:
-        """alpha [units of the manifest]; not finite where a spring has no stiffness and so no rest."""
+        """alpha [units of the manifest], then the sensors'; not finite where a spring has no stiffness and so no rest."""
         return np.array(self.alpha(x), dtype=np.float64).reshape(-1)
 
     def phi_at(self, x: FloatArray) -> FloatArray:
@@ -102,7 +103,7 @@ class Unknowns:
 
     def body_effect(self, body: Body, x: FloatArray) -> FloatArray:
         """Derivatives (10, 10) of the body's block of φ by its entries of alpha."""
-        alpha = self.alpha_at(x)
+        alpha = self.alpha_at(x)[: self.coefficients.size1_in(0)]
         whole = self.coefficients.factory("J", ["alpha"], ["jac:phi:alpha"])(np.where(np.isfinite(alpha), alpha, 0.0))
         return np.array(whole.full(), dtype=np.float64)[body.columns][:, list(body.positions)]
 
@@ -118,15 +119,21 @@ def _jacobian(function: Any, x: FloatArray) -> FloatArray:
     return np.array(function.factory("J", ["x"], ["jac:y:x"])(x).full(), dtype=np.float64)
 
 
-def make_unknowns(robot: Robot, names: Sequence[str], base: FloatArray) -> Unknowns:
-    """Unknowns for these entries of alpha; the others keep `base`, which is also the start."""
-    builder = _Builder(robot, names, base)
-    return builder.unknowns()
+def make_unknowns(
+    robot: Robot, names: Sequence[str], base: FloatArray, outer: Outer | None = None, *, direction: bool = False
+) -> Unknowns:
+    """Unknowns for these entries of alpha; the others keep `base`, which is also the start.
+
+    `outer` are those of the names that have columns of their own, and where these were made; with `direction` gravity
+    keeps its magnitude.
+    """
+    return _Builder(robot, names, base, outer or Outer((), np.zeros(0)), direction).unknowns()
 
 
 class _Builder:
-    def __init__(self, robot: Robot, names: Sequence[str], base: FloatArray) -> None:
-        self.robot, self.names, self.base = robot, tuple(names), base
+    def __init__(self, robot: Robot, names: Sequence[str], base: FloatArray, outer: Outer, direction: bool) -> None:
+        self.robot, self.names, self.base, self.outer = robot, tuple(names), base, outer
+        self.tilted = [f"gravity.{a}" for a in AXES] if direction else []
         self.labels: list[str] = []
         self.start: list[float] = []
         self.lower: list[float] = []
@@ -185,7 +192,7 @@ class _Builder:
         plain: list[tuple[int, int]] = []
         rests: list[tuple[int, str]] = []
         for name in self.names:
-            if name in inside:
+            if name in inside or name in self.tilted or name.startswith(tuple(SENSOR)):
                 continue
             position = alpha.index(name)
             joint = name.removeprefix(REST)
@@ -197,6 +204,11 @@ class _Builder:
             if name == "payload.mass" and start == 0.0:
                 start = PAYLOAD_MASS
             plain.append((self.add(name, start, alpha.lower[position], alpha.upper[position]), position))
+        sensors = []
+        for name in (n for n in self.names if n.startswith(tuple(SENSOR))):
+            first, low, high, _ = SENSOR[name.rpartition(".")[0]]
+            sensors.append((self.add(name, first, low, high), name))
+        tilts = [self.add(f"gravity.tilt.{k}", 0.0) for k in (1, 2)] if self.tilted else []
         x = casadi.SX.sym("x", len(self.labels))
         values = casadi.SX(casadi.DM(self.base))
         equal = []
@@ -210,11 +222,21 @@ class _Builder:
                     values[position] = expression
                 else:
                     equal.append(expression - self.base[position])
+        if tilts:
+            positions = [alpha.index(name) for name in self.tilted]
+            values[positions] = _tilted(self.base[positions], x[tilts])
         phi = self.robot.casadi("torque_coefficients")(values)
         at_zero = columns_of_joint_kind(self.robot, "spring.rest")
         for k, joint in rests:
             values[alpha.index(REST + joint)] = -x[k] / x[self.labels.index(STIFFNESS + joint)]
             phi[at_zero[self.robot.joints.index(joint)]] = x[k]
+
+        extended = casadi.vertcat(values, *(x[k] for k, _ in sensors))
+        places = {name: len(alpha) + k for k, (_, name) in enumerate(sensors)}
+        where = [places[name] if name in places else alpha.index(name) for name in self.names]
+        by_name = dict(zip(self.names, where, strict=True))
+        moved = [extended[by_name[n]] - v for n, v in zip(self.outer.names, self.outer.values, strict=True)]
+        phi = casadi.vertcat(phi, *moved)
 
         def function(name: str, value: Any) -> Any:
             return casadi.Function(name, [x], [casadi.SX(value)], ["x"], ["y"])
@@ -226,15 +248,23 @@ class _Builder:
         return Unknowns(
             labels=tuple(self.labels),
             names=self.names,
-            positions=tuple(alpha.index(name) for name in self.names),
+            positions=tuple(where),
             start=np.array(self.start),
             lower=np.array(self.lower),
             upper=np.array(self.upper),
             bodies=tuple(bodies),
-            alpha=function("alpha", values),
+            alpha=function("alpha", extended),
             phi=function("phi", phi),
             prior=function("prior", total(True)),
             barrier=function("barrier", total(False)),
             coefficients=self.robot.casadi("torque_coefficients"),
             equal=function("equal", casadi.vertcat(*equal) if equal else casadi.SX(0, 1)),
         )
+
+
+def _tilted(gravity: FloatArray, tilt: Any) -> Any:
+    """Gravity turned by two slopes normal to it, with its magnitude."""
+    size = float(np.linalg.norm(gravity))
+    normal = np.linalg.svd(gravity.reshape(1, 3))[2][1:].T
+    along = casadi.DM(gravity / size) + casadi.mtimes(casadi.DM(normal), tilt)
+    return size * along / casadi.norm_2(along)

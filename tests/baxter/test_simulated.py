@@ -12,7 +12,7 @@ import pytest
 from diffpbd.runtime import Robot
 from diffpbd.runtime.baxter.ros1 import Node
 from diffpbd.runtime.baxter.ros1.master_server import LocalMaster
-from diffpbd.runtime.baxter.ros1.messages import JointState, SEAJointState
+from diffpbd.runtime.baxter.ros1.messages import EndpointState, JointState, SEAJointState
 from diffpbd.runtime.baxter.stopping import Reason
 from diffpbd.runtime.control import GravityOwner
 
@@ -21,7 +21,7 @@ from .running import execute
 
 pytest.importorskip("pinocchio")
 
-from diffpbd.runtime.baxter.simulated.node import SimulatedNode
+from diffpbd.runtime.baxter.simulated.node import SimulatedNode, quaternion
 from diffpbd.runtime.baxter.simulated.plant import ENCODER_STEP, Plant, PlantSettings
 from diffpbd.runtime.baxter.simulated.robot import SimulatedBaxter
 
@@ -132,6 +132,35 @@ def test_two_publishers_of_joint_states(node: SimulatedNode) -> None:
     assert arm == tuple(sorted(arm)) and len(arm) == 17
     spring = efforts[0].gravity_model_effort - efforts[0].gravity_only
     assert np.flatnonzero(np.abs(spring) > 1e-9).tolist() == [1]
+
+
+def test_the_endpoint_is_the_generated_robots_tip(node: SimulatedNode, arm_robot: Robot) -> None:
+    heard: list[EndpointState] = []
+    moving = Plant(URDF)
+    moving.q, moving.dq = np.array(REST), np.array([0.3, -0.2, 0.1, 0.4, -0.5, 0.6, 0.7])
+    twist = np.concatenate(moving.endpoint()[2:])
+    np.testing.assert_allclose(twist, arm_robot.tip_jacobian(moving.q) @ moving.dq, atol=1e-12)
+    node.robot.super_enable(True)
+    with Node("listener", master=node.node.master.uri) as listener:
+        listener.subscribe("/robot/limb/left/endpoint_state", EndpointState, lambda m, r: heard.append(m))
+        wait_until(lambda: len(heard) > 3, 3.0, "the endpoint is not heard")
+    position, rotation = arm_robot.tip_pose(np.array(REST))
+    (x, y, z, w), place = heard[-1].pose[1], heard[-1].pose[0]
+    np.testing.assert_allclose(place, position, atol=5e-3)  # it sank a little until it was enabled
+    turned = [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w)], [2 * (x * y + z * w), 1 - 2 * (x * x + z * z)]]
+    np.testing.assert_allclose(turned, rotation[:2, :2], atol=5e-3)
+    assert heard[-1].wrench == ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 0.7, np.pi - 1e-9, np.pi, -np.pi])
+def test_quaternions_at_every_angle(angle: float) -> None:
+    axis = np.array([0.48, -0.6, 0.64])
+    cross = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    rotation = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+    found = np.array(quaternion(rotation.tolist()))
+    expected = np.array([*(np.sin(angle / 2) * axis), np.cos(angle / 2)])
+    assert min(np.abs(found - expected).max(), np.abs(found + expected).max()) < 1e-8
+    assert found[3] >= 0.0
 
 
 def test_a_run_without_ros(node: SimulatedNode, arm_robot: Robot) -> None:

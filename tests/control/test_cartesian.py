@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.robots import loaded
 
-from diffpbd.runtime.control.cartesian import TaskImpedance, task_inertia
+from diffpbd.runtime.baxter.configuration import limits_of, make_controller
+from diffpbd.runtime.control.cartesian import CartesianController, TaskImpedance, rotation_error, task_inertia
+from diffpbd.runtime.control.net_torque import without_gravity
 from diffpbd.runtime.errors import InputError
 
 IN_PLANE = [0, 2]  # the arm moves in x and z
@@ -92,3 +95,77 @@ def test_an_arm_that_cannot_move_its_tip_gets_no_inertia_torque() -> None:
 def test_gains_that_make_no_sense_are_refused() -> None:
     with pytest.raises(InputError):
         TaskImpedance(np.array([-1.0]), 0.7, np.array([10.0]))
+
+
+POSE = np.array([0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0])
+STIFFNESS = [200.0, 300.0, 400.0, 5.0, 5.0, 5.0]
+
+
+def controller(**changed: object) -> CartesianController:
+    robot = loaded("baxter_bare")
+    settings = {
+        "stiffness": STIFFNESS, "damping_ratio": 0.7, "offset": [0.0, 0.0, 0.0], "speed": 0.1,
+        "posture": [6.0, 6.0, 4.0, 4.0, 1.0, 1.0, 1.0], "damping": [3.0, 3.0, 1.5, 1.5, 0.2, 0.2, 0.2],
+    }  # fmt: skip
+    return CartesianController(robot, robot.alpha.defaults, effort=limits_of(robot).effort, **{**settings, **changed})
+
+
+def settled(law: CartesianController, force: tuple[float, ...], seconds: float = 4.0) -> tuple[np.ndarray, np.ndarray]:
+    """Tip position [m] and joints after a force on the tip [N], gravity owned by the robot."""
+    robot = loaded("baxter_bare")
+    viscous = {f"friction.viscous.{joint}": 0.1 for joint in robot.joints}  # the bare wrist has 3e-4 kg·m² only
+    alpha, q, dq = without_gravity(robot, robot.alpha.vector(viscous)), POSE.copy(), np.zeros(7)
+    law.start(q)
+    for k in range(round(seconds / 0.004)):
+        outside = robot.tip_jacobian(q)[:3].T @ np.array(force)
+        q, dq = robot.joint_step(q, dq, law.output(0.004 * k, q, dq) + outside, h=0.004, alpha=alpha)
+    return robot.tip_pose(q).position, q
+
+
+def test_the_tip_yields_by_its_stiffness_in_each_direction() -> None:
+    start = loaded("baxter_bare").tip_pose(POSE).position
+    rest, _ = settled(controller(), (0.0, 0.0, 0.0), 0.5)
+    np.testing.assert_allclose(rest, start, atol=1e-12)
+    for axis in range(3):
+        force = np.eye(3)[axis] * 8.0
+        moved, _ = settled(controller(), tuple(force))
+        np.testing.assert_allclose(moved - start, force / STIFFNESS[axis], atol=2e-3)
+
+
+def test_the_goal_is_reached_and_the_elbow_comes_to_rest() -> None:
+    start = loaded("baxter_bare").tip_pose(POSE)
+    moved, q = settled(controller(offset=[-0.05, 0.03, 0.08]), (0.0, 0.0, 0.0), 5.0)
+    np.testing.assert_allclose(moved - start.position, [-0.05, 0.03, 0.08], atol=2e-3)
+    turned = loaded("baxter_bare").tip_pose(q).rotation
+    assert np.abs(rotation_error(start.rotation, turned)).max() < 0.02
+    assert np.abs(q - POSE).max() < 0.4
+
+
+def test_a_straight_arm_gets_finite_torques_within_the_limits() -> None:
+    law, rng = controller(offset=[0.3, 0.3, 0.3], speed=100.0), np.random.default_rng(1)
+    for pose in (np.zeros(7), np.array([0.0, 0.0, 0.0, 1e-9, 0.0, 0.0, 0.0])):
+        law.start(pose)
+        torque = law.output(1.0, pose + 1e-6 * rng.normal(size=7), rng.normal(size=7))
+        assert np.isfinite(torque).all()
+        assert (np.abs(torque) <= limits_of(loaded("baxter_bare")).effort).all()
+
+
+def test_rotation_error_at_and_near_half_a_turn() -> None:
+    for angle in (0.0, 1e-12, 0.4, 2.0, np.pi - 1e-6):
+        turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+        np.testing.assert_allclose(rotation_error(turn, np.eye(3)), [0, 0, angle], atol=1e-9)
+        np.testing.assert_allclose(rotation_error(np.eye(3), turn), [0, 0, -angle], atol=1e-9)
+
+
+def test_a_controller_is_made_again_from_its_settings() -> None:
+    robot, law = loaded("baxter_bare"), controller(offset=[0.0, 0.0, 0.1])
+    again = make_controller(
+        {"name": "cartesian", **law.settings()}, robot, robot.alpha.defaults, limits_of(robot).effort
+    )
+    for one in (law, again):
+        one.start(POSE)
+    q, dq = POSE + 0.01, np.full(7, 0.1)
+    np.testing.assert_array_equal(law.output(0.3, q, dq), again.output(0.3, q, dq))
+    for wrong in ({"stiffness": [1.0]}, {"offset": [np.nan, 0, 0]}, {"speed": 0.0}, {"damping": [-1.0] * 7}):
+        with pytest.raises(InputError):
+            controller(**wrong)

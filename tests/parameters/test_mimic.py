@@ -228,5 +228,5 @@ def test_the_compiled_functions_are_the_graphs(folded: Described) -> None:
     ):  # fmt: skip
         found = getattr(robot, name)(*given, alpha=alpha)
         np.testing.assert_allclose(found, folded(name, *given, alpha=alpha), rtol=1e-11, atol=1e-12)
-    with pytest.raises(AttributeError, match="joint_step"):
-        _ = robot.joint_step
+    with pytest.raises(AttributeError, match="step"):
+        _ = robot.step

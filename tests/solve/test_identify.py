@@ -44,6 +44,23 @@ def test_friction_and_spring_to_the_truth(pendulum: Robot) -> None:
     assert bounds.pop("friction.viscous.elbow") == "lower" and not any(bounds.values())
 
 
+def test_every_identifiable_parameter_of_an_arm_to_the_truth(count: Callable[[int, int], int]) -> None:
+    robot = loaded("baxter")
+    for seed in range(count(1, 10)):
+        rng = np.random.default_rng(seed)
+        kinds = {"friction.coulomb": 1.0, "friction.viscous": 1.0, "rotor_inertia": 0.1, "torque_offset": 1.0}
+        truth = {f"{k}.{j}": float(size * rng.uniform(0.1, 1.0)) for k, size in kinds.items() for j in robot.joints}
+        truth |= {"payload.mass": 0.8, **{f"payload.com.{a}": float(rng.uniform(0.02, 0.1)) for a in "xyz"}}
+        truth |= {"spring.stiffness.left_s1": 24.0, "spring.rest.left_s1": -1.5}
+        del truth["torque_offset.left_s1"]
+        fit = ["friction", "spring", "rotor_inertia", "payload.mass", "payload.com"]
+        result = identify(robot, samples(robot, truth, seed=seed), fit)
+        lost = {item.name for item in result.lost}
+        assert set(result.parameters) == set(truth) and len(lost) <= 2, lost
+        for name in set(truth) - lost:
+            assert result.parameters[name] == pytest.approx(truth[name], rel=1e-6), name
+
+
 @pytest.mark.parametrize("form", ["rest", "stiffness"])
 def test_one_half_of_a_spring(pendulum: Robot, form: str) -> None:
     other = "spring.stiffness.shoulder" if form == "rest" else "spring.rest.shoulder"
@@ -106,14 +123,15 @@ def test_a_spring_that_is_not_there_has_no_rest(pendulum: Robot) -> None:
     assert np.isfinite(list(result.parameters.values())).all()
 
 
-@pytest.mark.parametrize(("colour", "trials"), [(0.0, 60), (0.9, 60)])
-def test_deviations_cover_the_truth(pendulum: Robot, colour: float, trials: int, count: Callable[[int, int], int]) -> None:
+@pytest.mark.parametrize("colour", [0.0, 0.9])
+def test_deviations_cover_the_truth(pendulum: Robot, colour: float, count: Callable[[int, int], int]) -> None:
     """About 68 % of the errors within one deviation, 95 % within two, also where residuals are correlated."""
+    trials = count(20, 200)
     clean = samples(pendulum, TRUTH, seconds=20.0)[0]
     names = [name for name in TRUTH if name != "friction.viscous.elbow"]
     fit = [*names[:4], "torque_offset.elbow", "spring.shoulder"]
     errors = []
-    for trial in range(count(trials, 200)):
+    for trial in range(trials):
         rng = np.random.default_rng(trial)
         noise = 0.05 * rng.normal(size=clean.tau.shape)
         for k in range(1, len(noise)):
@@ -122,7 +140,10 @@ def test_deviations_cover_the_truth(pendulum: Robot, colour: float, trials: int,
         estimates = {e.name: e for e in identify(pendulum, [run], fit).estimates}
         errors += [(estimates[n].value - TRUTH[n]) / (estimates[n].std or np.nan) for n in names]
     within = [float(np.mean(np.abs(errors) < k)) for k in (1.0, 2.0)]
-    assert 0.60 < within[0] < 0.76 and 0.90 < within[1] < 0.99, within
+    # With few trials their own scatter comes on top: the errors of a trial's parameters are not independent.
+    spare = (0.0, 0.0) if trials >= 200 else (0.06, 0.04)
+    for share, low, high, more in zip(within, (0.60, 0.92), (0.76, 0.98), spare, strict=True):
+        assert low - more < share < min(high + more, 1.0), within
 
 
 def test_names_are_refused_with_near_ones(pendulum: Robot) -> None:
@@ -132,7 +153,7 @@ def test_names_are_refused_with_near_ones(pendulum: Robot) -> None:
         (["spring"], "lists no joints with springs"),
         (["mass.upper"], "--symbolic mass,com,inertia"),
         ([""], "names nothing"),
-        (["gravity"], "leave them out"),
+        (["sensor.gian"], "Did you mean sensor.gain"),
     ):
         with pytest.raises(InputError, match=words):
             identify(pendulum, runs, fit)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ from click.testing import CliRunner
 from support.motions import motion
 from support.robots import generated, loaded
 
+from diffpbd.runtime.baxter.bag import BagWriter
+from diffpbd.runtime.baxter.ros1.messages import Header, JointState
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.solve import ipopt
@@ -60,6 +63,28 @@ def test_validate_takes_logs_up_to_the_next_option(tmp_path: Path, log: Path) ->
     assert code == 2 and "Missing argument 'LOG...'" in text
 
 
+def test_a_bag_and_an_npz_give_what_a_csv_gives(tmp_path: Path) -> None:
+    log = replace(motion(loaded("double_pendulum"), TRUTH, seconds=4.0), ddq=None)
+    assert log.tau is not None
+    write_log(tmp_path / "run.csv", log)
+    np.savez(tmp_path / "run.npz", time=log.time, joints=np.array(log.joints), q=log.q, dq=log.dq, tau=log.tau)
+    bag = BagWriter(tmp_path / "run.bag")
+    for k, t in enumerate(log.time.tolist()):
+        ns = round(1e9 * (100.0 + t))
+        header, names = Header(k, (ns // 10**9, ns % 10**9), ""), log.joints[::-1]
+        state = JointState(header, names, log.q[k, ::-1], log.dq[k, ::-1], log.tau[k, ::-1])
+        bag.write("/joint_states", JointState, state.encode(), 100.0 + t)
+    bag.close()
+    found = []
+    for name in ("run.csv", "run.npz", "run.bag"):
+        words = ("--fit", "friction", "--out", tmp_path / "p.json")
+        code, text = run("identify", generated("double_pendulum"), tmp_path / name, *words)
+        assert code == 0, text
+        found.append({k: v["value"] for k, v in json.loads((tmp_path / "p.json").read_text())["parameters"].items()})
+    assert found[1] == found[0] and found[2] == pytest.approx(found[0], rel=1e-6, abs=1e-6)
+    assert "torque from effort" in text
+
+
 def broken(log: Log, fault: str) -> Log | str:
     names = ",".join(["time", *(f"{k}_{j}" for k in ("q", "dq") for j in log.joints)])
     values = {
@@ -74,7 +99,7 @@ def broken(log: Log, fault: str) -> Log | str:
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ("nan", ["column q_elbow", "'nan'"]),
+        ("nan", ["1 sample; too short", "values are missing in q_elbow (1)"]),
         ("short", ["30 samples", "too short", "108"]),
         ("no torque", ["no tau_<joint> columns"]),
         ("wrong joints", ["no columns for the joints shoulder, elbow", "--map"]),

@@ -12,7 +12,7 @@ from support.robots import loaded
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
-from diffpbd.runtime.solve import identify as module
+from diffpbd.runtime.solve import fitting as module
 from diffpbd.runtime.solve import inertials
 from diffpbd.runtime.solve.identify import identify
 

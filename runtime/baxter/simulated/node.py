@@ -13,6 +13,7 @@ from diffpbd.runtime.baxter.ros1.messages import (
     AssemblyState,
     Bool,
     Empty,
+    EndpointState,
     Float64,
     Header,
     JointCommand,
@@ -24,7 +25,7 @@ from diffpbd.runtime.baxter.simulated.robot import SimulatedBaxter
 
 __all__ = ["SimulatedNode", "other_joints"]
 
-ASSEMBLY_RATE, GRIPPER_RATE = 100.0, 38.0  # Hz; as the robot's
+ASSEMBLY_RATE, ENDPOINT_RATE, GRIPPER_RATE = 100.0, 100.0, 38.0  # Hz; as the robot's
 LOOP = 1e-3  # s
 RATE_RANGE = (1, 1000)  # Hz; what the robot takes for joint states
 
@@ -34,6 +35,21 @@ def other_joints(side: str) -> tuple[str, ...]:
     other = "right" if side == "left" else "left"
     arm = (f"{other}_{joint}" for joint in ("e0", "e1", "s0", "s1", "w0", "w1", "w2"))
     return ("head_nod", "head_pan", *arm, "torso_t0")
+
+
+def quaternion(rotation: list[list[float]]) -> tuple[float, float, float, float]:
+    """A rotation matrix as the message has it, xyzw with w ≥ 0: from its largest component, so at every angle."""
+    (a, b, c), (d, e, f), (g, h, i) = rotation
+    squares = (1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i, 1.0 + a + e + i)  # 4 x², 4 y², 4 z², 4 w²
+    largest = squares.index(max(squares))
+    rows = (
+        (squares[0], b + d, c + g, h - f), (b + d, squares[1], f + h, c - g), (c + g, f + h, squares[2], d - b),
+        (h - f, c - g, d - b, squares[3]),
+    )  # fmt: skip
+    scale = 0.5 / max(squares) ** 0.5
+    scale = -scale if rows[largest][3] < 0.0 else scale
+    x, y, z, w = (scale * value for value in rows[largest])
+    return x, y, z, w
 
 
 class SimulatedNode:
@@ -57,6 +73,7 @@ class SimulatedNode:
         self._states = self.node.publish("/robot/joint_states", JointState)
         self._assembly = self.node.publish("/robot/state", AssemblyState)
         self._gravity = self.node.publish(f"{limb}/gravity_compensation_torques", SEAJointState)
+        self._endpoint = self.node.publish(f"{limb}/endpoint_state", EndpointState)
         self._gripper = self.gripper_node.publish("/robot/joint_states", JointState)
         self._gripper_joint = f"{side}_gripper_l_finger_joint"
         node, now = self.node, clock.monotonic
@@ -80,7 +97,7 @@ class SimulatedNode:
 
     def run(self) -> None:
         """Simulate in real time and publish, until asked to stop."""
-        due = {"joints": 0.0, "assembly": 0.0, "gripper": 0.0}
+        due = {"joints": 0.0, "assembly": 0.0, "endpoint": 0.0, "gripper": 0.0}
         start = clock.monotonic()
         tick = 0
         while not self.stop.is_set():
@@ -92,6 +109,7 @@ class SimulatedNode:
             for name, rate, publish in (
                 ("joints", self.rate, self._publish_joints),
                 ("assembly", ASSEMBLY_RATE, self._publish_assembly),
+                ("endpoint", ENDPOINT_RATE, self._publish_endpoint),
                 ("gripper", GRIPPER_RATE, self._publish_gripper),
             ):
                 if now >= due[name]:
@@ -120,6 +138,15 @@ class SimulatedNode:
         self._gravity.publish(SEAJointState(
             self._header(), self.robot.plant.joints, actual_position=q, actual_velocity=dq,
             actual_effort=effort, gravity_model_effort=whole, gravity_only=gravity,
+        ))  # fmt: skip
+
+    def _publish_endpoint(self) -> None:
+        """In the frame of the description's root link; the wrench, which this robot does not estimate, is zero."""
+        with self._lock:
+            position, rotation, velocity, rate = (part.tolist() for part in self.robot.plant.endpoint())
+        none = (0.0, 0.0, 0.0)
+        self._endpoint.publish(EndpointState(
+            self._header(), (tuple(position), quaternion(rotation)), (tuple(velocity), tuple(rate)), (none, none)
         ))  # fmt: skip
 
     def _publish_gripper(self) -> None:

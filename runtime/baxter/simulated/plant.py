@@ -70,6 +70,17 @@ class Plant:
         gravity = self._pin.computeGeneralizedGravity(self._model, self._data, q)
         return np.asarray(gravity - self.spring(q), dtype=np.float64)
 
+    def endpoint(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Of the description's last link, in the root's frame: position [m], rotation (3, 3), velocity [m/s], rate [rad/s]."""
+        pin, frame = self._pin, self._model.nframes - 1
+        pin.forwardKinematics(self._model, self._data, self.q, self.dq)
+        pin.updateFramePlacements(self._model, self._data)
+        pose = self._data.oMf[frame]
+        moves = pin.getFrameVelocity(self._model, self._data, frame, pin.LOCAL_WORLD_ALIGNED)
+        return (
+            np.array(pose.translation), np.array(pose.rotation), np.array(moves.linear), np.array(moves.angular)
+        )  # fmt: skip
+
     def mass_and_bias(self) -> tuple[FloatArray, FloatArray]:
         """Mass matrix and gravity plus Coriolis torque [N·m] at the present state."""
         mass = self._pin.crba(self._model, self._data, self.q)

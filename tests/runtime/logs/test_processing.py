@@ -47,6 +47,18 @@ def test_gaps_split_a_log() -> None:
     assert np.abs(second.dq - log.dq[400:900])[100:-100].max() < 1e-3
 
 
+def test_short_gaps_are_closed_on_request() -> None:
+    log = sine(900)
+    keep = np.setdiff1d(np.arange(900), [100, 200, 201, *range(400, 440)])
+    gappy = Log(log.time[keep], log.joints, log.q[keep], log.dq[keep], None, log.tau[keep])  # type: ignore[index]
+    assert len(process("run", gappy, Processing(), breaks=[100])) == 2  # two parts are too short
+    first, second = process("run", gappy, Processing(bridge=0.035), breaks=[100])
+    assert (len(first), len(second)) == (400, 460) and "2 gaps of up to 0.035 s closed" in first.notes[0]
+    assert np.abs(first.q - log.q[:400])[50:-50].max() < 1e-4
+    with pytest.raises(InputError, match="--bridge: expected seconds"):
+        Processing(bridge=2.0)
+
+
 def test_uneven_steps_are_resampled_and_said() -> None:
     log = sine()
     t = log.time + 0.002 * np.sin(np.arange(600.0))

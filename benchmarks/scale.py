@@ -1,0 +1,186 @@
+"""How generation and the generated code grow with the number of joints: chains, and both arms of Baxter as a tree.
+
+    python -m benchmarks.scale [--joints 3,7,15,30,60] [--plot PNG]
+
+Every chain is generated in full (derivation, C, library). Columns: operations and microseconds of one call of each function
+(the least of several batches on one core, at rest but for small rates), C bytes, seconds of the whole generation and of the
+compiler in it (wall time). The exponents under the table are slopes of log(operations) and log(time) over log(joints).
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from diffpbd.codegen.generate import generate
+from diffpbd.runtime import Robot, load
+
+FUNCTIONS = ("joint_step", "jac_joint_step", "vjp_joint_step", "step", "vjp_step")
+JOINTS = (3, 7, 15, 30, 60)
+TREE, REFERENCE = "baxter_dual", "baxter"
+RATE = 0.05
+"""[rad/s] largest joint rate of the timed states; 60 joints turn the last link with all of theirs."""
+H = 0.01  # [s]
+SLICE = 2e-3  # [s] of one measurement
+ROUNDS = 15
+
+
+def chain(n: int) -> str:
+    """URDF of n hinges in a row: axes alternate by a right angle, links weigh 0.5 kg and more, inertias are full matrices."""
+    text = [f'<robot name="chain{n}">', '<link name="base"/>']
+    parent = "base"
+    for i in range(n):
+        turn = 0.0 if i == 0 else (np.pi / 2 if i % 2 else -np.pi / 2)
+        at = (0.0, 0.0, 0.1) if i == 0 else ((0.02, 0.0, 0.1) if i % 2 else (0.02, 0.1, 0.0))
+        com = (0.01, 0.004, 0.05) if i % 2 else (0.01, 0.05, 0.003)
+        text.append(
+            f'<joint name="j{i}" type="revolute"><parent link="{parent}"/><child link="l{i}"/>'
+            f'<origin xyz="{at[0]} {at[1]} {at[2]}" rpy="{turn!r} 0 0"/><axis xyz="0 0 1"/>'
+            '<limit lower="-3" upper="3" velocity="4" effort="100"/></joint>'
+            f'<link name="l{i}"><inertial><origin xyz="{com[0]} {com[1]} {com[2]}"/><mass value="{0.5 + 0.01 * i}"/>'
+            '<inertia ixx="0.002" ixy="0.0001" ixz="-0.0001" iyy="0.0018" iyz="0.0002" izz="0.0015"/></inertial></link>'
+        )
+        parent = f"l{i}"
+    return "\n".join([*text, "</robot>"])
+
+
+@dataclass(frozen=True)
+class Row:
+    """One robot's figures; operations and microseconds by function."""
+
+    name: str
+    joints: int
+    operations: dict[str, int]
+    microseconds: dict[str, float]
+    c_bytes: int
+    seconds: float
+    compile_seconds: float
+
+
+def timings(robot: Robot) -> dict[str, float]:
+    """[us] a call, least of `ROUNDS` batches."""
+    n = robot.n
+    p, pd = np.linspace(-0.5, 0.5, n), RATE * np.linspace(1.0, -1.0, n)
+    u, xi = robot.gravity(p), robot.fk(p, pd)
+    ones = np.ones(n)
+    arguments = {
+        "joint_step": ((p, pd, u), {}),
+        "jac_joint_step": ((p, pd, u), {}),
+        "vjp_joint_step": ((p, pd, u), {"p_next_bar": ones, "pd_next_bar": ones}),
+        "step": ((xi, u), {}),
+        "vjp_step": ((xi, u), {"xi_next_bar": np.ones_like(xi)}),
+    }
+    result = {}
+    for name, (values, seeds) in arguments.items():
+        function = getattr(robot, name)
+
+        def batch(rows: int, function=function, values=values, seeds=seeds) -> float:  # type: ignore[no-untyped-def]
+            given = [np.tile(v, (rows, 1)) for v in values]
+            bars = {k: np.tile(v, (rows, 1)) for k, v in seeds.items()}
+            start = time.perf_counter()
+            function(*given, h=H, **bars)
+            return time.perf_counter() - start
+
+        batch(1)
+        rows = max(1, int(SLICE / (batch(2) / 2)))
+        result[name] = min(batch(rows) for _ in range(ROUNDS)) / rows * 1e6
+    return result
+
+
+def measure(robot: str, out: Path) -> Row:
+    """Generate a robot and time it."""
+    made = generate(robot, out=out)
+    operations = {f.name: f.operations for f in made.manifest.functions if f.name in FUNCTIONS}
+    c_bytes = sum(path.stat().st_size for path in out.glob("src/*.c"))
+    machine = load(out)
+    return Row(
+        made.manifest.name, machine.n, operations, timings(machine), c_bytes, made.seconds, made.compile_seconds
+    )
+
+
+def exponent(joints: Sequence[int], values: Sequence[float]) -> float:
+    """Slope of log(values) over log(joints)."""
+    return float(np.polyfit(np.log(joints), np.log(values), 1)[0])
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Aligned lines, one a robot."""
+    heads = ["robot", "joints"]
+    for name in FUNCTIONS:
+        heads += [f"{name} ops", "us"]
+    lines = [[*heads, "C kB", "s", "cc s"]]
+    for row in rows:
+        cells = [row.name, str(row.joints)]
+        for name in FUNCTIONS:
+            cells += [str(row.operations[name]), f"{row.microseconds[name]:.2f}"]
+        lines.append([*cells, f"{row.c_bytes / 1e3:.0f}", f"{row.seconds:.1f}", f"{row.compile_seconds:.1f}"])
+    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines)
+
+
+def growth(chains: Sequence[Row]) -> str:
+    """Exponents, as text."""
+    joints = [row.joints for row in chains]
+    said = [
+        f"{name}: operations n^{exponent(joints, [r.operations[name] for r in chains]):.2f}, "
+        f"time n^{exponent(joints, [r.microseconds[name] for r in chains]):.2f}"
+        for name in FUNCTIONS
+    ]
+    said.append(f"C bytes: n^{exponent(joints, [r.c_bytes for r in chains]):.2f}")
+    return "\n".join(said)
+
+
+def plot(chains: Sequence[Row], path: Path) -> None:
+    """Operations and time over joints, log–log."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(9, 4), layout="constrained")
+    joints = np.array([row.joints for row in chains], dtype=float)
+    for ax, what, label in ((axes[0], "operations", "operations"), (axes[1], "microseconds", "time [µs]")):
+        for name in FUNCTIONS:
+            values = [getattr(row, what)[name] for row in chains]
+            ax.loglog(joints, values, "o-", label=f"{name}  n^{exponent(joints.tolist(), values):.2f}")
+        ax.set_xlabel("joints")
+        ax.set_ylabel(label)
+        ax.set_xticks(joints, [f"{j:g}" for j in joints])
+        ax.minorticks_off()
+        ax.grid(alpha=0.3)
+        ax.legend(fontsize=7)
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+    pyplot.close(figure)
+
+
+def main() -> None:
+    """Measure, print, plot."""
+    parser = argparse.ArgumentParser(description="Growth of generated code with the number of joints.")
+    parser.add_argument("--joints", default=",".join(map(str, JOINTS)), help="lengths of the chains")
+    parser.add_argument("--plot", type=Path, help="PNG to write")
+    given = parser.parse_args()
+    chains: list[Row] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        others = [measure(name, folder / name) for name in (REFERENCE, TREE)]
+        for n in map(int, given.joints.split(",")):
+            path = folder / f"chain{n}.urdf"
+            path.write_text(chain(n))
+            chains.append(measure(str(path), folder / f"chain{n}"))
+            print(table([chains[-1]]), flush=True)
+    print(table([*others, *chains]))
+    print(growth(chains))
+    last, reference = chains[-1].microseconds["joint_step"], others[0].microseconds["joint_step"]
+    print(f"joint_step of {chains[-1].name} takes {last / reference:.2f} times {REFERENCE}'s")
+    if given.plot:
+        plot(chains, given.plot)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Model predictive control in C: one generic solver over the emitted step, for any horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from diffpbd.codegen.emit.c_writer import literal
+from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
+from diffpbd.codegen.emit.sources import INTEGERS, Emission, argument
+from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.runtime.manifest import Function
+
+CALLED: Final = ("joint_step", "jac_joint_step", "gravity", "spring_torque", "tip_pose", "tip_jacobian")
+"""Functions that the solver calls; it is emitted where all of them are."""
+
+INPUTS: Final = (
+    "p pd u_last P_ref PD_ref U_ref tip_ref weights tip_weights bounds options h alpha P_guess PD_guess U_guess"
+)
+OUTPUTS: Final = "U P PD info"
+
+
+def add_mpc(emission: Emission, n: int, alpha_size: int) -> None:
+    """`<robot>_mpc` in src/mpc.c, and its entry in the manifest."""
+    known = {f.name: f for f in emission.functions}
+    if any(name not in known for name in CALLED):
+        return
+    named = {c.name: int(c.value) if c.name in INTEGERS else literal(c.value) for c in CONSTANTS}
+    work = max(known[name].work_size or 0 for name in CALLED)
+    emission.add("src/mpc.c", "mpc.c", n=n, alpha_size=alpha_size, kernel_work=work, **named)
+    emission.texts["mpc"] = len(emission.files["src/mpc.c"])
+    shapes: Mapping[str, tuple[int, int | str]] = {
+        **dict.fromkeys(("p", "pd", "u_last"), (n, 1)), **dict.fromkeys(("weights", "bounds"), (n, 6)),
+        **dict.fromkeys(("P_ref", "PD_ref", "P_guess", "PD_guess", "P", "PD"), (n, "N+1")),
+        **dict.fromkeys(("U_ref", "U_guess", "U"), (n, "N")),
+        "tip_ref": (3, "N+1"), "tip_weights": (3, 2), "options": (7, 1), "h": (1, 1), "alpha": (alpha_size, 1),
+        "info": (8, 1),
+    }  # fmt: skip
+    emission.functions.append(
+        Function(
+            name="mpc", doc=DOCS["mpc"], symbol=f"{emission.robot}_mpc",
+            inputs=tuple(argument(name, *shapes[name]) for name in INPUTS.split()),
+            outputs=tuple(argument(name, *shapes[name]) for name in OUTPUTS.split()),
+            work_size=None, operations=known["jac_joint_step"].operations + recursion_operations(n),
+            status={k: STATUS[k] for k in (5, 6, 7, 8)}, rollout=True,
+        )
+    )  # fmt: skip
+
+
+def recursion_operations(n: int) -> int:
+    """Multiplications and additions of one stage of the Riccati recursion (states 2 n, torques n)."""
+    x, z = 2 * n, 3 * n
+    products = x * x * (x + n) + x * x * (x + 1) // 2 + x * n * (x + 2 * n) + n * z * (z + 1) // 2
+    return 2 * (products + n**3 // 6 + n * n * z // 2)

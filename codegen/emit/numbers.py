@@ -1,0 +1,38 @@
+"""A robot's numbers as one C array: constants in a table, entries that depend on alpha worked out and put in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """`fixed`: every entry as C text, 0 where alpha decides; `where`: the places of those; `forward` (alpha → their values)
+    and `reverse` (alpha, their seeds → alpha_bar, added to) as kernels."""
+
+    fixed: list[str]
+    where: list[int]
+    forward: Kernel
+    reverse: Kernel
+
+
+def numbers(alpha: Any, blocks: Sequence[Any], name: str) -> Numbers:
+    """The entries of `blocks` (SX of alpha, column-major, one after another); kernels are called k_<name>, k_<name>_reverse."""
+    flat = ca.vertcat(*[ca.vec(b) for b in blocks])
+    elements = [flat[k] for k in range(flat.numel())]
+    where = [k for k, e in enumerate(elements) if not e.is_constant()]
+    fixed = [literal(float(e)) if e.is_constant() else "0.0" for e in elements]
+    changing = ca.vertcat(*[elements[k] for k in where])
+    graph = ca.Function("blocks", [alpha], [ca.densify(changing)], ["alpha"], ["values"], {"cse": True})
+    seed = ca.SX.sym("values_bar", len(where))
+    pulled = ca.densify(ca.jtimes(changing, alpha, seed, True))
+    reverse = ca.Function("blocks", [alpha, seed], [pulled], ["alpha", "values_bar"], ["alpha_bar"], {"cse": True})
+    return Numbers(
+        fixed, where, kernel(graph, f"k_{name}"), kernel(reverse, f"k_{name}_reverse", accumulate=True)
+    )

@@ -1,0 +1,254 @@
+"""Kernels of the joint-space step as C text, under the names and arguments that templates/joint_step.c.jinja calls.
+
+Short trees get one straight-line function a kernel, a robot's numbers folded in. Deep ones get calls of small functions that
+recur from link to link, so that code neither grows with every link's text nor leaves the instruction cache; their numbers
+are read from an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import sympy as sp
+
+from diffpbd.codegen.emit.c_writer import Kernel, kernel
+from diffpbd.codegen.emit.call_writer import CallWriter, Routine
+from diffpbd.codegen.emit.numbers import Numbers, numbers
+from diffpbd.codegen.graph import joint_step
+from diffpbd.codegen.graph.model import Model, prepare
+from diffpbd.codegen.symbolic import joint_space, joint_space_jacobian
+from diffpbd.codegen.symbolic.outline import outlined, pruned
+from diffpbd.codegen.symbolic.program import Program
+
+NUMBERS = ("before", "after", "body", "gravity", "rotor", "stiffness", "rest", "coulomb", "viscous", "transition")
+"""Blocks of the model that the step's programs take as inputs; with external wrenches there is one more."""
+
+
+@dataclass(frozen=True)
+class StepKernels:
+    """C texts; operations by kernel name; sizes [doubles] of a kernel's work, of the prepared numbers, inertia and factors."""
+
+    texts: tuple[str, ...]
+    operations: Mapping[str, int]
+    work: int
+    model: int
+    mass: int
+    factors: int
+    deep: bool
+
+
+def step_kernels(model: Model) -> StepKernels:
+    """All kernels of a model's step."""
+    return _rolled(model) if model.tree.deep else _straight(model)
+
+
+def _straight(model: Model) -> StepKernels:
+    graphs = joint_step.kernels(model, prepare(model))
+    kernels = {g.name(): kernel(g, f"k_{g.name()}", accumulate=g.name() == "adjoint_parameters") for g in graphs}
+    size = {g.name(): g for g in graphs}
+    return StepKernels(
+        tuple(k.text for k in kernels.values()),
+        {name: k.operations for name, k in kernels.items()},
+        max(k.work for k in kernels.values()),
+        size["prepare"].numel_out(0),
+        size["end"].numel_out("M"),
+        size["newton"].numel_out("factors"),
+        deep=False,
+    )
+
+
+class _Roll:
+    """Collects the texts of a deep tree's kernels."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.writer = CallWriter("r_")
+        self.texts: list[str] = []
+        self.operations: dict[str, int] = {}
+        self.work = 0
+        self.names: tuple[str, ...] = NUMBERS + (("wrench",) if model.tree.wrenches else ())
+        self.offset: dict[str, int] = {}
+        position = 0
+        for name in self.names:
+            self.offset[name] = position
+            position += model.blocks[name].numel()
+        self.size = position
+        self._outlined: dict[int, Program] = {}
+
+    def arguments(self, program: Program, renamed: Mapping[str, str]) -> list[str]:
+        """C expressions for the inputs of a program: the model's numbers from their array, others by their own names."""
+        return [
+            f"model + {self.offset[k]}" if k in self.offset else renamed.get(k, k) for k in program.inputs
+        ]
+
+    def outlined(self, program: Program) -> Program:
+        """The program as calls of kernels, the robot's zeros and ones folded in."""
+        if id(program) not in self._outlined:
+            known = {}
+            for name in self.offset:
+                for symbol, value in zip(program.inputs.get(name, ()), self._rows(name), strict=False):
+                    if value.is_constant() and float(value) in (-1.0, 0.0, 1.0):
+                        known[symbol] = sp.Integer(int(float(value)))
+            self._outlined[id(program)] = outlined(program, known)
+        return self._outlined[id(program)]
+
+    def _rows(self, name: str) -> list[Any]:
+        block = ca.SX(self.model.blocks[name])
+        return [block[i, j] for i in range(block.size1()) for j in range(block.size2())]
+
+    def flush(self) -> None:
+        """Take over what the writer has emitted."""
+        self.texts += self.writer.texts
+        self.writer.texts.clear()
+
+    def forward(self, name: str, program: Program) -> None:
+        """k_<name>: the program's own inputs, alpha, model, outputs, w."""
+        rolled = self.outlined(program)
+        routine = self.writer.forward(rolled)
+        self.flush()
+        own = [k for k in program.inputs if k not in self.offset]
+        formals = [f"const double *{k}" for k in (*own, "alpha", "model")] + [f"double *{k}" for k in program.outputs]
+        call = f"{routine.name}({', '.join([*self.arguments(rolled, {}), *program.outputs])}, w);"
+        self.texts.append(
+            f"static void k_{name}({', '.join(formals)}, double *w) {{\n  (void)alpha;\n  {call}\n}}\n"
+        )
+        self.count(name, routine)
+
+    def count(self, name: str, routine: Routine, extra: int = 0) -> None:
+        """Book a kernel's operations and work."""
+        self.operations[name] = self.operations.get(name, 0) + routine.operations
+        self.work = max(self.work, routine.work + extra)
+
+    def prepare(self, table: Numbers) -> None:
+        """k_prepare: alpha → model."""
+        self.texts += [table.forward.text, table.reverse.text]
+        count = len(table.where)
+        self.texts.append(
+            f"static const double numbers[{self.size}] = {{{', '.join(table.fixed)}}};\n"
+            f"static const int changing[{count}] = {{{', '.join(map(str, table.where))}}};\n"
+            "static void k_prepare(const double *alpha, double *model, double *w) {\n  int k;\n"
+            "  memcpy(model, numbers, sizeof numbers);\n"
+            f"  k_numbers(alpha, w, w + {count});\n"
+            f"  for (k = 0; k < {count}; k++) model[changing[k]] = w[k];\n}}\n"
+        )
+        self.operations["prepare"] = table.forward.operations
+        self.work = max(self.work, count + table.forward.work)
+
+    def plain(self, text: Kernel, name: str) -> None:
+        """A straight-line kernel."""
+        self.texts.append(text.text)
+        self.operations[name] = text.operations
+        self.work = max(self.work, text.work)
+
+
+def _rolled(model: Model) -> StepKernels:
+    tree, roll = model.tree, _Roll(model)
+    table = numbers(model.alpha, [model.blocks[k] for k in roll.names], "numbers")
+    roll.prepare(table)
+    programs = {
+        "start": joint_space.start(tree),
+        "newton": joint_space.newton(tree),
+        "chord": joint_space.chord(tree),
+        "end": joint_space.end(tree),
+        "velocity": joint_space.velocity(tree),
+        "velocity_gradient": joint_space.velocity_gradient(tree),
+        "velocity_newton": joint_space.velocity_newton(tree),
+        "node": joint_space.node(tree),
+        "rate_system": joint_space_jacobian.rate_system(tree),
+        "pose_system": joint_space_jacobian.pose_system_transposed(tree),
+    }
+    for name, program in programs.items():
+        roll.forward(name, program)
+    roll.plain(kernel(joint_step.node_torque(model), "k_node_torque"), "node_torque")
+    _add_adjoint(roll)
+    _add_adjoint_parameters(roll, table)
+    return StepKernels(
+        tuple(roll.texts), roll.operations, roll.work, roll.size,
+        _size(programs["end"].outputs["M"]), _size(programs["newton"].outputs["factors"]), deep=True,
+    )  # fmt: skip
+
+
+def _size(m: Any) -> int:
+    return int(m.rows * m.cols)
+
+
+def _active(program: Program, names: tuple[str, ...]) -> frozenset[Any]:
+    return frozenset(s for k in names if k in program.inputs for s in program.inputs[k])
+
+
+def _add_adjoint(roll: _Roll) -> None:
+    """k_adjoint: both systems solved along the tree, and products with ∂(F, G) by the reverse mode of their programs.
+
+    The two solves of `joint_space_jacobian.adjoint`, without its O(n²) blocks. u enters F and G linearly, so any values will
+    do for it here: p's.
+    """
+    tree = roll.model.tree
+    both = roll.outlined(joint_space.residuals(tree))
+    rate = pruned(both, ("G",))
+    by_end = roll.writer.reverse(rate, _active(rate, ("p_next",)))
+    by_start = roll.writer.reverse(both, _active(both, ("p", "pd")))
+    roll.flush()
+    n = tree.n
+    end = ", ".join([*roll.arguments(rate, {"u": "p"}), "y", "w", f"w + {2 * n}"])
+    start = ", ".join([*roll.arguments(both, {"u": "p"}), "w", f"w + {n}", "p_bar", "pd_bar", f"w + {2 * n}"])
+    roll.texts.append(
+        f"""static void k_adjoint(const double *p, const double *pd, const double *p_next, const double *pd_next,
+                      const double *h, const double *p_next_bar, const double *pd_next_bar, const double *alpha,
+                      const double *model, double *p_bar, double *pd_bar, double *u_bar, double *x, double *y, double *w) {{
+  int k;
+  k_rate_system(p_next, pd_next, pd_next_bar, h, alpha, model, y, w);
+  for (k = 0; k < {n}; k++) y[k] /= h[0];
+  memset(w, 0, {n} * sizeof(double));
+  {by_end.name}({end});
+  for (k = 0; k < {n}; k++) u_bar[k] = p_next_bar[k] - w[k];
+  k_pose_system(p, p_next, u_bar, alpha, model, x, w);
+  for (k = 0; k < {n}; k++) {{
+    w[k] = -x[k];
+    w[{n} + k] = -y[k];
+  }}
+  memset(p_bar, 0, {n} * sizeof(double));
+  memset(pd_bar, 0, {n} * sizeof(double));
+  {by_start.name}({start});
+  for (k = 0; k < {n}; k++) u_bar[k] = h[0] * h[0] / 2.0 * (x[k] + y[k]);
+}}
+"""
+    )
+    roll.operations["adjoint"] = roll.operations["rate_system"] + roll.operations["pose_system"]
+    for routine in (by_end, by_start):
+        roll.count("adjoint", routine, 2 * n)
+
+
+def _add_adjoint_parameters(roll: _Roll, table: Numbers) -> None:
+    """k_adjoint_parameters: −xᵀ ∂hF − yᵀ ∂hG by alpha and h, added to."""
+    tree = roll.model.tree
+    both = roll.outlined(joint_space.residuals(tree))
+    active = ("h", *roll.names)
+    routine = roll.writer.reverse(both, _active(both, active))
+    roll.flush()
+    n, count = tree.n, len(table.where)
+    bars = 2 * n
+    values = bars + roll.size
+    inner = values + count
+    gradients = [f"w + {bars + roll.offset[k]}" if k in roll.offset else "h_bar" for k in both.inputs if k in active]
+    call = ", ".join([*roll.arguments(both, {}), "w", f"w + {n}", *gradients, f"w + {inner}"])
+    roll.texts.append(
+        f"""static void k_adjoint_parameters(const double *p, const double *pd, const double *u, const double *h,
+                                 const double *p_next, const double *pd_next, const double *alpha, const double *model,
+                                 const double *x, const double *y, double *alpha_bar, double *h_bar, double *w) {{
+  int k;
+  for (k = 0; k < {n}; k++) {{
+    w[k] = -x[k];
+    w[{n} + k] = -y[k];
+  }}
+  memset(w + {bars}, 0, {roll.size} * sizeof(double));
+  {routine.name}({call});
+  for (k = 0; k < {count}; k++) w[{values} + k] = w[{bars} + changing[k]];
+  k_numbers_reverse(alpha, w + {values}, alpha_bar, w + {inner});
+}}
+"""
+    )
+    roll.count("adjoint_parameters", routine, inner)
+    roll.work = max(roll.work, inner + table.reverse.work)

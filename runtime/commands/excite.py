@@ -1,0 +1,86 @@
+"""`diffpbd excite ROBOT`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+
+from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.commands.tables import number, table
+from diffpbd.runtime.files import distinct
+from diffpbd.runtime.logs.csv import Log, write_log
+
+if TYPE_CHECKING:
+    from diffpbd.runtime.solve.excitation import Excitation
+
+__all__ = ["command", "summary"]
+
+
+@click.command("excite")
+@click.argument("robot")
+@click.option("--duration", type=float, default=10.0, metavar="S", help="Period of the motion (10).")
+@click.option("--harmonics", type=int, default=5, metavar="N", help="Of the base frequency 1/duration (5).")
+@click.option("--rate", type=float, default=100.0, metavar="HZ", help="Samples a second in the file (100).")
+@click.option("--min-tip-height", type=float, metavar="M", help="Least height of the tip, along -gravity in the world frame.")
+@click.option("--margin", type=float, default=0.1, metavar="SHARE", help="Part of every limit that is left free (0.1).")
+@click.option("--params", metavar="FILE", help="Values of alpha that torques are predicted with, such as a payload.")
+@click.option("--out", required=True, metavar="TRAJ.csv", help="The motion to write (.gz allowed).")
+@click.option("--plot", metavar="PNG", help="Positions, and speeds, torques and tip height against their limits.")
+def command(
+    robot: str,
+    duration: float,
+    harmonics: int,
+    rate: float,
+    min_tip_height: float | None,
+    margin: float,
+    params: str | None,
+    out: str,
+    plot: str | None,
+) -> None:
+    """Find a periodic motion of ROBOT that starts and ends at rest and tells its inertial parameters apart.
+
+    It minimises the condition number of the base regressor within the limits of position, speed and torque. The file has
+    the columns time [s], q_ [rad or m], dq_, ddq_ and the predicted tau_ [N·m or N]. Collisions are not looked at.
+    """
+    from diffpbd.runtime.solve.excitation import Wishes, excite
+    from diffpbd.runtime.solve.identify_command import progress
+
+    begin = time.perf_counter()
+    distinct([("--out", out), ("--plot", plot)], [("--params", params), *robot_files(robot)])
+    loaded = open_robot(robot)
+    wishes = Wishes(duration, harmonics, rate, min_tip_height, margin)
+    with progress() as say:
+        found = excite(loaded, wishes, loaded.alpha.vector(params), say)
+    if plot is not None:
+        from diffpbd.runtime.report.excitation_plot import plot_excitation
+
+        plot_excitation(found, plot, title=f"{loaded.name}: {duration:g} s, {harmonics} harmonics")
+    m = found.motion
+    write_log(out, Log(m.time, loaded.joints, m.q, m.dq, m.ddq, m.tau))
+    click.echo(summary(found))
+    click.echo(f"\n{time.perf_counter() - begin:.1f} s in all. Wrote {out}" + (f" and {plot}." if plot else "."))
+
+
+def summary(found: Excitation) -> str:
+    """Condition numbers, and how much of every limit is used; measured on the samples."""
+    m, e = found.motion, found.envelope
+    lines = [f"Note: {note}" for note in found.notes]
+    lines.append(
+        f"Condition of the base regressor ({found.base_parameters} base parameters): {found.before:.4g} for a random motion as "
+        f"large as the limits let it be, {found.after:.4g} for this one."
+    )
+    ends = float(np.abs(m.dq[[0, -1]]).max())
+    lines.append(f"Tip: {m.height.min():.3g} to {m.height.max():.3g} m high. Largest rate at an end: {ends:.1g}.")
+    rows = []
+    for j, joint in enumerate(e.robot.manifest.robot.joints):
+        speed, effort = float(np.abs(m.dq[:, j]).max()), float(np.abs(m.tau[:, j]).max())
+        rows.append([
+            joint.name, number(float(m.q[:, j].min()), 4), number(float(m.q[:, j].max()), 4),
+            f"{number(joint.lower, 4)} … {number(joint.upper, 4)}", number(speed, 3), number(joint.velocity, 3),
+            number(effort, 3), number(joint.effort, 3), joint.unit,
+        ])  # fmt: skip
+    header = ["joint", "lowest", "highest", "limits", "peak rate", "limit", "peak torque", "limit", "unit"]
+    return "\n".join([*lines, "", table(header, rows)])

@@ -1,0 +1,150 @@
+"""`diffpbd mpc ROBOT`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import click
+import numpy as np
+
+from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.tables import table
+from diffpbd.runtime.control.plan import PlanSource
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import Named, distinct, parse_json, read_json
+from diffpbd.runtime.logs.csv import read_column_map, read_log, write_log
+from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.mpc import BACKENDS, Mpc
+from diffpbd.runtime.solve.mpc_problem import Bounds, Weights
+from diffpbd.runtime.solve.mpc_reference import GoalReference, LogReference, Reference
+from diffpbd.runtime.solve.mpc_simulation import ClosedLoop, run_closed_loop
+
+__all__ = ["command", "parse_weights"]
+
+WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
+MS = 1e3  # milliseconds a second
+
+
+@click.command("mpc")
+@click.argument("robot")
+@click.option("--reference", metavar="LOG.csv", help="Log whose q_ [rad] and dq_ [rad/s] columns are followed.")
+@click.option("--goal", metavar="JSON", help="Or a goal [rad]: a list, an object of joint names (others stay), or a file.")
+@click.option("--goal-speed", type=float, default=0.5, help="Speed towards the goal or the log's first sample [rad/s].")
+@click.option("--rate", type=float, metavar="HZ", help="Sampling rate of a LOG without a time column.")
+@click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
+@click.option("--q0", metavar="JSON", help="Start [rad]; default: the log's first sample, or zero.")
+@click.option("--horizon", type=click.IntRange(1, 50), default=20, help="Steps planned ahead.")
+@click.option("--duration", type=float, metavar="S", help="Default: the log's length, or 1 s.")
+@click.option("--h", type=float, metavar="S", help="Step and tick (default: the recipe's).")
+@click.option("--backend", type=click.Choice(BACKENDS), default="embedded", help="Solver of a tick.")
+@click.option("--programs", type=click.IntRange(min=1), default=1, help="Quadratic programs a tick.")
+@click.option("--time-limit", type=float, metavar="S", help="No program begins later than this in a tick.")
+@click.option("--delay", type=click.IntRange(0, 10), default=0, help="Steps until a torque acts; it is compensated.")
+@click.option("--weights", metavar="JSON", help='Cost: p, pd, u, du, tip, end, such as {"p": 1, "pd": 0.02, "du": 2e-7}.')
+@click.option("--bounds", metavar="JSON", help="u, du, pd: a number or a list each [N·m, N·m a step, rad/s].")
+@click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
+@click.option("--out", required=True, metavar="RUN.csv", help="The log to write (.gz allowed).")
+@click.option("--plot", metavar="RUN.png", help="Positions with their references, and torques.")
+def command(robot: str, out: str, plot: str | None, **options: Any) -> None:
+    """Predictive control of the generated ROBOT, simulated by its own step, along a log or to a goal.
+
+    Prints the ticks' time, the tracking error and what the ticks came to. Writes time, q_, dq_ and tau_ columns.
+    """
+    if (options["reference"] is None) == (options["goal"] is None):
+        raise click.UsageError("Expected one of --reference LOG.csv and --goal JSON.")
+    named: list[Named] = [(f"--{key}", options[key]) for key in ("reference", "params")]
+    named += [("--map", options["column_map"])]
+    named += [(f"--{key}", state_file(options[key])) for key in ("goal", "q0", "weights", "bounds")]
+    distinct([("--out", out), ("--plot", plot)], [*named, *robot_files(robot)])
+    loaded = open_robot(robot)
+    reference, start, duration = _reference(loaded, options)
+    h = loaded.h if options["h"] is None else options["h"]
+    for option, value in (("--duration", duration), ("--h", h)):
+        if not (np.isfinite(value) and value > 0):
+            raise InputError(f"{option}: expected a number above 0 s, found {value}.")
+    alpha = loaded.alpha.vector(options["params"])
+    mpc = Mpc(
+        loaded, options["horizon"], h=h, alpha=alpha, backend=options["backend"], programs=options["programs"],
+        time_limit=options["time_limit"], delay=options["delay"],
+        weights=None if options["weights"] is None else Weights(**parse_weights(options["weights"])),
+        bounds=_bounds(loaded, h, options["bounds"]),
+    )  # fmt: skip
+    run = run_closed_loop(mpc, reference, start, duration)
+    if plot is not None:
+        from diffpbd.runtime.report.mpc_plot import plot_closed_loop
+
+        plot_closed_loop(run, plot, title=f"{loaded.name}, horizon {options['horizon']} × {h:g} s, {options['backend']}")
+    write_log(out, run.log())
+    click.echo(summary(loaded, run))
+    click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
+
+
+def _reference(robot: Robot, options: dict[str, Any]) -> tuple[Reference, Any, float]:
+    """What to follow, the start pose, and for how long."""
+    start = None if options["q0"] is None else np.array(parse_state(options["q0"], "--q0", robot.joints))
+    if options["goal"] is not None:
+        text = options["goal"]
+        goal = np.array(parse_state(text, "--goal", robot.joints))
+        data = parse_json(text, "--goal") if state_file(text) is None else read_json(text)
+        if isinstance(data, dict):
+            goal = np.array([goal[k] if joint in data else np.nan for k, joint in enumerate(robot.joints)])
+        start = np.zeros(robot.n) if start is None else start
+        return GoalReference(goal, options["goal_speed"]), start, options["duration"] or 1.0
+    columns = None if options["column_map"] is None else read_column_map(options["column_map"])
+    log = read_log(options["reference"], rate=options["rate"], columns=columns).select(robot.joints)
+    length = float(log.time[-1] - log.time[0])
+    found = LogReference(log.time, log.q, log.dq, options["goal_speed"])
+    return found, log.q[0] if start is None else start, length if options["duration"] is None else options["duration"]
+
+
+def parse_weights(text: str) -> dict[str, Any]:
+    """An object of cost weights by name."""
+    data = parse_json(text, "--weights") if state_file(text) is None else read_json(text)
+    if not isinstance(data, dict) or set(data) - set(WEIGHTS):
+        raise InputError(f"--weights: expected an object with some of {', '.join(WEIGHTS)}, found {data!r}.")
+    for name, value in data.items():
+        numbers = value if isinstance(value, list) and name != "end" else [value]
+        if any(isinstance(number, bool) or not isinstance(number, (int, float)) for number in numbers):
+            raise InputError(f"--weights: {name}: expected a number or a list of numbers, found {value!r}.")
+    return data
+
+
+def _bounds(robot: Robot, h: float, text: str | None) -> Bounds:
+    limits = Bounds.of(robot, h)
+    if text is None:
+        return limits
+    data = parse_json(text, "--bounds") if state_file(text) is None else read_json(text)
+    if not isinstance(data, dict) or set(data) - {"u", "du", "pd"}:
+        raise InputError(f"--bounds: expected an object with some of u, du, pd, found {data!r}.")
+    given: dict[str, Any] = {}
+    for name, value in data.items():
+        try:
+            numbers = np.broadcast_to(np.array(value, dtype=np.float64), (robot.n,))
+        except (TypeError, ValueError):
+            raise InputError(f"--bounds: {name}: expected a number or {robot.n} of them, found {value!r}.") from None
+        if name == "u":
+            given |= {"u_upper": np.minimum(numbers, limits.u_upper), "u_lower": np.maximum(-numbers, limits.u_lower)}
+        else:
+            given[name] = np.minimum(numbers, getattr(limits, name))
+    return dataclasses.replace(limits, **given)
+
+
+def summary(robot: Robot, run: ClosedLoop) -> str:
+    """Tick times, tracking error, sources and statuses of the ticks."""
+    times = MS * run.seconds
+    sources = ", ".join(f"{run.sources[source]} {source.value}" for source in PlanSource if run.sources[source])
+    statuses = ", ".join(f"{count} {status.name.lower().replace('_', ' ')}" for status, count in sorted(run.statuses.items()))
+    lines = [
+        f"{robot.name}: {len(run.seconds)} ticks of {run.h:g} s: {sources}; solver: {statuses}",
+        f"tick: median {np.median(times):.3f} ms, p99 {np.quantile(times, 0.99):.3f} ms, longest {times.max():.3f} ms",
+        f"tracking: RMS {run.rms.max():.3g} at the worst joint; largest excess over position or speed limits "
+        f"{run.violation:.3g}",
+        "",
+    ]
+    units = [joint.unit for joint in robot.manifest.robot.joints]
+    rows = [
+        [joint, f"{run.rms[k]:.3e}", f"{run.q[-1, k]:.6f}", f"{abs(run.tau[:, k]).max():.3f}", units[k]]
+        for k, joint in enumerate(robot.joints)
+    ]
+    return "\n".join([*lines, table(["joint", "RMS error", "q at the end", "largest tau", "unit"], rows)])

@@ -1,0 +1,209 @@
+"""The control experiments of `diffpbd reproduce`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from diffpbd.runtime.commands.locate import GENERATED, open_robot
+from diffpbd.runtime.commands.tables import number, table
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import distinct
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["circle", "impedance", "net_torque_map", "push", "replay"]
+
+ONE_JOINT = "baxter_s1"
+MAKE_ONE_JOINT = (
+    "diffpbd generate baxter --hold left_s0 --hold left_e0 --hold left_e1 --hold left_w0 --hold left_w1 "
+    "--hold left_w2 --out generated/baxter_s1"
+)
+RECORDING, RATE = "test_circle_XY_T2_r10.csv.gz", 99.0099  # of a physical left arm; [Hz], it has no time column
+PAPER_STEP = "step_paper_direct"
+
+
+def _one_joint(robot: str) -> Robot:
+    """The arm with one joint left, or the command that makes it."""
+    if robot == ONE_JOINT and not (GENERATED / robot).is_dir():
+        raise InputError(f"There is no generated robot {robot} here. Make it with `{MAKE_ONE_JOINT}`.")
+    opened = open_robot(robot)
+    if opened.n != 1:
+        raise InputError(f"{opened.name} has {opened.n} joints; expected one, the others welded: `{MAKE_ONE_JOINT}`.")
+    return opened
+
+
+def _outputs(robot: str, out: str, table_path: str | None) -> str:
+    numbers = str(Path(out).with_suffix(".csv")) if table_path is None else table_path
+    distinct([("--out", out), ("--table", numbers)], [("ROBOT", robot)])
+    return numbers
+
+
+@click.command("impedance")
+@click.argument("robot", default=ONE_JOINT)
+@click.option("--scaling", type=float, default=1.0, show_default=True, help="Of the net torque.")
+@click.option("--coulomb", type=click.FloatRange(min=0), default=0.8, show_default=True, help="Plant [N·m].")
+@click.option("--viscous", type=click.FloatRange(min=0), default=0.7, show_default=True, help="Plant [N·m·s/rad].")
+@click.option("--start", type=float, default=0.0, show_default=True, help="Angle at the start [rad].")
+@click.option(
+    "--goal-speed", type=click.FloatRange(min=0, min_open=True), default=0.2, show_default=True,
+    help="Of the reference on its way to the goal [rad/s].",
+)  # fmt: skip
+@click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step that the map is solved with.")
+@click.option("--motion", is_flag=True, help="Also the map fed with the last tick's motion; diverges.")
+@click.option("--out", default="impedance.png", show_default=True, help="The picture.")
+@click.option("--table", "table_path", help="The traces (default: beside it, .csv).")
+def impedance(
+    robot: str, scaling: float, coulomb: float, viscous: float, start: float, goal_speed: float, step: str,
+    motion: bool, out: str, table_path: str | None,
+) -> None:  # fmt: skip
+    """The paper's simulated experiment: s1 holds −0.45 rad against 5 and 10 N·m, by PD and by impedance.
+
+    ROBOT has one joint; the others are welded. docs/impedance.md says what the paper leaves open.
+    """
+    from diffpbd.runtime.control.net_torque import sample_map
+    from diffpbd.runtime.reproduce.impedance import PHASES, Experiment, plot, run
+    from diffpbd.runtime.reproduce.joint_law import merits, write_traces
+
+    opened = _one_joint(robot)
+    numbers = _outputs(robot, out, table_path)
+    experiment = Experiment(
+        scaling=scaling, coulomb=coulomb, viscous=viscous, start=start, goal_speed=goal_speed
+    )
+    found = sample_map(opened, opened.joints[0], step=step)
+    rows = []
+    shown = run(opened, found, experiment, motion=motion)
+    plants = {f"{coulomb:g} N·m, {viscous:g} N·m·s/rad": shown}
+    if coulomb or viscous:
+        plants["none"] = run(opened, found, replace(experiment, coulomb=0.0, viscous=0.0), motion=motion)
+    for name, traces in plants.items():
+        for trace in traces:
+            for merit in merits(trace, experiment.goal, PHASES):
+                rows.append([
+                    name, trace.name, merit.phase, f"{1e3 * merit.offset:.2f}", f"{1e3 * merit.overshoot:.1f}",
+                    "-" if merit.settling is None else f"{merit.settling:.2f}",
+                ])  # fmt: skip
+    title = f"{opened.joints[0]}: goal {experiment.goal} rad, K = {experiment.stiffness:g}, D = {experiment.damping:g}"
+    plot(out, title, shown, experiment.goal)  # first: it fails without matplotlib
+    write_traces(numbers, shown)
+    heads = ["friction", "law", "phase", "offset [mrad]", "overshoot [mrad]", "settling [s]"]
+    click.echo(table(heads, rows, left=3))
+    click.echo(f"{out}, {numbers}")
+
+
+@click.command("net-torque-map")
+@click.argument("robot", default=ONE_JOINT)
+@click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step to solve.")
+@click.option("--out", default="net_torque_map.png", show_default=True, help="The picture.")
+@click.option("--table", "table_path", help="The samples (default: beside it, .csv).")
+def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> None:
+    """The paper's net torque map of s1, its distance from a plane, and from the closed form."""
+    from diffpbd.runtime.control.net_torque import sample_map
+    from diffpbd.runtime.reproduce.net_torque_map import closest_plane, plot, write_map
+
+    opened = _one_joint(robot)
+    numbers = _outputs(robot, out, table_path)
+    found = sample_map(opened, opened.joints[0], step=step)
+    plot(out, found)
+    write_map(numbers, found)
+    stiffness, damping, rest = closest_plane(found)
+    mass = float(opened.mass_matrix(found.pose))
+    rows = [
+        ["largest torque [N·m]", number(float(abs(found.torque).max()), 5), ""],
+        ["slope over displacement [N·m/rad]", number(stiffness, 5), f"M/h² = {mass / found.h**2:.5g}"],
+        ["slope over velocity [N·m·s/rad]", number(damping, 5), f"−M/h = {-mass / found.h:.5g}"],
+        ["farthest from a plane [N·m]", number(float(abs(rest).max()), 3), ""],
+    ]
+    click.echo(table([f"{found.joint}, {found.step}", "map", "closed form, first order"], rows))
+    click.echo(f"{out}, {numbers}")
+
+
+@click.command("push")
+@click.argument("robot", default=ONE_JOINT)
+@click.option("--description", default="baxter", show_default=True, help="Of the simulated robot: a name or a URDF file.")
+@click.option("--scaling", type=float, default=0.6, show_default=True, help="Of the net torque.")
+@click.option("--strength", type=click.FloatRange(min=0), default=40.0, show_default=True, help="Of the hand [N·m].")
+@click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step that the map is solved with.")
+@click.option("--out", default="push.png", show_default=True, help="The picture.")
+@click.option("--table", "table_path", help="The traces (default: beside it, .csv).")
+def push(
+    robot: str, description: str, scaling: float, strength: float, step: str, out: str, table_path: str | None
+) -> None:
+    """The paper's experiment on the robot, on the simulated one: a hand pushes s1 to about 0 rad and lets go."""
+    from diffpbd.runtime.commands.sim_baxter import find_description
+    from diffpbd.runtime.control.net_torque import sample_map
+    from diffpbd.runtime.reproduce.joint_law import write_traces
+    from diffpbd.runtime.reproduce.push import GOAL, Hand, plot, run_all, summary
+
+    opened = _one_joint(robot)
+    numbers = _outputs(robot, out, table_path)
+    found = sample_map(opened, opened.joints[0], step=step)
+    mass = float(opened.mass_matrix(found.pose))
+    traces = run_all(find_description(description), found, mass, scaling, Hand(strength=strength))
+    plot(out, f"{found.joint}: goal {GOAL} rad, pushed and let go", traces)  # first: it fails without matplotlib
+    write_traces(numbers, traces)
+    heads, rows = summary(traces)
+    click.echo(table(heads, rows))
+    click.echo(f"{out}, {numbers}")
+
+
+
+
+@click.command("circle")
+@click.argument("robot", default="baxter")
+@click.option("--description", default="baxter", show_default=True, help="Of MuJoCo's arm: a name or a URDF file.")
+@click.option(
+    "--diameter", type=click.FloatRange(min=0, min_open=True), default=0.3, show_default=True, help="Of the circle [m]."
+)
+@click.option("--lap", type=click.FloatRange(min=0, min_open=True), default=4.0, show_default=True, help="Of a round [s].")
+@click.option("--out", default="circle.png", show_default=True, help="The picture.")
+@click.option("--table", "table_path", help="The runs (default: beside it, .csv).")
+def circle(robot: str, description: str, diameter: float, lap: float, out: str, table_path: str | None) -> None:
+    """ROBOT's tip on a circle by computed torque, against MuJoCo's arm: pushed, and with other payloads than it knows.
+
+    The last three columns say how near to a limit the run came: 0 at a limit, 1 in the middle or at rest.
+    """
+    from diffpbd.runtime.commands.sim_baxter import find_description
+    from diffpbd.runtime.reproduce.circle import plot, run, summary, write_tracks
+
+    numbers = _outputs(robot, out, table_path)
+    tracks = run(open_robot(robot), find_description(description), diameter=diameter, lap=lap)
+    plot(out, f"circle of {diameter:g} m in {lap:g} s, computed torque at 100 Hz", tracks)
+    write_tracks(numbers, tracks)
+    heads, rows = summary(tracks)
+    click.echo(table(heads, rows))
+    click.echo(f"{out}, {numbers}")
+
+
+@click.command("replay")
+@click.argument("robot", default="baxter")
+@click.option("--data", required=True, metavar="DIR", help="Folder of the recordings.")
+@click.option("--log", default=RECORDING, show_default=True, help="The recording in it.")
+@click.option("--rate", type=click.FloatRange(min=0, min_open=True),
+              help=f"Samples a second of a log without times (default: {RATE:g} for {RECORDING}).")  # fmt: skip
+@click.option("--window", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
+              help="Seconds until a run without feedback starts again on the recording.")  # fmt: skip
+@click.option("--params", metavar="FILE", help="params.json of identify; also replays the measured torques.")
+@click.option("--out", default="replay.png", show_default=True, help="The picture.")
+@click.option("--table", "table_path", help="The paths (default: beside it, .csv).")
+def replay(
+    robot: str, data: str, log: str, rate: float | None, window: float, params: str | None, out: str, table_path: str | None
+) -> None:
+    """A recording beside its simulation: the tip's path as measured, and as simulated under torque."""
+    from diffpbd.runtime.reproduce.replay import plot, read_recording, summary, write_paths
+    from diffpbd.runtime.reproduce.replay import replay as simulate
+
+    path = Path(data) / log
+    numbers = str(Path(out).with_suffix(".csv")) if table_path is None else table_path
+    distinct([("--out", out), ("--table", numbers)], [("ROBOT", robot), ("--log", path), ("--params", params)])
+    opened = open_robot(robot)
+    samples = read_recording(path, opened, RATE if rate is None and log == RECORDING else rate)
+    found = simulate(
+        opened, samples, alpha=opened.alpha.vector(params), window=window, measured=params is not None
+    )
+    plot(out, f"{log}: measured, and simulated with {opened.name}", found)
+    write_paths(numbers, found)
+    heads, rows = summary(found)
+    click.echo(table(heads, rows))
+    click.echo(f"{out}, {numbers}")

@@ -1,0 +1,115 @@
+"""Which samples of a recording can be used, in the order in which they were recorded: nothing is sorted or filled in.
+
+A sample without one of its values is left out. Of stamps that do not increase, a repeated one is left out; so is one that
+comes late, into a hole that the samples before it left (swapped samples); any other step back begins a new part (a clock
+that was set, recordings one after the other). Every loss but a repeated stamp breaks the recording in parts, because what
+lies on both sides of it must not be filtered or differentiated together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["GAP", "Cleaned", "clean"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+GAP = 1.5
+"""[1] A step longer than this many median steps is a gap: at least one sample is missing."""
+LATEST = 16
+"""[1] Steps that a hole may be long, and samples that may lie between, for a late sample to belong into it: what a network
+or a buffer swaps; a longer way back is a clock."""
+SHOWN = 4  # columns named in a sentence
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """`keep` are the samples to use, in the recorded order; `breaks` positions in `keep` where a new part begins.
+
+    `counts` says how many samples were left out for which reason, `notes` the same in sentences.
+    """
+
+    keep: npt.NDArray[np.intp]
+    breaks: tuple[int, ...]
+    counts: Mapping[str, int]
+    notes: tuple[str, ...]
+
+
+def clean(time: FloatArray, columns: Mapping[str, FloatArray]) -> Cleaned:
+    """Judge samples by their stamps `time` (samples,) [s] and the `columns` (samples,) that will be used."""
+    whole = np.isfinite(time)
+    missing = {"time": int((~whole).sum())}
+    for name, values in columns.items():
+        there = np.isfinite(values)
+        missing[name] = int((~there).sum())
+        whole &= there
+    judged = _Stamps(time, columns, np.flatnonzero(whole))
+    counts = Counter(judged.counts)
+    lost = len(time) - int(whole.sum())
+    if lost:
+        counts["a value is missing or not a number"] = lost
+    notes = []
+    if counts:
+        reasons = ", ".join(f"{reason} ({number})" for reason, number in counts.items())
+        notes.append(f"{sum(counts.values())} of {len(time)} samples are left out: {reasons}")
+    gone = sorted((name for name, number in missing.items() if number), key=lambda name: -missing[name])
+    if gone:
+        named = ", ".join(f"{name} ({missing[name]})" for name in gone[:SHOWN])
+        more = f" and {len(gone) - SHOWN} more columns" if len(gone) > SHOWN else ""
+        notes.append(f"values are missing in {named}{more}")
+    if judged.differing:
+        notes.append(f"{judged.differing} of the repeated stamps come with other values: the first sample of each counts")
+    if judged.back:
+        k = judged.back[0]
+        notes.append(
+            f"time steps back {len(judged.back)} times, first at sample {k + 1} to {time[k]:.6g} s: a new part begins there"
+        )
+    keep = np.array(judged.kept, dtype=np.intp)
+    # A sample between two kept ones that is not there for another reason than repetition breaks.
+    absent = np.ones(len(time), dtype=np.bool_)
+    absent[keep] = False
+    absent[judged.repeated] = False
+    before = np.cumsum(absent)
+    breaks = set((np.flatnonzero(np.diff(before[keep]) > 0) + 1).tolist()) | {judged.kept.index(k) for k in judged.back}
+    return Cleaned(keep, tuple(sorted(breaks)), dict(counts), tuple(notes))
+
+
+class _Stamps:
+    """One pass over the whole samples."""
+
+    def __init__(self, time: FloatArray, columns: Mapping[str, FloatArray], whole: npt.NDArray[np.intp]) -> None:
+        self.kept: list[int] = []
+        self.back: list[int] = []
+        self.repeated: list[int] = []
+        self.differing = 0
+        self.counts: Counter[str] = Counter()
+        stamps = time[whole].tolist()
+        steps = np.diff(time[whole])
+        step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
+        holes: list[tuple[float, float, int]] = []
+        last = -np.inf
+        for at, (k, t) in enumerate(zip(whole.tolist(), stamps, strict=True)):
+            if t == last:
+                self.counts["repeated stamp"] += 1
+                self.repeated.append(k)
+                self.differing += any(values[k] != values[self.kept[-1]] for values in columns.values())
+                continue
+            if t < last:
+                if t == 0.0 and next((s for s in stamps[at:] if s != 0.0), np.inf) > last:
+                    self.counts["zero stamp"] += 1
+                    continue
+                if any(low < t < high and len(self.kept) - place <= LATEST for low, high, place in holes):
+                    self.counts["late stamp"] += 1
+                    continue
+                self.back.append(k)
+                holes.clear()
+            elif GAP * step < t - last <= LATEST * step:
+                holes = [*holes[-LATEST:], (last, t, len(self.kept))]
+            self.kept.append(k)
+            last = t

@@ -1,0 +1,295 @@
+"""Joint state messages of a ROS 1 bag, or of a file of JSON lines, as the rows of a recording.
+
+Taken are sensor_msgs/JointState and baxter_core_msgs/SEAJointState; names are mapped in every message, whoever sent it.
+A row comes from one message; only where no message has all the joints do rows hold several, and that is said.
+
+A line of a `.jsonl` file is `{"stamp": s, "name": [...], "position": [...], "velocity": [...], "effort": [...]}`, with any
+other field of the two message types.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.baxter.bag import read_bag
+from diffpbd.runtime.baxter.errors import LogError, MessageError
+from diffpbd.runtime.baxter.joint_states import JointStateReader, LimbState
+from diffpbd.runtime.baxter.ros1.messages import Header, JointState, SEAJointState
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import read_bytes
+from diffpbd.runtime.logs.cleaning import GAP
+from diffpbd.runtime.logs.torque import choose
+from diffpbd.runtime.names import hint, listing
+
+__all__ = ["Rows", "joints_of", "read_messages"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+EFFORTS = {
+    "JointState": ("effort",),
+    "SEAJointState": (
+        "actual_effort", "commanded_effort", "gravity_model_effort", "gravity_only", "hysteresis_model_effort",
+        "crosstalk_model_effort",
+    ),
+}  # fmt: skip
+TYPES: dict[str, type[JointState] | type[SEAJointState]] = {
+    "sensor_msgs/JointState": JointState,
+    "baxter_core_msgs/SEAJointState": SEAJointState,
+}
+LINES_TOPIC = "the file"
+NANO = 1e-9  # s
+
+
+@dataclass(frozen=True)
+class Rows:
+    """time (rows,) [s], q, dq, tau (rows, joints); dq and tau are NaN where a message had none, None where none had any."""
+
+    time: FloatArray
+    q: FloatArray
+    dq: FloatArray | None
+    tau: FloatArray | None
+    torque: str | None
+    notes: tuple[str, ...]
+    broken: tuple[int, ...]
+    """Rows before which messages of these joints were rejected."""
+
+
+@dataclass(frozen=True)
+class _Message:
+    topic: str
+    kind: str
+    time: float
+    content: JointState | SEAJointState
+
+
+def read_messages(path: str | Path, joints: Sequence[str], *, torque: str | None, topic: str | None) -> Rows:
+    """The rows of these joints; `torque` is the effort field to take, `topic` the topic where several have the joints."""
+    messages, damaged = _read(path)
+    known = {name for m in messages for name in m.content.name}
+    missing = [joint for joint in joints if joint not in known]
+    if missing:
+        raise InputError(
+            f"{path}: no joint state message names {listing(missing)}. {hint(missing[0], sorted(known))} Topics: "
+            f"{listing(sorted({m.topic for m in messages}))}."
+        )
+    ours = [m for m in messages if any(joint in m.content.name for joint in joints)]
+    if topic is not None:
+        _refuse_topic(path, topic, messages, ours)
+        ours = [m for m in ours if m.topic == topic]
+    field = choose(str(path), _candidates(ours), torque)
+    kinds = [kind for kind, fields in EFFORTS.items() if field in fields] if field else list(EFFORTS)
+    topics = sorted({m.topic for m in ours if m.kind in kinds})
+    if len(topics) > 1:
+        raise InputError(f"{path}: the topics {listing(topics)} all name these joints; choose one with --topic NAME.")
+    notes = [f"{damaged} damaged messages are left out"] if damaged else []
+    if field is not None:
+        notes.append(f"joint states of {topics[0]}, torque from {field}")
+    states = [_joint_state(m, field) for m in messages if m.topic in topics and m.kind in kinds]
+    return _rows(path, states, tuple(joints), field, notes)
+
+
+def joints_of(path: str | Path) -> tuple[str, ...]:
+    """The names of the kind of message that is there most often."""
+    messages, _ = _read(path)
+    names = Counter(tuple(sorted(m.content.name)) for m in messages)
+    if not names:
+        raise InputError(f"{path} has no joint state messages.")
+    ordered = names.most_common(1)[0][0]
+    return next(m.content.name for m in messages if tuple(sorted(m.content.name)) == ordered)
+
+
+def _refuse_topic(path: str | Path, topic: str, messages: list[_Message], ours: list[_Message]) -> None:
+    if topic not in {m.topic for m in ours}:
+        have = sorted({m.topic for m in messages})
+        raise InputError(f"{path}: the topic {topic!r} has no joint states of these joints. {hint(topic, have)}")
+
+
+def _candidates(messages: list[_Message]) -> list[str]:
+    """Effort fields that any message has numbers in."""
+    fields = [field for kind in EFFORTS for field in EFFORTS[kind]]
+    filled = {f for m in messages for f in EFFORTS[m.kind] if len(getattr(m.content, f))}
+    return [field for field in fields if field in filled]
+
+
+def _joint_state(message: _Message, field: str | None) -> tuple[JointState, float]:
+    m = message.content
+    if isinstance(m, SEAJointState):
+        effort = getattr(m, field) if field else np.empty(0)
+        return JointState(m.header, m.name, m.actual_position, m.actual_velocity, effort), message.time
+    return m, message.time
+
+
+def _read(path: str | Path) -> tuple[list[_Message], int]:
+    """Joint state messages in the order of the file, and how many were damaged."""
+    reader = _lines(path) if Path(path).suffix == ".jsonl" else _bag(path)
+    messages, damaged = [], 0
+    for message in reader:
+        if message is None:
+            damaged += 1
+        else:
+            messages.append(message)
+    if not messages:
+        raise InputError(f"{path} has no messages of the types {' and '.join(TYPES)}.")
+    return messages, damaged
+
+
+def _bag(path: str | Path) -> Iterator[_Message | None]:
+    try:
+        for message in read_bag(path):
+            kind = TYPES.get(message.type)
+            if kind is None:
+                continue
+            try:
+                yield _Message(message.topic, message.type.split("/")[1], message.time, kind.decode(message.data))
+            except MessageError:
+                yield None
+    except LogError as error:
+        raise InputError(str(error)) from None
+    except (KeyError, ValueError, OSError, EOFError, struct.error) as error:
+        raise InputError(f"{path} is a damaged ROS bag: {error!r}; repair it with `rosbag reindex`.") from None
+
+
+def _lines(path: str | Path) -> Iterator[_Message | None]:
+    text = read_bytes(path).decode("utf-8", "replace")
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            yield _of_json(json.loads(line))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise InputError(f"{path}: line {number} is not a joint state message: {error!r}.") from None
+
+
+def _of_json(data: dict[str, Any]) -> _Message:
+    stamp = round(float(data["stamp"]) / NANO)
+    header = Header(0, (stamp // round(1 / NANO), stamp % round(1 / NANO)), "")
+    kind = "SEAJointState" if "actual_position" in data else "JointState"
+    arrays: dict[str, Any] = {
+        name: np.array([np.nan if v is None else float(v) for v in values], dtype=np.float64)
+        for name, values in data.items()
+        if isinstance(values, list) and name != "name"
+    }
+    names = tuple(str(name) for name in data["name"])
+    content = SEAJointState(header, names, **arrays) if kind == "SEAJointState" else JointState(header, names, **arrays)
+    return _Message(LINES_TOPIC, kind, header.time, content)
+
+
+def _rows(
+    path: str | Path,
+    states: list[tuple[JointState, float]],
+    joints: tuple[str, ...],
+    field: str | None,
+    notes: list[str],
+) -> Rows:
+    reader = JointStateReader(joints)
+    found, broken = _offer(reader, states)
+    if not found:
+        groups = _groups(states, joints)
+        if groups:
+            return _merged(path, states, joints, groups, field, notes)
+    rejected = ", ".join(f"{reason} ({number})" for reason, number in reader.rejected.items())
+    if reader.rejected:
+        notes.append(f"{sum(reader.rejected.values())} of {len(states)} messages are rejected: {rejected}")
+    others = sum(reader.ignored.values())
+    if others:
+        notes.append(f"{others} messages of other publishers on the same topic name none of these joints")
+    if not found:
+        raise InputError(f"{path}: no message can be used: {rejected or 'none names these joints'}.")
+    time, q, dq, tau = _arrays(found)
+    return Rows(time, q, _some(dq), _some(tau) if field else None, field, tuple(notes), tuple(broken))
+
+
+def _offer(reader: JointStateReader, states: list[tuple[JointState, float]]) -> tuple[list[LimbState], list[int]]:
+    """What the robot's own reader takes of the messages, and the places in it before which it rejected one."""
+    found: list[LimbState] = []
+    broken: list[int] = []
+    rejected = 0
+    for message, received in states:
+        state = reader.offer(message, received)
+        if state is not None:
+            if sum(reader.rejected.values()) > rejected and found:
+                broken.append(len(found))
+            rejected = sum(reader.rejected.values())
+            found.append(state)
+    return found, broken
+
+
+def _arrays(states: list[LimbState]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    n = len(states[0].q)
+    none = np.full(n, np.nan)
+    return (
+        np.array([s.stamp for s in states]),
+        np.array([s.q for s in states]).reshape(-1, n),
+        np.array([s.dq for s in states]).reshape(-1, n),
+        np.array([none if s.effort is None else s.effort for s in states]).reshape(-1, n),
+    )
+
+
+def _some(values: FloatArray) -> FloatArray | None:
+    """None where no value is there at all."""
+    return values if np.isfinite(values).any() else None
+
+
+def _groups(states: list[tuple[JointState, float]], joints: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Disjoint sets of the joints that messages name together and that make them all; empty if there are none."""
+    sets = Counter(tuple(joint for joint in joints if joint in message.name) for message, _ in states)
+    chosen: list[tuple[str, ...]] = []
+    for group, _ in sets.most_common():
+        if group and not any(joint in other for other in chosen for joint in group):
+            chosen.append(group)
+    return chosen if sorted(j for group in chosen for j in group) == sorted(joints) else []
+
+
+def _merged(
+    path: str | Path,
+    states: list[tuple[JointState, float]],
+    joints: tuple[str, ...],
+    groups: list[tuple[str, ...]],
+    field: str | None,
+    notes: list[str],
+) -> Rows:
+    """Rows at the stamps of the quickest publisher, the others' values interpolated between their own messages."""
+    streams = []
+    for group in groups:
+        reader = JointStateReader(group)
+        found, _ = _offer(reader, [(m, r) for m, r in states if any(joint in m.name for joint in group)])
+        if not found:
+            raise InputError(f"{path}: no message of {listing(group)} can be used: {dict(reader.rejected)}.")
+        streams.append((group, *_arrays(found)))
+    streams.sort(key=lambda stream: -len(stream[1]))
+    time = streams[0][1]
+    blocks = np.full((3, len(time), len(joints)), np.nan)
+    for group, stamps, *values in streams:
+        columns = [joints.index(joint) for joint in group]
+        for block, own in zip(blocks, values, strict=True):
+            block[:, columns] = own if stamps is time else _interpolated(time, stamps, own)
+    slower = "; ".join(listing(group) for group, *_ in streams[1:])
+    notes.append(
+        f"no message has all the joints: rows are at the stamps of {listing(streams[0][0])}, and the values of {slower} are "
+        "interpolated to them between messages of their own publishers"
+    )
+    return Rows(time, blocks[0], _some(blocks[1]), _some(blocks[2]) if field else None, field, tuple(notes), ())
+
+
+def _interpolated(time: FloatArray, stamps: FloatArray, values: FloatArray) -> FloatArray:
+    """Linear between neighbours that are no more than a gap apart; NaN elsewhere."""
+    result = np.full((len(time), values.shape[1]), np.nan)
+    order = np.argsort(stamps, kind="stable")  # a restarted clock: searched only, rows keep their order
+    stamps, values = stamps[order], values[order]
+    after = np.clip(np.searchsorted(stamps, time), 1, max(1, len(stamps) - 1))
+    if len(stamps) < 2:
+        return result
+    width = stamps[after] - stamps[after - 1]
+    inside = (time >= stamps[after - 1]) & (time <= stamps[after]) & (width <= GAP * np.median(np.diff(stamps))) & (width > 0.0)
+    share = ((time - stamps[after - 1]) / np.where(width > 0.0, width, 1.0))[:, None]
+    result[inside] = (values[after - 1] + share * (values[after] - values[after - 1]))[inside]
+    return result

@@ -1,0 +1,187 @@
+"""Recordings of any format, cleaned and ready to be filtered: CSV, NPZ, ROS 1 bags, JSON lines of joint state messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import read_bytes
+from diffpbd.runtime.logs.cleaning import clean
+from diffpbd.runtime.logs.csv import CsvTable
+from diffpbd.runtime.logs.npz import NpzTable
+from diffpbd.runtime.logs.table import Table
+from diffpbd.runtime.logs.torque import choose, looks_like_torque
+from diffpbd.runtime.names import listing
+
+__all__ = ["Reading", "Recording", "joints_in", "read_recording"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+BAG, NPZ = b"#ROSBAG", b"PK"  # how such files begin
+DERIVED = ("q", "dq", "ddq")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read.
+
+    `rate` [Hz] of those without a time column, `columns` to rename (the file's name → the name here), `torque` the signal
+    that is the joint torque, `topic` of a bag.
+    """
+
+    rate: float | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    torque: str | None = None
+    topic: str | None = None
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Samples in the order in which they were recorded: time (samples,) [s], q [rad or m], dq, ddq, tau [N·m or N]
+    (samples, joints), all finite, or None where the file has none.
+
+    Parts begin at the samples `breaks`; within a part time increases. `notes` say what was left out and why.
+    """
+
+    path: str
+    time: FloatArray
+    joints: tuple[str, ...]
+    q: FloatArray
+    dq: FloatArray | None
+    ddq: FloatArray | None
+    tau: FloatArray | None
+    breaks: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def split(self, share: float) -> tuple[Recording, Recording]:
+        """The first `share` of the samples, and the rest."""
+        cut = round(share * len(self))
+        if not 0 < cut < len(self):
+            raise InputError(f"{self.path}: {len(self)} samples are too few to be split at {share:g}.")
+        first, second = slice(0, cut), slice(cut, len(self))
+        return self._rows(first, ()), self._rows(second, self.notes)
+
+    def _rows(self, rows: slice, without: Sequence[str]) -> Recording:
+        blocks: dict[str, Any] = {
+            name: None if (values := getattr(self, name)) is None else values[rows] for name in ("q", "dq", "ddq", "tau")
+        }
+        breaks = tuple(b - rows.start for b in self.breaks if rows.start < b < rows.stop)
+        notes = tuple(note for note in self.notes if note not in without)
+        return replace(self, time=self.time[rows], breaks=breaks, notes=notes, **blocks)
+
+
+def joints_in(path: str | Path, reading: Reading) -> tuple[str, ...]:
+    """All joints that a file has positions of."""
+    if _is_messages(path):
+        from diffpbd.runtime.logs.messages import joints_of
+
+        return joints_of(path)
+    return _table(path, reading).joints("q")
+
+
+def read_recording(path: str | Path, joints: Sequence[str], reading: Reading | None = None) -> Recording:
+    """The recording of these joints, in this order; faults of single samples are left out and counted."""
+    reading = reading or Reading()
+    found = _from_messages(path, joints, reading) if _is_messages(path) else _from_table(path, joints, reading)
+    return _cleaned(found)
+
+
+def _is_messages(path: str | Path) -> bool:
+    return Path(path).suffix in (".bag", ".jsonl") or read_bytes(path)[: len(BAG)] == BAG
+
+
+def _table(path: str | Path, reading: Reading) -> Table:
+    return (NpzTable if read_bytes(path).startswith(NPZ) else CsvTable)(path, reading.columns)
+
+
+def _from_messages(path: str | Path, joints: Sequence[str], reading: Reading) -> Recording:
+    from diffpbd.runtime.logs.messages import read_messages
+
+    if reading.rate is not None or reading.columns:
+        raise InputError(f"{path}: messages have stamps and names; give --rate and --map only for tables.")
+    rows = read_messages(path, joints, torque=reading.torque, topic=reading.topic)
+    return Recording(str(path), rows.time, tuple(joints), rows.q, rows.dq, None, rows.tau, rows.broken, rows.notes)
+
+
+def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Recording:
+    if reading.topic is not None:
+        raise InputError(f"{path}: --topic is for bags; a table has none.")
+    table = _table(path, reading)
+    have = table.joints("q")
+    if not have:
+        raise InputError(
+            f"{path}: no column named q_<joint> was found; the columns are {listing(table.header)}. "
+            "`--map FILE.json` renames columns."
+        )
+    missing = [joint for joint in joints if joint not in have]
+    if missing:
+        raise InputError(
+            f"{path}: The log has no columns for the joints {listing(missing)}; it has {listing(have)}. "
+            "`--map FILE.json` renames columns."
+        )
+    for quantity in ("dq", "ddq", "tau"):
+        table.require_same(quantity, have, optional=True)
+    time = table.stamps(reading.rate, gaps=True)
+    q, dq, ddq = (table.values(quantity, joints, gaps=True) for quantity in DERIVED)
+    assert q is not None  # joints are among those with positions
+    signal = choose(str(path), _signals(table, joints), reading.torque)
+    tau: FloatArray | None = None
+    notes: tuple[str, ...] = ()
+    if signal is not None:
+        names = [_column(table, signal, joint, len(joints)) for joint in joints]
+        tau = np.column_stack([table.column(name, gaps=True) for name in names])
+        notes = (f"torque from {signal}",) if signal != "tau" else ()
+    return Recording(str(path), time, tuple(joints), q, dq, ddq, tau, (), notes)
+
+
+def _signals(table: Table, joints: Sequence[str]) -> list[str]:
+    """Fields that there is a column `<field>_<joint>` of for every joint, or for a single one a column `<field>`."""
+    found = []
+    for name in table.header:
+        field_ = name.removesuffix(f"_{joints[0]}")
+        bare = field_ == name
+        if bare and len(joints) > 1 or not looks_like_torque(field_) or field_ in found:
+            continue
+        if all(_column(table, field_, joint, len(joints)) in table.header for joint in joints):
+            found.append(field_)
+    return found
+
+
+def _column(table: Table, signal: str, joint: str, joints: int) -> str:
+    name = f"{signal}_{joint}"
+    return signal if joints == 1 and name not in table.header else name
+
+
+def _cleaned(r: Recording) -> Recording:
+    """Without the samples that cannot be used."""
+    blocks = {name: values for name in ("q", "dq", "ddq", "tau") if (values := getattr(r, name)) is not None}
+    notes = list(r.notes)
+    for name, values in blocks.items():
+        for joint, column in zip(r.joints, values.T, strict=True):
+            if not np.isfinite(column).any():
+                raise InputError(f"{r.path}: {name} of {joint} has no number at all.")
+            if name == "tau" and np.ptp(column[np.isfinite(column)]) == 0.0:
+                value = float(column[np.isfinite(column)][0]) + 0.0  # no minus before a zero
+                notes.append(
+                    f"warning: the torque of {joint} is constant ({value:g}) in all samples, as a signal that is not a "
+                    "measurement is"
+                )
+    columns = {f"{name}_{joint}": v[:, k] for name, v in blocks.items() for k, joint in enumerate(r.joints)}
+    found = clean(r.time, columns)
+    if not len(found.keep):
+        raise InputError(f"{r.path}: no sample can be used: {'; '.join(found.notes)}.")
+    kept = {name: values[found.keep] for name, values in blocks.items()}
+    before = np.searchsorted(found.keep, r.breaks)  # the first kept sample at or after a break
+    breaks = {int(b) for b in before if 0 < b < len(found.keep)} | set(found.breaks)
+    return replace(
+        r, time=r.time[found.keep], breaks=tuple(sorted(breaks)), notes=(*notes, *found.notes), **kept
+    )

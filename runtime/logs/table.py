@@ -1,0 +1,117 @@
+"""Named columns of a log, whatever the file's format: which joints it has, its values, its time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.names import hint, listing
+
+__all__ = ["RATES", "TIME_NAMES", "Table"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+TIME_NAMES = ("time", "t")
+MOST = 1e12
+"""[s, rad, m, N…] Largest magnitude that a log may hold; anything beyond is a fault of the recording."""
+RATES = (1e-3, 1e6)  # Hz: sampling rates that are believed
+
+
+class Table(ABC):
+    """The columns of a file by name, after renaming; errors name file, sample and column."""
+
+    def __init__(self, path: str | Path, header: Sequence[str], rows: int, columns: Mapping[str, str]) -> None:
+        """`header` as the file has it; `columns` renames, from the file's name to the name here."""
+        self.path, self.rows = path, rows
+        for name in columns:
+            if name not in header:
+                raise InputError(f"{path} has no column {name!r} to rename. {hint(name, header)}")
+        self.header = [columns.get(name, name) for name in header]
+        twice = sorted({name for name in self.header if self.header.count(name) > 1})
+        if twice:
+            raise InputError(f"{path}: the columns {listing(twice)} appear more than once.")
+        if not rows:
+            raise InputError(f"{path} has a header row but no samples.")
+
+    @abstractmethod
+    def cells(self, name: str, *, gaps: bool) -> FloatArray:
+        """Numbers (samples,) of a column; what is missing is NaN, and refused unless `gaps` are allowed."""
+
+    @abstractmethod
+    def shown(self, name: str, sample: int) -> str:
+        """A cell as the file has it, for messages."""
+
+    def joints(self, quantity: str) -> tuple[str, ...]:
+        """The joints with a column of this quantity, in file order."""
+        prefix = f"{quantity}_"
+        return tuple(name[len(prefix) :] for name in self.header if name.startswith(prefix))
+
+    def require_same(self, quantity: str, joints: Sequence[str], *, optional: bool) -> None:
+        """Refuse a quantity that is there for some joints only."""
+        have = self.joints(quantity)
+        missing = [f"{quantity}_{joint}" for joint in joints if joint not in have]
+        extra = [f"{quantity}_{joint}" for joint in have if joint not in joints]
+        if extra:
+            raise InputError(f"{self.path}: the columns {listing(extra)} have no q column of the same joint.")
+        if missing and (have or not optional):
+            raise InputError(f"{self.path}: the columns {listing(missing)} are missing.")
+
+    def values(self, quantity: str, joints: Sequence[str], *, gaps: bool = False) -> FloatArray | None:
+        """(samples, joints), or None where the file lacks the quantity."""
+        if not joints or not self.joints(quantity):
+            return None
+        return np.column_stack([self.column(f"{quantity}_{joint}", gaps=gaps) for joint in joints])
+
+    def column(self, name: str, *, gaps: bool = False) -> FloatArray:
+        """(samples,) finite numbers; with `gaps` NaN where the file has none."""
+        values = self.cells(name, gaps=gaps)
+        if not gaps and not np.isfinite(values).all():
+            raise self.bad(name, int(np.argmin(np.isfinite(values))))
+        beyond = np.abs(values) > MOST
+        if gaps:
+            values = np.where(np.isfinite(values), values, np.nan)
+            beyond &= np.isfinite(values)
+        if beyond.any():
+            raise self.bad(name, int(np.argmax(beyond)), f"a number within ±{MOST:g}")
+        return values
+
+    def time(self, rate: float | None) -> FloatArray:
+        """Times [s], increasing, from the file or from the rate [Hz]."""
+        time = self.stamps(rate)
+        steps = np.diff(time)
+        if (steps <= 0).any():
+            k = int(np.argmax(steps <= 0))
+            raise InputError(
+                f"{self.path}: time must increase; sample {k + 2} is at {time[k + 1]:g} s, "
+                f"the one before it at {time[k]:g} s."
+            )
+        return time
+
+    def stamps(self, rate: float | None, *, gaps: bool = False) -> FloatArray:
+        """Times [s] in the file's order, from the file or from the rate [Hz]."""
+        names = [name for name in TIME_NAMES if name in self.header]
+        if rate is not None:
+            if not RATES[0] <= rate <= RATES[1]:  # NaN too
+                raise InputError(f"--rate: expected a positive number of Hz, {RATES[0]:g} to {RATES[1]:g}, found {rate}.")
+            if names:
+                raise InputError(
+                    f"{self.path} has a column {names[0]!r}; give --rate only for logs without one."
+                )
+            return np.arange(self.rows, dtype=np.float64) / rate
+        if len(names) != 1:
+            found = "both columns time and t" if names else "no column time or t"
+            todo = "keep one" if names else "give the sampling rate with --rate HZ"
+            raise InputError(f"{self.path} has {found}; {todo}.")
+        return self.column(names[0], gaps=gaps)
+
+    def bad(self, name: str, sample: int, expected: str = "a finite number") -> InputError:
+        """The error of a cell."""
+        return InputError(
+            f"{self.path}: sample {sample + 1}, column {name}: expected {expected}, found {self.shown(name, sample)}."
+        )

@@ -1,0 +1,57 @@
+"""A PNG of an excitation: positions, rates and torques as part of their limits, the height of the tip."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.solve.excitation import Excitation
+
+__all__ = ["plot_excitation"]
+
+PANEL_HEIGHT_INCH = 2.3
+WIDTH_INCH = 10.0
+DOTS_PER_INCH = 100
+
+
+def plot_excitation(found: Excitation, path: str | Path, *, title: str) -> None:
+    """Draw the motion; dashed lines are the limits with the margin taken off."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("--plot needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
+    m, e = found.motion, found.envelope
+    joints = e.robot.joints
+    figure = Figure(figsize=(WIDTH_INCH, 4 * PANEL_HEIGHT_INCH), layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(f"{title}; condition {found.before:.4g} to {found.after:.4g}")
+    panels = figure.subplots(4, 1, sharex=True)
+    middle, half = 0.5 * (e.lower + e.upper), 0.5 * (e.upper - e.lower)
+    effort = np.where(np.isfinite(e.effort), e.effort, np.abs(m.tau).max(axis=0))
+    for panel, values, label in zip(
+        panels[:3],
+        ((m.q - middle) / half, m.dq / e.speed, m.tau / effort),
+        ("position", "rate", "torque"),
+        strict=True,
+    ):
+        for j, joint in enumerate(joints):
+            panel.plot(m.time, values[:, j], label=joint)
+        for side in (-1.0, 1.0):
+            panel.axhline(side, color="k", linestyle="--", linewidth=0.8)
+        panel.set_ylabel(f"{label} / limit [1]")
+    panels[3].plot(m.time, m.height, color="k")
+    if e.least_height is not None:
+        panels[3].axhline(e.least_height, color="k", linestyle="--", linewidth=0.8)
+    panels[3].set_ylabel("tip height [m]")
+    panels[3].set_xlabel("time [s]")
+    panels[0].legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
+    for panel in panels:
+        panel.grid(alpha=0.3)
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
+    write_atomic(path, content.getvalue())

@@ -1,0 +1,46 @@
+"""A PNG of predictive control: positions with their references, torques, and the time of each tick."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.solve.mpc_simulation import ClosedLoop
+
+__all__ = ["plot_closed_loop"]
+
+SIZE_INCH = (10.0, 8.4)
+DOTS_PER_INCH = 100
+MS = 1e3  # milliseconds a second
+
+
+def plot_closed_loop(run: ClosedLoop, path: str | Path, *, title: str) -> None:
+    """Draw a run; dashed lines are the reference."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("--plot needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
+    figure = Figure(figsize=SIZE_INCH, layout="constrained")
+    FigureCanvasAgg(figure)
+    positions, torques, ticks = figure.subplots(3, 1, sharex=True, height_ratios=(3, 2, 1))
+    figure.suptitle(title)
+    for k, joint in enumerate(run.joints):
+        (line,) = positions.plot(run.time, run.q[:, k], label=joint)
+        positions.plot(run.time, run.reference[:, k], "--", color=line.get_color(), linewidth=0.8)
+        torques.step(run.time, run.tau[:, k], where="post", color=line.get_color(), linewidth=0.9)
+    positions.set_ylabel("joint position [rad or m]")
+    positions.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
+    torques.set_ylabel("torque [N·m or N]")
+    ticks.semilogy(run.time[:-1], MS * np.maximum(run.seconds, np.finfo(float).tiny), ".", markersize=3)
+    ticks.set_ylabel("tick [ms]")
+    ticks.set_xlabel("time [s]")
+    for axes in (positions, torques, ticks):
+        axes.grid(alpha=0.3)
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
+    write_atomic(path, content.getvalue())

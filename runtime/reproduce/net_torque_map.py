@@ -1,0 +1,52 @@
+"""The paper's net torque map as a picture, beside what a plane misses of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+
+from diffpbd.runtime.control.controllers import FloatArray
+from diffpbd.runtime.control.net_torque import NetTorqueMap
+from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.reproduce.impedance import figure, save
+
+__all__ = ["closest_plane", "plot", "write_map"]
+
+
+def closest_plane(table: NetTorqueMap) -> tuple[float, float, FloatArray]:
+    """The least-squares plane through zero: slopes [N·m/rad] and [N·m·s/rad], and the map less the plane [N·m]."""
+    keys = np.stack([axis.ravel() for axis in np.meshgrid(table.displacements, table.velocities, indexing="ij")], axis=1)
+    slopes = np.linalg.lstsq(keys, table.torque.ravel(), rcond=None)[0]
+    return float(slopes[0]), float(slopes[1]), table.torque - (keys @ slopes).reshape(table.torque.shape)
+
+
+def plot(path: str | Path, table: NetTorqueMap) -> None:
+    """PNG: torque over displacement and velocity, and the difference from the closest plane."""
+    made = figure(10.0, 4.2)
+    made.suptitle(f"{table.robot}: net torque of {table.joint}, {table.step}, {1e3 * table.h:g} ms")
+    _, _, rest = closest_plane(table)
+    for panel, values, label in zip(
+        made.subplots(1, 2), (table.torque, rest), ("net torque [N·m]", "less the closest plane [N·m]"), strict=True
+    ):
+        edge = float(np.abs(values).max()) or 1.0
+        image = panel.pcolormesh(
+            table.velocities, table.displacements, values, cmap="RdBu_r", vmin=-edge, vmax=edge, shading="nearest"
+        )
+        made.colorbar(image, ax=panel, label=label)
+        panel.set_xlabel("velocity [rad/s]")
+        panel.set_ylabel("displacement in one step [rad]")
+    save(made, path)
+
+
+def write_map(path: str | Path, table: NetTorqueMap) -> None:
+    """CSV: one row a sample."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["displacement_rad", "velocity_rad_s", "torque_Nm"])
+    for displacement, row in zip(table.displacements.tolist(), table.torque.tolist(), strict=True):
+        for velocity, torque in zip(table.velocities.tolist(), row, strict=True):
+            writer.writerow([repr(displacement), repr(velocity), repr(torque)])
+    write_atomic(path, text.getvalue())

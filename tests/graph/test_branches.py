@@ -1,0 +1,200 @@
+"""Branching trees: a hand with three fingers and a thumb, and two arms that must not know of each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from description.builders import TENSOR, joint, link, robot
+from support.described import Described
+from support.families import Families
+from support.maximal import Array
+from support.numeric import BAR, Worst, differences
+from support.peer import Peer
+from support.programs import Programs
+from support.robots import alpha_of, call, graphs, loaded_alpha, model
+
+from diffpbd.codegen.graph.joint_step import Residuals
+from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.symbolic import joint_space, joint_space_jacobian
+from diffpbd.codegen.symbolic.program import Program
+
+H = 0.01
+FINGERS = ("one", "two", "three")
+TIPS = [*(f"{f}_3" for f in FINGERS), "thumb"]
+PEERS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "coriolis", "energy", "tip_pose", "tip_jacobian")
+
+
+def hand() -> bytes:
+    """A wrist that turns a palm; three fingers of three hinges on it, and a thumb that slides."""
+    body = f'<inertial><origin xyz="0.02 0.01 0.05"/><mass value="0.4"/>{TENSOR}</inertial>'
+    parts = [link("base"), link("palm", body), joint("wrist", "base", "palm")]
+    for k, finger in enumerate(FINGERS):
+        for joint_number in range(1, 4):
+            name = f"{finger}_{joint_number}"
+            parent = "palm" if joint_number == 1 else f"{finger}_{joint_number - 1}"
+            at = f"{0.1 * k - 0.1} 0.02 0.1" if joint_number == 1 else "0 0.01 0.08"
+            parts += [link(name, body), joint(f"j_{name}", parent, name, at=at)]
+    parts += [link("thumb", body), joint("j_thumb", "palm", "thumb", "prismatic", at="0.05 -0.04 0.02")]
+    text = robot(*parts).decode()
+    for at, rpy in (("-0.1 0.02 0.1", "0.2 0.3 -0.4"), ("0.1 0.02 0.1", "-0.2 0.1 0.9"), ("0.05 -0.04 0.02", "0.7 0.8 0.2")):
+        text = text.replace(f'xyz="{at}"/>', f'xyz="{at}" rpy="{rpy}"/>')
+    return text.encode()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("hand") / "hand.urdf"
+    path.write_bytes(hand())
+    return path
+
+
+@pytest.fixture(scope="module")
+def fingers(file: Path) -> Families:
+    return Families(Described.of(file, tip=TIPS), steps=("variational_direct",))
+
+
+def test_the_hand_is_pinocchios(file: Path, fingers: Families) -> None:
+    d = fingers.d
+    assert [t.name for t in d.robot.tips] == TIPS and d.robot.n == 11
+    assert d.model.tree.parents == (-1, 0, 1, 2, 0, 4, 5, 0, 7, 8, 0)
+    peer, worst = Peer(file, d.robot), Worst("the hand against pinocchio", 1e-11)
+    for row, values in enumerate(np.random.default_rng(1).uniform(-1.5, 1.5, (5, 3, d.robot.n))):
+        known = dict(zip(("p", "pd", "pdd"), values, strict=True)) | {"u": values[2], "alpha": d.alpha.defaults}
+        for name in PEERS:
+            f = d.functions[name]
+            names = [k for k in f.name_in() if k != "alpha"]
+            expected = getattr(peer, name)(*(known[k] for k in names))
+            expected = expected if isinstance(expected, tuple) else (expected,)
+            for found, value in zip(f.call([known[k] for k in f.name_in()]), expected, strict=True):
+                scale = max(1.0, float(np.abs(value).max()))
+                worst.see(np.array(found).ravel(), np.ravel(np.asarray(value), order="C"), f"row {row} {name}", scale)
+    worst.close()
+
+
+def test_regressor_of_the_hand(fingers: Families) -> None:
+    d = fingers.d
+    theta = fingers.programs.blocks(d.alpha.defaults)["body"].T.ravel()
+    p, pd, pdd = np.random.default_rng(2).uniform(-1.0, 1.0, (3, d.robot.n))
+    np.testing.assert_allclose(
+        d("regressor", p, pd, pdd) @ theta, d("inverse_dynamics", p, pd, pdd), rtol=0, atol=1e-11
+    )
+
+
+def test_steps_of_the_hand_are_one_map(fingers: Families) -> None:
+    alpha = loaded_alpha(fingers.d.alpha)
+    alpha[list(fingers.d.alpha.indices("rotor_inertia"))] = 0.0
+    rng = np.random.default_rng(3)
+    for _ in range(2):
+        p, pd, u = rng.uniform(-0.5, 0.5, (3, fingers.d.robot.n))
+        expected = np.concatenate(fingers.programs.joint_step(p, pd, 0.1 * u, H, alpha))
+        found = fingers.maximal_step("variational_direct", p, pd, 0.1 * u, alpha, 8)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
+def test_derivatives_of_the_hand(fingers: Families) -> None:
+    """The assembled Jacobians against algorithmic differentiation."""
+    d, m = fingers.d, fingers.d.model
+    g, n, alpha = d.graphs, m.robot.n, loaded_alpha(d.alpha)
+    jac, torque = g.inverse_jacobian(g.p, g.pd, g.pdd), g.inverse_dynamics(g.p, g.pd, g.pdd)
+    gaps = [jac[f"du_d{k}"] - ca.jacobian(torque, v) for k, v in (("p", g.p), ("pd", g.pd), ("pdd", g.pdd))]
+    f = ca.Function("f", [g.p, g.pd, g.pdd, g.alpha], gaps, {"cse": True})
+    rng = np.random.default_rng(4)
+    for gap in f(*rng.uniform(-1.0, 1.0, (3, n)), alpha):
+        np.testing.assert_allclose(np.array(gap), 0.0, rtol=0, atol=1e-10)
+    assert _gap_of_blocks(d, alpha, rng) < 1e-12
+
+
+@pytest.mark.soak
+def test_jacobian_of_the_hands_step(fingers: Families) -> None:
+    d = fingers.d
+    n, alpha, rng = d.robot.n, loaded_alpha(d.alpha), np.random.default_rng(5)
+    p, pd, u = rng.uniform(-0.5, 0.5, (3, n)) * [[1.0], [1.0], [0.1]]
+    exact = fingers.programs.jac_joint_step(p, pd, u, H, alpha)
+
+    def moved(x: Array) -> dict[str, Array]:
+        ends = [fingers.programs.joint_step(row[:n], row[n : 2 * n], row[2 * n :], H, alpha) for row in x]
+        return {k: np.array([end[i] for end in ends]) for i, k in enumerate(("p_next", "pd_next"))}
+
+    worst = Worst("jac_joint_step of the hand", BAR)
+    for name, expected in differences(moved, np.concatenate([p, pd, u]), 1e-3).items():
+        worst.see(np.hstack([exact[f"d{name}_d{by}"] for by in ("p", "pd", "u")]), expected, name)
+    worst.close()
+
+
+def _gap_of_blocks(d: Described, alpha: Array, rng: np.random.Generator) -> float:
+    """Largest difference of K₀ and K₁ from what CasADi differentiates, over their largest entry."""
+    m = d.model
+    r, program = Residuals(m), Program("blocks")
+    _, s = joint_space_jacobian.declare_blocks(program, m.tree)
+    program.output("K0", s.K0(program, m.tree))
+    program.output("K1", s.K1(program, m.tree))
+    own = dict(r.inputs)
+    ours = inline(program, {k: own[k] if k in own else m.blocks[k] for k in program.inputs})
+    pairs = [ours["K0"], ca.jacobian(r.F, r.p), ours["K1"], ca.jacobian(r.G, r.p_next)]
+    f = ca.Function("f", [*r.inputs.values(), m.alpha], [ca.densify(x) for x in pairs], {"cse": True})
+    p, pd, u, p_next, pd_next = rng.uniform(-1.0, 1.0, (5, m.robot.n))
+    K0, A0, K1, A1 = (np.array(x) for x in f(p, pd, u, H, p_next, pd_next, alpha))
+    return float(max(np.abs(K - A).max() / np.abs(A).max() for K, A in ((K0, A0), (K1, A1))))
+
+
+# Two arms ---------------------------------------------------------------------------------------------------------------
+
+
+def test_one_arm_does_not_know_of_the_other() -> None:
+    """Baxter's two arms: whatever the right one does or weighs at its joints, not one bit of the left one's results changes.
+
+    joint_step iterates until all joints are done, so the right arm may ask for one iteration more; each iteration is the same
+    to the bit.
+    """
+    m, layout = model("baxter_dual"), alpha_of("baxter_dual")
+    names = [j.name for j in m.robot.joints]
+    left = [k for k, name in enumerate(names) if name.startswith("left")]
+    right = [k for k in range(len(names)) if k not in left]
+    assert len(left) == len(right) == 7
+    programs, rng = Programs(m), np.random.default_rng(6)
+    alpha = loaded_alpha(layout)
+    other = alpha.copy()
+    for kind in ("friction.viscous", "rotor_inertia", "spring.stiffness", "torque_offset"):
+        other[np.array(layout.indices(kind))[right]] *= 1.7
+    state = rng.uniform(-1.0, 1.0, (4, 14))
+    changed = state.copy()
+    changed[:, right] = rng.uniform(-1.0, 1.0, (4, 7))
+
+    def results(p: Array, pd: Array, x: Array, p_next: Array, alpha: Array) -> dict[str, Any]:
+        torque = call(graphs("baxter_dual")["inverse_dynamics"], p, pd, x, alpha)
+        acceleration = call(graphs("baxter_dual")["forward_dynamics"], p, pd, x, alpha)
+        begun = programs.run(joint_space.start(m.tree), alpha, p=p, pd=pd, u=0.1 * x, h=H)
+        fixed = {k: begun[k] for k in ("half", "screw", "terms")}
+        newton = programs.run(joint_space.newton(m.tree), alpha, iterate=begun["guess"], p=p, **fixed)
+        ended = programs.run(joint_space.end(m.tree), alpha, p_next=p_next, p=p, u=x, h=H, half=begun["half"])
+        rate = programs.run(joint_space.velocity(m.tree), alpha, M=ended["M"], momentum=ended["momentum"], h=H)
+        exact = {"inverse_dynamics": torque, "forward_dynamics": acceleration, "pd_next": rate["pd_next"].ravel()}
+        exact |= {k: newton[k].ravel() for k in ("next", "correction")} | {"guess": begun["guess"].ravel()}
+        return exact | {"joint_step": programs.joint_step(p, pd, 0.01 * x, H, alpha)[0]}
+
+    one, two = results(*state, alpha), results(*changed, other)
+    for name, value in one.items():
+        if name == "joint_step":
+            np.testing.assert_allclose(value[left], two[name][left], rtol=0, atol=1e-14, err_msg=name)
+        else:
+            np.testing.assert_array_equal(value[left], two[name][left], err_msg=name)
+        assert np.abs(value[right] - two[name][right]).min() > 0.0, name
+
+
+def test_the_maximal_step_of_one_arm_does_not_know_of_the_other() -> None:
+    """As many iterations for both arms, so the whole step is the same to the bit."""
+    d = object.__new__(Described)
+    d.model, d.robot, d.alpha = model("baxter_dual"), model("baxter_dual").robot, alpha_of("baxter_dual")
+    arms = Families(d, plain=())
+    left = np.array([j.name.startswith("left") for j in d.robot.joints])
+    rng, alpha = np.random.default_rng(7), d.alpha.vector({"gravity.x": 1.0})
+    state = rng.uniform(-0.5, 0.5, (3, 14))
+    changed = np.where(left, state, rng.uniform(-0.5, 0.5, (3, 14)))
+    for name in ("variational_direct", "paper_direct"):
+        one, two = (arms.maximal_step(name, *x, alpha).reshape(2, 14) for x in (state, changed))
+        np.testing.assert_array_equal(one[:, left], two[:, left])
+        assert np.abs(one - two)[:, ~left].min() > 0.0

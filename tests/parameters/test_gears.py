@@ -1,0 +1,222 @@
+"""Steps of robots with joints that follow others, against the free robot and pinocchio, projected on the coordinates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from description.builders import LIMIT, TENSOR, joint, link, robot
+from support.arguments import outputs
+from support.described import Described
+from support.maximal import Array
+from support.numeric import BAR, Worst, differences
+from support.peer import Peer, runge_kutta
+from support.programs import Programs
+from support.robots import generated, loaded_alpha
+
+from diffpbd.codegen.graph.joint_step import Residuals, casadi_function
+from diffpbd.runtime import Robot, load
+
+H = 0.01
+PLAIN = ("mass_matrix",)
+RATIO, SHIFT = -0.5, 0.3
+
+
+def source(mimics: bool) -> bytes:
+    """An arm of two hinges with a hand like Panda's: two fingers that slide against each other, the second as the first; and on
+    the arm a knuckle that turns back half as far as the elbow, from 0.3 rad."""
+    body = f'<inertial><origin xyz="0.02 0.01 0.05"/><mass value="0.8"/>{TENSOR}</inertial>'
+    finger = LIMIT + '<mimic joint="jl"/>' * mimics
+    knuckle = LIMIT + f'<mimic joint="je" multiplier="{RATIO}" offset="{SHIFT}"/>' * mimics
+    made = robot(
+        *(link(name, body if name != "base" else "") for name in ("base", "arm", "fore", "left", "right", "knuckle")),
+        joint("js", "base", "arm"), joint("je", "arm", "fore", at="0 0.1 0.4"),
+        joint("jl", "fore", "left", "prismatic", at="0.05 0 0.2"),
+        joint("jr", "fore", "right", "prismatic", finger, at="-0.05 0 0.2"),
+        joint("jk", "arm", "knuckle", more=knuckle, at="0.1 0.2 0.3"),
+    ).decode()  # fmt: skip
+    for at, rpy in (("0 0.1 0.4", "0.4 0 0.7"), ("-0.05 0 0.2", "0 0 3.14159"), ("0.1 0.2 0.3", "0.9 0.2 -0.4")):
+        made = made.replace(f'xyz="{at}"/>', f'xyz="{at}" rpy="{rpy}"/>')
+    return made.encode()
+
+
+TIPS = ["left", "right", "knuckle"]
+A = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1], [0, RATIO, 0]], dtype=float)
+B = np.array([0, 0, 0, 0, SHIFT])
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("gears")
+    (folder / "geared.urdf").write_bytes(source(True))
+    (folder / "free.urdf").write_bytes(source(False))
+    return folder / "geared.urdf", folder / "free.urdf"
+
+
+@pytest.fixture(scope="module")
+def geared(files: tuple[Path, Path]) -> Described:
+    return Described.of(files[0], tip=TIPS, wrench=["right", "knuckle"], only=PLAIN)
+
+
+@pytest.fixture(scope="module")
+def free(files: tuple[Path, Path]) -> Described:
+    return Described.of(files[1], tip=TIPS, wrench=["right", "knuckle"], only=PLAIN)
+
+
+def shared_alpha(free: Described, geared: Described) -> tuple[Array, Array]:
+    """Every force on both, wrenches included; the free followers without a torque offset."""
+    rng = np.random.default_rng(2)
+    values = free.alpha.by_name(loaded_alpha(free.alpha))
+    values |= {k: float(rng.uniform(-3.0, 3.0)) for k in values if k.startswith("wrench")}
+    values |= {k: 0.0 for k in values if k not in geared.alpha}
+    return free.alpha.vector(values), geared.alpha.vector({k: v for k, v in values.items() if k in geared.alpha})
+
+
+def test_the_equations_are_the_free_ones_projected(free: Described, geared: Described) -> None:
+    """F and G in coordinates are Aᵀ F and Aᵀ G of the free robot, at any poses, solved or not."""
+    assert geared.model.tree.coordinates == (0, 1, 2) and free.model.tree.gears == ()
+    of_free, of_geared = shared_alpha(free, geared)
+    functions = []
+    for d in (geared, free):
+        r = Residuals(d.model)
+        functions.append(ca.Function("r", [*r.inputs.values(), d.model.alpha], [r.F, r.G], {"cse": True}))
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        p, pd, u, p_next, pd_next = rng.uniform(-1.5, 1.5, (5, 3))
+        ours = functions[0](p, pd, u, H, p_next, pd_next, of_geared)
+        wide = np.concatenate([u, np.zeros(2)])
+        theirs = functions[1](A @ p + B, A @ pd, wide, H, A @ p_next + B, A @ pd_next, of_free)
+        for one, other in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(np.array(one)[:, 0], A.T @ np.array(other)[:, 0], rtol=0, atol=1e-14)
+
+
+def test_the_step_follows_the_peers_motion(files: tuple[Path, Path], geared: Described, free: Described) -> None:
+    """Pinocchio's free robot, projected, under RK4: the error falls as h²."""
+    peer, programs = Peer(files[1], free.robot), Programs(geared.model)
+
+    def acceleration(p: Array, pd: Array) -> Array:
+        every = A @ p + B, A @ pd
+        bias = A.T @ peer.inverse_dynamics(*every, np.zeros(5))
+        return np.asarray(np.linalg.solve(A.T @ peer.mass_matrix(every[0]) @ A, -bias))
+
+    p0, pd0, duration = np.array([0.5, -0.8, 0.05]), np.array([0.3, 0.5, -0.1]), 0.08
+    exact, rate = p0, pd0
+    for _ in range(80):
+        exact, rate = runge_kutta(acceleration, exact, rate, 1e-3)
+    errors = []
+    for steps in (8, 16):
+        p, pd = p0, pd0
+        for _ in range(steps):
+            p, pd = programs.joint_step(p, pd, np.zeros(3), duration / steps, geared.alpha.defaults)
+        errors.append(np.abs(np.concatenate([p - exact, pd - rate])).max())
+    print(f"errors {errors}")
+    assert errors[1] < 1e-3 and 3.5 < errors[0] / errors[1] < 4.5
+
+
+# Compiled ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hand(files: tuple[Path, Path]) -> Robot:
+    return load(generated(str(files[0]), tip=TIPS))
+
+
+def test_what_is_there(hand: Robot) -> None:
+    """Everything in joint space; steps on maximal states and identification are left out."""
+    assert hand.joints == ("js", "je", "jl")
+    there = {"joint_step", "jac_joint_step", "jac_alpha_joint_step", "vjp_joint_step", "node_torque", "rollout", "vjp_rollout"}
+    assert there | {"vjp_trajectory", "fk"} <= set(hand.functions)
+    assert not {"step", "vjp_step", "constraints", "torque_terms"} & set(hand.functions)
+
+
+def test_compiled_is_the_program_and_the_graph(hand: Robot, geared: Described) -> None:
+    alpha = loaded_alpha(hand.alpha)
+    m = Described.of(geared.recipe.urdf, tip=TIPS, only=PLAIN).model
+    programs, graph = Programs(m), casadi_function(m)
+    for p, pd, u in np.random.default_rng(3).uniform(-1.0, 1.0, (3, 3, 3)):
+        found = hand.joint_step(p, pd, u, H, alpha)
+        for by in (programs.joint_step(p, pd, u, H, alpha), graph(p, pd, u, H, alpha)):
+            for one, other in zip(found, by, strict=True):
+                np.testing.assert_allclose(one, np.array(other).ravel(), rtol=0, atol=1e-10)
+
+
+def bounded(hand: Robot, **more: float) -> Array:
+    """A spring holds the fingers, which would fall for ever."""
+    return hand.alpha.vector({"spring.stiffness.jl": 200.0, "spring.stiffness.jr": 100.0, **more})
+
+
+def test_energy(hand: Robot) -> None:
+    """Kept by the free motion; never gained with friction on leaders and followers."""
+    start = np.array([0.6, -0.4, 0.02]), np.zeros(3)
+    alpha = bounded(hand)
+    kinetic, potential = hand.energy(*hand.rollout(*start, np.zeros((4000, 3)), 1e-3, alpha), alpha)
+    drift = np.abs(kinetic + potential - kinetic[0] - potential[0]).max() / np.ptp(kinetic)
+    print(f"max |E - E0| over 4 s: {drift:.1e} of the kinetic energy's range")
+    assert drift < 1e-3
+    joints = ("js", "je", "jl", "jr", "jk")
+    damped = bounded(hand, **{f"friction.coulomb.{j}": 0.5 for j in joints}, **{f"friction.viscous.{j}": 0.5 for j in joints})
+    kinetic, potential = hand.energy(*hand.rollout(*start, np.zeros((4000, 3)), 1e-3, damped), damped)
+    assert np.diff(kinetic + potential).max() < 1e-9 * np.ptp(kinetic + potential)
+    assert kinetic[-1] + potential[-1] < kinetic[0] + potential[0] - 1.0
+
+
+def test_friction_of_a_follower_counts_alone(hand: Robot) -> None:
+    """Coulomb friction on nothing but a follower: the solver must not take the motion for one without."""
+    p, pd, u = np.array([0.2, 0.3, 0.01]), np.array([0.1, 0.9, 0.2]), np.zeros(3)
+    alpha = hand.alpha.vector({"friction.coulomb.jk": 2.0})
+    free, held = (hand.joint_step(p, pd, u, H, a).pd_next for a in (hand.alpha.defaults, alpha))
+    torque = hand.friction_torque(held, alpha)
+    assert torque[1] != 0.0 and torque[0] == torque[2] == 0.0
+    momentum = hand.mass_matrix(hand.joint_step(p, pd, u, H).p_next) @ (held - free)
+    np.testing.assert_allclose(momentum, H * torque, rtol=0, atol=1e-10)
+
+
+def test_node_torque_inverts_the_step(hand: Robot) -> None:
+    alpha, u = loaded_alpha(hand.alpha), np.array([0.5, -0.3, 0.4])
+    P, _ = hand.rollout(np.array([0.3, 0.2, 0.01]), np.array([0.1, -0.4, 0.1]), np.tile(u, (8, 1)), H, alpha)
+    offset = alpha[list(hand.alpha.indices("torque_offset"))]
+    found = hand.node_torque(P[:-2], P[1:-1], P[2:], H, alpha)
+    np.testing.assert_allclose(found, np.tile(u + offset, (7, 1)), rtol=0, atol=1e-8)
+
+
+def alpha_steps(hand: Robot) -> Array:
+    kinds = {"payload.inertia": 1e-5, "friction.coulomb": 1e-6, "friction.viscous": 1e-5, "friction.transition": 1e-4}
+    return np.array([next((s for k, s in kinds.items() if n.startswith(k)), 1e-3) for n in hand.alpha.names])
+
+
+def test_derivatives(hand: Robot) -> None:
+    """jac_, jac_alpha_ and vjp_joint_step, and vjp_rollout, against differences, with every force."""
+    n, alpha, rng = 3, loaded_alpha(hand.alpha), np.random.default_rng(4)
+    p, pd, u = rng.uniform(-1.0, 1.0, (3, n))
+    x, step = np.concatenate([p, pd, u, alpha]), np.concatenate([np.full(3 * n, 1e-3), alpha_steps(hand)])
+
+    def moved(rows: Array) -> dict[str, Array]:
+        p_next, pd_next = hand.joint_step(rows[:, :n], rows[:, n : 2 * n], rows[:, 2 * n : 3 * n], H, rows[:, 3 * n :])
+        return {"p_next": p_next, "pd_next": pd_next}
+
+    jac, by_alpha = hand.jac_joint_step(p, pd, u, H, alpha), hand.jac_alpha_joint_step(p, pd, u, H, alpha)
+    seeds = dict(zip(("p_next", "pd_next"), rng.normal(size=(2, n)), strict=True))
+    bars = hand.vjp_joint_step(p, pd, u, H, alpha, p_next_bar=seeds["p_next"], pd_next_bar=seeds["pd_next"])
+    worst, pulled = Worst("derivatives of the geared step", BAR), np.zeros(len(x))
+    for name, exact in differences(moved, x, step).items():
+        blocks = [getattr(jac, f"d{name}_d{by}") for by in ("p", "pd", "u")] + [getattr(by_alpha, f"d{name}_dalpha")]
+        worst.see(np.hstack(blocks), exact, name)
+        pulled += seeds[name] @ exact
+    worst.see(np.concatenate([bars.p_bar, bars.pd_bar, bars.u_bar, bars.alpha_bar]), pulled, "vjp")
+    U, P_bar, PD_bar = rng.uniform(-1.0, 1.0, (6, n)), *rng.normal(size=(2, 7, n))
+
+    def loss(rows: Array) -> dict[str, Array]:
+        losses = []
+        for row in rows:
+            P, PD = hand.rollout(row[:n], row[n : 2 * n], row[2 * n : 8 * n].reshape(6, n), H, row[8 * n :])
+            losses.append((P * P_bar).sum() + (PD * PD_bar).sum())
+        return {"loss": np.array(losses)}
+
+    back = outputs(hand.vjp_rollout, hand.vjp_rollout(p, pd, U, h=H, alpha=alpha, P_bar=P_bar, PD_bar=PD_bar))
+    step = np.concatenate([np.full(8 * n, 1e-3), alpha_steps(hand)])
+    exact = differences(loss, np.concatenate([p, pd, U.ravel(), alpha]), step)["loss"][0]
+    found = np.concatenate([np.ravel(back[k]) for k in ("p0_bar", "pd0_bar", "U_bar", "alpha_bar")])
+    worst.see(found, exact, "vjp_rollout")
+    worst.close()

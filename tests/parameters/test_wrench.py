@@ -1,0 +1,365 @@
+"""External wrenches: a force and a torque on a link, against pinocchio, Jᵀ w and differences, in every function."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio
+import pytest
+from description.builders import BODY, TENSOR, joint, link, robot
+from support.arguments import outputs
+from support.described import Described
+from support.maximal import Array, evaluate
+from support.numeric import BAR, Worst, differences
+from support.peer import Peer
+from support.programs import Programs
+from support.robots import generated, loaded_alpha
+
+from diffpbd.codegen.description.resolve import find_recipe
+from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.description.wrenches import wrench_frames
+from diffpbd.codegen.generate import generate
+from diffpbd.codegen.graph import maximal
+from diffpbd.codegen.graph.joint_step import Residuals
+from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.symbolic import joint_space_jacobian, kinematics, step
+from diffpbd.codegen.symbolic.program import Program
+from diffpbd.runtime import Robot, load
+from diffpbd.runtime.errors import InputError
+
+H = 0.01
+
+
+def branching() -> bytes:
+    """A hinge that carries two branches, a slide and a hinge with a tool bolted askew on it, and a hinge; no two axes alike."""
+    body = f'<inertial><origin xyz="0.1 0.02 0.05"/><mass value="1.5"/>{TENSOR}</inertial>'
+    place = '<origin xyz="0.1 -0.2 0.3" rpy="0.4 0.5 0.6"/>'
+    tool = f'<joint name="bolt" type="fixed">{place}<parent link="c"/><child link="tool"/></joint>'
+    made = robot(
+        link("base"), link("a", body), link("b", body), link("c", BODY), link("d", body), '<link name="tool"/>',
+        joint("ja", "base", "a"), joint("jb", "a", "b", "prismatic", at="0.1 0.2 0.3"), joint("jc", "b", "c", at="0 0.1 0.2"),
+        tool, joint("jd", "a", "d", at="-0.2 0.1 0"),
+    ).decode()  # fmt: skip
+    for at, rpy in (("0.1 0.2 0.3", "0.3 -0.8 0.2"), ("0 0.1 0.2", "0.9 0.4 -0.7"), ("-0.2 0.1 0", "-1.1 0.5 0.6")):
+        made = made.replace(f'xyz="{at}"/>', f'xyz="{at}" rpy="{rpy}"/>')
+    return made.encode()
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("wrench") / "pushed.urdf"
+    path.write_bytes(branching())
+    return path
+
+
+TIPS = ["tool", "d"]
+FRAMES = ["tool", "b", "d"]
+ENDS = ["upper", "tip"]
+
+
+@pytest.fixture(scope="module")
+def pushed(source: Path) -> Described:
+    return Described.of(source, tip=TIPS, wrench=FRAMES)
+
+
+@pytest.fixture(scope="module")
+def plain(source: Path) -> Described:
+    return Described.of(source, tip=TIPS)
+
+
+def wrenches(frames: list[str], seed: int = 3, size: float = 5.0) -> dict[str, float]:
+    """A random force and torque at every frame."""
+    names = [f"wrench.{f}.{k}.{a}" for f in frames for k in ("force", "torque") for a in "xyz"]
+    return dict(zip(names, np.random.default_rng(seed).uniform(-size, size, len(names)).tolist(), strict=True))
+
+
+def pulled(file: Path, described: Any, frames: list[str], values: dict[str, float], p: Array) -> Array:
+    """Jᵀ w of all wrenches, with pinocchio's Jacobians of the frames, world axes."""
+    peer = Peer(file, described)
+    torque = np.zeros(len(p))
+    for name in frames:
+        peer.frame = peer.model.getFrameId(name)
+        w = [values[f"wrench.{name}.{k}.{a}"] for k in ("force", "torque") for a in "xyz"]
+        torque += peer.tip_jacobian(p).T @ w
+    return torque
+
+
+def rnea(file: Path, described: Any, values: dict[str, float], p: Array, pd: Array, pdd: Array) -> Array:
+    """Inverse dynamics of pinocchio with external forces at its joints."""
+    peer = Peer(file, described)
+    q = peer._q(p)
+    pinocchio.framesForwardKinematics(peer.model, peer.data, q)
+    forces = pinocchio.StdVec_Force()
+    for _ in range(peer.model.njoints):
+        forces.append(pinocchio.Force.Zero())
+    for name in FRAMES:
+        frame = peer.model.frames[peer.model.getFrameId(name)]
+        f, t = ([values[f"wrench.{name}.{k}.{a}"] for a in "xyz"] for k in ("force", "torque"))
+        at = pinocchio.SE3(np.eye(3), peer.data.oMf[peer.model.getFrameId(name)].translation)
+        to_joint = peer.data.oMi[frame.parentJoint].inverse() * at
+        forces[frame.parentJoint] += to_joint.act(pinocchio.Force(np.array(f), np.array(t)))
+    every = pinocchio.rnea(peer.model, peer.data, q, peer._v(pd), peer._v(pdd), forces)
+    return np.array(every[peer.columns])
+
+
+def test_inverse_and_forward_dynamics_are_pinocchios(source: Path, pushed: Described) -> None:
+    rng, values = np.random.default_rng(1), wrenches(FRAMES)
+    for _ in range(10):
+        p, pd, pdd = rng.uniform(-2.0, 2.0, (3, 4))
+        torque = pushed("inverse_dynamics", p, pd, pdd, alpha=values)
+        np.testing.assert_allclose(torque, rnea(source, pushed.robot, values, p, pd, pdd), rtol=0, atol=1e-11)
+        bare = pushed("inverse_dynamics", p, pd, pdd)
+        np.testing.assert_allclose(bare - torque, pulled(source, pushed.robot, FRAMES, values, p), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(pushed("forward_dynamics", p, pd, torque, alpha=values), pdd, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["gravity", "coriolis", "mass_matrix", "spring_torque", "regressor"])
+def test_what_a_wrench_does_not_change(pushed: Described, name: str) -> None:
+    arguments = np.random.default_rng(2).uniform(-1.0, 1.0, (3, 4))[: pushed.functions[name].n_in() - 1]
+    np.testing.assert_array_equal(pushed(name, *arguments, alpha=wrenches(FRAMES)), pushed(name, *arguments))
+
+
+def test_entries(pushed: Described, plain: Described) -> None:
+    """Six entries a frame and nothing else; none by default."""
+    more = [name for name in pushed.alpha.names if name not in plain.alpha]
+    assert more == [f"wrench.{f}.{k}.{a}" for f in FRAMES for k in ("force", "torque") for a in "xyz"]
+    assert tuple(name for name in pushed.alpha.names if name in plain.alpha) == plain.alpha.names
+    units = {entry.name: entry.unit for entry in pushed.model.entries}
+    assert units["wrench.tool.force.x"] == "N" and units["wrench.tool.torque.z"] == "N·m"
+    assert plain.model.tree.wrenches == () and "wrench" not in plain.model.blocks
+
+
+def extended(pushed: Described, plain: Described) -> tuple[Array, Array]:
+    """alpha with every force, without and with wrench entries (all zero)."""
+    alpha = loaded_alpha(plain.alpha)
+    return alpha, pushed.alpha.vector(plain.alpha.by_name(alpha))
+
+
+def test_a_wrench_of_zero_changes_no_bit(pushed: Described, plain: Described) -> None:
+    """Every plain function, joint_step and the maximal steps, against the robot without wrenches."""
+    without, zero = extended(pushed, plain)
+    rng = np.random.default_rng(4)
+    assert list(pushed.functions) == list(plain.functions)
+    for name, f in plain.functions.items():
+        given = [rng.uniform(-1.0, 1.0, f.size_in(k)) for k in range(f.n_in()) if f.name_in(k) != "alpha"]
+        at = f.name_in().index("alpha")
+        one, two = (g.call([*given[:at], a, *given[at:]]) for g, a in ((f, without), (pushed.functions[name], zero)))
+        for x, y in zip(one, two, strict=True):
+            np.testing.assert_array_equal(np.array(x), np.array(y), err_msg=name)
+    p, pd, u = rng.uniform(-1.0, 1.0, (3, 4))
+    steps = (Programs(d.model).joint_step(p, pd, u, H, alpha) for d, alpha in ((plain, without), (pushed, zero)))
+    np.testing.assert_array_equal(*steps)
+    for make in (step.variational_direct, step.paper_direct):
+        ends = []
+        for d, alpha in ((plain, without), (pushed, zero)):
+            known = {k: np.array(v).ravel() for k, v in _maximal(d.model)(alpha=alpha).items()}
+            xi = evaluate(kinematics.fk(d.model.tree), p=p, pd=pd, joint=known["joint"])["xi"]
+            program = make(d.model.tree, 2, 3)
+            given = {"xi": xi, "u": u, "h": H, "gravity": alpha[:3], **known}
+            ends.append(evaluate(program, **{name: given[name] for name in program.inputs})["xi_next"])
+        np.testing.assert_array_equal(*ends)
+
+
+def test_jacobian_of_inverse_dynamics(pushed: Described) -> None:
+    """The assembled ∂u/∂p against CasADi's, with every other force."""
+    g = pushed.graphs
+    alpha = loaded_alpha(pushed.alpha)
+    alpha = pushed.alpha.vector(wrenches(FRAMES), base=alpha)
+    ours = g.inverse_jacobian(g.p, g.pd, g.pdd)["du_dp"]
+    by_ad = ca.jacobian(g.inverse_dynamics(g.p, g.pd, g.pdd), g.p)
+    f = ca.Function("f", [g.p, g.pd, g.pdd, g.alpha], [ours, by_ad], {"cse": True})
+    for row in np.random.default_rng(5).uniform(-2.0, 2.0, (5, 3, 4)):
+        one, two = f(*row, alpha)
+        np.testing.assert_allclose(np.array(one), np.array(two), rtol=0, atol=1e-11)
+
+
+def test_blocks_of_the_step_are_the_derivatives(pushed: Described) -> None:
+    """K₀ and K₁ of F and G, and their transposed products, against CasADi's differentiation."""
+    m = pushed.model
+    r, program, n = Residuals(m), Program("blocks"), m.robot.n
+    _, s = joint_space_jacobian.declare_blocks(program, m.tree)
+    x = program.input("x", n)
+    program.output("K0", s.K0(program, m.tree))
+    program.output("K1", s.K1(program, m.tree))
+    program.output("y0", s.pull(program, m.tree, s.start, x))
+    program.output("y1", s.pull(program, m.tree, s.end, x))
+    own = {**r.inputs, "x": r.u}
+    found = inline(program, {k: own[k] if k in own else m.blocks[k] for k in program.inputs})
+    K0, K1 = ca.jacobian(r.F, r.p), ca.jacobian(r.G, r.p_next)
+    f = ca.Function(
+        "f", [*r.inputs.values(), m.alpha],
+        [found["K0"] - K0, found["K1"] - K1, found["y0"] - ca.mtimes(K0.T, r.u), found["y1"] - ca.mtimes(K1.T, r.u)],
+        {"cse": True},
+    )  # fmt: skip
+    alpha = pushed.alpha.vector(wrenches(FRAMES, size=50.0), base=loaded_alpha(pushed.alpha))
+    rng = np.random.default_rng(6)
+    for _ in range(4):
+        p, pd, u, p_next, pd_next = rng.uniform(-1.5, 1.5, (5, n))
+        for gap in f(p, pd, u, H, p_next, pd_next, alpha):
+            np.testing.assert_allclose(np.array(gap), 0.0, rtol=0, atol=1e-12)
+
+
+def _maximal(m: Any) -> ca.Function:
+    sizes = maximal.block_sizes(m.tree)
+    return ca.Function("blocks", [m.alpha], list(maximal.blocks(m).values()), ["alpha"], list(sizes))
+
+
+def test_the_maximal_step_is_the_joint_step(pushed: Described) -> None:
+    """Along a swing under wrenches, with payload, springs and friction."""
+    m = pushed.model
+    values = wrenches(FRAMES) | {"payload.mass": 0.5, "payload.com.x": 0.1, "payload.com.z": -0.2}
+    values |= {"spring.stiffness.ja": 3.0, "friction.viscous.jb": 0.5, "friction.coulomb.jc": 0.3}
+    values |= {"friction.transition_velocity.jc": 0.1}
+    alpha = pushed.alpha.vector(values)
+    known = {k: np.array(v).ravel() for k, v in _maximal(m)(alpha=alpha).items()}
+    programs, u = Programs(m), np.array([1.0, -2.0, 0.5, 0.3])
+    p, pd = np.array([0.3, 0.1, -0.5, 0.4]), np.zeros(4)
+    xi = evaluate(kinematics.fk(m.tree), p=p, pd=pd, joint=known["joint"])["xi"]
+    program = step.variational_direct(m.tree, 6, 12)
+    worst = Worst("step against joint_step under wrenches", 1e-10)
+    for k in range(15):
+        given = {"xi": xi, "u": u, "h": H, "gravity": alpha[:3], **known}
+        xi = evaluate(program, **{name: given[name] for name in program.inputs})["xi_next"]
+        p, pd = programs.joint_step(p, pd, u, H, alpha)
+        back = evaluate(kinematics.joint_state(m.tree), xi=xi, joint=known["joint"], p_ref=p)
+        worst.see(back["p"].ravel(), p, f"step {k} p")
+        worst.see(back["pd"].ravel(), pd, f"step {k} pd")
+    worst.close()
+
+
+@pytest.mark.parametrize("solver", ["paper_direct", "variational_gauss_seidel"])
+def test_every_integrator_falls_as_pushed(solver: str, pushed: Described) -> None:
+    """Steps so short that only the acceleration counts: the change of the rates over h is forward dynamics'."""
+    m, h = pushed.model, 1e-5
+    alpha = pushed.alpha.vector(wrenches(FRAMES))
+    known = {k: np.array(v).ravel() for k, v in _maximal(m)(alpha=alpha).items()}
+    p, pd, u = np.array([0.3, 0.1, -0.5, 0.4]), np.zeros(4), np.array([1.0, -2.0, 0.5, 0.3])
+    xi = evaluate(kinematics.fk(m.tree), p=p, pd=pd, joint=known["joint"])["xi"]
+    program = getattr(step, solver)(m.tree, 1 if solver == "paper_direct" else 60, 1)
+    given = {"xi": xi, "u": u, "h": h, "gravity": alpha[:3], **known}
+    xi = evaluate(program, **{name: given[name] for name in program.inputs})["xi_next"]
+    rate = evaluate(kinematics.joint_state(m.tree), xi=xi, joint=known["joint"], p_ref=p)["pd"].ravel()
+    np.testing.assert_allclose(rate / h, pushed("forward_dynamics", p, pd, u, alpha=alpha), rtol=2e-3, atol=2e-3)
+
+
+# Compiled ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def arm(source: Path) -> Robot:
+    """A pendulum of two links, the wrenches on the first and on the second's tip."""
+    toml = source.with_name("pushed_pendulum.toml")
+    urdf = find_recipe("double_pendulum").urdf
+    toml.write_text(f'urdf = "{urdf}"\ntip = "tip"\nvariants = ["variational_direct", "paper_direct"]\n')
+    return load(generated(str(toml), wrench=ENDS))
+
+
+def test_compiled_steps_and_their_derivatives(arm: Robot) -> None:
+    """joint_step, its Jacobians, node_torque, a rollout and its reverse mode."""
+    n, rng = arm.n, np.random.default_rng(7)
+    values = wrenches(ENDS)
+    alpha = arm.alpha.vector(values, base=loaded_alpha(arm.alpha))
+    p, pd, u = rng.uniform(-1.0, 1.0, (3, n))
+    jac, by_alpha = arm.jac_joint_step(p, pd, u, H, alpha), arm.jac_alpha_joint_step(p, pd, u, H, alpha)
+    at = list(arm.alpha.indices("wrench"))
+    assert len(at) == 12 and np.abs(by_alpha.dpd_next_dalpha[:, at]).max() > 1e-3
+    worst = Worst("derivatives of joint_step under wrenches", BAR)
+
+    def moved(x: Array) -> dict[str, Array]:
+        full = np.tile(alpha, (len(x), 1))
+        full[:, at] = x[:, n:]
+        p_next, pd_next = arm.joint_step(x[:, :n], np.tile(pd, (len(x), 1)), np.tile(u, (len(x), 1)), H, full)
+        return {"p_next": p_next, "pd_next": pd_next}
+
+    found = {"p_next": (jac.dp_next_dp, by_alpha.dp_next_dalpha), "pd_next": (jac.dpd_next_dp, by_alpha.dpd_next_dalpha)}
+    for name, exact in differences(moved, np.concatenate([p, alpha[at]]), 1e-3).items():
+        worst.see(np.hstack([found[name][0], found[name][1][:, at]]), exact, name)
+    worst.close()
+    P, PD = arm.rollout(p, pd, np.tile(u, (6, 1)), H, alpha)
+    offset = alpha[list(arm.alpha.indices("torque_offset"))]
+    np.testing.assert_allclose(arm.node_torque(P[:-2], P[1:-1], P[2:], H, alpha), np.tile(u + offset, (5, 1)), atol=1e-8)
+    seeds = rng.normal(size=(2, *P.shape))
+    bars = arm.vjp_rollout(p, pd, np.tile(u, (6, 1)), h=H, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1])
+
+    def loss(x: Array) -> dict[str, Array]:
+        losses = []
+        for row in x:
+            full = alpha.copy()
+            full[at] = row
+            one, two = arm.rollout(p, pd, np.tile(u, (6, 1)), H, full)
+            losses.append((one * seeds[0]).sum() + (two * seeds[1]).sum())
+        return {"loss": np.array(losses)}
+
+    np.testing.assert_allclose(bars.alpha_bar[at], differences(loss, alpha[at], 1e-2)["loss"][0], rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("variant", ["step_variational_direct", "step_paper_direct"])
+def test_reverse_mode_of_the_maximal_steps(arm: Robot, variant: str) -> None:
+    rng = np.random.default_rng(8)
+    alpha = arm.alpha.vector(wrenches(ENDS))
+    at = list(arm.alpha.indices("wrench"))
+    p, pd, u = rng.uniform(-0.8, 0.8, (3, arm.n))
+    xi = arm.fk(p, pd, alpha)
+    f, seed = arm.functions[variant], rng.normal(size=xi.shape)
+    bars = outputs(arm.functions[f"vjp_{variant}"], arm.functions[f"vjp_{variant}"](xi, u, H, alpha, xi_next_bar=seed))
+
+    def loss(x: Array) -> dict[str, Array]:
+        full = np.tile(alpha, (len(x), 1))
+        full[:, at] = x
+        rows = (np.tile(xi, (len(x), 1)), np.tile(u, (len(x), 1)))
+        return {"loss": np.asarray(f(*rows, H, full)) @ seed}
+
+    exact = differences(loss, alpha[at], 1e-2)["loss"][0]
+    assert np.abs(exact).max() > 1e-3
+    np.testing.assert_allclose(bars["alpha_bar"][at], exact, rtol=1e-6, atol=1e-8)
+    graph = arm.casadi(variant)
+    np.testing.assert_allclose(np.array(graph(xi, u, H, alpha)).ravel(), f(xi, u, H, alpha), rtol=0, atol=1e-11)
+
+
+def test_info_names_them(arm: Robot) -> None:
+    from diffpbd.runtime.commands.info import describe
+
+    text = describe(arm.manifest)
+    assert "external wrench at the origin of tip, in world axes: wrench.tip.force [N], wrench.tip.torque [N·m]" in text
+    assert "origin of upper, in world axes" in text
+
+
+# Refusals ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("claw", ("made", '"claw"', "a, b, c, d, tool")),
+        ("base", ('"base" does not move',)),
+        ("ja", ('"ja"', "moving link or tip")),
+    ],
+)
+def test_names_that_are_no_frame(name: str, words: tuple[str, ...]) -> None:
+    with pytest.raises(InputError) as caught:
+        wrench_frames(read_urdf(branching(), tip=TIPS), ["tool", name])
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_merged_links_and_repetitions() -> None:
+    with pytest.raises(InputError, match='rigidly part of link "c"'):
+        wrench_frames(read_urdf(branching(), tip=["c", "d"]), ["tool"])
+    with pytest.raises(InputError, match="named 2 times"):
+        wrench_frames(read_urdf(branching(), tip=TIPS), ["tool", "d", "tool"])
+
+
+def test_generate_refuses_before_it_writes(source: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="claw"):
+        generate(str(source), out=tmp_path / "out" / "arm", wrench=["claw"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_recipe_and_the_option(source: Path) -> None:
+    toml = source.with_suffix(".toml")
+    toml.write_text('urdf = "pushed.urdf"\nwrench = ["d"]\n')
+    assert find_recipe(str(toml)).wrench == ("d",)
+    assert dataclasses.replace(find_recipe(str(toml)), wrench=()).wrench == ()
