@@ -4,7 +4,7 @@
 
 Every chain is generated in full (derivation, C, library). Columns: operations and microseconds of one call of each function
 (the least of several batches on one core, at rest but for small rates), C bytes, seconds of the whole generation and of the
-compiler in it (wall time). The exponents under the table are slopes of log(operations) and log(time) over log(joints).
+compiler in it (wall time). The exponents under the table are slopes of log(operations) and log(time) over log(joints), of the chains that are solved along the tree.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from diffpbd.codegen.generate import generate
+from diffpbd.codegen.symbolic.tree import DENSE_DEPTH
 from diffpbd.runtime import Robot, load
 
 FUNCTIONS = ("joint_step", "jac_joint_step", "vjp_joint_step", "step", "vjp_step")
@@ -104,7 +106,7 @@ def measure(robot: str, out: Path) -> Row:
     )
 
 
-def exponent(joints: Sequence[int], values: Sequence[float]) -> float:
+def exponent(joints: Any, values: Any) -> float:
     """Slope of log(values) over log(joints)."""
     return float(np.polyfit(np.log(joints), np.log(values), 1)[0])
 
@@ -125,7 +127,9 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def growth(chains: Sequence[Row]) -> str:
-    """Exponents, as text."""
+    """Exponents of the deep ones (all, if fewer than two are), as text: short trees are solved densely."""
+    deep = [row for row in chains if row.joints > DENSE_DEPTH]
+    chains = deep if len(deep) > 1 else chains
     joints = [row.joints for row in chains]
     said = [
         f"{name}: operations n^{exponent(joints, [r.operations[name] for r in chains]):.2f}, "
@@ -146,9 +150,12 @@ def plot(chains: Sequence[Row], path: Path) -> None:
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 4), layout="constrained")
     joints = np.array([row.joints for row in chains], dtype=float)
     for ax, what, label in ((axes[0], "operations", "operations"), (axes[1], "microseconds", "time [µs]")):
+        deep = joints > DENSE_DEPTH
         for name in FUNCTIONS:
-            values = [getattr(row, what)[name] for row in chains]
-            ax.loglog(joints, values, "o-", label=f"{name}  n^{exponent(joints.tolist(), values):.2f}")
+            values = np.array([getattr(row, what)[name] for row in chains], dtype=float)
+            grown = f"  n^{exponent(joints[deep], values[deep]):.2f}" if deep.sum() > 1 else ""
+            ax.loglog(joints, values, "o-", label=f"{name}{grown}")
+        ax.axvline(DENSE_DEPTH + 0.5, color="0.6", linestyle=":")
         ax.set_xlabel("joints")
         ax.set_ylabel(label)
         ax.set_xticks(joints, [f"{j:g}" for j in joints])

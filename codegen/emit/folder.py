@@ -23,7 +23,7 @@ from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.graph.parameters import upper_triangle
-from diffpbd.codegen.problems import identification, torque_estimation
+from diffpbd.codegen.problems import design, identification, simultaneous, torque_estimation
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
@@ -59,7 +59,9 @@ def write_folder(
     reduced = Graphs(model, forward=not singular)
     geared = len(robot.independent) < robot.n
     fitting = () if model.tree.deep or geared else identification.specs(reduced)
-    for spec in chain(specs(reduced), fitting):
+    massless = massless_links(robot)
+    transcribed = () if singular or geared or massless else simultaneous.specs(model)
+    for spec in chain(specs(reduced), fitting, transcribed, design.specs()):
         (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
         if isinstance(spec, Spec):
             graphs[spec.name] = spec.graph
@@ -67,7 +69,6 @@ def write_folder(
     sources.add_leaves(emission, "src/functions.c", values)
     sources.add_leaves(emission, "src/derivatives.c", derivatives)
     work = 0
-    massless = massless_links(robot)
     if geared and not singular:
         followers = ", ".join(j.name for j in robot.joints if j.mimic is not None)
         say(

@@ -10,6 +10,7 @@ RATE: Final = "rad/s (m/s where prismatic)"
 ACCELERATION: Final = "rad/s^2 (m/s^2 where prismatic)"
 EFFORT: Final = "N·m (N where prismatic)"
 JOINTS: Final = "joints, base to tip"
+NODES: Final = "a column a node: the ends of the steps, with N + 1 columns their start first, which is not used"
 WORLD: Final = "world (root link)"
 
 TORQUE_COLUMNS: Final = (
@@ -34,8 +35,6 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "U_start": (EFFORT, JOINTS),
     "u_prev": (EFFORT, JOINTS),
     "kick": ("N·m·s (N·s where prismatic)", f"{JOINTS}; at the end of the step"),
-    "P_ref": (POSITION, f"{JOINTS}; at the end of every step"),
-    "PD_ref": (RATE, f"{JOINTS}; at the end of every step"),
     "lambdas": ("1/rad^2, s^2/rad^2, 1/(N·m)^2", "of positions, of angular velocities (rates of slides), of torque changes"),
     "loss": ("1", ""),
     "known_friction": ("1", "0: friction belongs to the steps, else it acts at the rates PD_ref"),
@@ -55,9 +54,20 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "terms": ("u per coefficient", TORQUE_COLUMNS),
     "phi": ("SI", TORQUE_COLUMNS),
     "c": ("m and 1", f"joint by joint; {WORLD}"),
+    "impulse": ("N·s and N·m·s", "constraint rows, joint by joint, along the gradients at the start of the step"),
+    "impulse_next": ("N·s and N·m·s", "constraint rows, joint by joint, along the gradients at its end"),
+    "balance": ("kg·m/s and kg·m^2/s", f"{WORLD}; link by link: linear and angular at the start of the step, then at its end"),
+    "residual": ("m, 1; 1; m/s, 1/s", "link by link: constraints of its joint, |q|^2 - 1, rates of the constraints"),
+    "angle": ("rad", "of the joint that the spring acts on"),
+    "lever_stiffness": ("N/m", ""),
+    "arm_1": ("m", "joint to the spring's end on the parent"),
+    "arm_2": ("m", "joint to the spring's end on the child"),
+    "lever_offset": ("rad", "the angle between the arms is pi - offset - angle"),
+    "lever_rest": ("m", ""),
+    "lever_torque": ("N·m", "on the joint"),
     "u_last": (EFFORT, f"torque before the first step; {JOINTS}"),
-    **dict.fromkeys(("P_ref", "P_guess"), (POSITION, f"{JOINTS}; a column a node, the first is not used")),
-    **dict.fromkeys(("PD_ref", "PD_guess"), (RATE, f"{JOINTS}; a column a node, the first is not used")),
+    **dict.fromkeys(("P_ref", "P_guess"), (POSITION, f"{JOINTS}; {NODES}")),
+    **dict.fromkeys(("PD_ref", "PD_guess"), (RATE, f"{JOINTS}; {NODES}")),
     **dict.fromkeys(("U_ref", "U_guess"), (EFFORT, f"{JOINTS}; a column a step")),
     "tip_ref": ("m", f"{WORLD}; a column a node, the first is not used"),
     "weights": ("cost per unit^2", "columns: p, pd, u, change of u, p at the end, pd at the end"),
@@ -114,4 +124,7 @@ DOCS: Final[Mapping[str, str]] = {
     "joint_state": "Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.",
     "step": "One step on the maximal state:",
     "constraints": "Residual rows of every joint.",
+    "momentum_residual": "Momentum balances of a variational step between two maximal states, zero along `step`.",
+    "state_residual": "What makes a maximal state consistent: constraints, unit quaternions, rates of the constraints.",
+    "lever_spring_torque": "Torque of a straight spring between two lever arms about a joint.",
 }

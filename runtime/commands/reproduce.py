@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
+from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.files import distinct
 
@@ -16,6 +17,11 @@ __all__ = ["command"]
 @click.group("reproduce")
 def command() -> None:
     """Make the paper's figures and tables again."""
+
+
+command.add_command(double_pendulum)
+command.add_command(gravity_compensation)
+command.add_command(spring)
 
 
 @command.command("convergence")

@@ -20,6 +20,7 @@ from diffpbd.runtime.logs.processing import Processing, Samples, names_of, proce
 from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
 from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.forms import identify_motion
 from diffpbd.runtime.solve.identify import LOSSES, PRIOR, identify
 from diffpbd.runtime.solve.result import COMBINATION, Errors, Identification
 from diffpbd.runtime.solve.workers import Map, one_by_one, workers
@@ -52,7 +53,7 @@ class _ManyValidationLogs(click.Command):
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--fit", required=True, metavar="LIST", help="Such as friction,spring; see below.")
 @click.option("--validate", multiple=True, metavar="LOG...", help="Logs to test on, up to the next option.")
-@click.option("--form", type=click.Choice(["torque"]), default="torque", help="The formulation.")
+@click.option("--form", type=click.Choice(["torque", "shooting", "simultaneous"]), default="torque", help="The formulation.")
 @click.option("--rate", type=float, metavar="HZ", help="Sampling rate of logs without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none.")
 @click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering.")
@@ -114,7 +115,10 @@ def command(
         train, rest = read_recordings(loaded, logs, reading, processing, split=split, spread=spread)
         held = rest + read_recordings(loaded, validate, reading, processing, spread=spread)[0]
         options: dict[str, Any] = {"prior": prior, "loss": loss, "starts": starts, "spread": spread, "progress": say}
-        result = identify(loaded, train, fit.split(","), validate=held, start=params, **options)
+        if form == "torque":
+            result = identify(loaded, train, fit.split(","), validate=held, start=params, **options)
+        else:
+            result = identify_motion(form, loaded, train, fit.split(","), validate=held, start=params, progress=say)
     contents = [
         (path, make(result))
         for path, make in ((out, Identification.to_json), (report, page))

@@ -59,12 +59,14 @@ def solve(
     g_lower: FloatArray | float = 0.0,
     g_upper: FloatArray | float = 0.0,
     options: Mapping[str, Any] | None = None,
+    derivatives: Mapping[str, Any] | None = None,
 ) -> Solution:
     """Minimise `f` over `x` within bounds, subject to `g_lower` ≤ `g` ≤ `g_upper` (`problem` as for casadi.nlpsol).
 
     Anything but success raises SolverError with the status; an acceptable point counts where `options` say what that is.
+    `derivatives` (`grad_f`, `jac_g`, `hess_lag`, as nlpsol takes them) replace CasADi's.
     """
-    chosen = {**OPTIONS, "ipopt": {**OPTIONS["ipopt"], **(options or {})}}
+    chosen = {**OPTIONS, **(derivatives or {}), "ipopt": {**OPTIONS["ipopt"], **(options or {})}}
     try:
         solver = casadi.nlpsol("solver", "ipopt", dict(problem), chosen)
         bounds: dict[str, Any] = {"lbx": lower, "ubx": upper}

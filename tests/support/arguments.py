@@ -11,6 +11,10 @@ from diffpbd.runtime.function import BoundFunction
 
 H = 0.01
 """[s] Step at which functions are compared."""
+LEVER = {
+    "angle": 0.0, "lever_stiffness": 7000.0, "arm_1": 0.06, "arm_2": 0.15, "lever_offset": 1.9, "lever_rest": 0.2,
+}  # fmt: skip
+"""A spring whose arms form a triangle at every angle below."""
 
 
 def effort(robot: Robot) -> np.ndarray:
@@ -51,6 +55,12 @@ def arguments(
         elif name in ("p_prev", "p_next"):
             sign = 1.0 if name == "p_next" else -1.0
             found[name] = values["p"] + sign * H * values["pd"] + 0.5 * H**2 * values["pdd"]
+        elif name == "xi_next":
+            found[name] = robot.fk(values["p"] + H * values["pd"], values["pd"] + H * values["pdd"], alpha)
+        elif name.startswith("impulse"):
+            found[name] = rng.normal(size=(rows, argument.rows))
+        elif name in LEVER:
+            found[name] = np.full(rows, LEVER[name]) if name != "angle" else 0.5 * np.tanh(values["p"][:, 0])
         elif name.endswith("_bar"):
             shape = (argument.rows,) if argument.cols == 1 else (argument.rows, argument.columns())
             shape = () if shape == (1,) else shape

@@ -1,0 +1,53 @@
+"""Static poses for the experiments: frames of recordings, or drawn inside the joint limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["INSIDE", "draw", "draw_from", "find_logs"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+INSIDE = 0.8
+"""[1] Part of a joint's range, about its middle, that drawn poses keep to."""
+UNBOUNDED = 3.0  # rad or m: half the range of joints without limits
+
+
+def draw(robot: Robot, count: int, seed: int) -> FloatArray:
+    """Poses (count, n) [rad or m], uniform inside the joint limits."""
+    rng = np.random.default_rng(seed)
+    poses = np.empty((count, robot.n))
+    for j, joint in enumerate(robot.manifest.robot.joints):
+        low = -UNBOUNDED if joint.lower is None else joint.lower
+        high = UNBOUNDED if joint.upper is None else joint.upper
+        middle, half = (low + high) / 2, INSIDE * (high - low) / 2
+        poses[:, j] = rng.uniform(middle - half, middle + half, count)
+    return poses
+
+
+def find_logs(folder: str | Path) -> list[Path]:
+    """The logs (.csv, .csv.gz) of a folder, by name."""
+    path = Path(folder)
+    if not path.is_dir():
+        raise InputError(f"--data {folder}: expected a folder of recordings.")
+    logs = sorted([*path.glob("*.csv"), *path.glob("*.csv.gz")])
+    if not logs:
+        raise InputError(f"--data {folder}: there are no logs (.csv or .csv.gz) in it.")
+    return logs
+
+
+def draw_from(robot: Robot, logs: Sequence[Path], count: int, rate: float | None) -> FloatArray:
+    """Frames (count, n) of recordings, equally spaced over all of them together."""
+    recorded = np.vstack([read_log(path, rate=rate).select(robot.joints).q for path in logs])
+    if len(recorded) < count:
+        raise InputError(f"--data: {len(recorded)} samples in all; expected at least {count}.")
+    return np.asarray(recorded[np.linspace(0, len(recorded) - 1, count).round().astype(int)], dtype=np.float64)

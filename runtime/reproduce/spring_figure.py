@@ -1,0 +1,45 @@
+"""Figure and table of the spring estimation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from diffpbd.runtime.reproduce.figures import new_figure, panel, save, write_rows
+from diffpbd.runtime.reproduce.spring import Lever, Measurements, Scheme
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["plot", "write_table"]
+
+SIZE = (11.0, 4.2)
+FLOOR = 1e-26
+"""Loss below which only rounding is drawn."""
+
+
+def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, schemes: Sequence[Scheme]) -> None:
+    """PNG: losses over evaluations, each as part of its first; the spring's torque over the angle."""
+    figure = new_figure(*SIZE)
+    left, right = figure.subplots(1, 2)
+    panel(left, "loss, as part of that at the start", "evaluations", "loss")
+    panel(right, "torque of the spring", "joint angle [rad]", "torque on the joint [N·m]")
+    angle = np.sort(measured.poses[:, measured.joint])
+    exact = np.asarray(robot.lever_spring_torque(angle, *truth.numbers()))
+    right.plot(angle, exact, "k.", markersize=5, label="wanted")
+    for k, scheme in enumerate(schemes):
+        label = f"{scheme.name}, {scheme.lengths} lengths: k = {scheme.lever.stiffness:.0f} N/m"
+        history = np.array(scheme.history)
+        left.semilogy(np.maximum(history / history[0], FLOOR), f"C{k}.-", linewidth=1, markersize=3)
+        right.plot(angle, robot.lever_spring_torque(angle, *scheme.lever.numbers()), f"C{k}", linewidth=1, label=label)
+    right.legend(frameon=False, fontsize="x-small")
+    save(path, figure)
+
+
+def write_table(path: str | Path, blocks: Sequence[tuple[str, Sequence[Scheme]]]) -> None:
+    """CSV: one row a scheme."""
+    header = ["measurement", "scheme", "lengths", "loss", "torque_rms_Nm", "k_N_per_m", "l1_m", "l2_m", "alpha_rad", "rest_m"]
+    rows = [
+        [block, s.name, s.lengths, s.loss, s.rms, *s.lever.numbers()] for block, schemes in blocks for s in schemes
+    ]
+    write_rows(path, header, rows)

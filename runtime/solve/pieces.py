@@ -1,0 +1,90 @@
+"""One step and one state of the simultaneous form as CasADi functions of scaled unknowns, with exact sparse derivatives."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import casadi
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.trajectory import POSITION, RATE, Parameters
+
+__all__ = ["Pieces"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+STATE = 13
+ROWS = 5
+"""Constraint rows, and impulses, a joint."""
+
+
+class Pieces:
+    """Functions of local unknowns w, each with what it is given besides.
+
+    step:  w = (θ, xi, u, xi_next, impulse, impulse_next), given (h, reading, recorded p) → rows (12 n) [N, N·m], part of
+           the objective (½ the square of the torque's deviation; zero where torques are known and u is left out of w)
+    state: w = (θ, xi), given (recorded p, pd) → rows (11 n), part of the objective (½ the square of weighted deviations)
+    θ is scaled, everything else in SI units. `step_hessian` and `state_hessian` take (w, given, multipliers, weight of the
+    objective) and give the upper triangle; the Jacobians are of the rows, the gradients of the objective.
+    """
+
+    def __init__(
+        self, robot: Robot, parameters: Parameters, scale: FloatArray, undetermined: FloatArray, torque: FloatArray | None
+    ) -> None:
+        self.robot, self.parameters, self.scale, self.torque = robot, parameters, scale, torque
+        self.n, self.m = robot.n, len(parameters.names)
+        self.undetermined = undetermined
+        self.sizes = (self.m, STATE * self.n, self.n if torque is not None else 0, STATE * self.n, ROWS * self.n, ROWS * self.n)
+        self._step()
+        self._state()
+
+    def alpha(self, theta: Any) -> Any:
+        """alpha (SX) of scaled unknowns."""
+        values = casadi.SX(casadi.DM(self.parameters.base))
+        for k, position in enumerate(self.parameters.positions):
+            values[int(position)] = theta[k] * self.scale[k]
+        return values
+
+    def _step(self) -> None:
+        names = ("theta", "xi", "u", "xi_next", "impulse", "impulse_next")
+        parts = [casadi.SX.sym(name, size) for name, size in zip(names, self.sizes, strict=True)]
+        theta, xi, u, xi_next, impulse, impulse_next = parts
+        h, reading, p_ref = casadi.SX.sym("h"), casadi.SX.sym("reading", self.n), casadi.SX.sym("p_ref", self.n)
+        alpha = self.alpha(theta)
+        offset = alpha[self.parameters.offset_of.tolist()]
+        objective = casadi.SX(0)
+        if self.torque is None:
+            u = reading - offset
+        else:
+            objective = casadi.sumsqr((u + offset - reading) / casadi.DM(self.torque)) / 2
+        rows = self.robot.casadi("momentum_residual")(xi, u, h, alpha, xi_next, impulse, impulse_next, p_ref) / h
+        self.step, self.step_gradient, self.step_jacobian, self.step_hessian = _derived(
+            "step", casadi.vertcat(*parts), casadi.vertcat(h, reading, p_ref), rows, objective
+        )
+
+    def _state(self) -> None:
+        theta, xi = casadi.SX.sym("theta", self.m), casadi.SX.sym("xi", STATE * self.n)
+        recorded = casadi.SX.sym("recorded", 2 * self.n)
+        alpha = self.alpha(theta)
+        rows = self.robot.casadi("state_residual")(xi, alpha)
+        p, pd = self.robot.casadi("joint_state")(xi, alpha, recorded[: self.n])
+        off = casadi.vertcat((p - recorded[: self.n]) / POSITION, (pd - recorded[self.n :]) / RATE)
+        self.state, self.state_gradient, self.state_jacobian, self.state_hessian = _derived(
+            "state", casadi.vertcat(theta, xi), recorded, rows, casadi.sumsqr(off) / 2
+        )
+
+
+def _derived(name: str, w: Any, given: Any, rows: Any, objective: Any) -> tuple[Any, Any, Any, Any]:
+    rows, objective = casadi.SX(rows), casadi.SX(objective)
+    multipliers, weight = casadi.SX.sym("multipliers", rows.numel()), casadi.SX.sym("weight")
+    lagrangian = weight * objective + casadi.dot(multipliers, rows)
+    hessian = casadi.triu(casadi.hessian(lagrangian, w)[0])
+    options = {"cse": True}
+    return (
+        casadi.Function(name, [w, given], [rows, objective], options),
+        casadi.Function(f"{name}_gradient", [w, given], [casadi.densify(casadi.gradient(objective, w))], options),
+        casadi.Function(f"{name}_jacobian", [w, given], [casadi.jacobian(rows, w)], options),
+        casadi.Function(f"{name}_hessian", [w, given, multipliers, weight], [hessian], options),
+    )
