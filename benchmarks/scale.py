@@ -4,7 +4,8 @@
 
 Every chain is generated in full (derivation, C, library). Columns: operations and microseconds of one call of each function
 (the least of several batches on one core, at rest but for small rates), C bytes, seconds of the whole generation and of the
-compiler in it (wall time). The exponents under the table are slopes of log(operations) and log(time) over log(joints), of the chains that are solved along the tree.
+compiler in it (wall time). The exponents under the table are slopes of log(operations) and log(time) over log(joints), of
+the chains that are solved along the tree.
 """
 
 from __future__ import annotations
