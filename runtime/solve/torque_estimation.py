@@ -191,7 +191,7 @@ def _require(robot: Robot, name: str) -> None:
         return
     if robot.manifest.robot.mimics:
         joints = ", ".join(m.name for m in robot.manifest.robot.mimics)
-        why = f"joints that mimic others ({joints}) leave out the steps; generate it with `--hold` for each of these"
+        why = f"it is left out where joints mimic others ({joints}); generate it with `--hold` for each of these"
     elif "joint_step" not in robot.functions:
         why = "it has no joint_step: a link without inertia leaves out forward dynamics and every step"
     else:
