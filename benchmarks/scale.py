@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,8 +66,8 @@ class Row:
     compile_seconds: float
 
 
-def timings(robot: Robot) -> dict[str, float]:
-    """[us] a call, least of `ROUNDS` batches."""
+def batches(robot: Robot, names: Sequence[str] = FUNCTIONS) -> dict[str, Callable[[int], float]]:
+    """For each function, what runs a batch of so many calls and gives the seconds a call."""
     n = robot.n
     p, pd = np.linspace(-0.5, 0.5, n), RATE * np.linspace(1.0, -1.0, n)
     u, xi = robot.gravity(p), robot.fk(p, pd)
@@ -79,8 +79,9 @@ def timings(robot: Robot) -> dict[str, float]:
         "step": ((xi, u), {}),
         "vjp_step": ((xi, u), {"xi_next_bar": np.ones_like(xi)}),
     }
-    result = {}
-    for name, (values, seeds) in arguments.items():
+    result: dict[str, Callable[[int], float]] = {}
+    for name in names:
+        values, seeds = arguments[name]
         function = getattr(robot, name)
 
         def batch(rows: int, function=function, values=values, seeds=seeds) -> float:  # type: ignore[no-untyped-def]
@@ -88,11 +89,19 @@ def timings(robot: Robot) -> dict[str, float]:
             bars = {k: np.tile(v, (rows, 1)) for k, v in seeds.items()}
             start = time.perf_counter()
             function(*given, h=H, **bars)
-            return time.perf_counter() - start
+            return (time.perf_counter() - start) / rows
 
         batch(1)
-        rows = max(1, int(SLICE / (batch(2) / 2)))
-        result[name] = min(batch(rows) for _ in range(ROUNDS)) / rows * 1e6
+        result[name] = batch
+    return result
+
+
+def timings(robot: Robot) -> dict[str, float]:
+    """[us] a call, least of `ROUNDS` batches."""
+    result = {}
+    for name, batch in batches(robot).items():
+        rows = max(1, int(SLICE / batch(2)))
+        result[name] = min(batch(rows) for _ in range(ROUNDS)) * 1e6
     return result
 
 
@@ -105,6 +114,14 @@ def measure(robot: str, out: Path) -> Row:
     return Row(
         made.manifest.name, machine.n, operations, timings(machine), c_bytes, made.seconds, made.compile_seconds
     )
+
+
+def paired(folder: Path, reference: Path) -> float:
+    """Time of joint_step over another robot's, median of pairs taken in turn."""
+    calls = [batches(load(path), ("joint_step",))["joint_step"] for path in (folder, reference)]
+    counts = [max(1, int(SLICE / call(2))) for call in calls]
+    pairs = [[call(count) for call, count in zip(calls, counts, strict=True)] for _ in range(3 * ROUNDS)]
+    return float(np.median([mine / other for mine, other in pairs]))
 
 
 def exponent(joints: Any, values: Any) -> float:
@@ -182,10 +199,10 @@ def main() -> None:
             path.write_text(chain(n))
             chains.append(measure(str(path), folder / f"chain{n}"))
             print(table([chains[-1]]), flush=True)
+        ratio = paired(folder / chains[-1].name, folder / REFERENCE)
     print(table([*others, *chains]))
     print(growth(chains))
-    last, reference = chains[-1].microseconds["joint_step"], others[0].microseconds["joint_step"]
-    print(f"joint_step of {chains[-1].name} takes {last / reference:.2f} times {REFERENCE}'s")
+    print(f"joint_step of {chains[-1].name} takes {ratio:.2f} times {REFERENCE}'s")
     if given.plot:
         plot(chains, given.plot)
 
