@@ -77,7 +77,7 @@ class MujocoPlant:
 
     def __init__(self, urdf: str | Path, tip: str, facts: PlantFacts | None = None, *, payload: float = 0.0) -> None:
         """`urdf` of the arm, with the link `tip`, whose frame pushes and payload [kg] act at."""
-        import mujoco  # type: ignore[import-untyped,unused-ignore]
+        import mujoco
 
         self._mujoco: Any = mujoco
         self.facts = facts or PlantFacts()

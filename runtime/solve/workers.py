@@ -53,7 +53,7 @@ def _processes(jobs: int) -> Iterator[Map]:
 
 @contextmanager
 def _cluster(scheduler: str) -> Iterator[Map]:
-    from distributed import Client  # type: ignore[import-not-found, unused-ignore]  # no types, and optional
+    from distributed import Client
 
     try:
         client = Client(scheduler, timeout=PATIENCE)
