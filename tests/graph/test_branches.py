@@ -95,6 +95,7 @@ def test_steps_of_the_hand_are_one_map(fingers: Families) -> None:
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
 
+@pytest.mark.soak
 def test_derivatives_of_the_hand(fingers: Families) -> None:
     """The assembled Jacobians against algorithmic differentiation."""
     d, m = fingers.d, fingers.d.model

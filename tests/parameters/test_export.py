@@ -47,7 +47,9 @@ def random_parameters(alpha: ParameterVector, seed: int = 2) -> dict[str, float]
     return values
 
 
-@pytest.mark.parametrize("name", shipped_robots())
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.soak if n == "baxter_dual" else ()) for n in shipped_robots()]
+)
 def test_random_parameters_read_back_to_the_same_torques(name: str, tmp_path: Path) -> None:
     recipe, robot = resolve(name)
     symbolic = Described(with_options(recipe, symbolic=SYMBOLIC), robot, only=FUNCTION)

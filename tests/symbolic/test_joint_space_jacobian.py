@@ -58,7 +58,7 @@ def both(name: str) -> tuple[ca.Function, ca.Function]:
 
 
 @pytest.mark.parametrize("parameters", ["default", "loaded"])
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.soak if n == "baxter_dual" else ()) for n in ROBOTS])
 def test_blocks_are_the_derivatives(name: str, parameters: str) -> None:
     """At steps that solve F and G, and at rest; relative to the largest entry of each block."""
     m = model(name)

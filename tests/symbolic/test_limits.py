@@ -153,7 +153,7 @@ def test_complementarity_of_many_limits_at_once(name: str, count: Any) -> None:
     assert touched > 2
 
 
-@pytest.mark.parametrize("integrator", ["variational", "paper"])
+@pytest.mark.parametrize("integrator", ["variational", pytest.param("paper", marks=pytest.mark.soak)])
 def test_sweeps_end_where_the_direct_solve_does(integrator: str) -> None:
     """Also after pushing too much: a limit's multiplier takes back what turns out not to be needed."""
     robot = shipped("prismatic_skew")
