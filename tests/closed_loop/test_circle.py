@@ -74,6 +74,17 @@ def test_the_loop_keeps_to_the_circle_and_every_limit(arm: Robot) -> None:
         assert min(track.limits.values()) > 0.1, (name, track.limits)
 
 
+def test_predictive_control_keeps_to_the_circle_too(arm: Robot) -> None:
+    pytest.importorskip("mujoco")
+    found = run(arm, URDF, law="mpc")
+    assert found["undisturbed"].rms() < 1.5e-3
+    assert 0.005 < found["pushed"].error.max() < 0.025 and found["pushed"].rms(5.0) < 1.5e-3
+    for share in ("-20 %", "+20 %"):
+        assert found[f"1 kg, {share}"].rms() < 1.5e-3
+    for name, track in found.items():
+        assert min(track.limits.values()) > 0.1, (name, track.limits)
+
+
 def test_command_writes_table_and_picture(arm: Robot, tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     out = tmp_path / "circle.png"
