@@ -52,7 +52,7 @@ def adam_articulated_body(urdf: Path, joints: list[str]) -> Dynamics:
     computations.set_frame_velocity_representation(adam.Representations.BODY_FIXED_REPRESENTATION)
     algorithms = computations.rbdalgos
 
-    class Held(type(algorithms.math)):  # type: ignore[misc]
+    class Held(type(algorithms.math)):
         def solve(self, a: object, b: object) -> object:
             return self.factory.zeros(6)
 

@@ -84,7 +84,7 @@ def batches(robot: Robot, names: Sequence[str] = FUNCTIONS) -> dict[str, Callabl
         values, seeds = arguments[name]
         function = getattr(robot, name)
 
-        def batch(rows: int, function=function, values=values, seeds=seeds) -> float:  # type: ignore[no-untyped-def]
+        def batch(rows: int, function=function, values=values, seeds=seeds) -> float:
             given = [np.tile(v, (rows, 1)) for v in values]
             bars = {k: np.tile(v, (rows, 1)) for k, v in seeds.items()}
             start = time.perf_counter()

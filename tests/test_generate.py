@@ -235,7 +235,7 @@ def test_bad_input_is_one_message(one: Path, robot: str, options: dict[str, obje
     (one.parent / "text.urdf").write_text("not a robot")
     out = one.parent / "new" / "one"
     with pytest.raises(InputError, match=message):
-        generate(str(one.parent / robot), out=out, **options)  # type: ignore[arg-type]
+        generate(str(one.parent / robot), out=out, **options)
     assert not out.parent.exists()
 
 
@@ -322,7 +322,7 @@ def test_a_failure_while_the_folder_is_exchanged(
     def interrupted(source: object, target: object) -> None:
         if str(target) == str(good) and not str(source).endswith(".old"):
             raise KeyboardInterrupt
-        rename(source, target)  # type: ignore[arg-type]
+        rename(source, target)
 
     monkeypatch.setattr(os, "rename", interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -148,18 +148,9 @@ def _rolled(model: Model) -> StepKernels:
     tree, roll = model.tree, _Roll(model)
     table = numbers(model.alpha, [model.blocks[k] for k in roll.names], "numbers")
     roll.prepare(table)
-    programs = {
-        "start": joint_space.start(tree),
-        "newton": joint_space.newton(tree),
-        "chord": joint_space.chord(tree),
-        "end": joint_space.end(tree),
-        "velocity": joint_space.velocity(tree),
-        "velocity_gradient": joint_space.velocity_gradient(tree),
-        "velocity_newton": joint_space.velocity_newton(tree),
-        "node": joint_space.node(tree),
-        "rate_system": joint_space_jacobian.rate_system(tree),
-        "pose_system": joint_space_jacobian.pose_system_transposed(tree),
-    }
+    programs = joint_step.step_programs(tree)
+    programs["rate_system"] = joint_space_jacobian.rate_system(tree)
+    programs["pose_system"] = joint_space_jacobian.pose_system_transposed(tree)
     for name, program in programs.items():
         roll.forward(name, program)
     roll.plain(kernel(joint_step.node_torque(model), "k_node_torque"), "node_torque")

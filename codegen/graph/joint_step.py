@@ -12,6 +12,7 @@ from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.symbolic import elimination, forces, joint_space, joint_space_jacobian
 from diffpbd.codegen.symbolic.program import Program
+from diffpbd.codegen.symbolic.tree import Tree
 
 RESIDUAL_TOLERANCE: Final = 1e-12
 """[kg·m² and kg·m²/s, scaled] Where the CasADi root finder stops; the emitted C has its own test (see the manifest)."""
@@ -32,11 +33,9 @@ def _kernel(program: Program, name: str, prepared: Prepared) -> ca.Function:
     )
 
 
-def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
-    """Every kernel of a short tree's joint-space step, under the names that templates/joint_step.c.jinja uses."""
-    tree = model.tree
-    prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
-    programs = {
+def step_programs(tree: Tree) -> dict[str, Program]:
+    """What the emitted solver loop calls, short tree or deep, by kernel name."""
+    return {
         "start": joint_space.start(tree),
         "newton": joint_space.newton(tree),
         "chord": joint_space.chord(tree),
@@ -45,10 +44,17 @@ def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
         "velocity_gradient": joint_space.velocity_gradient(tree),
         "velocity_newton": joint_space.velocity_newton(tree),
         "node": joint_space.node(tree),
-        "jacobian": joint_space_jacobian.jacobian(tree),
-        "adjoint": joint_space_jacobian.adjoint(tree),
     }
-    result = [prepare, *(_kernel(program, name, prepared) for name, program in programs.items())]
+
+
+def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
+    """Every kernel of a short tree's joint-space step, under the names that templates/joint_step.c.jinja uses."""
+    tree = model.tree
+    prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
+    own = step_programs(tree)
+    own["jacobian"] = joint_space_jacobian.jacobian(tree)
+    own["adjoint"] = joint_space_jacobian.adjoint(tree)
+    result = [prepare, *(_kernel(program, name, prepared) for name, program in own.items())]
     return [*result, adjoint_parameters(model), node_torque(model), jacobian_alpha(model)]
 
 

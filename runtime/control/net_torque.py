@@ -68,7 +68,7 @@ class NetTorqueMap:
         """Bilinear interpolation [N·m]; beyond the edges the values at the edge, NaN for NaN."""
         if math.isnan(displacement) or math.isnan(velocity):
             return math.nan
-        rows: list[list[float]] = self._rows  # type: ignore[attr-defined]
+        rows: list[list[float]] = self._rows  # type: ignore[attr-defined]  # a cache beside the frozen fields, set in __post_init__
         k, s = _place(displacement, self.displacement, len(rows))
         m, t = _place(velocity, self.velocity, len(rows[0]))
         low, high = rows[k], rows[k + 1]

@@ -66,7 +66,7 @@ def _cluster(scheduler: str) -> Iterator[Map]:
                 return list(client.gather(client.map(function, tasks, pure=False)))
             except DiffpbdError:
                 raise
-            except Exception as error:  # whatever a cluster fails with
+            except Exception as error:  # a task raises on the cluster whatever it likes; said, not hidden
                 raise SolverError(f"--scheduler {scheduler}: a task failed: {type(error).__name__}: {error}.") from None
 
         yield spread

@@ -62,7 +62,7 @@ def test_other_controllers(
 
 
 def test_a_short_nan_in_the_state_is_survived(arm_robot: Robot, graph: Graph, robot: RobotProcess) -> None:
-    nan = lambda: robot.ask(fault="nan", **{"for": 0.04})  # noqa: E731
+    nan = lambda: robot.ask(fault="nan", **{"for": 0.04})  # noqa: E731 one line, used once
     report = execute(arm_robot, graph.uri, owner=GravityOwner.MODEL, action=nan)
     check_audit(held_after(robot), report)
     assert report.reason is Reason.FINISHED
@@ -169,7 +169,7 @@ def test_another_commander_of_the_arm(arm_robot: Robot, graph: Graph, robot: Rob
 def test_ctrl_c_in_every_phase(arm_robot: Robot, graph: Graph, robot: RobotProcess, phase: Phase) -> None:
     if phase is Phase.CHECK:
         robot.ask(fault="freeze")
-    interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)  # noqa: E731
+    interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)  # noqa: E731 one line, used once
     report = execute(arm_robot, graph.uri, phase=phase, after=0.05, action=interrupt)
     answer = held_after(robot)
     check_audit(answer, report)

@@ -32,7 +32,7 @@ def limits(**changed: object) -> Limits:
         "effort": EFFORT, "law_effort": EFFORT, "torque_rate": np.array([500.0, 500.0]),
         "position_margin": 0.1,
     }  # fmt: skip
-    return Limits(**{**values, **changed})  # type: ignore[arg-type]
+    return Limits(**{**values, **changed})
 
 
 def gravity(q: np.ndarray) -> np.ndarray:
@@ -130,7 +130,7 @@ def test_ramp_starts_from_gravity_alone() -> None:
 
 
 def test_law_share_bounds_the_law_and_not_gravity() -> None:
-    heavy = lambda q: np.array([20.0, 5.0])  # noqa: E731
+    heavy = lambda q: np.array([20.0, 5.0])  # noqa: E731 one line, used once
     under = Supervisor(
         impedance(), limits(law_effort=0.1 * EFFORT), Settings(PERIOD, ramp=0.0), owner=GravityOwner.MODEL,
         gravity=heavy,

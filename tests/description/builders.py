@@ -38,14 +38,14 @@ def chain(*kinds: str) -> bytes:
 
 
 def fault_codes(source: bytes, **options: object) -> set[str]:
-    report = check(source, **options)  # type: ignore[arg-type]
+    report = check(source, **options)
     if report.faults:
         with pytest.raises(DescriptionError):
-            read_urdf(source, **options)  # type: ignore[arg-type]
+            read_urdf(source, **options)
     return {fault.code for fault in report.faults}
 
 
 def doubt_codes(source: bytes, **options: object) -> set[str]:
-    report = check(source, **options)  # type: ignore[arg-type]
+    report = check(source, **options)
     assert report.faults == ()
     return {doubt.code for doubt in report.doubts}

@@ -131,7 +131,7 @@ def test_options() -> None:
     assert joined.variants == (*recipe.variants, "variational_jacobi")
     for options in ({"integrator": "x"}, {"solver": "x"}, {"sweeps": 0}, {"friction": "x"}, {"h": -1.0}):
         with pytest.raises(InputError):
-            with_options(recipe, **options)  # type: ignore[arg-type]
+            with_options(recipe, **options)
 
 
 def test_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

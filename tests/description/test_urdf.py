@@ -192,6 +192,6 @@ def test_the_robot_is_a_value() -> None:
     assert found == pickle.loads(pickle.dumps(found))
     assert len({found, read_urdf(chain("revolute", "prismatic"))}) == 1
     with pytest.raises(dataclasses.FrozenInstanceError):
-        found.name = "other"  # type: ignore[misc]
+        found.name = "other"
     assert [each.type.unit for each in found.joints] == ["rad", "m"]
     assert [each.type.effort_unit for each in found.joints] == ["N·m", "N"]

@@ -210,17 +210,17 @@ def check_example(program: Path) -> None:
 
 def test_makefile(pendulum: Path) -> None:
     run = {"cwd": pendulum, "capture_output": True, "text": True}
-    result = subprocess.run(["make", "CFLAGS=-O0"], **run)  # type: ignore[call-overload]
+    result = subprocess.run(["make", "CFLAGS=-O0"], **run)
     assert result.returncode == 0, result.stderr
     check_example(pendulum / "example")
-    subprocess.run(["make", "shared", "CFLAGS=-O0"], check=True, **run)  # type: ignore[call-overload]
+    subprocess.run(["make", "shared", "CFLAGS=-O0"], check=True, **run)
     zero = np.zeros(2)
     from diffpbd.runtime import load
 
     np.testing.assert_array_equal(
         load(pendulum).gravity(zero + 1.0), loaded("double_pendulum").gravity(zero + 1.0)
     )
-    subprocess.run(["make", "clean"], check=True, **run)  # type: ignore[call-overload]
+    subprocess.run(["make", "clean"], check=True, **run)
     left = {path.relative_to(pendulum).as_posix() for path in pendulum.rglob("*") if path.is_file()}
     assert left == {*loaded("double_pendulum").manifest.files, "manifest.json"}
 
@@ -228,8 +228,8 @@ def test_makefile(pendulum: Path) -> None:
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
 def test_cmake(pendulum: Path) -> None:
     quiet = {"check": True, "stdout": subprocess.DEVNULL}
-    subprocess.run(["cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug"], cwd=pendulum, **quiet)  # type: ignore[call-overload]
-    subprocess.run(["cmake", "--build", "build"], cwd=pendulum, **quiet)  # type: ignore[call-overload]
+    subprocess.run(["cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug"], cwd=pendulum, **quiet)
+    subprocess.run(["cmake", "--build", "build"], cwd=pendulum, **quiet)
     check_example(pendulum / "build" / "double_pendulum_example")
 
 

@@ -25,7 +25,7 @@ def test_the_robot_says_what_it_is(twin: Robot, twin_folder: Path) -> None:
     assert repr(twin.joint_step) == "joint_step(p[2], pd[2], u[2], h, alpha[5]) -> p_next[2], pd_next[2]"
     assert twin.folder == twin_folder
     with pytest.raises(AttributeError, match="Did you mean joint_step"):
-        twin.joint_stp  # noqa: B018
+        twin.joint_stp  # noqa: B018 looking it up is the test
     assert pickle.loads(pickle.dumps(twin)).joints == twin.joints
 
 

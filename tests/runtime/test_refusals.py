@@ -67,7 +67,7 @@ def test_outputs_are_distinct_and_writable(tmp_path: Path) -> None:
         ([("--out", tmp_path / ("n" * 300))], [], "name too long"),
     ):
         with pytest.raises(InputError, match=words):
-            distinct(outputs, inputs)  # type: ignore[arg-type]
+            distinct(outputs, inputs)
 
 
 def test_commands_refuse_the_same_file_twice_before_any_work(here: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_failed_decomposition_is_a_solver_error() -> None:
 @pytest.mark.parametrize("bad", [{"shift": np.inf}, {"turn": np.nan}, {"shift": -1.0}, {"turn": 2.0}])
 def test_detachments(bad: dict[str, float]) -> None:
     with pytest.raises(InputError, match="expected a number from 0"):
-        converge("double_pendulum", sweeps=1, **bad)  # type: ignore[arg-type]
+        converge("double_pendulum", sweeps=1, **bad)
 
 
 @pytest.mark.parametrize("command", ["info", "generate", "check"])

@@ -29,7 +29,7 @@ def value_of(name: str, robot: Robot) -> float:
     phi = robot.torque_coefficients(alpha)
     total, rest = 0.0, f" + {name}"
     while rest:
-        sign, factor, column, body = re.match(r" ([+-]) (?:([\d.e-]+) )?(\S+)(?: (\S+))?", rest).groups()  # type: ignore[union-attr]
+        sign, factor, column, body = re.match(r" ([+-]) (?:([\d.e-]+) )?(\S+)(?: (\S+))?", rest).groups()
         if column.startswith("rotor_inertia."):
             rest, own = rest.split(column, 1)[1], alpha[robot.alpha.index(column)]
         else:

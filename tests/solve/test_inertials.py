@@ -88,7 +88,7 @@ def test_the_optimum_is_that_of_the_convex_problem(pendulum: Robot, monkeypatch:
     solve = module._solve
 
     def spy(*arguments: object) -> object:
-        solved.append(solve(*arguments))  # type: ignore[arg-type]
+        solved.append(solve(*arguments))
         return solved[-1]
 
     monkeypatch.setattr(module, "_solve", spy)
@@ -141,7 +141,7 @@ def test_noisy_slow_motion_stays_physical_and_says_so(shared: Path, slow: Robot)
     assert "follows the prior" in reason and float(reason.split()[-1]) > 0.05
     free = identify(slow, runs, ["com", "inertia", "friction"], prior=1e-6)
     assert any("bob is close to its physical limit" in note for note in free.notes)
-    assert {e.name: e.std for e in free.estimates}["inertia.bob.yy"] > 0.05  # type: ignore[operator]
+    assert {e.name: e.std for e in free.estimates}["inertia.bob.yy"] > 0.05
 
 
 def test_starts_on_the_bounds_do_not_stall(shared: Path, slow: Robot) -> None:

@@ -131,6 +131,6 @@ def test_refusals(pendulum: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="expected at most 10 steps, found 40"):
         identify_motion("simultaneous", pendulum, runs, PENDULUM)
     monkeypatch.undo()
-    monkeypatch.setitem(ipopt.OPTIONS["ipopt"], "max_iter", 2)  # type: ignore[index]
+    monkeypatch.setitem(ipopt.OPTIONS["ipopt"], "max_iter", 2)
     with pytest.raises(SolverError, match="Maximum_Iterations_Exceeded"):
         identify_motion("simultaneous", pendulum, runs, PENDULUM)

@@ -220,7 +220,7 @@ def test_settings_and_motions_are_refused() -> None:
         ({"loss": "nodes", "optimizer": "adam"}, "leave --optimizer out"),
     ):
         with pytest.raises(InputError, match=words):
-            Settings(**options)  # type: ignore[arg-type]
+            Settings(**options)
     with pytest.raises(InputError, match="needs 10"):
         estimate(robot, P, PD, H, Settings(horizon=9))
     with pytest.raises(InputError, match="not finite"):
@@ -250,7 +250,7 @@ def test_robots_without_the_step_say_why() -> None:
     _, P, PD = motion(real, real.alpha.defaults)
     functions = {k: f for k, f in real.functions.items() if k not in ("estimate_torque", "joint_step", "node_torque")}
     for mimics, words in (((SimpleNamespace(name="finger"),), "mimic others .finger.*--hold"), ((), "without inertia")):
-        facts = replace(real.manifest, robot=replace(real.manifest.robot, mimics=mimics))  # type: ignore[arg-type]
+        facts = replace(real.manifest, robot=replace(real.manifest.robot, mimics=mimics))
         robot: Any = SimpleNamespace(
             name="r", n=real.n, functions=functions, manifest=facts, alpha=real.alpha,
             gravity=real.gravity, spring_torque=real.spring_torque,

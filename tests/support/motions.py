@@ -40,4 +40,4 @@ def motion(
 
 def samples(robot: Robot, truth: Mapping[str, float], name: str = "run", **options: object) -> list[Samples]:
     """The log as samples, without a filter."""
-    return process(name, motion(robot, truth, **options), EXACT)  # type: ignore[arg-type]
+    return process(name, motion(robot, truth, **options), EXACT)

@@ -291,12 +291,12 @@ class Node:
             for key, _ in self._selector.select(POLL):
                 if not key.data():
                     self._selector.unregister(key.fileobj)
-                    key.fileobj.close()  # type: ignore[union-attr]
+                    key.fileobj.close()  # type: ignore[union-attr]  # sockets alone are registered
         with self._lock:
             for connection, _ in self._arrivals:
                 connection.close()
         for key in list(self._selector.get_map().values()):
             self._selector.unregister(key.fileobj)
-            key.fileobj.close()  # type: ignore[union-attr]
+            key.fileobj.close()  # type: ignore[union-attr]  # sockets alone are registered
         self._wake_write.close()
         self._selector.close()

@@ -29,7 +29,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         )
 
     module = ModuleType("diffpbd.codegen.generate")
-    module.generate = generate  # type: ignore[attr-defined]
+    module.generate = generate
     monkeypatch.setitem(sys.modules, "diffpbd.codegen.generate", module)
     return options
 

@@ -26,7 +26,7 @@ def test_no_lag_and_no_loss_below_the_cutoff() -> None:
     assert np.abs(samples.q - log.q)[middle].max() < 1e-4
     assert np.abs(samples.dq - log.dq)[middle].max() < 3e-4
     assert np.abs(samples.ddq + w**2 * log.q)[middle].max() < 3e-3 * w**2
-    assert len(samples) == 400 and len(samples.smooth(log.tau)) == 400  # type: ignore[arg-type]
+    assert len(samples) == 400 and len(samples.smooth(log.tau)) == 400
     assert samples.trimmed(samples.time)[0] == pytest.approx(1.0)
 
 
@@ -40,7 +40,7 @@ def test_noise_above_the_cutoff_goes() -> None:
 def test_gaps_split_a_log() -> None:
     log = sine(900)
     keep = np.r_[0:300, 310:330, 400:900]
-    gappy = Log(log.time[keep], log.joints, log.q[keep], log.dq[keep], None, log.tau[keep])  # type: ignore[index]
+    gappy = Log(log.time[keep], log.joints, log.q[keep], log.dq[keep], None, log.tau[keep])
     first, second = process("run", gappy, Processing())
     assert (len(first), len(second)) == (300, 500) and second.name == "run part 2"
     assert "between 2 gaps" in first.notes[0] and "20 samples" in first.notes[1]
@@ -50,7 +50,7 @@ def test_gaps_split_a_log() -> None:
 def test_short_gaps_are_closed_on_request() -> None:
     log = sine(900)
     keep = np.setdiff1d(np.arange(900), [100, 200, 201, *range(400, 440)])
-    gappy = Log(log.time[keep], log.joints, log.q[keep], log.dq[keep], None, log.tau[keep])  # type: ignore[index]
+    gappy = Log(log.time[keep], log.joints, log.q[keep], log.dq[keep], None, log.tau[keep])
     assert len(process("run", gappy, Processing(), breaks=[100])) == 2  # two parts are too short
     first, second = process("run", gappy, Processing(bridge=0.035), breaks=[100])
     assert (len(first), len(second)) == (400, 460) and "2 gaps of up to 0.035 s closed" in first.notes[0]
