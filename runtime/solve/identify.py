@@ -14,6 +14,7 @@ from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.parameters import ParameterValues
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import offsets, statistics
+from diffpbd.runtime.solve.cross_validation import leave_one_out
 from diffpbd.runtime.solve.fitting import COARSELY, fit_rounds
 from diffpbd.runtime.solve.outer import sensor_names, unit_of
 from diffpbd.runtime.solve.problem import Problem
@@ -59,6 +60,7 @@ def identify(
     prior: float = PRIOR,
     loss: str = LOSSES[0],
     starts: int = 1,
+    cross_validate: bool = False,
     spread: Map = one_by_one,
     progress: Callable[[str], None] | None = None,
 ) -> Identification:
@@ -66,7 +68,8 @@ def identify(
 
     Least squares of measured minus predicted torque, or Huber's `loss`, each joint weighted by its own residual, within the
     bounds of alpha, inertias physical and drawn to the description with weight `prior`; solved by IPOPT, `starts` times
-    from different points, which `spread` distributes over workers. Raises InputError for recordings or names that do not
+    from different points, and with `cross_validate` once more without each recording; `spread` distributes these over
+    workers. Raises InputError for recordings or names that do not
     fit, SolverError for a failed solve.
     """
     if not train:
@@ -89,6 +92,10 @@ def identify(
         say(f"Solving from {starts} starts")
         tried = ends(robot, train, selection, base, prior=prior, huber=huber, starts=starts, spread=spread)
         seed = tried[0].seed
+    left_out: dict[str, float] | None = None
+    if cross_validate:
+        say(f"Solving {len(train)} times without one of the recordings")
+        left_out = leave_one_out(robot, train, selection, base, prior=prior, huber=huber, spread=spread)
     fitted = fit_rounds(robot, train, selection, base, prior=prior, huber=huber, say=say, seed=seed)
     problem, unknowns, x = fitted.problem, fitted.unknowns, fitted.x.copy()
     bounds = statistics.on_bounds(problem, x)
@@ -123,6 +130,7 @@ def identify(
         processing=samples.processing,
         notes=tuple(notes),
         base=found.base,
+        left_out=left_out,
     )
 
 

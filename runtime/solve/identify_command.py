@@ -22,7 +22,7 @@ from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.forms import identify_motion
 from diffpbd.runtime.solve.identify import LOSSES, PRIOR, identify
-from diffpbd.runtime.solve.result import COMBINATION, Errors, Identification
+from diffpbd.runtime.solve.result import COMBINATION, Identification
 from diffpbd.runtime.solve.workers import Map, one_by_one, workers
 
 __all__ = ["command", "read_recordings", "summary"]
@@ -64,6 +64,7 @@ class _ManyValidationLogs(click.Command):
 @click.option("--prior", type=float, default=PRIOR, metavar="W", help=f"Pull of inertials to the description ({PRIOR:g}).")
 @click.option("--loss", type=click.Choice(list(LOSSES)), default=LOSSES[0], help="Huber's takes outliers lightly.")
 @click.option("--starts", type=click.IntRange(min=1), default=1, metavar="N", help="Solve from N starts, keep the best (1).")
+@click.option("--leave-one-out", is_flag=True, help="Also fit without each recording in turn and test on it (torque form).")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Processes for logs and starts (1).")
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share the files, instead of --jobs.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of the logs.")
@@ -86,6 +87,7 @@ def command(
     prior: float,
     loss: str,
     starts: int,
+    leave_one_out: bool,
     jobs: int,
     scheduler: str | None,
     column_map: str | None,
@@ -109,6 +111,8 @@ def command(
     processing = Processing(cutoff=cutoff or None, trim=trim, bridge=bridge)
     if split is not None and not 0.0 < split < 1.0:  # NaN too
         raise InputError(f"--split: expected a share between 0 and 1, found {split:g}.")
+    if leave_one_out and form != "torque":
+        raise InputError(f"--leave-one-out belongs to --form torque; with --form {form} use --validate or --split.")
     columns = read_column_map(column_map) if column_map is not None else {}
     reading = Reading(rate, columns, torque, topic)
     with workers(jobs, scheduler) as spread, progress() as say:
@@ -116,6 +120,7 @@ def command(
         held = rest + read_recordings(loaded, validate, reading, processing, spread=spread)[0]
         options: dict[str, Any] = {"prior": prior, "loss": loss, "starts": starts, "spread": spread, "progress": say}
         if form == "torque":
+            options["cross_validate"] = leave_one_out
             result = identify(loaded, train, fit.split(","), validate=held, start=params, **options)
         else:
             result = identify_motion(form, loaded, train, fit.split(","), validate=held, start=params, progress=say)
@@ -209,7 +214,7 @@ def summary(result: Identification) -> str:
         lines += [f"{number(e.value, 5):>12} ± {number(e.std, 2):<8} {e.unit:<6} {e.name}" for e in result.base]
     if result.lost:
         lines += ["\nNot identifiable:", *_lost(result)]
-    lines += ["", _errors(result.joints, result.train, result.validate)]
+    lines += ["", _errors(result)]
     return "\n".join(lines)
 
 
@@ -223,11 +228,16 @@ def _lost(result: Identification) -> list[str]:
     return lines
 
 
-def _errors(joints: Sequence[str], train: Errors, held: Errors | None) -> str:
+def _errors(result: Identification) -> str:
+    joints, train, held = result.joints, result.train, result.validate
     header = ["joint", "train RMSE", "bias"]
     rows = [[j, number(train.rmse[j], 3), number(train.bias[j], 2)] for j in joints]
     if held is not None:
         header += ["validate RMSE", "bias", "about the bias"]
         for row, j in zip(rows, joints, strict=True):
             row += [number(held.rmse[j], 3), number(held.bias[j], 2), number(held.centred[j], 3)]
+    if result.left_out is not None:
+        header.append("leave one out")
+        for row, j in zip(rows, joints, strict=True):
+            row.append(number(result.left_out[j], 3))
     return table(header, rows)
