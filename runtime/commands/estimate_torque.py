@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
@@ -54,7 +55,7 @@ LAG_SAID = 0.25
     help="The log's dq columns, or central differences of the filtered positions.",
 )
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
-@click.option("--rate", type=float, metavar="HZ", help="Sampling rate of a log without a time column.")
+@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a log without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter of the log (5); 0: none.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option(

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 import numpy as np
 
+from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.tables import number, table
-from diffpbd.runtime.files import distinct
+from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import Log, read_column_map, write_log
 
 __all__ = ["command"]
@@ -18,7 +19,7 @@ __all__ = ["command"]
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--robot", metavar="ROBOT", help="Takes the joints of this generated robot.")
 @click.option("--joints", metavar="A,B,…", help="Takes these joints (default: all).")
-@click.option("--rate", type=float, metavar="HZ", help="Sampling rate of logs without a time column.")
+@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of logs without a time column.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of the logs.")
 @click.option("--torque", metavar="FIELD", help="The signal that is the joint torque, such as actual_effort.")
 @click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints.")
@@ -44,12 +45,13 @@ def command(
     Samples without a value or with a bad stamp are left out and counted, gaps split a recording in parts, and each part is
     filtered without delay and differentiated. --out writes the parts: time [s], q_, dq_, ddq_, tau_ (SI units).
     """
-    from diffpbd.runtime.commands.locate import open_robot
+    from diffpbd.runtime.commands.locate import open_robot, robot_files
     from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of
     from diffpbd.runtime.logs.recording import Reading, joints_in, read_recording
 
-    read = [("LOG", path) for path in logs]
-    distinct([("--out", out)], [*read, ("--map", column_map)])
+    read: list[Named] = [("LOG", path) for path in logs]
+    read += [("--map", column_map), *(robot_files(robot) if robot is not None else [])]
+    distinct([("--out", out)], read)
     processing = Processing(cutoff=cutoff or None, trim=trim, bridge=bridge)
     reading = Reading(rate, read_column_map(column_map) if column_map is not None else {}, torque, topic)
     wanted = open_robot(robot).joints if robot is not None else tuple(joints.split(",")) if joints else None

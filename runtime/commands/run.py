@@ -20,16 +20,17 @@ from diffpbd.runtime.baxter.description import compare_description, tighter_limi
 from diffpbd.runtime.baxter.errors import GraphError, RefusedError
 from diffpbd.runtime.baxter.loop import SUPPRESS_PERIOD, Run, RunOptions
 from diffpbd.runtime.baxter.program import ProgramController
-from diffpbd.runtime.baxter.recorder import Recorder
+from diffpbd.runtime.baxter.recorder import Recorder, configuration_file
 from diffpbd.runtime.baxter.replay import replay
 from diffpbd.runtime.baxter.ros1 import Node
 from diffpbd.runtime.baxter.stopping import Reason, Report, StopRequest
-from diffpbd.runtime.commands.locate import open_robot, parse_state
+from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mpc import parse_weights
+from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real
 from diffpbd.runtime.commands.run_laws import cartesian_settings, net_torque_settings
 from diffpbd.runtime.control import GravitySettings, Limits, Mode, Settings, check_gravity
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import parse_json, read_json
+from diffpbd.runtime.files import distinct, parse_json, read_json
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.robot import Robot
 
@@ -42,8 +43,11 @@ STIFFNESS = {"s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.
 """N·m/rad by joint; the paper's 30 at the shoulder, less where the effort limits are lower."""
 DAMPING = {"s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2}
 """N·m·s/rad by joint."""
+JSON_OPTIONS = ("goal", "weights", "stiffness", "damping", "tip-offset", "tip-stiffness")
+"""Those that take JSON or a file of it."""
 REPLY_SHARE = 0.5
 """Share of a period that a controller program may take for its reply."""
+LONGEST_RAMP = 60.0  # s
 LEAD_DAMPING = 0.2
 """Share of DAMPING that the gravity controller keeps, so that a led arm does not coast."""
 
@@ -57,14 +61,14 @@ LEAD_DAMPING = 0.2
 @click.option("--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1")
 @click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
 @click.option("--from", "source", metavar="LOG", help="With --transport replay: the log to replay.")
-@click.option("--rate", type=click.FloatRange(100, 1000), default=250.0, help="Control ticks a second.")
-@click.option("--duration", type=click.FloatRange(min=0), metavar="S", help="Default: until Ctrl-C.")
+@click.option("--rate", type=Real(100, 1000), default=250.0, help="Control ticks a second.")
+@click.option("--duration", type=DURATION, metavar="S", help="Default: until Ctrl-C.")
 @click.option("--log", metavar="OUT", help="OUT.bag (everything) or OUT.csv (ticks).")
 @click.option("--gravity", type=click.Choice(["robot", "model"]), default="robot", help="Gravity's one owner.")
 @click.option("--without-spring", is_flag=True, help="With --gravity model: the arm needs no S1 spring term.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--goal", metavar="JSON", help="Impedance, mpc: goal [rad] by joint; others stay where they start.")
-@click.option("--goal-speed", type=float, default=0.2, help="Impedance, mpc: speed towards the goal [rad/s]; cartesian: [m/s].")
+@click.option("--goal-speed", type=SPEED, default=0.2, help="Impedance, mpc: speed towards the goal [rad/s]; cartesian: [m/s].")
 @click.option("--reference", metavar="LOG", help="MPC: q_ and dq_ columns to follow instead of a goal.")
 @click.option("--horizon", type=click.IntRange(1, 50), default=20, help="MPC: steps of one tick planned ahead.")
 @click.option("--weights", metavar="JSON", help='MPC: cost, such as {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "end": 1}.')
@@ -72,19 +76,19 @@ LEAD_DAMPING = 0.2
 @click.option("--stiffness", metavar="JSON", help="Impedance: [N·m/rad], a list or by joint.")
 @click.option("--damping", metavar="JSON", help="Impedance and gravity: [N·m·s/rad], a list or by joint.")
 @click.option("--net-torque-map", metavar="FILE", help="Impedance: a map of `diffpbd net-torque-map` (.json) to add.")
-@click.option("--scaling", type=click.FloatRange(0, 1), default=0.1, help="Impedance: share of the map's torque.")
+@click.option("--scaling", type=Real(0, 1), default=0.1, help="Impedance: share of the map's torque.")
 @click.option("--tip-offset", metavar="JSON", help="Cartesian: way of the tip from its start [m], world axes.")
 @click.option("--tip-stiffness", metavar="JSON", help="Cartesian: three [N/m], three [N·m/rad], world axes.")
 @click.option(
-    "--torque-share", type=click.FloatRange(0, 1, min_open=True), default=0.1,
+    "--torque-share", type=Real(0, 1, min_open=True), default=0.1,
     help="Share of the effort limits that the law may use beyond gravity.",
 )  # fmt: skip
-@click.option("--ramp", type=click.FloatRange(min=0), default=1.0, help="Seconds in which the law comes in.")
+@click.option("--ramp", type=Real(0, LONGEST_RAMP), default=1.0, help="Seconds in which the law comes in.")
 @click.option("--enable", is_flag=True, help="Enable the robot if it is disabled.")
 @click.option("--allow-mismatch", is_flag=True, help="Run although description or holding torque differ.")
 @click.option("--allow-others", is_flag=True, help="Run although another node publishes this arm's commands.")
 @click.option("--view", is_flag=True, help="Serve a page with the arm on 127.0.0.1.")
-@click.option("--view-port", type=int, default=8080, help="Port of the page.")
+@click.option("--view-port", type=PORT, default=8080, help="Port of the page.")
 def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
     """Run a controller on a Baxter arm, safely; ROBOT is the generated robot of that arm.
 
@@ -92,6 +96,11 @@ def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
     stop: position mode at the measured pose. With --transport replay a log of a run is fed through the same
     controller, and the commands are compared bit for bit.
     """
+    if options["log"]:
+        written = [("--log", options["log"]), ("--log's configuration", configuration_file(options["log"]))]
+        read = [(f"--{key}", options[key.replace("-", "_")]) for key in ("params", "reference", "net-torque-map")]
+        read += [(f"--{key}", state_file(options[key.replace("-", "_")])) for key in JSON_OPTIONS]
+        distinct(written, [*read, ("--from", options["source"]), *robot_files(robot)])
     generated = open_robot(robot)
     if options["transport"] == "replay":
         if not options["source"]:

@@ -19,6 +19,7 @@ from diffpbd.runtime.baxter.simulated.plant import Plant
 from diffpbd.runtime.baxter.simulated.robot import SimulatedBaxter
 from diffpbd.runtime.baxter.stopping import StopRequest
 from diffpbd.runtime.commands.locate import parse_state
+from diffpbd.runtime.commands.numbers import DURATION, PORT
 from diffpbd.runtime.errors import InputError
 
 __all__ = ["command", "find_description"]
@@ -42,12 +43,12 @@ def find_description(robot: str) -> Path:
 @click.command("sim-baxter")
 @click.argument("robot", default="baxter")
 @click.option("--master", metavar="URI", help="An existing ROS master; by default one is started here.")
-@click.option("--port", type=int, default=0, help="Of the master started here (default: a free one).")
+@click.option("--port", type=PORT, default=0, help="Of the master started here (default: a free one).")
 @click.option("--rate", type=click.IntRange(1, 1000), default=100, help="Joint states a second.")
 @click.option("--pose", metavar="JSON", help="Start pose [rad]: a list or an object of joint names.")
 @click.option("--enabled", is_flag=True, help="Start with the motors enabled.")
 @click.option("--disable-on-timeout", is_flag=True, help="As older robot software: no hold, but off.")
-@click.option("--duration", type=float, metavar="S", help="End by itself (default: at Ctrl-C).")
+@click.option("--duration", type=DURATION, metavar="S", help="End by itself (default: at Ctrl-C).")
 def command(
     robot: str,
     master: str | None,

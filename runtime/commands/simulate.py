@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
@@ -26,7 +27,7 @@ __all__ = ["command", "summary"]
 )
 @click.option("--dq0", metavar="JSON", help="Start rates, as --q0.")
 @click.option("--torque", default="zero", metavar="zero|gravity|LOG", help="Torque held during each step.")
-@click.option("--rate", type=float, metavar="HZ", help="Sampling rate of a LOG without a time column.")
+@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without a time column.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option(
     "--order", type=click.Choice(["2", "4"]), default="2", help="4: Suzuki composition; no friction."

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.commands.numbers import COUNT, RATE
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
@@ -54,7 +55,7 @@ class _ManyValidationLogs(click.Command):
 @click.option("--fit", required=True, metavar="LIST", help="Such as friction,spring; see below.")
 @click.option("--validate", multiple=True, metavar="LOG...", help="Logs to test on, up to the next option.")
 @click.option("--form", type=click.Choice(["torque", "shooting", "simultaneous"]), default="torque", help="The formulation.")
-@click.option("--rate", type=float, metavar="HZ", help="Sampling rate of logs without a time column.")
+@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of logs without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none.")
 @click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering.")
 @click.option("--bridge", type=float, default=0.0, metavar="S", help="Close gaps up to this long instead of splitting there.")
@@ -63,8 +64,8 @@ class _ManyValidationLogs(click.Command):
 @click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints.")
 @click.option("--prior", type=float, default=PRIOR, metavar="W", help=f"Pull of inertials to the description ({PRIOR:g}).")
 @click.option("--loss", type=click.Choice(list(LOSSES)), default=LOSSES[0], help="Huber's takes outliers lightly.")
-@click.option("--starts", type=click.IntRange(min=1), default=1, metavar="N", help="Solve from N starts, keep the best (1).")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Processes for logs and starts (1).")
+@click.option("--starts", type=COUNT, default=1, metavar="N", help="Solve from N starts, keep the best (1).")
+@click.option("--jobs", type=COUNT, default=1, metavar="N", help="Processes for logs and starts (1).")
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share the files, instead of --jobs.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of the logs.")
 @click.option("--params", metavar="FILE", help="Values of the other entries of alpha, and the start.")
