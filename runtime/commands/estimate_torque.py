@@ -9,13 +9,14 @@ import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.numbers import RATE
+from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
+from diffpbd.runtime.live import Loop, live_line
 from diffpbd.runtime.logs.csv import Log, read_column_map, read_log, write_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.identify_command import progress
 from diffpbd.runtime.solve.torque_errors import TorqueErrors, rate_lag
 from diffpbd.runtime.solve.torque_estimation import (
     FRICTIONS,
@@ -66,7 +67,8 @@ LAG_SAID = 0.25
     help="Written as tau: what the sensor reads, or the joint's true torque (without torque_offset).",
 )
 @click.option("--out", required=True, metavar="TORQUES.csv", help="The log to write (.gz allowed).")
-@click.option("--plot", metavar="OUT.png", help="Estimated and recorded torques.")
+@plot_option("Estimated and recorded torques.")
+@live_option
 def command(
     robot: str,
     log: str,
@@ -85,6 +87,7 @@ def command(
     torque: str,
     out: str,
     plot: str | None,
+    live: bool,
 ) -> None:
     """Estimate the joint torques [N·m or N] of the generated ROBOT from a recorded motion.
 
@@ -113,12 +116,14 @@ def command(
     for part in parts:  # before any work
         check_motion(loaded, part.q, part.dq, 2 if loss == NODES else horizon, part.name)
     found = []
-    with progress() as say:
+    loop = Loop(sum(len(part.q) - 1 for part in parts), "step")
+    with live_line(loop, wanted=live and loss != NODES) as shown:
+        say = loop.say if shown else click.echo
         for part in parts:
             found.append(
                 estimate(
                     loaded, part.q, part.dq, 1.0 / part.rate, settings, alpha=alpha, time=part.time, where=part.name,
-                    progress=say,
+                    progress=say, loop=loop,
                 )
             )  # fmt: skip
     if plot is not None:

@@ -3,53 +3,42 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import click
-import numpy as np
 
 from diffpbd.runtime.baxter.arm import BaxterArm
-from diffpbd.runtime.baxter.configuration import Configuration, has_spring, limits_of
+from diffpbd.runtime.baxter.configuration import Configuration
 from diffpbd.runtime.baxter.description import compare_description, tighter_limits
 from diffpbd.runtime.baxter.errors import GraphError, RefusedError
-from diffpbd.runtime.baxter.loop import SUPPRESS_PERIOD, Run, RunOptions
+from diffpbd.runtime.baxter.loop import Run, RunOptions
 from diffpbd.runtime.baxter.program import ProgramController
 from diffpbd.runtime.baxter.recorder import Recorder, configuration_file
 from diffpbd.runtime.baxter.replay import replay
 from diffpbd.runtime.baxter.ros1 import Node
+from diffpbd.runtime.baxter.status import RunStatus
 from diffpbd.runtime.baxter.stopping import Reason, Report, StopRequest
-from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
-from diffpbd.runtime.commands.mpc import parse_weights
+from diffpbd.runtime.commands.locate import open_robot, robot_files, state_file
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real
-from diffpbd.runtime.commands.run_laws import cartesian_settings, net_torque_settings
-from diffpbd.runtime.control import GravitySettings, Limits, Mode, Settings, check_gravity
+from diffpbd.runtime.commands.options import live_option
+from diffpbd.runtime.commands.run_laws import configured
+from diffpbd.runtime.control import Limits
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import distinct, parse_json, read_json
-from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.files import distinct
+from diffpbd.runtime.live import live_line
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["command"]
 
 EXIT_STOPPED = 1
 EXIT_INTERRUPTED = 130  # 128 + SIGINT
-LIVE_PERIOD = 1.0  # s between two status lines on a terminal
-STIFFNESS = {"s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.0, "w2": 5.0}
-"""N·m/rad by joint; the paper's 30 at the shoulder, less where the effort limits are lower."""
-DAMPING = {"s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2}
-"""N·m·s/rad by joint."""
 JSON_OPTIONS = ("goal", "weights", "stiffness", "damping", "tip-offset", "tip-stiffness")
 """Those that take JSON or a file of it."""
-REPLY_SHARE = 0.5
-"""Share of a period that a controller program may take for its reply."""
 LONGEST_RAMP = 60.0  # s
-LEAD_DAMPING = 0.2
-"""Share of DAMPING that the gravity controller keeps, so that a led arm does not coast."""
 
 
 @click.command("run")
@@ -88,6 +77,7 @@ LEAD_DAMPING = 0.2
 @click.option("--allow-mismatch", is_flag=True, help="Run although description or holding torque differ.")
 @click.option("--allow-others", is_flag=True, help="Run although another node publishes this arm's commands.")
 @click.option("--view", is_flag=True, help="Serve a page with the arm on 127.0.0.1.")
+@live_option
 @click.option("--view-port", type=PORT, default=8080, help="Port of the page.")
 def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
     """Run a controller on a Baxter arm, safely; ROBOT is the generated robot of that arm.
@@ -112,7 +102,7 @@ def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
         return
     if options["source"]:
         raise click.UsageError("--from is for --transport replay.")
-    configuration = _configuration(generated, options)
+    configuration = configured(generated, options)
     with contextlib.ExitStack() as stack:
         master = options["master"]
         if options["transport"] == "simulated":
@@ -164,80 +154,11 @@ def _run(
             ),
             recorder=recorder, stop=stop, observer=observer,
         )  # fmt: skip
-        stack.enter_context(_live(run))
+        stack.enter_context(live_line(RunStatus(run), wanted=options["live"]))
         report = run.execute()
     if recorder is not None and recorder.failure and report.good:
         report.reason, report.text = Reason.LOG_FAILED, recorder.failure
     return report
-
-
-def _configuration(robot: Robot, options: dict[str, Any]) -> Configuration:
-    alpha = robot.alpha.vector(options["params"])
-    model = options["gravity"] == "model"
-    mode = Mode.POSITION if options["controller"] == "hold" else Mode.TORQUE
-    owner = check_gravity(GravitySettings(
-        mode=mode, add_model_gravity=model, suppress_robot=model,
-        suppress_rate=1.0 / SUPPRESS_PERIOD if model else 0.0, spring_in_model=has_spring(robot, alpha),
-        without_spring_confirmed=options["without_spring"],
-    ))  # fmt: skip
-    damping = _gains(robot, options["damping"], "--damping", DAMPING)
-    controller: dict[str, Any] = {"name": options["controller"]}
-    if options["controller"] == "gravity":
-        share = LEAD_DAMPING if options["damping"] is None else 1.0
-        controller["damping"] = (share * damping).tolist()
-    elif options["controller"] == "impedance":
-        stiffness = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
-        controller |= {
-            "stiffness": stiffness.tolist(), "damping": damping.tolist(),
-            "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"],
-        }  # fmt: skip
-        controller |= net_torque_settings(options)
-    elif options["controller"] == "cartesian":
-        posture = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
-        controller |= cartesian_settings(options, posture.tolist(), damping.tolist())
-    elif options["controller"] == "mpc":
-        controller |= _mpc(robot, options)
-    elif options["controller"] == "program":
-        if not options["program"]:
-            raise click.UsageError("--controller program needs --program COMMAND.")
-        controller |= {"command": shlex.split(options["program"]), "timeout": REPLY_SHARE / options["rate"]}
-    return Configuration(
-        robot.name, robot.manifest.abi_hash, robot.joints, controller, owner, alpha,
-        limits_of(robot, torque_share=options["torque_share"]),
-        Settings(1.0 / options["rate"], ramp=options["ramp"]),
-    )  # fmt: skip
-
-
-def _mpc(robot: Robot, options: dict[str, Any]) -> dict[str, Any]:
-    """Settings of the mpc controller."""
-    if options["reference"] and options["goal"]:
-        raise click.UsageError("--reference and --goal are two references; expected one.")
-    settings: dict[str, Any] = {
-        "horizon": options["horizon"], "delay": options["delay"], "goal_speed": options["goal_speed"],
-        "weights": None if options["weights"] is None else parse_weights(options["weights"]),
-        "goal": None if options["reference"] else _goal(robot, options["goal"]), "reference": None,
-    }  # fmt: skip
-    if options["reference"]:
-        log = read_log(options["reference"]).select(robot.joints)
-        settings["reference"] = {"time": log.time.tolist(), "q": log.q.tolist(), "dq": log.dq.tolist()}
-    return settings
-
-
-def _gains(robot: Robot, text: str | None, option: str, default: dict[str, float]) -> Any:
-    if text is not None:
-        return np.array(parse_state(text, option, robot.joints))
-    return np.array([default.get(joint.split("_")[-1], min(default.values())) for joint in robot.joints])
-
-
-def _goal(robot: Robot, text: str | None) -> list[float | None]:
-    """The goals by joint; None for a joint that stays at its start pose."""
-    if text is None:
-        return [None] * robot.n
-    data = parse_json(text, "--goal") if text.lstrip().startswith(("[", "{")) else read_json(text)
-    goal = parse_state(text, "--goal", robot.joints)
-    if isinstance(data, dict):
-        return [goal[k] if joint in data else None for k, joint in enumerate(robot.joints)]
-    return list(goal)
 
 
 def _compared(node: Node, robot: Robot, limits: Limits, allow: bool) -> Limits:
@@ -266,7 +187,7 @@ def _simulated(robot: str) -> Iterator[str]:
     """A simulated Baxter in a process of its own; its master's address."""
     name = Path(robot).name
     process = subprocess.Popen(
-        [sys.executable, "-m", "diffpbd.runtime.cli", "sim-baxter", name], stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "diffpbd.runtime.cli", "sim-baxter", "--no-live", name], stdout=subprocess.PIPE, text=True,
         start_new_session=True,
     )  # fmt: skip
     assert process.stdout is not None
@@ -279,25 +200,3 @@ def _simulated(robot: str) -> Iterator[str]:
         process.terminate()
         process.wait(10.0)
         process.stdout.close()
-
-
-@contextlib.contextmanager
-def _live(run: Run) -> Iterator[None]:
-    """A status line a second on a terminal."""
-    end = threading.Event()
-
-    def show() -> None:
-        while not end.wait(LIVE_PERIOD):
-            report = run.report
-            click.echo(
-                f"{run.phase.value:6s} {report.ticks} ticks, latency {report.latency}, "
-                f"skipped {report.overruns}", err=True,
-            )  # fmt: skip
-
-    thread = threading.Thread(target=show, daemon=True)
-    if sys.stderr.isatty():
-        thread.start()
-    try:
-        yield
-    finally:
-        end.set()

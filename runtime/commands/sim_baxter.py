@@ -17,10 +17,13 @@ from diffpbd.runtime.baxter.ros1.master_server import LocalMaster
 from diffpbd.runtime.baxter.simulated.node import SimulatedNode, description
 from diffpbd.runtime.baxter.simulated.plant import Plant
 from diffpbd.runtime.baxter.simulated.robot import SimulatedBaxter
+from diffpbd.runtime.baxter.simulated.status import SimulatedStatus
 from diffpbd.runtime.baxter.stopping import StopRequest
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.numbers import DURATION, PORT
+from diffpbd.runtime.commands.options import live_option
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.live import live_line
 
 __all__ = ["command", "find_description"]
 
@@ -49,6 +52,7 @@ def find_description(robot: str) -> Path:
 @click.option("--enabled", is_flag=True, help="Start with the motors enabled.")
 @click.option("--disable-on-timeout", is_flag=True, help="As older robot software: no hold, but off.")
 @click.option("--duration", type=DURATION, metavar="S", help="End by itself (default: at Ctrl-C).")
+@live_option
 def command(
     robot: str,
     master: str | None,
@@ -58,6 +62,7 @@ def command(
     enabled: bool,
     disable_on_timeout: bool,
     duration: float | None,
+    live: bool,
 ) -> None:
     """Simulate a Baxter arm on a ROS 1 graph: the same topics, timeouts and gravity compensation.
 
@@ -79,8 +84,9 @@ def command(
         click.echo(f"ROS_MASTER_URI={uri}")
         end = None if duration is None else time.monotonic() + duration
         try:
-            while thread.is_alive() and not stop.text and (end is None or time.monotonic() < end):
-                time.sleep(POLL)
+            with live_line(SimulatedStatus(node, duration), wanted=live):
+                while thread.is_alive() and not stop.text and (end is None or time.monotonic() < end):
+                    time.sleep(POLL)
         finally:
             node.close()
             thread.join(1.0)

@@ -10,6 +10,7 @@ own rates to the ω term. Its first torque is kept and the window moves on by a 
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.live import Loop
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot
 
@@ -157,14 +159,15 @@ def estimate(
     time: FloatArray | None = None,
     where: str = "the log",
     progress: Say | None = None,
+    loop: Loop | None = None,
 ) -> Estimate:
     """Torques that make the motion q, dq (samples, n) [rad or m and 1/s], sampled every h [s], from `joint_step`.
 
     Friction of a step acts at its end. With `friction` "recorded" it is taken at the recorded rate: the same at an exact fit,
     and well posed where a joint hardly moves, where friction takes up any torque and the difference between recorded rates
     and positions would decide it. With "step" the windows' steps are `joint_step` to the letter; ADAM's always are.
-    The windows at the end are as short as what is left. Raises InputError for a motion or robot that does not fit,
-    SolverError where a step fails.
+    The windows at the end are as short as what is left. `loop` counts the steps.
+    Raises InputError for a motion or robot that does not fit, SolverError where a step fails.
     """
     settings = settings or Settings()
     p, pd = np.asarray(q, dtype=np.float64), np.asarray(dq, dtype=np.float64)
@@ -181,9 +184,9 @@ def estimate(
         from diffpbd.runtime.solve.torque_estimation_adam import Lane, descend
 
         lane = Lane(settings.start, settings.lambdas, settings.horizon, settings.carry)
-        found = descend(robot, p, pd, h, [lane], values, progress=progress)[0]
+        found = descend(robot, p, pd, h, [lane], values, progress=progress, loop=loop)[0]
         return Estimate(at[:-1], found.q, found.dq, found.u, offset, h, True, found.loss)
-    return _gauss_newton(robot, p, pd, h, settings, values, offset, at, progress)
+    return _gauss_newton(robot, p, pd, h, settings, values, offset, at, progress, loop)
 
 
 def _require(robot: Robot, name: str) -> None:
@@ -236,6 +239,7 @@ def _gauss_newton(
     offset: FloatArray,
     time: FloatArray,
     progress: Say | None,
+    loop: Loop | None,
 ) -> Estimate:
     _require(robot, "estimate_torque")
     solve, count, weights = robot.functions["estimate_torque"], len(p) - 1, settings.lambdas
@@ -245,6 +249,7 @@ def _gauss_newton(
     for k in range(count):
         steps = min(settings.horizon, count - k)
         ends = slice(k + 1, k + 1 + steps)
+        begin = clock.perf_counter()
         guess = window_start(settings.start, held[k : k + steps], before, window, steps)
         try:
             found = solve(*state, guess, p[ends], pd[ends], before, weights, known, h, alpha)
@@ -255,6 +260,8 @@ def _gauss_newton(
         u[k], loss[k] = before, found.loss[0]
         unsettled += int(found.change[0] > SETTLED * (1.0 + np.abs(window).max()))
         state = (found.P[1], found.PD[1]) if settings.carry else (p[k + 1], pd[k + 1])
+        if loop is not None:
+            loop.add(clock.perf_counter() - begin)
         if progress is not None and (k + 1) % REPORTED_STEPS == 0:
             progress(f"{k + 1} of {count} steps")
     return Estimate(time[:-1], q, dq, u, offset, h, True, loss, unsettled)

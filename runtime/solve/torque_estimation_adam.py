@@ -7,6 +7,7 @@ last iterate is kept, and 120 iterations are made from zero torque and in window
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.live import Loop
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.torque_estimation import hold, window_start
 
@@ -78,6 +80,7 @@ def descend(
     alpha: FloatArray,
     *,
     progress: Callable[[str], None] | None = None,
+    loop: Loop | None = None,
 ) -> list[Descent]:
     """Run lanes of one horizon side by side over the motion p, pd (samples, n); `estimate` refuses motions that do not fit."""
     for name in (STEP, f"vjp_{STEP}"):
@@ -89,7 +92,7 @@ def descend(
     sweeps = robot.manifest.recipe.sweeps.get(STEP.removeprefix("step_"))
     if sweeps != SWEEPS and progress is not None:
         progress(f"{robot.name} was generated with {sweeps} sweeps; the published setting is {SWEEPS}")
-    return _Descents(robot, p, pd, h, lanes, alpha).run(progress)
+    return _Descents(robot, p, pd, h, lanes, alpha).run(progress, loop)
 
 
 class _Descents:
@@ -110,7 +113,7 @@ class _Descents:
         self.iterations = np.array([lane.iterations for lane in lanes])
         self.step, self.pull = robot.functions[STEP], robot.functions[f"vjp_{STEP}"]
 
-    def run(self, progress: Callable[[str], None] | None) -> list[Descent]:
+    def run(self, progress: Callable[[str], None] | None, loop: Loop | None = None) -> list[Descent]:
         count, rows, n = len(self.p) - 1, len(self.lanes), self.robot.n
         q, dq, u, losses = (np.empty((count, rows, *shape)) for shape in ((n,), (n,), (n,), ()))
         xi = np.repeat(self.xi[:1], rows, axis=0)
@@ -118,6 +121,7 @@ class _Descents:
         before = np.repeat(self.held[:1], rows, axis=0)
         window: FloatArray | None = None
         for k in range(count):
+            begin = clock.perf_counter()
             steps = min(self.horizon, count - k)
             guess = np.array(
                 [
@@ -138,6 +142,8 @@ class _Descents:
             before = window[:, 0]
             u[k] = before
             xi = np.where(carried, after, self.xi[k + 1])
+            if loop is not None:
+                loop.add(clock.perf_counter() - begin)
             if progress is not None and (k + 1) % REPORTED_STEPS == 0:
                 progress(f"ADAM: {k + 1} of {count} steps")
         return [Descent(q[:, r], dq[:, r], u[:, r], losses[:, r]) for r in range(rows)]

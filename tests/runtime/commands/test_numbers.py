@@ -49,7 +49,7 @@ def test_every_number_has_both_ends() -> None:
         (("generate", "x", "--sweeps", "1001"), "1<=x<=1000"),
         (("reproduce", "convergence", "--sweeps", "1000000000"), "1<=x<=1000"),
         (("mpc", "x", "--out", "a", "--goal-speed", "nan"), "nan is not a finite number"),
-        (("run", "x", "--duration", "inf"), "0.0<x<=1e+07"),
+        (("run", "x", "--duration", "inf"), "0.0<x<=10000000.0"),
         (("run", "x", "--torque-share", "nan"), "nan is not a finite number"),
         (("run", "x", "--view-port", "65536"), "0<=x<=65535"),
         (("sim-baxter", "--port", "-1"), "0<=x<=65535"),
@@ -58,4 +58,4 @@ def test_every_number_has_both_ends() -> None:
 )
 def test_beyond_them_is_wrong_usage(words: tuple[str, ...], message: str) -> None:
     result = CliRunner().invoke(cli.cli, words)
-    assert result.exit_code == 2 and words[-2] in result.stderr and message in result.stderr.replace("10000000.0", "1e+07"), result.stderr
+    assert result.exit_code == 2 and words[-2] in result.stderr and message in result.stderr, result.stderr
