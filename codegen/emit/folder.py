@@ -84,9 +84,8 @@ def write_folder(
         mpc.add_mpc(emission, model.tree.freedoms, len(model.entries))
         graphs["joint_step"] = joint_step.casadi_function(model)
         seconds["joint_step"], clock = time.perf_counter() - clock, time.perf_counter()
-        if not geared:
-            add_torque_estimation(emission, torque_estimation.kernels(model), robot.n, model.entries)
-            seconds["estimate_torque"], clock = time.perf_counter() - clock, time.perf_counter()
+        add_torque_estimation(emission, torque_estimation.kernels(model), model.tree.freedoms, robot.n, model.entries)
+        seconds["estimate_torque"], clock = time.perf_counter() - clock, time.perf_counter()
     if not singular and not geared and not massless:
         clock = time.perf_counter()
         variants = [maximal.variant(model, name, recipe.sweeps[name]) for name in recipe.variants]

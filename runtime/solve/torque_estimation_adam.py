@@ -85,10 +85,10 @@ def descend(
     """Run lanes of one horizon side by side over the motion p, pd (samples, n); `estimate` refuses motions that do not fit."""
     for name in (STEP, f"vjp_{STEP}"):
         if name not in robot.functions:
-            raise InputError(
-                f"{robot.name} has no {name}, which --optimizer adam needs; generate it with --integrator paper --solver "
-                "gauss_seidel."
-            )
+            how = "--integrator paper --solver gauss_seidel"
+            if robot.manifest.robot.mimics:
+                how = "`--hold` for " + ", ".join(m.name for m in robot.manifest.robot.mimics) + ", which mimic others"
+            raise InputError(f"{robot.name} has no {name}, which --optimizer adam needs; generate it with {how}.")
     sweeps = robot.manifest.recipe.sweeps.get(STEP.removeprefix("step_"))
     if sweeps != SWEEPS and progress is not None:
         progress(f"{robot.name} was generated with {sweeps} sweeps; the published setting is {SWEEPS}")
