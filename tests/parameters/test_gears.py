@@ -13,6 +13,7 @@ from description.builders import LIMIT, TENSOR, joint, link, robot
 from support.arguments import outputs
 from support.described import Described
 from support.maximal import Array
+from support.motions import samples
 from support.numeric import BAR, Worst, differences
 from support.peer import Peer, runge_kutta
 from support.programs import Programs
@@ -22,6 +23,7 @@ from diffpbd.codegen.graph.joint_step import Residuals, casadi_function
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
+from diffpbd.runtime.solve.identify import identify
 from diffpbd.runtime.solve.torque_estimation import LOSSES, STARTS, Settings, estimate
 
 H = 0.01
@@ -130,11 +132,11 @@ def hand(files: tuple[Path, Path]) -> Robot:
 
 
 def test_what_is_there(hand: Robot) -> None:
-    """Everything in joint space; steps on maximal states and identification are left out."""
+    """Everything in joint space; steps on maximal states are left out."""
     assert hand.joints == ("js", "je", "jl")
     there = {"joint_step", "jac_joint_step", "jac_alpha_joint_step", "vjp_joint_step", "node_torque", "rollout", "vjp_rollout"}
-    assert there | {"vjp_trajectory", "fk", "estimate_torque"} <= set(hand.functions)
-    assert not {"step", "vjp_step", "constraints", "torque_terms"} & set(hand.functions)
+    assert there | {"vjp_trajectory", "fk", "estimate_torque", "torque_terms"} <= set(hand.functions)
+    assert not {"step", "vjp_step", "constraints"} & set(hand.functions)
 
 
 def test_compiled_is_the_program_and_the_graph(hand: Robot, geared: Described) -> None:
@@ -226,6 +228,32 @@ def test_the_command_takes_them(hand: Robot, tmp_path: Path) -> None:
     assert nodes.exit_code == 0 and len(read_log(out).time) == 8, nodes.output
     refused = CliRunner().invoke(cli, [*words, "--optimizer", "adam"])
     assert refused.exit_code == 1 and "`--hold` for jr, jk, which mimic others" in refused.output
+
+
+def test_the_torque_is_linear_in_what_identification_fits(hand: Robot) -> None:
+    """terms φ = inverse_dynamics with every parameter of leaders and followers off its default."""
+    alpha = loaded_alpha(hand.alpha)
+    p, pd, pdd = np.random.default_rng(9).uniform(-2.0, 2.0, (3, 20, 3))
+    terms, phi = hand.torque_terms(p, pd, pdd, alpha), hand.torque_coefficients(alpha)
+    assert terms.shape == (20, 3, 16 * 5) and phi.shape == (16 * 5,)
+    expected = hand.inverse_dynamics(p, pd, pdd, alpha)
+    np.testing.assert_allclose(terms @ phi, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+
+
+def test_parameters_are_identified(hand: Robot) -> None:
+    """From torques that the followers are felt in: friction of leaders, a follower's spring, a payload."""
+    truth = {
+        "friction.viscous.js": 0.5, "friction.coulomb.je": 0.7, "torque_offset.jl": -0.3, "spring.stiffness.jk": 9.0,
+        "spring.rest.jk": 0.4, "payload.mass": 0.6, "friction.viscous.jl": 3.0,
+    }  # fmt: skip
+    fixed = {"friction.viscous.jr": 0.8, "rotor_inertia.jk": 0.02}
+    logs = [sample for k in range(3) for sample in samples(hand, truth | fixed, seed=k)]
+    found = identify(hand, logs, ["friction", "spring.jk", "payload.mass"], start=fixed)
+    assert not [item.name for item in found.lost]
+    for name, value in truth.items():
+        assert found.parameters[name] == pytest.approx(value, rel=1e-6), name
+    assert max(found.train.rmse.values()) < 1e-6
+    assert not [name for name in found.parameters if name.startswith("friction") and name.endswith((".jr", ".jk"))]
 
 
 def alpha_steps(hand: Robot) -> Array:
