@@ -10,6 +10,7 @@ import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.numbers import Real
+from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.logs.csv import Log, write_log
@@ -31,7 +32,7 @@ HEIGHT = Real(-100.0, 100.0)  # m
 @click.option("--margin", type=float, default=0.1, metavar="SHARE", help="Part of every limit that is left free (0.1).")
 @click.option("--params", metavar="FILE", help="Values of alpha that torques are predicted with, such as a payload.")
 @click.option("--out", required=True, metavar="TRAJ.csv", help="The motion to write (.gz allowed).")
-@click.option("--plot", metavar="PNG", help="Positions, and speeds, torques and tip height against their limits.")
+@plot_option("Positions, and speeds, torques and tip height against their limits.")
 def command(
     robot: str,
     duration: float,

@@ -9,6 +9,7 @@ import click
 
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.numbers import DURATION, SPEED, Real
+from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.tables import number
 from diffpbd.runtime.control.net_torque import DISPLACEMENT, VELOCITY, sample_map
 from diffpbd.runtime.control.net_torque_c import c_name, c_sources
@@ -43,7 +44,7 @@ LARGEST_STEP = 10.0  # rad or m
 )  # fmt: skip
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="DIR", help="Folder for the C files and the map as JSON; made if missing.")
-@click.option("--plot", metavar="PNG", help="A picture of the map.")
+@plot_option("A picture of the map.")
 def command(
     robot: str, joint: str | None, pose: str | None, grid: tuple[int, int], displacement: float, velocity: float,
     h: float | None, step: str, params: str | None, out: str, plot: str | None,

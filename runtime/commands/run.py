@@ -18,18 +18,19 @@ from diffpbd.runtime.baxter.errors import GraphError, RefusedError
 from diffpbd.runtime.baxter.loop import Run, RunOptions
 from diffpbd.runtime.baxter.program import ProgramController
 from diffpbd.runtime.baxter.recorder import Recorder, configuration_file
-from diffpbd.runtime.baxter.replay import replay
+from diffpbd.runtime.baxter.replay import read_run, replay
 from diffpbd.runtime.baxter.ros1 import Node
 from diffpbd.runtime.baxter.status import RunStatus
 from diffpbd.runtime.baxter.stopping import Reason, Report, StopRequest
 from diffpbd.runtime.commands.locate import open_robot, robot_files, state_file
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real
-from diffpbd.runtime.commands.options import live_option
+from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.control import Limits
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.live import live_line
+from diffpbd.runtime.reproduce.figures import new_figure
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["command"]
@@ -77,6 +78,7 @@ LONGEST_RAMP = 60.0  # s
 @click.option("--allow-mismatch", is_flag=True, help="Run although description or holding torque differ.")
 @click.option("--allow-others", is_flag=True, help="Run although another node publishes this arm's commands.")
 @click.option("--view", is_flag=True, help="Serve a page with the arm on 127.0.0.1.")
+@plot_option("From the log of --log or --from: positions, torques and how punctual the ticks were.")
 @live_option
 @click.option("--view-port", type=PORT, default=8080, help="Port of the page.")
 def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
@@ -86,17 +88,14 @@ def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
     stop: position mode at the measured pose. With --transport replay a log of a run is fed through the same
     controller, and the commands are compared bit for bit.
     """
-    if options["log"]:
-        written = [("--log", options["log"]), ("--log's configuration", configuration_file(options["log"]))]
-        read = [(f"--{key}", options[key.replace("-", "_")]) for key in ("params", "reference", "net-torque-map")]
-        read += [(f"--{key}", state_file(options[key.replace("-", "_")])) for key in JSON_OPTIONS]
-        distinct(written, [*read, ("--from", options["source"]), *robot_files(robot)])
+    _check_files(robot, options)
     generated = open_robot(robot)
     if options["transport"] == "replay":
         if not options["source"]:
             raise click.UsageError("--transport replay needs --from LOG.")
         result = replay(options["source"], generated)
         click.echo(str(result))
+        _draw(options["plot"], options["source"])
         if result.difference or not result.ticks:
             sys.exit(EXIT_STOPPED)
         return
@@ -112,10 +111,34 @@ def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
         configuration = Configuration(**{**vars(configuration), "limits": limits})
         report = _run(configuration, generated, side, node, options)
     click.echo(str(report))
+    _draw(options["plot"], options["log"])
     if report.reason is Reason.INTERRUPTED:
         sys.exit(EXIT_INTERRUPTED)
     if not report.good:
         sys.exit(EXIT_STOPPED)
+
+
+def _check_files(robot: str, options: dict[str, Any]) -> None:
+    """Before anything moves: no output overwrites an input, and a picture can be drawn."""
+    log, source, plot = (options[name] for name in ("log", "source", "plot"))
+    written = [("--log", log), ("--log's configuration", log and configuration_file(log)), ("--plot", plot)]
+    read = [(f"--{key}", options[key.replace("-", "_")]) for key in ("params", "reference", "net-torque-map")]
+    read += [(f"--{key}", state_file(options[key.replace("-", "_")])) for key in JSON_OPTIONS]
+    read += [("--from", source), ("--from's configuration", source and configuration_file(source))]
+    distinct(written, [*read, *robot_files(robot)])
+    if plot:
+        if not (log or source):
+            raise click.UsageError("--plot draws a log; it needs --log OUT, or --transport replay --from LOG.")
+        new_figure(1.0, 1.0)  # fails without matplotlib
+
+
+def _draw(plot: str | None, log: str) -> None:
+    if plot is None:
+        return
+    from diffpbd.runtime.report.ticks_plot import plot_ticks
+
+    drawn = plot_ticks(plot, *read_run(log))
+    click.echo(f"written: {plot}" if drawn else f"note: {log} has no tick that sent a command; there is nothing to draw")
 
 
 def _run(

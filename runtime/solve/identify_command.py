@@ -13,6 +13,7 @@ import click
 
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.numbers import COUNT, RATE
+from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
@@ -71,6 +72,7 @@ class _ManyValidationLogs(click.Command):
 @click.option("--params", metavar="FILE", help="Values of the other entries of alpha, and the start.")
 @click.option("--out", metavar="FILE.json", help="Writes the parameters, for --params of other commands.")
 @click.option("--report", metavar="OUT.html", help="Writes one self-contained page with tables and figures.")
+@plot_option("Measured and predicted torques of a LOG of --validate, or else of the fit.")
 def command(
     robot: str,
     logs: tuple[str, ...],
@@ -93,6 +95,7 @@ def command(
     params: str | None,
     out: str | None,
     report: str | None,
+    plot: str | None,
 ) -> None:
     """Identify parameters of the generated ROBOT from recordings.
 
@@ -103,7 +106,7 @@ def command(
     begin = time.perf_counter()
     read = [("LOG", path) for path in logs] + [("--validate", path) for path in validate]
     distinct(
-        [("--out", out), ("--report", report)],
+        [("--out", out), ("--report", report), ("--plot", plot)],
         [*read, ("--map", column_map), ("--params", params), *robot_files(robot)],
     )
     loaded = open_robot(robot)
@@ -125,11 +128,22 @@ def command(
         for path, make in ((out, Identification.to_json), (report, page))
         if path is not None
     ]
+    if plot is not None:
+        _draw(plot, loaded, result)
     for path, content in contents:
         write_atomic(path, content)
     click.echo(summary(result))
-    written = " and ".join(path for path in (out, report) if path is not None)
+    written = " and ".join(path for path in (out, report, plot) if path is not None)
     click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {written}." if written else ""))
+
+
+def _draw(plot: str, robot: Robot, result: Identification) -> None:
+    from diffpbd.runtime.reproduce.torque_plots import plot_curves
+
+    trace = (result.validate or result.train).traces[0]
+    curves = {"measured": (trace.time, trace.measured), "predicted": (trace.time, trace.predicted)}
+    use = "not used for the fit" if result.validate else "of the fit"
+    plot_curves(plot, robot, range(robot.n), curves, f"{robot.name}: torques of {trace.name}, {use}")
 
 
 @contextmanager
