@@ -69,7 +69,7 @@ def command(
         if pictures:
             from diffpbd.runtime.report.log_plot import plot_recording
 
-            plot_recording(pictures[k], found, own, f"{name}: {processing.describe().partition(';')[0]}")
+            plot_recording(pictures[k], found, own, f"{name}: {processing.describe().partition(' on ')[0]}")
         for part in own:
             parts.append((part, found.tau is not None))
             for note in part.notes:

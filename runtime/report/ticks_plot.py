@@ -10,6 +10,7 @@ import numpy as np
 from diffpbd.runtime.baxter.configuration import Configuration
 from diffpbd.runtime.baxter.ros1.messages import Tick
 from diffpbd.runtime.control.controllers import Mode
+from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.guard import TickStatus
 from diffpbd.runtime.reproduce.figures import new_figure, panel, save
 
@@ -41,7 +42,8 @@ def plot_ticks(path: str | Path, configuration: Configuration, ticks: Iterable[T
             commands.plot(time, [tick.effort[k] for tick in seen], "--", color=color, linewidth=0.7)
     panel(positions, "", "", "position [rad]")
     positions.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
-    panel(commands, "", "", "command, measured (dashed) [N·m]" if torque else "commanded position [rad]")
+    beyond = "command beyond gravity" if configuration.owner is GravityOwner.ROBOT else "command"
+    panel(commands, "", "", f"{beyond}, measured (dashed) [N·m]" if torque else "commanded position [rad]")
     ages.plot(time, MS * np.array([tick.age for tick in seen]), color="0.5", linewidth=0.7, label="age of the state")
     ages.plot(time[1:], MS * np.diff(time), color="C0", linewidth=0.7, label="between ticks")
     for status in TickStatus:

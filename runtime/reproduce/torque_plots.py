@@ -71,6 +71,7 @@ def plot_curves(path: str | Path, robot: Robot, joints: Sequence[int], curves: C
         panel.set_visible(False)
     for panel in panels[max(0, len(joints) - COLUMNS) : len(joints)]:
         panel.set_xlabel("time [s]")
+        panel.tick_params(labelbottom=True)  # also where nothing stands below
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False)
     save(path, figure, DOTS_PER_INCH)
