@@ -161,7 +161,6 @@ class Loop:
     done: int = 0
     latency: Latency = field(default_factory=Latency)
     remark: Callable[[], str] = lambda: ""
-    text: str = ""
     _rate: Rate = field(default_factory=Rate)
 
     def add(self, seconds: float) -> None:
@@ -169,16 +168,13 @@ class Loop:
         self.done += 1
         self.latency.add(seconds)
 
-    def say(self, text: str) -> None:
-        """Show a word of the loop's."""
-        self.text = text
-
     def __call__(self) -> Parts:
         """What the line shows."""
         done = self.done
         rate = self._rate.of(done)
         words = [f"{done} of {self.count} {self.what}s", f"{rate:.0f} Hz" if rate else "- Hz", latency(self.latency)]
-        words += [part for part in (self.remark(), self.text) if part]
+        if remark := self.remark():
+            words.append(remark)
         if rate:
             words.append(f"{duration((self.count - done) / rate)} left")
         return [("running", "good"), ("  " + "  ".join(words), "")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 
 import click
 import numpy as np
@@ -29,6 +30,7 @@ from diffpbd.runtime.solve.torque_estimation import (
     check_motion,
     estimate,
 )
+from diffpbd.runtime.solve.torque_estimation_adam import unlike_published
 
 __all__ = ["command"]
 
@@ -118,7 +120,7 @@ def command(
     found = []
     loop = Loop(sum(len(part.q) - 1 for part in parts), "step")
     with live_line(loop, wanted=live and loss != NODES) as shown:
-        say = loop.say if shown else click.echo
+        say = None if shown and sys.stdout.isatty() else click.echo
         for part in parts:
             found.append(
                 estimate(
@@ -132,6 +134,8 @@ def command(
         plot_estimate(plot, loaded, parts if recorded else None, found, f"{loaded.name}: torques by {loss}")
     write_log(out, _log(loaded, found, torque))  # after the picture, which fails without matplotlib
     click.echo(_summary(loaded, settings, parts, found, recorded))
+    if optimizer == "adam" and say is None and (note := unlike_published(loaded)):
+        click.echo(f"note: {note}")
     if rates == "recorded" and abs(lag) > LAG_SAID / parts[0].rate:
         click.echo(
             f"note: the recorded rates {'lag' if lag > 0 else 'lead'} the positions by {1e3 * abs(lag):.3g} ms, so the terms "

@@ -17,6 +17,7 @@ from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
+from diffpbd.runtime.live import Parts, duration, live_line
 from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.processing import Processing, Samples, names_of, process
 from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
@@ -149,13 +150,13 @@ def _draw(plot: str, robot: Robot, result: Identification) -> None:
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
     """A line that changes on a terminal, plain lines elsewhere."""
-    if not sys.stdout.isatty():
-        yield click.echo
-        return
-    from rich.console import Console
+    begin, said = time.perf_counter(), ["Reading"]
 
-    with Console().status("Reading") as status:
-        yield status.update
+    def show() -> Parts:
+        return [("running", "good"), (f"  {said[-1]}  for {duration(time.perf_counter() - begin)}", "")]
+
+    with live_line(show, wanted=sys.stdout.isatty()) as shown:
+        yield said.append if shown else click.echo
 
 
 @dataclass(frozen=True)

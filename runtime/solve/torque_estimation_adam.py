@@ -20,7 +20,7 @@ from diffpbd.runtime.live import Loop
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.torque_estimation import hold, window_start
 
-__all__ = ["Descent", "Lane", "descend"]
+__all__ = ["Descent", "Lane", "descend", "unlike_published"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -89,10 +89,15 @@ def descend(
             if robot.manifest.robot.mimics:
                 how = "`--hold` for " + ", ".join(m.name for m in robot.manifest.robot.mimics) + ", which mimic others"
             raise InputError(f"{robot.name} has no {name}, which --optimizer adam needs; generate it with {how}.")
-    sweeps = robot.manifest.recipe.sweeps.get(STEP.removeprefix("step_"))
-    if sweeps != SWEEPS and progress is not None:
-        progress(f"{robot.name} was generated with {sweeps} sweeps; the published setting is {SWEEPS}")
+    if progress is not None and (note := unlike_published(robot)):
+        progress(note)
     return _Descents(robot, p, pd, h, lanes, alpha).run(progress, loop)
+
+
+def unlike_published(robot: Robot) -> str:
+    """What differs from the published setting; empty if nothing does."""
+    sweeps = robot.manifest.recipe.sweeps.get(STEP.removeprefix("step_"))
+    return "" if sweeps == SWEEPS else f"{robot.name} was generated with {sweeps} sweeps; the published setting is {SWEEPS}"
 
 
 class _Descents:
