@@ -13,12 +13,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from support.robots import generated
 from support.terminal import Terminal, terminal
 
 from diffpbd.runtime import live
+from diffpbd.runtime.baxter.simulated.status import SimulatedStatus
 from diffpbd.runtime.baxter.statistics import Latency
 from diffpbd.runtime.baxter.status import RunStatus
 from diffpbd.runtime.baxter.stopping import Phase, Report
@@ -177,6 +179,25 @@ def test_what_a_run_says() -> None:
     for phase in (phase for phase in Phase if phase is not Phase.RUN):
         assert text(fake_run(phase=phase)).endswith("7.5 s left")
     assert text(fake_run(phase=Phase.HOLD)).startswith("holding")
+
+
+def test_what_the_simulated_robot_says() -> None:
+    robot = SimpleNamespace(
+        enabled=False, stopped=False, error=False, mode=3, audit=SimpleNamespace(commands=5), compensating=lambda now: True
+    )
+    node: Any = SimpleNamespace(robot=robot, lateness=Latency(), skipped=4, rate=100)
+
+    def said() -> str:
+        return "".join(word for word, _ in SimulatedStatus(node, 60.0)())
+
+    assert said().startswith(
+        "disabled  0 Hz  late p50 0.000 p99 0.000 ms  skipped 4  joint states 100 Hz  commands 0 Hz"
+    )
+    assert said().endswith(" left")
+    robot.enabled, robot.compensating = True, lambda now: False
+    assert "enabled" in said() and "torque mode  gravity left to the client" in said()
+    robot.stopped = True
+    assert said().startswith("e-stop")
 
 
 def test_a_rate_is_taken_over_the_last_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
