@@ -1,7 +1,7 @@
 """Torque-level identification: the measured torque as terms of the motion times coefficients of the parameters.
 
-`torque_terms` T(p, pd, pdd, alpha) and `torque_coefficients` φ(alpha) with T φ = inverse_dynamics, for every motion and
-every alpha. T depends on alpha only through gravity, the transition velocities and the joint origins. So where these are
+`torque_terms` T(p, pd, pdd, alpha) and `torque_coefficients` φ(alpha) with T φ = inverse_dynamics less external wrenches and
+lever springs, for every motion and every alpha. T depends on alpha only through gravity, the transition velocities and the joint origins. So where these are
 known, a recording of any length condenses into one small triangular system before a solver sees it.
 """
 
@@ -48,7 +48,8 @@ def coefficients(graphs: Graphs) -> Any:
     """φ (16 n): the payload counts to the link that carries the tip; the last n are the spring torques' constant part."""
     blocks = graphs.model.blocks
     joints = [blocks[name] for name in ("coulomb", "viscous", "rotor", "offset", "stiffness")]
-    at_zero = graphs.spring(ca.SX.zeros(graphs.model.robot.n))
+    n = graphs.model.robot.n
+    at_zero = graphs.program(forces.spring_program(n), p=ca.SX.zeros(n))["torque"]
     return ca.vertcat(ca.vec(blocks["body"]), *joints, -at_zero)
 
 
