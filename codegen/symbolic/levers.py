@@ -43,8 +43,9 @@ def _laws() -> tuple[tuple[Any, ...], dict[str, tuple[list[tuple[Any, Any]], Any
     symbols = p, *numbers = sp.symbols("p k l_1 l_2 alpha x_rest", real=True)
     x, whole = sp.Symbol("x", real=True), length(p, *numbers[1:4])
     V = potential(p, *numbers)
+    gradient = sp.diff(V, p)
     found = {}
-    for name, value in (("potential", V), ("torque", -sp.diff(V, p)), ("slope", sp.diff(V, p, 2))):
+    for name, value in (("potential", V), ("torque", -gradient), ("slope", sp.diff(gradient, p))):
         shorter = value.replace(lambda e: e.is_Pow and e.base == whole.base, lambda e: x ** (2 * e.exp))
         steps, (result,) = sp.cse(shorter, sp.numbered_symbols("part", real=True))
         found[name] = [(x, whole), *steps], result
