@@ -46,7 +46,8 @@ GRAVITY = 1e-3
 
 SCATTER = {
     "spring.": 5.0, "inertial.": 0.3, "rotor_inertia": 0.1, "sensor.gain": 0.1, "sensor.delay": 0.005, "gravity.tilt": 0.1,
-    "friction.transition_velocity": 0.01, "origin": 0.01,
+    "friction.transition_velocity": 0.01, "origin": 0.01, "lever_spring.stiffness": 1000.0, "lever_spring.arm": 0.02,
+    "lever_spring.angle": 0.5, "lever_spring.rest": 0.02,
 }  # fmt: skip
 """[unit of the unknown] Spread of random starts by kind, 1 for others, besides half of the start's own size."""
 
@@ -199,7 +200,7 @@ def _still(robot: Robot, train: Sequence[Samples], unknowns: Unknowns) -> dict[i
     pinned = {}
     for joint, moved in zip(robot.joints, (high - low).tolist(), strict=True):
         for k, label in enumerate(unknowns.labels):
-            own = label.endswith(f".{joint}") and label.startswith(("friction.", "rotor_inertia.", "spring."))
+            own = label.endswith(f".{joint}") and label.startswith(("friction.", "rotor_inertia.", "spring.", "lever_spring."))
             if own and moved < STILL:
                 pinned[k] = f"joint {joint} never moved (range {moved:.2g})"
     return pinned

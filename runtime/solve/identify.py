@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -54,6 +54,7 @@ def identify(
     train: Sequence[Samples],
     fit: Sequence[str],
     *,
+    fixed: Collection[str] = (),
     validate: Sequence[Samples] = (),
     start: ParameterValues = None,
     prior: float = PRIOR,
@@ -62,7 +63,8 @@ def identify(
     spread: Map = one_by_one,
     progress: Callable[[str], None] | None = None,
 ) -> Identification:
-    """Fit the entries of alpha that `fit` names (see `select`) to recordings; the others keep `start` or their default.
+    """Fit the entries of alpha that `fit` names (see `select`) to recordings; the others, and what is
+    `fixed`, keep `start` or their default.
 
     Least squares of measured minus predicted torque, or Huber's `loss`, each joint weighted by its own residual, within the
     bounds of alpha, inertias physical and drawn to the description with weight `prior`; solved by IPOPT, `starts` times
@@ -80,7 +82,7 @@ def identify(
         )
     if loss not in LOSSES:
         raise InputError(f"--loss: expected {' or '.join(LOSSES)}, found {loss!r}.")
-    selection = select(robot, fit)
+    selection = select(robot, fit, fixed)
     base = robot.alpha.vector(start)
     say = progress or (lambda _line: None)
     huber, seed = loss == "huber", 0

@@ -1,4 +1,5 @@
-"""Parameters that the torque is not linear in: gravity, transition velocities, joint origins, and the sensor's gain and delay.
+"""Parameters that the torque is not linear in: gravity, transition velocities, joint origins, the geometry of lever springs, and
+the sensor's gain and delay.
 
 They enter as one more column each, the derivative of the predicted torque at their present value, times their change. After
 a solve the columns are made anew at the new values, until nothing moves: Gauss and Newton's method. At the end the changes
@@ -21,11 +22,12 @@ from scipy.interpolate import CubicSpline
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["DELAY", "GAIN", "SENSOR", "STRUCTURE", "Outer", "sensor_names", "unit_of"]
+__all__ = ["DELAY", "GAIN", "SENSOR", "STRUCTURE", "Outer", "alpha_columns", "sensor_names", "unit_of"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-STRUCTURE = ("gravity", "friction.transition_velocity", "origin")
+GEOMETRY = ("lever_spring.arm_1", "lever_spring.arm_2", "lever_spring.angle", "lever_spring.rest")
+STRUCTURE = ("gravity", "friction.transition_velocity", "origin", *GEOMETRY)
 GAIN, DELAY = "sensor.gain", "sensor.delay"
 SENSOR: Mapping[str, tuple[float, float, float, str]] = {GAIN: (1.0, 0.1, 10.0, "1"), DELAY: (0.0, -0.2, 0.2, "s")}
 """Start, lower and upper bound, unit: a gain beyond a factor of ten is another unit, a longer delay another recording."""
@@ -94,11 +96,7 @@ class Outer:
         result = np.zeros((*predicted.shape, len(self.names)))
         inside = [k for k, name in enumerate(self.names) if not name.startswith(tuple(SENSOR))]
         if inside:
-            positions = [robot.alpha.index(self.names[k]) for k in inside]
-            for a in range(0, len(predicted), ROWS):
-                rows = slice(a, a + ROWS)
-                found = robot.jac_alpha_inverse_dynamics(samples.q[rows], samples.dq[rows], samples.ddq[rows], alpha)
-                result[rows][:, :, inside] = found[:, :, positions]
+            result[:, :, inside] = alpha_columns(robot, samples, alpha, [robot.alpha.index(self.names[k]) for k in inside])
         for k, name in enumerate(self.names):
             kind, _, joint = name.rpartition(".")
             if kind in SENSOR:
@@ -106,3 +104,13 @@ class Outer:
                 slope = np.gradient(predicted[:, j], 1.0 / samples.rate)
                 result[:, j, k] = predicted[:, j] / self.values[k] if kind == GAIN else -slope
         return result
+
+
+def alpha_columns(robot: Robot, samples: Samples, alpha: FloatArray, positions: Sequence[int]) -> FloatArray:
+    """Derivatives (samples, n, positions) of inverse dynamics, not filtered, by these entries of alpha."""
+    result = np.zeros((*samples.q.shape, len(positions)))
+    for a in range(0, len(result), ROWS):
+        rows = slice(a, a + ROWS)
+        found = robot.jac_alpha_inverse_dynamics(samples.q[rows], samples.dq[rows], samples.ddq[rows], alpha)
+        result[rows] = found[:, :, list(positions)]
+    return result

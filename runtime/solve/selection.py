@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from diffpbd.runtime.errors import InputError
@@ -16,7 +16,8 @@ FRICTION = ("friction.coulomb", "friction.viscous", "torque_offset")
 SPRING = ("spring.stiffness", "spring.rest")
 INERTIALS = ("mass", "com", "inertia")
 DIRECTION = "gravity_direction"
-WORDS = ("friction", "spring", "inertials", DIRECTION, *SENSOR)
+LEVER = "lever_spring"
+WORDS = ("friction", "spring", LEVER, "inertials", DIRECTION, *SENSOR)
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,13 @@ class Selection:
     direction: bool = False
 
 
-def select(robot: Robot, fit: Sequence[str]) -> Selection:
-    """The entries named by words, prefixes and names.
+def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Selection:
+    """The entries named by words, prefixes and names, but for those that are `fixed`.
 
     `friction`: Coulomb and viscous friction and a torque offset of every joint, but no offset on a joint whose spring's
     rest is fitted: the two are the same parameter there. `spring`: stiffness and rest of the joints that the recipe
-    lists in `springs`; `spring.JOINT` of that joint. `inertials`: mass, COM and inertia of every link.
+    lists in `springs`; `spring.JOINT` of that joint. `lever_spring`: the five numbers of every lever spring, or with
+    `.JOINT` of one. `inertials`: mass, COM and inertia of every link.
     `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
     `.JOINT` of one. Anything else is an entry of alpha or the beginning of some, such as `friction.viscous`, `payload` or
     `spring.stiffness.JOINT`.
@@ -63,7 +65,9 @@ def select(robot: Robot, fit: Sequence[str]) -> Selection:
             notes.append(
                 f"The torque offset of {listing(both)} is fixed: beside a spring's rest it is the same parameter."
             )
-    names = tuple(name for k, name in enumerate(alpha.names) if k in chosen)
+    names = tuple(name for k, name in enumerate(alpha.names) if k in chosen and name not in fixed)
+    if not names and not sensors:
+        raise InputError("--fix holds all that --fit names; nothing is left to fit.")
     return Selection((*names, *sensors), tuple(notes), DIRECTION in words and "gravity" not in words)
 
 
@@ -83,6 +87,8 @@ def _indices(robot: Robot, word: str) -> list[int]:
         return [alpha.index(f"{kind}.{joint}") for joint in joints for kind in SPRING]
     if word.startswith("spring.") and word.removeprefix("spring.") in robot.joints:
         return [alpha.index(f"{kind}.{word.removeprefix('spring.')}") for kind in SPRING]
+    if word == LEVER or word.startswith(f"{LEVER}."):
+        return _levers(robot, word)
     if word in ("inertials", *INERTIALS) or word.split(".")[0] in INERTIALS:
         return _inertials(robot, word)
     try:
@@ -92,6 +98,25 @@ def _indices(robot: Robot, word: str) -> list[int]:
         raise InputError(
             f"--fit: {robot.name} has no parameters {word!r}. {hint(word, known)} Words: {', '.join(WORDS)}."
         ) from None
+
+
+def _levers(robot: Robot, word: str) -> list[int]:
+    """`lever_spring`, with a joint, or with a number of it."""
+    alpha = robot.alpha
+    joints = [name.removeprefix(f"{LEVER}.stiffness.") for name in alpha.names if name.startswith(f"{LEVER}.stiffness.")]
+    if not joints:
+        raise InputError(
+            f"--fit {word}: {robot.name} has no lever spring. Generate it with `diffpbd generate {robot.name} --lever-spring "
+            f"JOINT`; its joints are {listing(robot.joints)}."
+        )
+    own = word.removeprefix(f"{LEVER}.")
+    if own in joints:
+        return [k for k in alpha.indices(LEVER) if alpha.names[k].endswith(f".{own}")]
+    try:
+        return list(alpha.indices(word))
+    except InputError:
+        known = [LEVER, *(f"{LEVER}.{joint}" for joint in joints), *(alpha.names[k] for k in alpha.indices(LEVER))]
+        raise InputError(f"--fit: {robot.name} has no parameters {word!r}. {hint(word, known)}") from None
 
 
 def _inertials(robot: Robot, word: str) -> list[int]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import inertials
-from diffpbd.runtime.solve.design import LINK_COLUMNS, columns_of_joint_kind
+from diffpbd.runtime.solve.design import LINK_COLUMNS, columns_of_joint_kind, levers
 from diffpbd.runtime.solve.outer import SENSOR, Outer
 
 __all__ = ["Body", "Unknowns", "make_unknowns"]
@@ -89,7 +89,7 @@ class Unknowns:
         return np.array(self.alpha(x), dtype=np.float64).reshape(-1)
 
     def phi_at(self, x: FloatArray) -> FloatArray:
-        """Coefficients of `torque_terms`."""
+        """Coefficients of `torque_terms`, of lever springs, of the columns of `outer`."""
         return np.array(self.phi(x), dtype=np.float64).reshape(-1)
 
     def phi_jacobian(self, x: FloatArray) -> FloatArray:
@@ -236,7 +236,7 @@ class _Builder:
         where = [places[name] if name in places else alpha.index(name) for name in self.names]
         by_name = dict(zip(self.names, where, strict=True))
         moved = [extended[by_name[n]] - v for n, v in zip(self.outer.names, self.outer.values, strict=True)]
-        phi = casadi.vertcat(phi, *moved)
+        phi = casadi.vertcat(phi, *(values[k] for k in levers(self.robot)), *moved)
 
         def function(name: str, value: Any) -> Any:
             return casadi.Function(name, [x], [casadi.SX(value)], ["x"], ["y"])
