@@ -31,6 +31,9 @@ STRUCTURE = ("gravity", "friction.transition_velocity", "origin", *GEOMETRY)
 GAIN, DELAY = "sensor.gain", "sensor.delay"
 SENSOR: Mapping[str, tuple[float, float, float, str]] = {GAIN: (1.0, 0.1, 10.0, "1"), DELAY: (0.0, -0.2, 0.2, "s")}
 """Start, lower and upper bound, unit: a gain beyond a factor of ten is another unit, a longer delay another recording."""
+REACH = 0.5
+"""[1, rad] Most that a length of a lever spring, as part of itself, or its angle moves before the columns are made anew: where
+the spring closes or opens, derivatives say little about what lies further off."""
 ROWS = 2048
 """[1] Samples whose derivatives by all of alpha are held at a time."""
 
@@ -66,6 +69,14 @@ class Outer:
     def value(self, name: str, default: float) -> float:
         """The present value of one of them, or the default."""
         return float(self.values[self.names.index(name)]) if name in self.names else default
+
+    def within(self, name: str, lower: float, upper: float) -> tuple[float, float]:
+        """The bounds, or for the geometry of a lever spring the part of them that is near its present value."""
+        if name not in self.names or not name.startswith(GEOMETRY):
+            return lower, upper
+        value = self.value(name, 0.0)
+        reach = REACH if name.startswith("lever_spring.angle") else REACH * value
+        return max(lower, value - reach), min(upper, value + reach)
 
     def alpha(self, robot: Robot, base: FloatArray) -> FloatArray:
         """alpha with the present values of those that are part of it."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import hint, listing
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.lever_springs import scaled
 from diffpbd.runtime.solve.outer import SENSOR, sensor_names
 
 __all__ = ["Selection", "select"]
@@ -66,6 +67,11 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
                 f"The torque offset of {listing(both)} is fixed: beside a spring's rest it is the same parameter."
             )
     names = tuple(name for k, name in enumerate(alpha.names) if k in chosen and name not in fixed)
+    notes += [
+        f"The lever spring at {joint} has the same torque with all lengths times c and its stiffness over c²: hold a measured "
+        f"one, such as --fix lever_spring.arm_1.{joint}=0.06. Arms in the inverse ratio have the same torque too"
+        for joint in scaled(names)
+    ]
     if not names and not sensors:
         raise InputError("--fix holds all that --fit names; nothing is left to fit.")
     return Selection((*names, *sensors), tuple(notes), DIRECTION in words and "gravity" not in words)

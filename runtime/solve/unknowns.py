@@ -203,7 +203,8 @@ class _Builder:
             start = self.base[position]
             if name == "payload.mass" and start == 0.0:
                 start = PAYLOAD_MASS
-            plain.append((self.add(name, start, alpha.lower[position], alpha.upper[position]), position))
+            lower, upper = self.outer.within(name, float(alpha.lower[position]), float(alpha.upper[position]))
+            plain.append((self.add(name, start, lower, upper), position))
         sensors = []
         for name in (n for n in self.names if n.startswith(tuple(SENSOR))):
             first, low, high, _ = SENSOR[name.rpartition(".")[0]]
