@@ -36,7 +36,7 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
     """The entries named by words, prefixes and names, but for those that are `fixed`.
 
     `friction`: Coulomb and viscous friction and a torque offset of every joint, but no offset on a joint whose spring's
-    rest is fitted: the two are the same parameter there. `spring`: stiffness and rest of the joints that the recipe
+    rest is fitted: the two are the same parameter there, nor beside a lever spring's angle. `spring`: stiffness and rest of the joints that the recipe
     lists in `springs`; `spring.JOINT` of that joint. `lever_spring`: the five numbers of every lever spring, or with
     `.JOINT` of one. `inertials`: mass, COM and inertia of every link.
     `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
@@ -55,16 +55,22 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
     alpha = robot.alpha
     notes = []
     if "friction" in words:
-        both = [
-            j
-            for j in robot.joints
-            if alpha.index(f"spring.rest.{j}") in chosen and f"torque_offset.{j}" not in words
-        ]
-        for joint in both:
+        unnamed = [j for j in robot.joints if f"torque_offset.{j}" not in words]
+        both = [j for j in unnamed if alpha.index(f"spring.rest.{j}") in chosen]
+        levers = [
+            j for j in unnamed
+            if f"{LEVER}.angle.{j}" in alpha and alpha.index(f"{LEVER}.angle.{j}") in chosen and j not in both
+        ]  # fmt: skip
+        for joint in (*both, *levers):
             chosen.discard(alpha.index(f"torque_offset.{joint}"))
         if both:
             notes.append(
                 f"The torque offset of {listing(both)} is fixed: beside a spring's rest it is the same parameter."
+            )
+        if levers:
+            notes.append(
+                f"The torque offset of {listing(levers)} is fixed: beside a lever spring's angle it is hardly told apart. Name "
+                "torque_offset.JOINT in --fit to have both"
             )
     names = tuple(name for k, name in enumerate(alpha.names) if k in chosen and name not in fixed)
     notes += [
