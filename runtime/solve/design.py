@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.outer import Outer, alpha_columns
+from diffpbd.runtime.solve.lever_springs import Lever
+from diffpbd.runtime.solve.outer import Outer
 
-__all__ = ["KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "build", "columns_of_joint_kind", "condense", "levers"]
+__all__ = ["KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "build", "columns_of_joint_kind", "condense"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -28,18 +29,11 @@ LINK_COLUMNS = 10
 KINDS = ("friction.coulomb", "friction.viscous", "rotor_inertia", "torque_offset", "spring.stiffness", "spring.rest")
 """After the links: a column a joint of each kind; the last is the spring's torque at zero, −stiffness·rest."""
 
-LEVER = "lever_spring.stiffness."
-
 
 def columns_of_joint_kind(robot: Robot, kind: str) -> range:
     """Columns of `torque_terms` that belong to a kind of joint parameter."""
     start = LINK_COLUMNS * len(robot.links) + KINDS.index(kind) * robot.n
     return range(start, start + robot.n)
-
-
-def levers(robot: Robot) -> list[int]:
-    """Positions in alpha of the stiffness of every lever spring: a column each after those of `torque_terms`."""
-    return [k for k, name in enumerate(robot.alpha.names) if name.startswith(LEVER)]
 
 
 @dataclass(frozen=True)
@@ -86,16 +80,20 @@ def build(
     varying: BoolArray,
     outer: Outer | None = None,
     full: FloatArray | None = None,
+    levers: Sequence[Lever] = (),
 ) -> Design:
     """The design of one recording.
 
-    alpha fixes gravity, transition velocities, joint origins and the geometry of lever springs; phi (16 n, then the lever
-    springs' stiffness) holds the coefficients that do not vary, `varying` (as long) is True where they do. With `outer` further columns follow, one a name, its derivatives where alpha
+    alpha fixes gravity, transition velocities and joint origins; phi (16 n, then those of `levers`) holds the coefficients
+    that do not vary, `varying` (as long) is True where they do. With `outer` further columns follow, one a name, its derivatives where alpha
     is `full`; phi and `varying` go on with theirs.
     """
     terms = robot.torque_terms(samples.q, samples.dq, samples.ddq, alpha)
-    if springs := levers(robot):
-        terms = np.concatenate([terms, alpha_columns(robot, samples, alpha, springs)], axis=-1)
+    if levers:
+        blocks = [np.zeros((*samples.q.shape, lever.terms)) for lever in levers]
+        for lever, block in zip(levers, blocks, strict=True):
+            block[:, lever.at] = lever.columns(robot, samples.q[:, lever.at], alpha)
+        terms = np.concatenate([terms, *blocks], axis=-1)
     count = terms.shape[-1]
     if outer is not None and outer.names:
         predicted = np.asarray(terms @ phi[:count], dtype=np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import design, ipopt, robust
 from diffpbd.runtime.solve.design import BoolArray, Condensed, Design
+from diffpbd.runtime.solve.lever_springs import Lever
 from diffpbd.runtime.solve.outer import Outer
 from diffpbd.runtime.solve.problem import AT_BOUND, Problem
 from diffpbd.runtime.solve.selection import Selection
@@ -68,6 +69,7 @@ class Fitted:
     varying: BoolArray
     noisy: bool
     floor: FloatArray
+    levers: tuple[Lever, ...]
     notes: tuple[str, ...]
 
     @property
@@ -79,7 +81,9 @@ class Fitted:
         """Designs of other recordings at the result."""
         phi = self.unknowns.phi_at(self.x)
         return [
-            design.build(robot, s, self.outer.alpha(robot, base), phi, self.varying, self.outer, self.alpha(base))
+            design.build(
+                robot, s, self.outer.alpha(robot, base), phi, self.varying, self.outer, self.alpha(base), self.levers
+            )
             for s in samples
         ]
 
@@ -98,6 +102,7 @@ def fit_rounds(
     huber: bool,
     say: Callable[[str], None],
     seed: int = 0,
+    levers: Sequence[Lever] = (),
 ) -> Fitted:
     """Solve; where the designs depend on the result, build them again and solve until nothing moves.
 
@@ -106,16 +111,17 @@ def fit_rounds(
     if selection.direction and np.linalg.norm(base[list(robot.alpha.indices("gravity"))]) < GRAVITY:
         raise InputError("--fit gravity_direction: gravity is zero in --params; it has no direction.")
     outer = Outer.of(robot, selection.names, base)
+    options: dict[str, Any] = {"direction": selection.direction, "levers": levers}
     x: FloatArray | None = None
     designs: list[Design] = []
     floor = np.zeros(robot.n)
     iterations = 0
     for rounds in range(1, ROUNDS + 1):
-        unknowns = make_unknowns(robot, selection.names, base, outer, direction=selection.direction)
+        unknowns = make_unknowns(robot, selection.names, base, outer, **options)
         if x is None and seed:
             x = _scattered(unknowns, seed)
             outer = outer.at(_outer_values(unknowns, x, outer))
-            unknowns = make_unknowns(robot, selection.names, base, outer, direction=selection.direction)
+            unknowns = make_unknowns(robot, selection.names, base, outer, **options)
         at = unknowns.start if x is None else x
         phi = unknowns.phi_at(at)
         varying = np.asarray(np.abs(unknowns.phi_jacobian(_inside(unknowns))).any(axis=1), dtype=np.bool_)
@@ -123,7 +129,7 @@ def fit_rounds(
             alpha, full = outer.alpha(robot, base), _finite(unknowns.alpha_at(at), base)
             designs = []
             for samples in train:
-                designs.append(design.build(robot, samples, alpha, phi, varying, outer, full))
+                designs.append(design.build(robot, samples, alpha, phi, varying, outer, full, levers))
                 if rounds == 1:
                     say(f"{samples.name}: {len(samples)} samples at {samples.rate:.6g} Hz")
         if rounds == 1:
@@ -152,7 +158,14 @@ def fit_rounds(
         share = ", ".join(f"{j} {100 * s:.2g} %" for j, s in zip(robot.joints, robust.beyond(designs), strict=True))
         notes.append(f"Huber's loss: residuals beyond {robust.KNEE} deviations count linearly ({share})")
         problem = _curvature(problem, designs, x, floor)
-    return Fitted(problem, x, solution.status, iterations, designs, outer, varying, noisy, floor, tuple(notes))
+    notes += [
+        note
+        for lever, own in zip(levers, problem.unknowns.lever_parts(levers), strict=True)
+        for note in lever.note(robot, problem.unknowns.phi_at(x)[own], _finite(problem.unknowns.alpha_at(x), base))
+    ]
+    return Fitted(
+        problem, x, solution.status, iterations, designs, outer, varying, noisy, floor, tuple(levers), tuple(notes)
+    )
 
 
 def _outer_values(unknowns: Unknowns, x: FloatArray, outer: Outer) -> FloatArray:

@@ -15,6 +15,7 @@ from diffpbd.runtime.parameters import ParameterValues
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import offsets, statistics
 from diffpbd.runtime.solve.fitting import COARSELY, fit_rounds
+from diffpbd.runtime.solve.lever_springs import levers
 from diffpbd.runtime.solve.outer import sensor_names, unit_of
 from diffpbd.runtime.solve.problem import Problem
 from diffpbd.runtime.solve.result import Errors, Estimate, Identification, Lost
@@ -86,12 +87,13 @@ def identify(
     base = robot.alpha.vector(start)
     say = progress or (lambda _line: None)
     huber, seed = loss == "huber", 0
+    springs = levers(robot, selection.names, (*train, *validate))
     tried: list[End] = []
     if starts > 1:
         say(f"Solving from {starts} starts")
-        tried = ends(robot, train, selection, base, prior=prior, huber=huber, starts=starts, spread=spread)
+        tried = ends(robot, train, selection, base, prior=prior, huber=huber, starts=starts, spread=spread, levers=springs)
         seed = tried[0].seed
-    fitted = fit_rounds(robot, train, selection, base, prior=prior, huber=huber, say=say, seed=seed)
+    fitted = fit_rounds(robot, train, selection, base, prior=prior, huber=huber, say=say, seed=seed, levers=springs)
     problem, unknowns, x = fitted.problem, fitted.unknowns, fitted.x.copy()
     bounds = statistics.on_bounds(problem, x)
     for k, side in bounds.items():

@@ -1,5 +1,4 @@
-"""Parameters that the torque is not linear in: gravity, transition velocities, joint origins, the geometry of lever springs, and
-the sensor's gain and delay.
+"""Parameters that the torque is not linear in: gravity, transition velocities, joint origins, and the sensor's gain and delay.
 
 They enter as one more column each, the derivative of the predicted torque at their present value, times their change. After
 a solve the columns are made anew at the new values, until nothing moves: Gauss and Newton's method. At the end the changes
@@ -22,18 +21,14 @@ from scipy.interpolate import CubicSpline
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["DELAY", "GAIN", "SENSOR", "STRUCTURE", "Outer", "alpha_columns", "sensor_names", "unit_of"]
+__all__ = ["DELAY", "GAIN", "SENSOR", "STRUCTURE", "Outer", "sensor_names", "unit_of"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-GEOMETRY = ("lever_spring.arm_1", "lever_spring.arm_2", "lever_spring.angle", "lever_spring.rest")
-STRUCTURE = ("gravity", "friction.transition_velocity", "origin", *GEOMETRY)
+STRUCTURE = ("gravity", "friction.transition_velocity", "origin")
 GAIN, DELAY = "sensor.gain", "sensor.delay"
 SENSOR: Mapping[str, tuple[float, float, float, str]] = {GAIN: (1.0, 0.1, 10.0, "1"), DELAY: (0.0, -0.2, 0.2, "s")}
 """Start, lower and upper bound, unit: a gain beyond a factor of ten is another unit, a longer delay another recording."""
-REACH = 0.5
-"""[1, rad] Most that a length of a lever spring, as part of itself, or its angle moves before the columns are made anew: where
-the spring closes or opens, derivatives say little about what lies further off."""
 ROWS = 2048
 """[1] Samples whose derivatives by all of alpha are held at a time."""
 
@@ -70,14 +65,6 @@ class Outer:
         """The present value of one of them, or the default."""
         return float(self.values[self.names.index(name)]) if name in self.names else default
 
-    def within(self, name: str, lower: float, upper: float) -> tuple[float, float]:
-        """The bounds, or for the geometry of a lever spring the part of them that is near its present value."""
-        if name not in self.names or not name.startswith(GEOMETRY):
-            return lower, upper
-        value = self.value(name, 0.0)
-        reach = REACH if name.startswith("lever_spring.angle") else REACH * value
-        return max(lower, value - reach), min(upper, value + reach)
-
     def alpha(self, robot: Robot, base: FloatArray) -> FloatArray:
         """alpha with the present values of those that are part of it."""
         alpha = base.copy()
@@ -107,7 +94,11 @@ class Outer:
         result = np.zeros((*predicted.shape, len(self.names)))
         inside = [k for k, name in enumerate(self.names) if not name.startswith(tuple(SENSOR))]
         if inside:
-            result[:, :, inside] = alpha_columns(robot, samples, alpha, [robot.alpha.index(self.names[k]) for k in inside])
+            positions = [robot.alpha.index(self.names[k]) for k in inside]
+            for a in range(0, len(predicted), ROWS):
+                rows = slice(a, a + ROWS)
+                found = robot.jac_alpha_inverse_dynamics(samples.q[rows], samples.dq[rows], samples.ddq[rows], alpha)
+                result[rows][:, :, inside] = found[:, :, positions]
         for k, name in enumerate(self.names):
             kind, _, joint = name.rpartition(".")
             if kind in SENSOR:
@@ -115,13 +106,3 @@ class Outer:
                 slope = np.gradient(predicted[:, j], 1.0 / samples.rate)
                 result[:, j, k] = predicted[:, j] / self.values[k] if kind == GAIN else -slope
         return result
-
-
-def alpha_columns(robot: Robot, samples: Samples, alpha: FloatArray, positions: Sequence[int]) -> FloatArray:
-    """Derivatives (samples, n, positions) of inverse dynamics, not filtered, by these entries of alpha."""
-    result = np.zeros((*samples.q.shape, len(positions)))
-    for a in range(0, len(result), ROWS):
-        rows = slice(a, a + ROWS)
-        found = robot.jac_alpha_inverse_dynamics(samples.q[rows], samples.dq[rows], samples.ddq[rows], alpha)
-        result[rows] = found[:, :, list(positions)]
-    return result

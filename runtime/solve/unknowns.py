@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import inertials
-from diffpbd.runtime.solve.design import LINK_COLUMNS, columns_of_joint_kind, levers
+from diffpbd.runtime.solve.design import LINK_COLUMNS, columns_of_joint_kind
+from diffpbd.runtime.solve.lever_springs import START, Lever
 from diffpbd.runtime.solve.outer import SENSOR, Outer
 
 __all__ = ["Body", "Unknowns", "make_unknowns"]
@@ -107,6 +108,11 @@ class Unknowns:
         whole = self.coefficients.factory("J", ["alpha"], ["jac:phi:alpha"])(np.where(np.isfinite(alpha), alpha, 0.0))
         return np.array(whole.full(), dtype=np.float64)[body.columns][:, list(body.positions)]
 
+    def lever_parts(self, levers: Sequence[Lever]) -> list[slice]:
+        """The blocks of φ that belong to lever springs."""
+        ends = np.cumsum([self.coefficients.size1_out(0), *(lever.terms for lever in levers)]).tolist()
+        return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+
     def springs(self) -> Iterator[tuple[int, int]]:
         """Unknowns (stiffness, torque at zero) of the springs that have both."""
         for k, label in enumerate(self.labels):
@@ -120,19 +126,27 @@ def _jacobian(function: Any, x: FloatArray) -> FloatArray:
 
 
 def make_unknowns(
-    robot: Robot, names: Sequence[str], base: FloatArray, outer: Outer | None = None, *, direction: bool = False
+    robot: Robot,
+    names: Sequence[str],
+    base: FloatArray,
+    outer: Outer | None = None,
+    *,
+    direction: bool = False,
+    levers: Sequence[Lever] = (),
 ) -> Unknowns:
     """Unknowns for these entries of alpha; the others keep `base`, which is also the start.
 
     `outer` are those of the names that have columns of their own, and where these were made; with `direction` gravity
-    keeps its magnitude.
+    keeps its magnitude. `levers` are the lever springs with the angles that they are needed at.
     """
-    return _Builder(robot, names, base, outer or Outer((), np.zeros(0)), direction).unknowns()
+    return _Builder(robot, names, base, outer or Outer((), np.zeros(0)), direction, levers).unknowns()
 
 
 class _Builder:
-    def __init__(self, robot: Robot, names: Sequence[str], base: FloatArray, outer: Outer, direction: bool) -> None:
-        self.robot, self.names, self.base, self.outer = robot, tuple(names), base, outer
+    def __init__(
+        self, robot: Robot, names: Sequence[str], base: FloatArray, outer: Outer, direction: bool, levers: Sequence[Lever]
+    ) -> None:
+        self.robot, self.names, self.base, self.outer, self.levers = robot, tuple(names), base, outer, levers
         self.tilted = [f"gravity.{a}" for a in AXES] if direction else []
         self.labels: list[str] = []
         self.start: list[float] = []
@@ -203,8 +217,9 @@ class _Builder:
             start = self.base[position]
             if name == "payload.mass" and start == 0.0:
                 start = PAYLOAD_MASS
-            lower, upper = self.outer.within(name, float(alpha.lower[position]), float(alpha.upper[position]))
-            plain.append((self.add(name, start, lower, upper), position))
+            if name.startswith("lever_spring.stiffness.") and start == 0.0:
+                start = START
+            plain.append((self.add(name, start, alpha.lower[position], alpha.upper[position]), position))
         sensors = []
         for name in (n for n in self.names if n.startswith(tuple(SENSOR))):
             first, low, high, _ = SENSOR[name.rpartition(".")[0]]
@@ -237,7 +252,7 @@ class _Builder:
         where = [places[name] if name in places else alpha.index(name) for name in self.names]
         by_name = dict(zip(self.names, where, strict=True))
         moved = [extended[by_name[n]] - v for n, v in zip(self.outer.names, self.outer.values, strict=True)]
-        phi = casadi.vertcat(phi, *(values[k] for k in levers(self.robot)), *moved)
+        phi = casadi.vertcat(phi, *(lever.coefficients(self.robot, values) for lever in self.levers), *moved)
 
         def function(name: str, value: Any) -> Any:
             return casadi.Function(name, [x], [casadi.SX(value)], ["x"], ["y"])
