@@ -8,7 +8,7 @@ entries that are not wanted as equality constraints.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -22,7 +22,7 @@ from diffpbd.runtime.solve.design import LINK_COLUMNS, columns_of_joint_kind
 from diffpbd.runtime.solve.lever_springs import START, Lever
 from diffpbd.runtime.solve.outer import SENSOR, Outer
 
-__all__ = ["Body", "Unknowns", "make_unknowns"]
+__all__ = ["Body", "Unknowns", "jacobian_of", "make_unknowns"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -84,6 +84,8 @@ class Unknowns:
     equal: Any
     coefficients: Any
     """φ of alpha, `torque_coefficients`."""
+    lever_places: Mapping[str, Sequence[int]]
+    """Positions in alpha of the arms, angle and rest length of every joint with a lever spring."""
 
     def alpha_at(self, x: FloatArray) -> FloatArray:
         """alpha [units of the manifest], then the sensors'; not finite where a spring has no stiffness and so no rest."""
@@ -108,6 +110,17 @@ class Unknowns:
         whole = self.coefficients.factory("J", ["alpha"], ["jac:phi:alpha"])(np.where(np.isfinite(alpha), alpha, 0.0))
         return np.array(whole.full(), dtype=np.float64)[body.columns][:, list(body.positions)]
 
+    @property
+    def curved(self) -> bool:
+        """Whether the geometry of a lever spring is unknown: the torque is not linear in it."""
+        kinds = tuple(f"lever_spring.{part}." for part in ("arm_1", "arm_2", "angle", "rest"))
+        return any(label.startswith(kinds) for label in self.labels)
+
+    def lever_geometry(self, joint: str, x: FloatArray) -> list[float]:
+        """Arms [m], angle [rad] and rest length [m] of a joint's lever spring."""
+        alpha = self.alpha_at(x)
+        return [float(alpha[k]) for k in self.lever_places[joint]]
+
     def lever_parts(self, levers: Sequence[Lever]) -> list[slice]:
         """The blocks of φ that belong to lever springs."""
         ends = np.cumsum([self.coefficients.size1_out(0), *(lever.terms for lever in levers)]).tolist()
@@ -121,8 +134,13 @@ class Unknowns:
                 yield self.labels.index(STIFFNESS + joint), k
 
 
+def jacobian_of(function: Any) -> Any:
+    """dy/dx of a casadi function of x."""
+    return function.factory("J", ["x"], ["jac:y:x"])
+
+
 def _jacobian(function: Any, x: FloatArray) -> FloatArray:
-    return np.array(function.factory("J", ["x"], ["jac:y:x"])(x).full(), dtype=np.float64)
+    return np.array(jacobian_of(function)(x).full(), dtype=np.float64)
 
 
 def make_unknowns(
@@ -274,6 +292,10 @@ class _Builder:
             prior=function("prior", total(True)),
             barrier=function("barrier", total(False)),
             coefficients=self.robot.casadi("torque_coefficients"),
+            lever_places={
+                lever.joint: [alpha.index(f"lever_spring.{part}.{lever.joint}") for part in ("arm_1", "arm_2", "angle", "rest")]
+                for lever in self.levers
+            },
             equal=function("equal", casadi.vertcat(*equal) if equal else casadi.SX(0, 1)),
         )
 
