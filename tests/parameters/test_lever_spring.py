@@ -16,7 +16,8 @@ from support.families import PLAIN, Families
 from support.maximal import Array, evaluate
 from support.numeric import BAR, Worst, differences
 from support.programs import Programs
-from support.robots import generated, loaded_alpha
+from support.robots import loaded_alpha
+from support.sprung import PARTS, SPRING, springs, sprung_pendulum
 
 from diffpbd.codegen.description.levers import lever_joints
 from diffpbd.codegen.description.resolve import find_recipe
@@ -27,7 +28,7 @@ from diffpbd.codegen.graph.joint_step import Residuals
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.symbolic import forces, joint_space_jacobian, kinematics, levers, step
 from diffpbd.codegen.symbolic.program import Program
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, process
@@ -37,9 +38,6 @@ H = 0.01
 STEPS = ("variational_direct",)
 TIPS = ["tool", "d"]
 JOINTS = ["jd", "ja"]
-SPRING = (300.0, 0.06, 0.15, 1.9, 0.2)
-"""k [N/m], l1, l2 [m], alpha [rad], x_rest [m]."""
-PARTS = ("stiffness", "arm_1", "arm_2", "angle", "rest")
 UNITS = ("N/m", "m", "m", "rad", "m")
 
 
@@ -118,15 +116,6 @@ def sprung(source: Path) -> Described:
 @pytest.fixture(scope="module")
 def plain(source: Path) -> Described:
     return Described.of(source, tip=TIPS, only=PLAIN)
-
-
-def springs(joints: list[str], **others: float) -> dict[str, float]:
-    """A spring at every joint, no two alike."""
-    return {
-        f"lever_spring.{part}.{name}": value * (1.0 + 0.1 * k)
-        for k, name in enumerate(joints)
-        for part, value in zip(PARTS, SPRING, strict=True)
-    } | others
 
 
 def loaded(d: Described | Robot, joints: list[str]) -> Array:
@@ -251,11 +240,7 @@ def test_every_integrator_feels_it(solver: str, sprung: Described) -> None:
 
 @pytest.fixture(scope="module")
 def arm(source: Path) -> Robot:
-    """A pendulum of two links with a spring at its shoulder."""
-    toml = source.with_name("sprung_pendulum.toml")
-    urdf = find_recipe("double_pendulum").urdf
-    toml.write_text(f'urdf = "{urdf}"\ntip = "tip"\nvariants = ["variational_direct"]\nsprings = ["shoulder"]\n')
-    return load(generated(str(toml), lever_springs=["shoulder"]))
+    return sprung_pendulum(source.parent)
 
 
 def test_a_swing_keeps_its_energy(arm: Robot) -> None:
