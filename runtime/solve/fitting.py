@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -34,8 +33,6 @@ REWEIGHTINGS = 2
 """Solves after the first with each joint weighted by the residual of the one before; the weights change by little then."""
 COARSELY = {"tol": 1e-6, "acceptable_tol": 1e-5, "acceptable_iter": 3}
 """Optimality of solves whose result is only a start or is compared with standard deviations."""
-LEVER_OPTIONS = {**COARSELY, "max_iter": 150}
-"""The same for the starts of a lever spring, of which a hopeless one need not be followed long."""
 APPROACH = 10.0
 """[1] Factor by which the trust in the torques grows from one such solve to the next."""
 CLEAN = 1e-3
@@ -145,8 +142,9 @@ def fit_rounds(
             raise SolverError("The regression matrix is not finite; look for absurd values in the logs or --params.")
         pinned = _still(robot, train, unknowns)
         begin = x
-        if unknowns.curved and rounds == 1:
-            begin = _opened(unknowns, condensed, floor, pinned, prior, levers, x)
+        if begin is None and unknowns.curved:
+            sigma = np.maximum(condensed.best(), floor)
+            begin = lever_start.opened(Problem(unknowns, condensed, sigma, pinned, prior), levers)
         problem, solution = _solve(unknowns, condensed, floor, pinned, prior, begin)
         moved = float(np.abs((solution.x - at) / problem.scale)[problem.free].max(initial=0.0))
         x, iterations = solution.x, iterations + solution.iterations
@@ -252,26 +250,6 @@ def _solve(
             return problem, solution
         sigma, start = np.maximum(problem.rms(solution.x), floor), solution.x
         left -= 1
-
-
-def _opened(
-    unknowns: Unknowns,
-    condensed: Condensed,
-    floor: FloatArray,
-    pinned: dict[int, str],
-    prior: float,
-    levers: Sequence[Lever],
-    given: FloatArray | None,
-) -> FloatArray:
-    """The best end, coarsely solved, of the starts for the geometry of lever springs; at `given` alone if there is such."""
-    sigma = np.maximum(condensed.best(), floor)
-    problem = Problem(unknowns, condensed, sigma, pinned, prior)
-    begins = lever_start.starts(unknowns, condensed, sigma, levers) if given is None else [given]
-    found: list[ipopt.Solution] = []
-    for begin in begins:
-        with suppress(SolverError):
-            found.append(problem.solve(begin, LEVER_OPTIONS))
-    return min(found, key=lambda solution: solution.objective).x if found else begins[0]
 
 
 def _approach(

@@ -21,13 +21,15 @@ import numpy.typing as npt
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["Combination", "Lever", "combinations", "levers", "scaled"]
+__all__ = ["GEOMETRY", "Combination", "Lever", "combinations", "levers", "scaled"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 PREFIX = "lever_spring."
 PARTS = ("stiffness", "arm_1", "arm_2", "rest")
 """What lengths and stiffness trade between."""
+GEOMETRY = tuple(f"{PREFIX}{part}." for part in ("arm_1", "arm_2", "angle", "rest"))
+"""Beginnings of the names of what its torque is not linear in."""
 START = 1000.0
 """[N/m] Stiffness that the search begins with where alpha has none: without stiffness nothing else has an effect."""
 DEGREE = 64
@@ -41,10 +43,11 @@ CHECKED = 2000
 @dataclass(frozen=True)
 class Lever:
     """One lever spring over the angles from `low` to `high` [rad] of a joint (the `at`-th): `terms` of its series, or one, its
-    torque itself, where no number of it is unknown."""
+    torque itself, where no number of it is unknown. `places` are those of its `GEOMETRY` in alpha."""
 
     joint: str
     at: int
+    places: tuple[int, ...]
     low: float
     high: float
     terms: int
@@ -107,7 +110,8 @@ def levers(robot: Robot, names: Sequence[str], samples: Sequence[Samples]) -> tu
             at = robot.joints.index(joint)
             low, high = min(float(s.q[:, at].min()) for s in samples), max(float(s.q[:, at].max()) for s in samples)
             unknown = any(n.startswith(PREFIX) and n.endswith(f".{joint}") for n in names) and high > low
-            found.append(Lever(joint, at, low, high, DEGREE if unknown else 1))
+            places = tuple(robot.alpha.index(f"{kind}{joint}") for kind in GEOMETRY)
+            found.append(Lever(joint, at, places, low, high, DEGREE if unknown else 1))
     return tuple(found)
 
 

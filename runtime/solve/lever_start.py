@@ -8,6 +8,7 @@ with everything that the torque is linear in chosen anew for each, and the solve
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import TypeAlias
 
@@ -15,15 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.solve.design import Condensed
-from diffpbd.runtime.solve.lever_springs import PREFIX, START, Lever
-from diffpbd.runtime.solve.problem import core
+from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.solve.lever_springs import GEOMETRY, PREFIX, START, Lever
+from diffpbd.runtime.solve.problem import Problem, core
 from diffpbd.runtime.solve.unknowns import Unknowns, jacobian_of
 
-__all__ = ["GEOMETRY", "starts"]
+__all__ = ["opened", "starts"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-GEOMETRY = tuple(f"{PREFIX}{part}." for part in ("arm_1", "arm_2", "angle", "rest"))
 TURN = np.linspace(-np.pi, np.pi, 12, endpoint=False)
 """[rad] Angles that are tried."""
 RATIOS = (0.25, 0.6)
@@ -32,8 +33,20 @@ RESTS = (0.2, 0.6, 1.0, 1.5)
 """[1] Rest lengths, as parts of both arms together: from a spring that always pulls to one that always pushes."""
 OPEN = 0.2
 """[1] Least length of a spring within the recorded angles, as part of both arms together."""
+COARSELY = {"tol": 1e-6, "acceptable_tol": 1e-5, "acceptable_iter": 3, "max_iter": 150}
+"""Optimality of these ends, which are only starts; a hopeless one need not be followed long."""
 BEST = 3
 """Geometries that the solver begins at, one after another, besides the given one."""
+
+
+def opened(problem: Problem, levers: Sequence[Lever]) -> FloatArray:
+    """Unknowns at the best end of all starts, coarsely solved."""
+    begins = starts(problem.unknowns, problem.condensed, problem.sigma, levers)
+    found = []
+    for begin in begins:
+        with suppress(SolverError):
+            found.append(problem.solve(begin, COARSELY))
+    return min(found, key=lambda solution: solution.objective).x if found else begins[0]
 
 
 def starts(unknowns: Unknowns, condensed: Condensed, sigma: FloatArray, levers: Sequence[Lever]) -> list[FloatArray]:
@@ -75,7 +88,7 @@ def _best(
 def _grid(unknowns: Unknowns, lever: Lever, own: dict[str, int], begin: FloatArray) -> Iterator[FloatArray]:
     """Points with the geometry varied as far as it is unknown, the spring open within the recorded angles."""
     one, two, angle, rest = _labels(lever)
-    alpha = dict(zip(_labels(lever), unknowns.lever_geometry(lever.joint, begin), strict=True))
+    alpha = dict(zip(_labels(lever), unknowns.alpha_at(begin)[list(lever.places)].tolist(), strict=True))
     angles = TURN if angle in own else (alpha[angle],)
     ratios = RATIOS if one in own or two in own else (None,)
     rests = RESTS if rest in own else (None,)

@@ -8,7 +8,7 @@ entries that are not wanted as equality constraints.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import inertials
 from diffpbd.runtime.solve.design import LINK_COLUMNS, columns_of_joint_kind
-from diffpbd.runtime.solve.lever_springs import START, Lever
+from diffpbd.runtime.solve.lever_springs import GEOMETRY, START, Lever
 from diffpbd.runtime.solve.outer import SENSOR, Outer
 
 __all__ = ["Body", "Unknowns", "jacobian_of", "make_unknowns"]
@@ -84,8 +84,6 @@ class Unknowns:
     equal: Any
     coefficients: Any
     """φ of alpha, `torque_coefficients`."""
-    lever_places: Mapping[str, Sequence[int]]
-    """Positions in alpha of the arms, angle and rest length of every joint with a lever spring."""
 
     def alpha_at(self, x: FloatArray) -> FloatArray:
         """alpha [units of the manifest], then the sensors'; not finite where a spring has no stiffness and so no rest."""
@@ -113,13 +111,7 @@ class Unknowns:
     @property
     def curved(self) -> bool:
         """Whether the geometry of a lever spring is unknown: the torque is not linear in it."""
-        kinds = tuple(f"lever_spring.{part}." for part in ("arm_1", "arm_2", "angle", "rest"))
-        return any(label.startswith(kinds) for label in self.labels)
-
-    def lever_geometry(self, joint: str, x: FloatArray) -> list[float]:
-        """Arms [m], angle [rad] and rest length [m] of a joint's lever spring."""
-        alpha = self.alpha_at(x)
-        return [float(alpha[k]) for k in self.lever_places[joint]]
+        return any(label.startswith(GEOMETRY) for label in self.labels)
 
     def lever_parts(self, levers: Sequence[Lever]) -> list[slice]:
         """The blocks of φ that belong to lever springs."""
@@ -292,10 +284,6 @@ class _Builder:
             prior=function("prior", total(True)),
             barrier=function("barrier", total(False)),
             coefficients=self.robot.casadi("torque_coefficients"),
-            lever_places={
-                lever.joint: [alpha.index(f"lever_spring.{part}.{lever.joint}") for part in ("arm_1", "arm_2", "angle", "rest")]
-                for lever in self.levers
-            },
             equal=function("equal", casadi.vertcat(*equal) if equal else casadi.SX(0, 1)),
         )
 

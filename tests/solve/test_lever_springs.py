@@ -33,6 +33,8 @@ def test_all_numbers_once_one_length_is_known(arm: Robot) -> None:
     result = identify(arm, runs[:1], ALL, start={REST: SPRING[4]}, fixed=[REST], validate=runs[1:])
     assert not result.lost and result.rank == result.unknowns == 9
     for name, value in TRUTH.items():
+        if name == REST:
+            continue
         assert result.parameters[name] == pytest.approx(value, abs=1e-6 * max(1.0, abs(value))), name
     assert result.validate is not None and max(result.validate.rmse.values()) < 1e-6
 
@@ -86,7 +88,7 @@ def test_the_series_is_the_law(arm: Robot) -> None:
     """To rounding over the angles; where the spring closes it is said."""
     alpha = arm.alpha.vector(TRUTH)
     q = np.linspace(-1.3, 1.4, 50)
-    lever = Lever("shoulder", 0, -1.3, 1.4, 64)
+    lever = Lever("shoulder", 0, (), -1.3, 1.4, 64)
     coefficients = casadi.DM(lever.coefficients(arm, alpha)).full().ravel()
     law = np.asarray(arm.spring_torque(np.column_stack([q, 0 * q]), alpha))[:, 0]
     np.testing.assert_allclose(lever.columns(arm, q, alpha) @ coefficients, -law, rtol=0, atol=1e-12)
