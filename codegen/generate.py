@@ -20,10 +20,10 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Any, NoReturn
 
+from diffpbd.codegen.description.levers import lever_joints
 from diffpbd.codegen.description.recipe import Recipe, with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.description.levers import lever_joints
 from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.runtime.compiler import compile_library, find_compiler
 from diffpbd.runtime.errors import InputError

@@ -54,7 +54,7 @@ SIZES = {
 
 
 def inputs(program: Program, tree: Tree, *names: str) -> dict[str, Any]:
-    """Declare inputs by name: `SIZES` a link, or gravity (3), h (1), wrench (9 an external wrench), lever (5 a lever spring)."""
+    """Declare inputs by name: `SIZES` a link, or gravity (3), h (1), wrench (9 an external wrench), lever (5 a spring)."""
     single = {"gravity": 3, "h": 1, "wrench": WRENCH * len(tree.wrenches), "lever": LEVER * len(tree.levers)}
     return {k: program.input(k, single[k] if k in single else SIZES[k] * tree.n) for k in names}
 

@@ -2,7 +2,8 @@
 
 Inputs of every step: xi (13 a link), u (n), h, gravity (3), body (7 a link), joint (28 a joint), friction (3 a joint), spring
 (2 a joint); limit (2 a joint) where limits act, wrench (9 each) where external wrenches do, lever (5 each) where lever
-springs do; output xi_next. Letters as in `notation`. The stages are in `stages`; everything numeric happens in the leaf programs that they call.
+springs do; output xi_next. Letters as in `notation`. The stages are in `stages`; everything numeric happens in the leaf
+programs that they call.
 """
 
 from __future__ import annotations

@@ -85,8 +85,8 @@ def build(
     """The design of one recording.
 
     alpha fixes gravity, transition velocities and joint origins; phi (16 n, then those of `levers`) holds the coefficients
-    that do not vary, `varying` (as long) is True where they do. With `outer` further columns follow, one a name, its derivatives where alpha
-    is `full`; phi and `varying` go on with theirs.
+    that do not vary, `varying` (as long) is True where they do. With `outer` further columns follow, one a name, its
+    derivatives where alpha is `full`; phi and `varying` go on with theirs.
     """
     terms = robot.torque_terms(samples.q, samples.dq, samples.ddq, alpha)
     if levers:

@@ -98,8 +98,8 @@ def command(
     """Identify parameters of the generated ROBOT from recordings.
 
     LIST holds, separated by commas: friction (Coulomb and viscous friction and a torque offset of every joint), spring
-    (the joints that the recipe lists), spring.JOINT, lever_spring (of a robot generated with --lever-spring), inertials, or entries
-    of alpha and their beginnings, such as rotor_inertia or payload.mass. The result is printed; --out writes it.
+    (the joints that the recipe lists), spring.JOINT, lever_spring (of a robot generated with --lever-spring), inertials, or
+    entries of alpha and their beginnings, such as rotor_inertia or payload.mass. The result is printed; --out writes it.
     """
     begin = time.perf_counter()
     read = [("LOG", path) for path in logs] + [("--validate", path) for path in validate]

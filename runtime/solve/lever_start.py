@@ -15,8 +15,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.solve.design import Condensed
 from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.solve.design import Condensed
 from diffpbd.runtime.solve.lever_springs import GEOMETRY, PREFIX, START, Lever
 from diffpbd.runtime.solve.problem import Problem, core
 from diffpbd.runtime.solve.unknowns import Unknowns, jacobian_of

@@ -36,8 +36,8 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
     """The entries named by words, prefixes and names, but for those that are `fixed`.
 
     `friction`: Coulomb and viscous friction and a torque offset of every joint, but no offset on a joint whose spring's
-    rest is fitted: the two are the same parameter there, nor beside a lever spring's angle. `spring`: stiffness and rest of the joints that the recipe
-    lists in `springs`; `spring.JOINT` of that joint. `lever_spring`: the five numbers of every lever spring, or with
+    rest is fitted: the two are the same parameter there, nor beside a lever spring's angle. `spring`: stiffness and rest of
+    the joints that the recipe lists in `springs`; `spring.JOINT` of that joint. `lever_spring`: the five numbers of every lever spring, or with
     `.JOINT` of one. `inertials`: mass, COM and inertia of every link.
     `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
     `.JOINT` of one. Anything else is an entry of alpha or the beginning of some, such as `friction.viscous`, `payload` or
@@ -56,11 +56,9 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
     notes = []
     if "friction" in words:
         unnamed = [j for j in robot.joints if f"torque_offset.{j}" not in words]
-        both = [j for j in unnamed if alpha.index(f"spring.rest.{j}") in chosen]
-        levers = [
-            j for j in unnamed
-            if f"{LEVER}.angle.{j}" in alpha and alpha.index(f"{LEVER}.angle.{j}") in chosen and j not in both
-        ]  # fmt: skip
+        sought = {alpha.names[k] for k in chosen}.difference(fixed)
+        both = [j for j in unnamed if f"spring.rest.{j}" in sought]
+        levers = [j for j in unnamed if f"{LEVER}.angle.{j}" in sought and j not in both]
         for joint in (*both, *levers):
             chosen.discard(alpha.index(f"torque_offset.{joint}"))
         if both:

@@ -41,7 +41,8 @@ def test_all_numbers_once_one_length_is_known(arm: Robot) -> None:
 
 def test_without_a_length_the_scale_is_named_and_the_rest_is_found(arm: Robot) -> None:
     result = identify(arm, samples(arm, TRUTH, seed=1), ALL)
-    assert {item.name for item in result.lost} == {f"lever_spring.{p}.shoulder" for p in ("stiffness", "arm_1", "arm_2", "rest")}
+    traded = ("stiffness", "arm_1", "arm_2", "rest")
+    assert {item.name for item in result.lost} == {f"lever_spring.{part}.shoulder" for part in traded}
     assert result.rank == result.unknowns - 1
     assert any("--fix lever_spring.arm_1.shoulder" in note for note in result.notes)
     assert any("torque offset of shoulder is fixed" in note for note in result.notes)
@@ -128,7 +129,7 @@ def test_selection(arm: Robot) -> None:
 def test_a_robot_without(tmp_path: Path) -> None:
     from support.robots import loaded
 
-    with pytest.raises(InputError, match="has no lever spring. Generate it with `diffpbd generate double_pendulum --lever-spring"):
+    with pytest.raises(InputError, match="no lever spring. Generate it with `diffpbd generate double_pendulum --lever-spring"):
         select(loaded("double_pendulum"), ["lever_spring"])
 
 
@@ -140,6 +141,7 @@ def test_command(arm: Robot, tmp_path: Path) -> None:
     found = CliRunner().invoke(cli, [*words, "--fix", f"{REST}=0.2"])
     assert found.exit_code == 0, found.output
     assert "lever_spring.stiffness.shoulder" in found.output and "Rank 9 of 9" in found.output
-    for wrong, said in (("x", "expected NAME=VALUE"), ("lever_spring.rest.elbow=1", "lever_spring.rest.elbow"), (f"{REST}=-1", "at least")):
+    bad = {"x": "expected NAME=VALUE", "lever_spring.rest.elbow=1": "lever_spring.rest.elbow", f"{REST}=-1": "at least"}
+    for wrong, said in bad.items():
         refused = CliRunner().invoke(cli, [*words, "--fix", wrong])
         assert refused.exit_code == 1 and said in refused.output
