@@ -56,7 +56,7 @@ class Lever:
         """What the sensor's torque is linear in (samples, terms), at angles q of the joint."""
         if self.terms == 1:
             return -self.torque(robot, q, alpha).reshape(-1, 1)
-        return -np.polynomial.chebyshev.chebvander(self._scaled(q), self.terms - 1)
+        return np.asarray(-np.polynomial.chebyshev.chebvander(self._scaled(q), self.terms - 1), dtype=np.float64)
 
     def coefficients(self, robot: Robot, alpha: Any) -> Any:
         """Their coefficients (terms) at a symbolic alpha."""

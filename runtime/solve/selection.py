@@ -37,8 +37,8 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
 
     `friction`: Coulomb and viscous friction and a torque offset of every joint, but no offset on a joint whose spring's
     rest is fitted: the two are the same parameter there, nor beside a lever spring's angle. `spring`: stiffness and rest of
-    the joints that the recipe lists in `springs`; `spring.JOINT` of that joint. `lever_spring`: the five numbers of every lever spring, or with
-    `.JOINT` of one. `inertials`: mass, COM and inertia of every link.
+    the joints that the recipe lists in `springs`; `spring.JOINT` of that joint. `lever_spring`: the five numbers of every
+    lever spring, or with `.JOINT` of one. `inertials`: mass, COM and inertia of every link.
     `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
     `.JOINT` of one. Anything else is an entry of alpha or the beginning of some, such as `friction.viscous`, `payload` or
     `spring.stiffness.JOINT`.
