@@ -25,7 +25,6 @@ DISPLACEMENT, VELOCITY = 0.00625, 0.5  # rad in one step, rad/s: the edges of th
 SOLVED = 1e-11  # rad, above the rounding of the steps; on an arm of 3 kg·m² at 10 ms that is 6e-7 N·m
 ITERATIONS = 12  # of Newton's method; the step is almost linear in the torque, so three are usual
 GRAVITY = ("gravity.x", "gravity.y", "gravity.z")
-STIFFNESS = ("spring.stiffness.", "lever_spring.stiffness.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +136,7 @@ def without_gravity(robot: Robot, alpha: FloatArray | None = None) -> FloatArray
     """alpha with gravity and springs at zero: what is left when the robot compensates both."""
     alpha = robot.alpha.defaults if alpha is None else alpha.copy()
     alpha[[robot.alpha.index(name) for name in GRAVITY]] = 0.0
-    alpha[[k for k, name in enumerate(robot.alpha.names) if name.startswith(STIFFNESS)]] = 0.0
+    alpha[robot.alpha.stiffnesses()] = 0.0
     return alpha
 
 

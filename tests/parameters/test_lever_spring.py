@@ -29,6 +29,8 @@ from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.symbolic import forces, joint_space_jacobian, kinematics, levers, step
 from diffpbd.codegen.symbolic.program import Program
 from diffpbd.runtime import Robot
+from diffpbd.runtime.baxter.configuration import gravity_model, has_spring
+from diffpbd.runtime.control.net_torque import without_gravity
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, process
@@ -311,6 +313,17 @@ def test_forms_that_follow_the_step(form: str, arm: Robot) -> None:
     start = springs(["shoulder"], **{"lever_spring.stiffness.shoulder": 250.0})
     result = identify_motion(form, arm, process("swing", log, Processing(cutoff=None)), ["lever_spring.stiffness"], start=start)
     assert result.parameters["lever_spring.stiffness.shoulder"] == pytest.approx(SPRING[0], rel=1e-6)
+
+
+def test_who_owns_gravity_knows_it(arm: Robot) -> None:
+    """A lever spring is a spring of the model's gravity, and nothing where the robot compensates by itself."""
+    alpha = arm.alpha.vector(springs())
+    assert has_spring(arm, alpha) and not has_spring(arm, arm.alpha.defaults)
+    p = np.array([0.3, 0.2])
+    held = gravity_model(arm, alpha)(p)
+    np.testing.assert_allclose(held, np.asarray(arm.gravity(p, alpha)) - arm.spring_torque(p, alpha), rtol=0, atol=1e-12)
+    assert np.abs(arm.spring_torque(p, alpha)).max() > 0.5
+    np.testing.assert_array_equal(arm.spring_torque(p, without_gravity(arm, alpha)), 0.0)
 
 
 def test_info_and_notices_name_it(arm: Robot) -> None:
