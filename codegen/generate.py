@@ -20,6 +20,7 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Any, NoReturn
 
+from diffpbd.codegen.description.levers import lever_joints
 from diffpbd.codegen.description.recipe import Recipe, with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import Robot
@@ -69,6 +70,7 @@ def generate(
     friction: str | None = None,
     limits: bool | None = None,
     wrench: Sequence[str] | None = None,
+    lever_springs: Sequence[str] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> GenerateResult:
     """Derive, emit and compile ROBOT (a shipped name, a recipe or a URDF file) into `out` (default generated/NAME).
@@ -81,10 +83,11 @@ def generate(
     recipe = with_options(
         find_recipe(robot, base=base, tip=list(tip) if tip else None, hold=hold or None),
         integrator=integrator, solver=solver, sweeps=sweeps, symbolic=symbolic or None, friction=friction,
-        limits=limits, wrench=wrench or None,
+        limits=limits, wrench=wrench or None, lever_springs=lever_springs or None,
     )  # fmt: skip
     described = read_robot(recipe)
     wrench_frames(described, recipe.wrench)
+    lever_joints(described, recipe.lever_springs)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
     folder = out if out is not None else Path("generated") / recipe.name
     options_hash = _options_hash(described, recipe)
@@ -122,6 +125,8 @@ def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Re
         words += [word for name in recipe.hold for word in ("--hold", name)]
     if recipe.wrench != plain.wrench:
         words += [word for name in recipe.wrench for word in ("--wrench", name)]
+    if recipe.lever_springs != plain.lever_springs:
+        words += [word for name in recipe.lever_springs for word in ("--lever-spring", name)]
     if recipe.friction != plain.friction:
         words += ["--friction", recipe.friction]
     if recipe.limits != plain.limits:

@@ -111,6 +111,10 @@ class ParameterVector:
             raise InputError(f"{self.robot} has no parameters {prefix!r}. {hint(prefix, kinds)}")
         return found
 
+    def stiffnesses(self) -> list[int]:
+        """Positions of the stiffness of every joint spring and every lever spring."""
+        return [k for k, name in enumerate(self.names) if name.startswith(("spring.stiffness.", "lever_spring.stiffness."))]
+
     def vector(self, values: ParameterValues = None, *, base: FloatArray | None = None) -> FloatArray:
         """A new vector from values by name, or from a JSON file of them; the missing ones keep `base` or the
         default.

@@ -20,6 +20,7 @@ NOT_IN_URDF: Final = {
     "torque_offset": "a sensor's torque offset",
     "spring.stiffness": "a joint spring",
     "spring.rest": "the rest position of a joint spring",
+    "lever_spring": "a lever spring",
     "gravity": "gravity",
     "wrench": "an external wrench",
 }

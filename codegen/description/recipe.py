@@ -58,7 +58,8 @@ class Recipe:
     default of the commands. `integrator` and `solver` name the default variant of `step`, `sweeps` counts the
     iterations of each variant. With `limits` joints stop at their limits in the steps on maximal states.
     `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
-    which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act.
+    which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act,
+    `lever_springs` hinges between whose links straight springs act on lever arms.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Recipe:
     springs: tuple[str, ...] = ()
     limits: bool = False
     wrench: tuple[str, ...] = ()
+    lever_springs: tuple[str, ...] = ()
 
     @property
     def variant(self) -> str:
@@ -140,6 +142,7 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
         "gravity": entries.vector("gravity", DEFAULT_GRAVITY),
         "springs": entries.texts("springs", ()),
         "wrench": entries.texts("wrench", ()),
+        "lever_springs": entries.texts("lever_springs", ()),
     }
     try:
         return Recipe(**options)
@@ -174,6 +177,7 @@ def with_options(
     limits: bool | None = None,
     gravity: tuple[float, float, float] | None = None,
     wrench: Sequence[str] | None = None,
+    lever_springs: Sequence[str] | None = None,
 ) -> Recipe:
     """The recipe with the options that are not None replaced.
 
@@ -205,6 +209,7 @@ def with_options(
         gravity=recipe.gravity if gravity is None else gravity,
         springs=recipe.springs,
         wrench=recipe.wrench if wrench is None else tuple(wrench),
+        lever_springs=recipe.lever_springs if lever_springs is None else tuple(lever_springs),
     )
 
 

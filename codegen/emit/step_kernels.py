@@ -19,12 +19,12 @@ from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.model import Model, prepare
-from diffpbd.codegen.symbolic import joint_space, joint_space_jacobian
+from diffpbd.codegen.symbolic import joint_space, joint_space_jacobian, stages
 from diffpbd.codegen.symbolic.outline import outlined, pruned
 from diffpbd.codegen.symbolic.program import Program
 
 NUMBERS = ("before", "after", "body", "gravity", "rotor", "stiffness", "rest", "coulomb", "viscous", "transition")
-"""Blocks of the model that the step's programs take as inputs; with external wrenches there is one more."""
+"""Blocks of the model that the step's programs take as inputs; external wrenches and lever springs have one more each."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class _Roll:
         self.texts: list[str] = []
         self.operations: dict[str, int] = {}
         self.work = 0
-        self.names: tuple[str, ...] = NUMBERS + (("wrench",) if model.tree.wrenches else ())
+        self.names: tuple[str, ...] = NUMBERS + stages.force_inputs(model.tree)
         self.offset: dict[str, int] = {}
         position = 0
         for name in self.names:

@@ -15,7 +15,7 @@ from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.symbolic import forces, recursive, recursive_jacobian, wrenches
+from diffpbd.codegen.symbolic import forces, levers, recursive, recursive_jacobian, wrenches
 from diffpbd.codegen.symbolic.program import Program
 
 Pairs = Sequence[tuple[str, Any]]
@@ -45,9 +45,12 @@ class Graphs:
         return self.gears.torques(self.program(program, pd=self.gears.rates(pd))["torque"])
 
     def spring(self, p: Any) -> Any:
-        """Spring torque on each coordinate (n)."""
-        program = forces.spring_program(self.model.robot.n)
-        return self.gears.torques(self.program(program, p=self.gears.positions(p))["torque"])
+        """Torque of joint springs and lever springs on each coordinate (n)."""
+        tree, all_p = self.model.tree, self.gears.positions(p)
+        torque = self.program(forces.spring_program(tree.n), p=all_p)["torque"]
+        if tree.levers:
+            torque = torque + self.program(levers.program(tree, "torque"), p=all_p)["torque"]
+        return self.gears.torques(torque)
 
     def pose_torque(self, p: Any) -> Any:
         """Torque on each coordinate (n) that the pose alone decides: springs and external wrenches."""
@@ -117,6 +120,8 @@ class Graphs:
         rigid = self.program(program, p=gears.positions(p), pd=all_pd, pdd=all_pdd)
         slopes = self.program(forces.friction_slope_program(self.model.robot.n), pd=all_pd)["slope"]
         by_pose = rigid["du_dp"] + ca.diag(own["stiffness"])
+        if self.model.tree.levers:
+            by_pose = by_pose + ca.diag(self.program(levers.program(self.model.tree, "slope"), p=gears.positions(p))["slope"])
         if self.model.tree.wrenches:
             gradient = wrenches.gradient_program(self.model.tree)
             by_pose = by_pose - self.program(gradient, p=gears.positions(p))["gradient"]

@@ -13,7 +13,7 @@ from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import call_graph, inline
 from diffpbd.codegen.symbolic import constraints, kinematics, step, velocity
 from diffpbd.codegen.symbolic.maximal_parameters import axes_of, maximal_parameters
-from diffpbd.codegen.symbolic.notation import BODY, FRICTION, JOINT, LIMIT, SPRING, STATE, WRENCH
+from diffpbd.codegen.symbolic.notation import BODY, FRICTION, JOINT, LEVER, LIMIT, SPRING, STATE, WRENCH
 from diffpbd.codegen.symbolic.program import Program
 from diffpbd.codegen.symbolic.tree import Tree
 
@@ -24,7 +24,8 @@ def block_sizes(tree: Tree) -> dict[str, int]:
     """Inputs of every step program that a robot and its alpha decide, with their sizes; `gravity` is one more."""
     sizes = _BLOCKS | ({"limit": LIMIT} if tree.limits else {})
     wrench = {"wrench": WRENCH * len(tree.wrenches)} if tree.wrenches else {}
-    return {k: size * tree.n for k, size in sizes.items()} | wrench
+    lever = {"lever": LEVER * len(tree.levers)} if tree.levers else {}
+    return {k: size * tree.n for k, size in sizes.items()} | wrench | lever
 
 
 VARIANTS: Final = {
@@ -51,7 +52,7 @@ def blocks(model: Model) -> dict[str, Any]:
     result["friction"] = interleaved("coulomb", "viscous", "transition")
     result["spring"] = interleaved("stiffness", "rest")
     result["limit"] = model.blocks["limit"]
-    result |= {k: ca.vec(v) for k, v in model.only(["wrench"]).items()}
+    result |= {k: ca.vec(v) for k, v in model.only(["wrench", "lever"]).items()}
     return {k: ca.densify(result[k]) for k in block_sizes(model.tree)}
 
 

@@ -12,12 +12,14 @@ from typing import Any
 
 import casadi as ca
 
+from diffpbd.codegen.description.levers import lever_joints
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import ZERO, JointType, Robot, Tip, Vec3
 from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.codegen.graph.parameters import (
     ANGLES,
     AXES,
+    LEVER_PARTS,
     MOMENTS,
     SIDES,
     WRENCH_PARTS,
@@ -40,8 +42,9 @@ JOINT_BLOCKS: Mapping[str, str] = {
 """Program input → alpha kind, for what every joint has one of."""
 
 
-def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = ()) -> Tree:
-    """Topology of a robot; with `limits` those of its joints act, and external wrenches at the frames of these names."""
+def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = (), levers: Sequence[str] = ()) -> Tree:
+    """Topology of a robot; with `limits` those of its joints act, external wrenches at the frames of these names, and lever
+    springs on the joints of these."""
     mimics = [joint.mimic for joint in robot.joints]
     gears = tuple(None if m is None else Gear(m.joint, m.multiplier, m.offset) for m in mimics)
     return Tree(
@@ -51,6 +54,7 @@ def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = ()) ->
         tuple(is_limited(j) for j in robot.joints) if limits else (),
         tuple(frame.link for frame in wrench_frames(robot, wrenches)),
         gears if any(gears) else (),
+        lever_joints(robot, levers),
     )
 
 
@@ -77,7 +81,7 @@ class Model:
     Shapes: before 12 × n, after 9 × n, body 10 × n (about the link origin, payload included), gravity 3, tip 12,
     the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
     translation 3 × n, axis 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
-    payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque).
+    payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque), lever 5 × lever springs.
     """
 
     robot: Robot
@@ -151,7 +155,9 @@ def build(robot: Robot, recipe: Recipe) -> Model:
     }
     if recipe.wrench:
         blocks["wrench"] = ca.horzcat(*[_wrench(entry, frame) for frame in wrench_frames(robot, recipe.wrench)])
-    tree = tree_of(robot, recipe.limits, recipe.wrench)
+    if recipe.lever_springs:
+        blocks["lever"] = ca.horzcat(*[_lever(entry, name) for name in recipe.lever_springs])
+    tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs)
     return Model(robot, recipe, tree, entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
 
 
@@ -202,6 +208,10 @@ def _turn(axis: int, angle: Any) -> Any:
 def _wrench(entry: Any, frame: Tip) -> Any:
     parts = [_vector(entry, f"wrench.{frame.name}.{kind}", AXES, ZERO) for kind, _ in WRENCH_PARTS]
     return ca.vertcat(ca.DM(list(frame.translation)), *parts)
+
+
+def _lever(entry: Any, joint: str) -> Any:
+    return ca.vertcat(*[entry(f"lever_spring.{part}.{joint}", 0.0) for part in LEVER_PARTS])
 
 
 def _rows(matrix: Any) -> Any:

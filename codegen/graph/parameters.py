@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from diffpbd.codegen.description.recipe import Recipe
@@ -21,6 +21,17 @@ MOMENTS: Final = ("xx", "xy", "xz", "yy", "yz", "zz")
 ANGLES: Final = ("roll", "pitch", "yaw")
 
 
+LEVER_PARTS: Final[Mapping[str, tuple[str, float, float | None]]] = {
+    "stiffness": ("N/m", 0.0, 0.0),
+    "arm_1": ("m", 0.06, 1e-3),
+    "arm_2": ("m", 0.15, 1e-3),
+    "angle": ("rad", 1.9, None),
+    "rest": ("m", 0.2, 0.0),
+}
+"""Unit, default and lower bound of a lever spring's numbers, in the order of the block `lever`. Without stiffness it does
+nothing. The rest length is the paper's (Baxter's hardware manual), whose arms and angle are in a figure only: ours let a
+spring of 7 kN/m carry a stretched Baxter arm. An arm shorter than a millimetre is none."""
+
 SIDES: Final = ("lower", "upper")
 WRENCH_PARTS: Final = (("force", "N"), ("torque", "N·m"))
 
@@ -34,8 +45,8 @@ def is_limited(joint: Joint) -> bool:
 
 
 def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
-    """Every entry of alpha in order: gravity, payload, the joint kinds one after another, limits, external wrenches,
-    then what is symbolic."""
+    """Every entry of alpha in order: gravity, payload, the joint kinds one after another, lever springs, limits, external
+    wrenches, then what is symbolic."""
     return tuple(_entries(robot, recipe))
 
 
@@ -66,6 +77,9 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         yield Parameter(f"spring.stiffness.{j.name}", f"{j.type.effort_unit}/{j.type.unit}", 0.0, 0.0, None)
     for j in robot.joints:
         yield Parameter(f"spring.rest.{j.name}", j.type.unit, 0.0, None, None)
+    for part, (unit, default, lower) in LEVER_PARTS.items():
+        for name in recipe.lever_springs:
+            yield Parameter(f"lever_spring.{part}.{name}", unit, default, lower, None)
     if recipe.limits:
         for side in SIDES:
             for j in robot.joints:

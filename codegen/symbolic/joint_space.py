@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.symbolic import forces, gears, joint_systems, wrenches
+from diffpbd.codegen.symbolic import forces, gears, joint_systems, levers, wrenches
 from diffpbd.codegen.symbolic.moments import (
     Half,
     Pose,
@@ -45,12 +45,14 @@ Wrench = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class Plant:
-    """Forces besides gravity: rotor inertia, spring stiffness and rest (each n), and external wrenches (9 each, or None)."""
+    """Forces besides gravity: rotor inertia, spring stiffness and rest (each n), external wrenches (9 each, or None) and
+    lever springs (5 each, or None)."""
 
     rotor: Any
     stiffness: Any
     rest: Any
     wrench: Any
+    lever: Any
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -61,13 +63,14 @@ class Plant:
 def plant_inputs(b: Program, tree: Tree) -> Plant:
     """Declare the inputs of `Plant`."""
     rotor, stiffness, rest = (b.input(k, tree.n) for k in ("rotor", "stiffness", "rest"))
-    return Plant(rotor, stiffness, rest, wrenches.wrench_input(b, tree))
+    return Plant(rotor, stiffness, rest, wrenches.wrench_input(b, tree), levers.lever_input(b, tree))
 
 
 def springs(b: Program, tree: Tree, plant: Plant, q: Any) -> Any:
     """Torque of the springs on the coordinates, at positions q (n) of all joints."""
+    lever = levers.on_joints(b, "torque", tree, plant.lever, q)
     return gears.torques(
-        b, tree, [forces.spring_torque(q[i], plant.stiffness[i], plant.rest[i]) for i in range(tree.n)]
+        b, tree, [forces.spring_torque(q[i], plant.stiffness[i], plant.rest[i]) + lever[i] for i in range(tree.n)]
     )
 
 

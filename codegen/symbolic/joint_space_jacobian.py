@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import elimination, forces, gears, joint_systems, wrenches
+from diffpbd.codegen.symbolic import elimination, forces, gears, joint_systems, levers, wrenches
 from diffpbd.codegen.symbolic.joint_space import Plant, Wrench, friction_inputs, plant_inputs
 from diffpbd.codegen.symbolic.joint_systems import diagonal
 from diffpbd.codegen.symbolic.moments import (
@@ -81,7 +81,8 @@ class _Stiffness:
     """∂(h F or h G)/∂p at one end, before it is written out. Joint j carries k:
 
     entry (j, k) = S_j · (q_k − h z_k), entry (k, j) = S_j · q_k − h N_j · U_k; `hz` and `hN` hold h z and h N, with the
-    sign of the end. `external` (n × n, or None) is what the external wrenches add.
+    sign of the end. `external` (n × n, or None) is what the external wrenches add, `joint` (n) the diagonal of springs and
+    rotors, which `matrix` and `transposed_product` leave out.
     """
 
     screw: list[Wrench]
@@ -90,6 +91,7 @@ class _Stiffness:
     hN: list[Wrench]
     U: list[Wrench]
     external: Any
+    joint: Any = ()
 
     def matrix(self, b: Program, tree: Tree) -> Any:
         """All entries (n × n)."""
@@ -136,8 +138,8 @@ class _Stiffness:
 @dataclass(frozen=True)
 class Blocks:
     """∂(h F, h G), a square each: D = ∂hF/∂p₁ = (∂hG/∂p₀)ᵀ, K₀ = ∂hF/∂p₀, M₀ = −∂F/∂ṗ₀, K₁ = ∂hG/∂p₁, M₁ = ∂G/∂ṗ₁
-    (rotors and the slope of friction included). ∂hF/∂u = ∂hG/∂u = −½h² 1. K₀ and K₁ are kept as `_Stiffness` plus a diagonal,
-    of all joints.
+    (rotors and the slope of friction included). ∂hF/∂u = ∂hG/∂u = −½h² 1. K₀ and K₁ are kept as `_Stiffness`, of all
+    joints.
     """
 
     D: Any
@@ -145,21 +147,20 @@ class Blocks:
     M0: Any
     end: _Stiffness
     M1: Any
-    joint: Any
 
     def K0(self, b: Program, tree: Tree) -> Any:
         """∂hF/∂p₀."""
-        return b.let(gears.folded(b, tree, self.start.matrix(b, tree) + diagonal(self.joint)))
+        return b.let(gears.folded(b, tree, self.start.matrix(b, tree) + diagonal(self.start.joint)))
 
     def K1(self, b: Program, tree: Tree) -> Any:
         """∂hG/∂p₁."""
-        return b.let(gears.folded(b, tree, self.end.matrix(b, tree) + diagonal(self.joint)))
+        return b.let(gears.folded(b, tree, self.end.matrix(b, tree) + diagonal(self.end.joint)))
 
     def pull(self, b: Program, tree: Tree, end: _Stiffness, x: Any) -> Any:
         """K₀ᵀ x or K₁ᵀ x."""
         x = gears.rates(b, tree, x)
         product = end.transposed_product(b, tree, x)
-        return Matrix(gears.torques(b, tree, [b.let(product[k] + self.joint[k] * x[k]) for k in range(tree.n)]))
+        return Matrix(gears.torques(b, tree, [b.let(product[k] + end.joint[k] * x[k]) for k in range(tree.n)]))
 
 
 def _stiffness(
@@ -219,10 +220,15 @@ def blocks(
     M0 = bilinear(b, tree, e0.at.screw, e0.composite, e0.at.screw, columns=m0[0])
     M1 = bilinear(b, tree, e1.at.screw, e1.composite, e1.at.screw, columns=m1[0])
     square = b.let(h * h / 2)
-    joint = [b.let(square * plant.stiffness[i] - plant.rotor[i]) for i in range(n)]
+
+    def joint(positions: Any) -> list[Any]:
+        lever = levers.on_joints(b, "slope", tree, plant.lever, positions)
+        return [b.let(square * (plant.stiffness[i] + lever[i]) - plant.rotor[i]) for i in range(n)]
+
+    K0, K1 = replace(K0, joint=joint(p)), replace(K1, joint=joint(p1))
     rotor = diagonal(list(plant.rotor))
     D, M0, M1 = (b.let(gears.folded(b, tree, block + rotor)) for block in (D, M0, M1))
-    return Blocks(D, K0, M0, K1, M1, joint)
+    return Blocks(D, K0, M0, K1, M1)
 
 
 def declare_blocks(b: Program, tree: Tree) -> tuple[Any, Blocks]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import forces
+from diffpbd.codegen.symbolic import forces, levers
 from diffpbd.codegen.symbolic.moments import (
     ZERO3,
     Coupling,
@@ -199,6 +199,7 @@ def energy(tree: Tree) -> Program:
     p, pd = (b.input(k, tree.n) for k in ("p", "pd"))
     frames, body, gravity = model_inputs(b, tree)
     rotor, stiffness, rest = (b.input(k, tree.n) for k in ("rotor", "stiffness", "rest"))
+    stored = levers.on_joints(b, "potential", tree, levers.lever_input(b, tree), p)
     at = pose(b, tree, frames, p)
     half = half_moments(b, tree, at, body)
     V = velocities(b, tree, at, pd)
@@ -207,7 +208,7 @@ def energy(tree: Tree) -> Program:
         own = Coupling(second_moment(b, at.R[i], at.o[i], half, i), half.first[i], half.first[i], body[0, i])
         kinetic = b.let(kinetic + pairing(b, V[i], own.apply(b, V[i])) / 2 + rotor[i] * pd[i] ** 2 / 2)
         spring = forces.spring_energy(p[i], stiffness[i], rest[i])
-        potential = b.let(potential - dot(gravity, half.first[i]) + spring)
+        potential = b.let(potential - dot(gravity, half.first[i]) + spring + stored[i])
     b.output("kinetic", kinetic)
     b.output("potential", potential)
     return b

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.symbolic import bodies, impulses, limits, projection, sweeps, velocity, wrenches
+from diffpbd.codegen.symbolic import bodies, impulses, levers, limits, projection, sweeps, velocity, wrenches
 from diffpbd.codegen.symbolic.notation import (
     BODY,
     FRICTION,
     JOINT,
+    LEVER,
     LIMIT,
     POSE,
     POSE_POSITION,
@@ -53,14 +54,19 @@ SIZES = {
 
 
 def inputs(program: Program, tree: Tree, *names: str) -> dict[str, Any]:
-    """Declare inputs by name: `SIZES` a link, or gravity (3), h (1) and wrench (9 an external wrench)."""
-    single = {"gravity": 3, "h": 1, "wrench": WRENCH * len(tree.wrenches)}
+    """Declare inputs by name: `SIZES` a link, or gravity (3), h (1), wrench (9 an external wrench), lever (5 a spring)."""
+    single = {"gravity": 3, "h": 1, "wrench": WRENCH * len(tree.wrenches), "lever": LEVER * len(tree.levers)}
     return {k: program.input(k, single[k] if k in single else SIZES[k] * tree.n) for k in names}
 
 
 def limit_inputs(tree: Tree, *names: str) -> tuple[str, ...]:
     """Names of what a stage takes of the limits, if the tree has any."""
     return names if tree.limits else ()
+
+
+def force_inputs(tree: Tree) -> tuple[str, ...]:
+    """Names of what a stage takes of external wrenches and lever springs, if the tree has any."""
+    return (*wrenches.wrench_names(tree), *levers.lever_names(tree))
 
 
 def each(block: Any, size: int, tree: Tree, within: slice | None = None) -> list[Any]:
@@ -82,7 +88,7 @@ def variational_start(tree: Tree) -> Program:
         "Start pose of a variational step: momenta, motions, efforts, and the first guess.",
     )
     names = ("xi", "u", "h", "gravity", "body", "joint", "spring", *limit_inputs(tree, "limit"))
-    at = inputs(program, tree, *names, *wrenches.wrench_names(tree))
+    at = inputs(program, tree, *names, *force_inputs(tree))
     launched = [
         program.call(bodies.launch_kernel(), state=state, body=body, gravity=at["gravity"], h=at["h"])
         for state, body in zip(each(at["xi"], STATE, tree), each(at["body"], BODY, tree), strict=True)
@@ -93,7 +99,7 @@ def variational_start(tree: Tree) -> Program:
         given = {"body": part(at["body"], BODY, i), "push": push, "h": at["h"]}
         launched[i] = launched[i] | program.call(wrenches.start_kick_kernel(), **before, **given)
     moving = projection.motions(program, tree, at["joint"], x, R, closing=False)
-    effort = velocity.efforts(program, tree, at["joint"], at["u"], at["spring"], x, R)
+    effort = velocity.efforts(program, tree, at, x, R)
     for name in ("rotation", "turning", "target", "spin", "pose"):
         program.output(name, column(*(body[name] for body in launched)))
     for name in ("motion", "offset"):
@@ -160,14 +166,14 @@ def variational_end(tree: Tree, friction_iterations: int) -> Program:
         "variational_end", "End of a variational step: half kick, friction, velocity projection."
     )
     names = ("xi", "pose", "turning", "u", "h", "gravity", "body", "joint", "friction", "spring")
-    at = inputs(program, tree, *names, *limit_inputs(tree, "limit", "angle"), *wrenches.wrench_names(tree))
+    at = inputs(program, tree, *names, *limit_inputs(tree, "limit", "angle"), *force_inputs(tree))
     pose = each(at["pose"], POSE, tree)
     x, R = (
         each(at["pose"], POSE, tree, POSE_POSITION),
         rotations(program, each(at["pose"], POSE, tree, POSE_QUATERNION)),
     )
     moving = projection.motions(program, tree, at["joint"], x, R, closing=False)
-    effort = velocity.efforts(program, tree, at["joint"], at["u"], at["spring"], x, R)
+    effort = velocity.efforts(program, tree, at, x, R)
     landed = [
         program.call(
             bodies.landing_kernel(),
@@ -232,10 +238,10 @@ def paper_start(tree: Tree) -> Program:
     """Algorithm 1's prediction, without constraints: xi -> pose."""
     program = Program("paper_start", "Predicted poses of a step of Algorithm 1 (corrected).")
     names = ("xi", "u", "h", "gravity", "body", "joint", "spring", *limit_inputs(tree, "limit"))
-    at = inputs(program, tree, *names, *wrenches.wrench_names(tree))
+    at = inputs(program, tree, *names, *force_inputs(tree))
     state = each(at["xi"], STATE, tree)
     x, R = each(at["xi"], STATE, tree, POSITION), rotations(program, each(at["xi"], STATE, tree, QUATERNION))
-    effort = velocity.efforts(program, tree, at["joint"], at["u"], at["spring"], x, R)
+    effort = velocity.efforts(program, tree, at, x, R)
     pulled = pulls(program, tree, at["joint"], effort, x, R)
     for i, push in wrenches.pushes(program, tree, at["joint"], at.get("wrench"), R).items():
         pulled[i]["pull"] = projection.total(program, [pulled[i]["pull"], push])

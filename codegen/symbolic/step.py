@@ -1,8 +1,9 @@
 """The method on one page: two integrators in maximal coordinates, three projections, as call programs.
 
 Inputs of every step: xi (13 a link), u (n), h, gravity (3), body (7 a link), joint (28 a joint), friction (3 a joint), spring
-(2 a joint); limit (2 a joint) where limits act, wrench (9 each) where external wrenches do; output xi_next. Letters as in
-`notation`. The stages are in `stages`; everything numeric happens in the leaf programs that they call.
+(2 a joint); limit (2 a joint) where limits act, wrench (9 each) where external wrenches do, lever (5 each) where lever
+springs do; output xi_next. Letters as in `notation`. The stages are in `stages`; everything numeric happens in the leaf
+programs that they call.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from diffpbd.codegen.symbolic.program import Program
 from diffpbd.codegen.symbolic.sweeps import Multiplier
 from diffpbd.codegen.symbolic.tree import Tree
 from diffpbd.codegen.symbolic.velocity import FRICTION_ITERATIONS
-from diffpbd.codegen.symbolic.wrenches import wrench_names
 
 CARRIED = ("lock", "multiplier")
 """What the sweeps hand on of the limits, zero at first: the active set, or the multipliers."""
@@ -29,7 +29,7 @@ INPUTS = ("xi", "u", "h", "gravity", "body", "joint", "friction", "spring")
 def _step(tree: Tree, name: str, doc: str) -> tuple[Program, dict[str, Any]]:
     """A step program and its inputs by name."""
     program = Program(f"step_{name}", doc)
-    known = stages.inputs(program, tree, *INPUTS, *stages.limit_inputs(tree, "limit"), *wrench_names(tree))
+    known = stages.inputs(program, tree, *INPUTS, *stages.limit_inputs(tree, "limit"), *stages.force_inputs(tree))
     if tree.limits:
         known |= {name: sp.zeros(tree.n, 1) for name in CARRIED}
     return program, known

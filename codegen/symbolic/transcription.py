@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.symbolic import forces, projection
+from diffpbd.codegen.symbolic import forces, levers, projection
 from diffpbd.codegen.symbolic.bodies import discrete_spin
 from diffpbd.codegen.symbolic.constraints import (
     JointVectors,
@@ -28,6 +28,7 @@ from diffpbd.codegen.symbolic.notation import (
     BODY,
     FRICTION,
     JOINT,
+    LEVER,
     OMEGA,
     POSITION,
     QUATERNION,
@@ -127,6 +128,12 @@ def _impulses(
         (p0, pd0), (p1, pd1) = found
         mean = program.let(inverse_h * program.let(p1 - p0))
         pushes = [program.let(u + forces.spring_torque(p, stiffness, rest)) for p in (p0, p1)]
+        if j in tree.levers:
+            numbers = list(part(at["lever"], LEVER, tree.levers.index(j)))
+            pushes = [
+                program.let(push + levers.law(program, "torque", p, numbers))
+                for push, p in zip(pushes, (p0, p1), strict=True)
+            ]
         friction = program.let(forces.friction_torque(pd1, *part(at["friction"], FRICTION, j)))
         first.append(program.let(half_h * pushes[0] - rotor * program.let(mean - pd0)))
         second.append(program.let(half_h * pushes[1] - rotor * program.let(pd1 - mean) + h * friction))
@@ -160,7 +167,8 @@ def _balance(
 @cache
 def momentum_residual(tree: Tree) -> Program:
     """xi, u, h, gravity, body, joint, friction, spring, rotor, xi_next, impulse and impulse_next (5 a joint), p_ref (1 a joint)
-    -> balance (12 a link): linear and angular momentum [kg·m/s, kg·m²/s] at the start, then at the end.
+    and, where there are, lever (5 each) -> balance (12 a link): linear and angular momentum [kg·m/s, kg·m²/s] at the start,
+    then at the end.
 
     Joint angles, which springs and rotors act by, are those within half a turn of p_ref."""
     n = tree.n
@@ -169,6 +177,7 @@ def momentum_residual(tree: Tree) -> Program:
     sizes |= {"xi_next": STATE, "impulse": ROWS, "impulse_next": ROWS, "p_ref": 1}
     at = {"h": program.scalar("h"), "gravity": program.input("gravity", 3)}
     at |= {name: program.input(name, size * n) for name, size in sizes.items()}
+    at |= {name: program.input(name, LEVER * len(tree.levers)) for name in levers.lever_names(tree)}
     start, end = each(at["xi"], STATE, tree), each(at["xi_next"], STATE, tree)
     changes = [
         program.call(

@@ -26,6 +26,7 @@ class Tree:
     aligned[i]: the joint axis is the link's own z axis, so that joint frame and link frame coincide.
     limited[i]: the step in maximal coordinates stops the joint at its limits (none where empty).
     wrenches[k]: the link that external wrench k acts on.
+    levers[k]: the hinge that lever spring k acts on.
     gears[i]: what joint i follows, None where nothing (empty where no joint follows another). A leader follows none itself.
     """
 
@@ -35,6 +36,7 @@ class Tree:
     limited: tuple[bool, ...] = ()
     wrenches: tuple[int, ...] = ()
     gears: tuple[Gear | None, ...] = ()
+    levers: tuple[int, ...] = ()
 
     @property
     def limits(self) -> tuple[int, ...]:

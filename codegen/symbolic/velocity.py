@@ -12,17 +12,19 @@ the gradient of a strictly convex function of ṗ (M is positive definite, -τ i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import bodies, elimination, forces, limits, tree_rates
+from diffpbd.codegen.symbolic import bodies, elimination, forces, levers, limits, tree_rates
 from diffpbd.codegen.symbolic.kinematics import hinge_beyond, slide_position
 from diffpbd.codegen.symbolic.notation import (
     BODY,
     FRICTION,
     JOINT,
+    LEVER,
     OMEGA,
     POSE,
     POSE_POSITION,
@@ -48,10 +50,10 @@ Coulomb friction the first is exact."""
 
 
 @cache
-def effort_kernel(slide: bool, root: bool) -> Program:
-    """Leaf: `effort` u + spring torque [N·m or N] of a joint at a pose; a hinge's angle is taken within π of
-    the rest angle."""
-    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}"
+def effort_kernel(slide: bool, root: bool, lever: bool = False) -> Program:
+    """Leaf: `effort` u + spring torque [N·m or N] of a joint at a pose, with the numbers of a lever spring if there is one; a
+    hinge's angle is taken within π of the rest angle."""
+    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}{'_lever' if lever else ''}"
     program = Program(f"{kind}_effort", "Joint effort and spring torque of a joint.")
     joint, u, spring = (
         JointNumbers.of(program.input("joint", JOINT)),
@@ -68,14 +70,19 @@ def effort_kernel(slide: bool, root: bool) -> Program:
     else:
         beyond = hinge_beyond(program, joint, R_a, R_b, rest)
         torque = forces.spring_torque(beyond, stiffness, 0)
+    if lever:
+        k, arm_1, arm_2, angle, length = program.input("lever", LEVER)
+        turned = hinge_beyond(program, joint, R_a, R_b, -angle)
+        torque = torque + levers.law(program, "torque", turned, (k, arm_1, arm_2, 0, length))
     program.output("effort", program.let(u + torque))
     return program
 
 
 def efforts(
-    program: Program, tree: Tree, joint: Any, u: Any, spring: Any, x: list[Any], R: list[Any]
+    program: Program, tree: Tree, at: Mapping[str, Any], x: list[Any], R: list[Any]
 ) -> list[Any]:
-    """Calls: effort and spring torque of every joint."""
+    """Calls: effort and spring torque of every joint, of the flat inputs joint, u, spring and, where there are, lever."""
+    joint, u, spring = at["joint"], at["u"], at["spring"]
     results = []
     for j, parent in enumerate(tree.parents):
         root, slide = parent == WORLD, tree.slides[j]
@@ -89,7 +96,10 @@ def efforts(
             given["rotation_a"] = R[parent]
         if slide:
             given |= {"x_b": x[j]} if root else {"x_a": x[parent], "x_b": x[j]}
-        results.append(program.call(effort_kernel(slide, root), **given)["effort"])
+        lever = j in tree.levers
+        if lever:
+            given["lever"] = part(at["lever"], LEVER, tree.levers.index(j))
+        results.append(program.call(effort_kernel(slide, root, lever), **given)["effort"])
     return results
 
 

@@ -57,7 +57,7 @@ def limits_of(robot: Robot, *, torque_share: float = 1.0) -> Limits:
 
 def has_spring(robot: Robot, alpha: FloatArray) -> bool:
     """Whether alpha gives some joint a spring."""
-    return any(alpha[k] > 0 for k in robot.alpha.indices("spring.stiffness"))
+    return any(alpha[k] > 0 for k in robot.alpha.stiffnesses())
 
 
 def gravity_model(robot: Robot, alpha: FloatArray) -> GravityModel:

@@ -43,6 +43,13 @@ __all__ = ["command"]
     multiple=True,
     help="Parameters of a force [N] and torque [N·m] on this link or tip, may be given more than once.",
 )
+@click.option(
+    "--lever-spring",
+    metavar="JOINT",
+    multiple=True,
+    help="Parameters of a spring between two lever arms about this hinge (stiffness [N/m], arms and rest length [m], angle "
+    "[rad]), may be given more than once.",
+)
 def command(
     robot: str,
     base: str | None,
@@ -56,6 +63,7 @@ def command(
     friction: str | None,
     limits: bool | None,
     wrench: tuple[str, ...],
+    lever_spring: tuple[str, ...],
 ) -> None:
     """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml) or a URDF file."""
     from diffpbd.codegen.generate import generate
@@ -73,6 +81,7 @@ def command(
         friction=friction,
         limits=limits,
         wrench=list(wrench) or None,
+        lever_springs=list(lever_spring) or None,
         progress=lambda line: click.echo(line, err=True),
     )
     if result.unchanged:

@@ -74,6 +74,7 @@ def describe(manifest: Manifest) -> str:
             ),
             *_mimics(manifest),
             *_wrenches(manifest),
+            *_levers(manifest),
             table(["alpha", "default", "lower", "upper", "unit"], alpha),
             table(["operations", "function", "inputs -> outputs"], functions, left=3),
         ]
@@ -93,6 +94,17 @@ def _wrenches(manifest: Manifest) -> list[str]:
     lines = [
         f"external wrench at the origin of {name}, in world axes: wrench.{name}.force [N], wrench.{name}.torque [N·m]"
         for name in names
+    ]
+    return ["\n".join(lines)] if lines else []
+
+
+def _levers(manifest: Manifest) -> list[str]:
+    """A line for every joint with a lever spring, where there are any."""
+    found = (re.fullmatch(r"lever_spring\.stiffness\.(.*)", entry.name) for entry in manifest.alpha)
+    lines = [
+        f"lever spring on {match[1]}: lever_spring.stiffness [N/m], arm_1, arm_2 [m], angle [rad], rest [m]"
+        for match in found
+        if match
     ]
     return ["\n".join(lines)] if lines else []
 

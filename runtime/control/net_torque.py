@@ -136,7 +136,7 @@ def without_gravity(robot: Robot, alpha: FloatArray | None = None) -> FloatArray
     """alpha with gravity and springs at zero: what is left when the robot compensates both."""
     alpha = robot.alpha.defaults if alpha is None else alpha.copy()
     alpha[[robot.alpha.index(name) for name in GRAVITY]] = 0.0
-    alpha[list(robot.alpha.indices("spring.stiffness"))] = 0.0
+    alpha[robot.alpha.stiffnesses()] = 0.0
     return alpha
 
 

@@ -13,6 +13,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.fitting import fit_rounds
+from diffpbd.runtime.solve.lever_springs import Lever
 from diffpbd.runtime.solve.result import Errors
 from diffpbd.runtime.solve.selection import Selection
 from diffpbd.runtime.solve.workers import Map
@@ -31,6 +32,7 @@ class _Task:
     base: FloatArray
     prior: float
     huber: bool
+    levers: tuple[Lever, ...]
 
 
 def leave_one_out(
@@ -42,6 +44,7 @@ def leave_one_out(
     prior: float,
     huber: bool,
     spread: Map,
+    levers: Sequence[Lever] = (),
 ) -> dict[str, float]:
     """RMSE [N·m or N] by joint on each recording with the parameters of all others, mean over the recordings.
 
@@ -50,7 +53,8 @@ def leave_one_out(
     if len(train) < 2:
         raise InputError(f"--leave-one-out: expected at least two recordings, found {len(train)}.")
     tasks = [
-        _Task(robot, (*train[:k], *train[k + 1 :]), held, selection, base, prior, huber) for k, held in enumerate(train)
+        _Task(robot, (*train[:k], *train[k + 1 :]), held, selection, base, prior, huber, tuple(levers))
+        for k, held in enumerate(train)
     ]
     errors: list[Errors] = spread(_run, tasks)
     return {joint: float(np.mean([found.rmse[joint] for found in errors])) for joint in robot.joints}
@@ -58,5 +62,7 @@ def leave_one_out(
 
 def _run(task: _Task) -> Errors:
     t = task
-    fitted = fit_rounds(t.robot, t.train, t.selection, t.base, prior=t.prior, huber=t.huber, say=lambda _: None)
+    fitted = fit_rounds(
+        t.robot, t.train, t.selection, t.base, prior=t.prior, huber=t.huber, say=lambda _: None, levers=t.levers
+    )
     return Errors.of(t.robot.joints, fitted.held(t.robot, [t.held], t.base), fitted.unknowns.phi_at(fitted.x))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.lever_springs import Lever
 from diffpbd.runtime.solve.outer import Outer
 
 __all__ = [
@@ -88,14 +89,20 @@ def build(
     varying: BoolArray,
     outer: Outer | None = None,
     full: FloatArray | None = None,
+    levers: Sequence[Lever] = (),
 ) -> Design:
     """The design of one recording.
 
-    alpha fixes gravity, transition velocities and joint origins; phi (16 a joint) holds the coefficients that do not vary,
-    `varying` is True where they do. With `outer` further columns follow, one a name, its derivatives where alpha
-    is `full`; phi and `varying` go on with theirs.
+    alpha fixes gravity, transition velocities and joint origins; phi (16 a joint, then those of `levers`) holds the
+    coefficients that do not vary, `varying` (as long) is True where they do. With `outer` further columns follow, one a
+    name, its derivatives where alpha is `full`; phi and `varying` go on with theirs.
     """
     terms = robot.torque_terms(samples.q, samples.dq, samples.ddq, alpha)
+    if levers:
+        blocks = [np.zeros((*samples.q.shape, lever.terms)) for lever in levers]
+        for lever, block in zip(levers, blocks, strict=True):
+            block[:, lever.at] = lever.columns(robot, samples.q[:, lever.at], alpha)
+        terms = np.concatenate([terms, *blocks], axis=-1)
     count = terms.shape[-1]
     if outer is not None and outer.names:
         predicted = np.asarray(terms @ phi[:count], dtype=np.float64)

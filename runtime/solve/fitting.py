@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,9 @@ import numpy.typing as npt
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve import design, ipopt, robust
+from diffpbd.runtime.solve import design, ipopt, lever_start, robust
 from diffpbd.runtime.solve.design import BoolArray, Condensed, Design
+from diffpbd.runtime.solve.lever_springs import Lever
 from diffpbd.runtime.solve.outer import Outer
 from diffpbd.runtime.solve.problem import AT_BOUND, Problem
 from diffpbd.runtime.solve.selection import Selection
@@ -46,7 +47,8 @@ GRAVITY = 1e-3
 
 SCATTER = {
     "spring.": 5.0, "inertial.": 0.3, "rotor_inertia": 0.1, "sensor.gain": 0.1, "sensor.delay": 0.005, "gravity.tilt": 0.1,
-    "friction.transition_velocity": 0.01, "origin": 0.01,
+    "friction.transition_velocity": 0.01, "origin": 0.01, "lever_spring.stiffness": 1000.0, "lever_spring.arm": 0.02,
+    "lever_spring.angle": 0.5, "lever_spring.rest": 0.02,
 }  # fmt: skip
 """[unit of the unknown] Spread of random starts by kind, 1 for others, besides half of the start's own size."""
 
@@ -67,6 +69,7 @@ class Fitted:
     varying: BoolArray
     noisy: bool
     floor: FloatArray
+    levers: tuple[Lever, ...]
     notes: tuple[str, ...]
 
     @property
@@ -78,7 +81,9 @@ class Fitted:
         """Designs of other recordings at the result."""
         phi = self.unknowns.phi_at(self.x)
         return [
-            design.build(robot, s, self.outer.alpha(robot, base), phi, self.varying, self.outer, self.alpha(base))
+            design.build(
+                robot, s, self.outer.alpha(robot, base), phi, self.varying, self.outer, self.alpha(base), self.levers
+            )
             for s in samples
         ]
 
@@ -97,6 +102,7 @@ def fit_rounds(
     huber: bool,
     say: Callable[[str], None],
     seed: int = 0,
+    levers: Sequence[Lever] = (),
 ) -> Fitted:
     """Solve; where the designs depend on the result, build them again and solve until nothing moves.
 
@@ -105,16 +111,17 @@ def fit_rounds(
     if selection.direction and np.linalg.norm(base[list(robot.alpha.indices("gravity"))]) < GRAVITY:
         raise InputError("--fit gravity_direction: gravity is zero in --params; it has no direction.")
     outer = Outer.of(robot, selection.names, base)
+    options: dict[str, Any] = {"direction": selection.direction, "levers": levers}
     x: FloatArray | None = None
     designs: list[Design] = []
     floor = np.zeros(robot.n)
     iterations = 0
     for rounds in range(1, ROUNDS + 1):
-        unknowns = make_unknowns(robot, selection.names, base, outer, direction=selection.direction)
+        unknowns = make_unknowns(robot, selection.names, base, outer, **options)
         if x is None and seed:
             x = _scattered(unknowns, seed)
             outer = outer.at(_outer_values(unknowns, x, outer))
-            unknowns = make_unknowns(robot, selection.names, base, outer, direction=selection.direction)
+            unknowns = make_unknowns(robot, selection.names, base, outer, **options)
         at = unknowns.start if x is None else x
         phi = unknowns.phi_at(at)
         varying = np.asarray(np.abs(unknowns.phi_jacobian(_inside(unknowns))).any(axis=1), dtype=np.bool_)
@@ -122,7 +129,7 @@ def fit_rounds(
             alpha, full = outer.alpha(robot, base), _finite(unknowns.alpha_at(at), base)
             designs = []
             for samples in train:
-                designs.append(design.build(robot, samples, alpha, phi, varying, outer, full))
+                designs.append(design.build(robot, samples, alpha, phi, varying, outer, full, levers))
                 if rounds == 1:
                     say(f"{samples.name}: {len(samples)} samples at {samples.rate:.6g} Hz")
         if rounds == 1:
@@ -133,7 +140,12 @@ def fit_rounds(
         condensed = design.condense(designs)
         if not all(np.isfinite(part).all() for part in (*condensed.factors, *condensed.rights, condensed.rho)):
             raise SolverError("The regression matrix is not finite; look for absurd values in the logs or --params.")
-        problem, solution = _solve(unknowns, condensed, floor, _still(robot, train, unknowns), prior, x)
+        pinned = _still(robot, train, unknowns)
+        begin = x
+        if begin is None and unknowns.curved:
+            sigma = np.maximum(condensed.best(), floor)
+            begin = lever_start.opened(Problem(unknowns, condensed, sigma, pinned, prior), levers)
+        problem, solution = _solve(unknowns, condensed, floor, pinned, prior, begin)
         moved = float(np.abs((solution.x - at) / problem.scale)[problem.free].max(initial=0.0))
         x, iterations = solution.x, iterations + solution.iterations
         if (rounds > 1 and moved < SETTLED) or not (outer.names or huber):
@@ -151,7 +163,14 @@ def fit_rounds(
         share = ", ".join(f"{j} {100 * s:.2g} %" for j, s in zip(robot.joints, robust.beyond(designs), strict=True))
         notes.append(f"Huber's loss: residuals beyond {robust.KNEE} deviations count linearly ({share})")
         problem = _curvature(problem, designs, x, floor)
-    return Fitted(problem, x, solution.status, iterations, designs, outer, varying, noisy, floor, tuple(notes))
+    notes += [
+        note
+        for lever, own in zip(levers, problem.unknowns.lever_parts(levers), strict=True)
+        for note in lever.note(robot, problem.unknowns.phi_at(x)[own], _finite(problem.unknowns.alpha_at(x), base))
+    ]
+    return Fitted(
+        problem, x, solution.status, iterations, designs, outer, varying, noisy, floor, tuple(levers), tuple(notes)
+    )
 
 
 def _outer_values(unknowns: Unknowns, x: FloatArray, outer: Outer) -> FloatArray:
@@ -199,7 +218,7 @@ def _still(robot: Robot, train: Sequence[Samples], unknowns: Unknowns) -> dict[i
     pinned = {}
     for joint, moved in zip(robot.joints, (high - low).tolist(), strict=True):
         for k, label in enumerate(unknowns.labels):
-            own = label.endswith(f".{joint}") and label.startswith(("friction.", "rotor_inertia.", "spring."))
+            own = label.endswith(f".{joint}") and label.startswith(("friction.", "rotor_inertia.", "spring.", "lever_spring."))
             if own and moved < STILL:
                 pinned[k] = f"joint {joint} never moved (range {moved:.2g})"
     return pinned

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeAlias
 
 from diffpbd.runtime.errors import InputError
@@ -28,17 +28,19 @@ def identify_motion(
     train: Sequence[Samples],
     fit: Sequence[str],
     *,
+    fixed: Collection[str] = (),
     validate: Sequence[Samples] = (),
     start: ParameterValues = None,
     progress: Callable[[str], None] | None = None,
 ) -> Identification:
-    """Fit the entries of alpha that `fit` names so that the generated step follows the recordings; see the form's module.
+    """Fit the entries of alpha that `fit` names so that the generated step follows the recordings, the others and what
+    is `fixed` keep `start` or their default; see the form's module.
 
     Raises InputError for recordings or names that do not fit, SolverError, with IPOPT's status, for a failed solve.
     """
     if not train:
         raise InputError("No recording to fit.")
-    selection = select(robot, fit)
+    selection = select(robot, fit, fixed)
     parameters = parameters_of(robot, selection.names, robot.alpha.vector(start), form)
     recorded = motions(robot, train, form)
     found = FORMS[form](robot, recorded, parameters, progress or (lambda _line: None))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -16,6 +16,7 @@ from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import offsets, statistics
 from diffpbd.runtime.solve.cross_validation import leave_one_out
 from diffpbd.runtime.solve.fitting import COARSELY, fit_rounds
+from diffpbd.runtime.solve.lever_springs import levers
 from diffpbd.runtime.solve.outer import sensor_names, unit_of
 from diffpbd.runtime.solve.problem import Problem
 from diffpbd.runtime.solve.result import Errors, Estimate, Identification, Lost
@@ -57,6 +58,7 @@ def identify(
     train: Sequence[Samples],
     fit: Sequence[str],
     *,
+    fixed: Collection[str] = (),
     validate: Sequence[Samples] = (),
     start: ParameterValues = None,
     prior: float = PRIOR,
@@ -66,7 +68,8 @@ def identify(
     spread: Map = one_by_one,
     progress: Callable[[str], None] | None = None,
 ) -> Identification:
-    """Fit the entries of alpha that `fit` names (see `select`) to recordings; the others keep `start` or their default.
+    """Fit the entries of alpha that `fit` names (see `select`) to recordings; the others, and what is
+    `fixed`, keep `start` or their default.
 
     Least squares of measured minus predicted torque, or Huber's `loss`, each joint weighted by its own residual, within the
     bounds of alpha, inertias physical and drawn to the description with weight `prior`; solved by IPOPT, `starts` times
@@ -85,20 +88,23 @@ def identify(
         )
     if loss not in LOSSES:
         raise InputError(f"--loss: expected {' or '.join(LOSSES)}, found {loss!r}.")
-    selection = select(robot, fit)
+    selection = select(robot, fit, fixed)
     base = robot.alpha.vector(start)
     say = progress or (lambda _line: None)
     huber, seed = loss == "huber", 0
+    springs = levers(robot, selection.names, (*train, *validate))
     tried: list[End] = []
     if starts > 1:
         say(f"Solving from {starts} starts")
-        tried = ends(robot, train, selection, base, prior=prior, huber=huber, starts=starts, spread=spread)
+        tried = ends(robot, train, selection, base, prior=prior, huber=huber, starts=starts, spread=spread, levers=springs)
         seed = tried[0].seed
     left_out: dict[str, float] | None = None
     if cross_validate:
         say(f"Solving {len(train)} times without one of the recordings")
-        left_out = leave_one_out(robot, train, selection, base, prior=prior, huber=huber, spread=spread)
-    fitted = fit_rounds(robot, train, selection, base, prior=prior, huber=huber, say=say, seed=seed)
+        left_out = leave_one_out(
+            robot, train, selection, base, prior=prior, huber=huber, spread=spread, levers=springs
+        )
+    fitted = fit_rounds(robot, train, selection, base, prior=prior, huber=huber, say=say, seed=seed, levers=springs)
     problem, unknowns, x = fitted.problem, fitted.unknowns, fitted.x.copy()
     bounds = statistics.on_bounds(problem, x)
     for k, side in bounds.items():

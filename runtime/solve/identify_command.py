@@ -55,6 +55,7 @@ class _ManyValidationLogs(click.Command):
 @click.argument("robot")
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--fit", required=True, metavar="LIST", help="Such as friction,spring; see below.")
+@click.option("--fix", multiple=True, metavar="NAME=VALUE", help="Hold an entry of alpha, though --fit names it; repeatable.")
 @click.option("--validate", multiple=True, metavar="LOG...", help="Logs to test on, up to the next option.")
 @click.option("--form", type=click.Choice(["torque", "shooting", "simultaneous"]), default="torque", help="The formulation.")
 @click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of logs without a time column.")
@@ -79,6 +80,7 @@ def command(
     robot: str,
     logs: tuple[str, ...],
     fit: str,
+    fix: tuple[str, ...],
     validate: tuple[str, ...],
     form: str,
     rate: float | None,
@@ -103,8 +105,8 @@ def command(
     """Identify parameters of the generated ROBOT from recordings.
 
     LIST holds, separated by commas: friction (Coulomb and viscous friction and a torque offset of every joint), spring
-    (the joints that the recipe lists), spring.JOINT, inertials, or entries of alpha and their beginnings, such as
-    rotor_inertia or payload.mass. The result is printed; --out writes it.
+    (the joints that the recipe lists), spring.JOINT, lever_spring (of a robot generated with --lever-spring), inertials, or
+    entries of alpha and their beginnings, such as rotor_inertia or payload.mass. The result is printed; --out writes it.
     """
     begin = time.perf_counter()
     read = [("LOG", path) for path in logs] + [("--validate", path) for path in validate]
@@ -118,17 +120,20 @@ def command(
         raise InputError(f"--split: expected a share between 0 and 1, found {split:g}.")
     if leave_one_out and form != "torque":
         raise InputError(f"--leave-one-out belongs to --form torque; with --form {form} use --validate or --split.")
+    fixed = _fixed(fix)
+    start = loaded.alpha.by_name(loaded.alpha.vector(fixed, base=loaded.alpha.vector(params))) if fixed else params
     columns = read_column_map(column_map) if column_map is not None else {}
     reading = Reading(rate, columns, torque, topic)
     with workers(jobs, scheduler) as spread, progress() as say:
         train, rest = read_recordings(loaded, logs, reading, processing, split=split, spread=spread)
         held = rest + read_recordings(loaded, validate, reading, processing, spread=spread)[0]
-        options: dict[str, Any] = {"prior": prior, "loss": loss, "starts": starts, "spread": spread, "progress": say}
+        common: dict[str, Any] = {"fixed": fixed, "validate": held, "start": start, "progress": say}
+        options: dict[str, Any] = {"prior": prior, "loss": loss, "starts": starts, "spread": spread}
         if form == "torque":
             options["cross_validate"] = leave_one_out
-            result = identify(loaded, train, fit.split(","), validate=held, start=params, **options)
+            result = identify(loaded, train, fit.split(","), **common, **options)
         else:
-            result = identify_motion(form, loaded, train, fit.split(","), validate=held, start=params, progress=say)
+            result = identify_motion(form, loaded, train, fit.split(","), **common)
     contents = [
         (path, make(result))
         for path, make in ((out, Identification.to_json), (report, page))
@@ -150,6 +155,18 @@ def _draw(plot: str, robot: Robot, result: Identification) -> None:
     curves = {"measured": (trace.time, trace.measured), "predicted": (trace.time, trace.predicted)}
     use = "not used for the fit" if result.validate else "of the fit"
     plot_curves(plot, robot, range(robot.n), curves, f"{robot.name}: torques of {trace.name}, {use}")
+
+
+def _fixed(words: Sequence[str]) -> dict[str, float]:
+    """NAME=VALUE words as numbers by name."""
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            raise InputError(f"--fix: expected NAME=VALUE with a number, such as payload.mass=0.5, found {word!r}.") from None
+    return found
 
 
 @contextmanager

@@ -25,7 +25,8 @@ AT_BOUND = 1e-4
 """[1] Distance from a bound, as the change of the residual in its own RMS, that counts as on it: invisible, and above the
 distance that an interior-point method keeps (the square root of its tolerance, 1e-5)."""
 BODY_OPTIONS: Mapping[str, Any] = {"tol": 1e-9, "acceptable_tol": 1e-7, "acceptable_iter": 5}
-"""Optimality where inertias are unknown: directions that cancel in the torque leave a gradient of up to 1e-8 by rounding."""
+"""Optimality where inertias or lever springs are unknown: directions that cancel in the torque leave a gradient of up to 1e-8
+by rounding."""
 WEAKEST = 1e-3
 """[1] Coordinates of a body are scaled as if they had at least this part of the strongest one's effect on the torque."""
 BARRIER = 1e-3
@@ -133,7 +134,7 @@ class Problem:
     ) -> ipopt.Solution:
         """The optimum in physical units; plain directions that the data do not determine stay at the start."""
         u = self.unknowns
-        if u.bodies and options is None:
+        if options is None and (u.bodies or u.curved):
             options = BODY_OPTIONS
         scaled = casadi.MX.sym("x", len(u.start))
         problem = {"x": scaled, "f": self.objective(scaled)}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import hint, listing
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.design import every_joint
+from diffpbd.runtime.solve.lever_springs import scaled
 from diffpbd.runtime.solve.outer import SENSOR, sensor_names
 
 __all__ = ["Selection", "select"]
@@ -17,7 +18,8 @@ FRICTION = ("friction.coulomb", "friction.viscous", "torque_offset")
 SPRING = ("spring.stiffness", "spring.rest")
 INERTIALS = ("mass", "com", "inertia")
 DIRECTION = "gravity_direction"
-WORDS = ("friction", "spring", "inertials", DIRECTION, *SENSOR)
+LEVER = "lever_spring"
+WORDS = ("friction", "spring", LEVER, "inertials", DIRECTION, *SENSOR)
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,14 @@ class Selection:
     direction: bool = False
 
 
-def select(robot: Robot, fit: Sequence[str]) -> Selection:
-    """The entries named by words, prefixes and names.
+def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Selection:
+    """The entries named by words, prefixes and names, but for those that are `fixed`.
 
     `friction`: Coulomb and viscous friction and a torque offset of every joint that follows no other (a follower's friction
-    reads as its leader's), but no offset on a joint whose spring's rest is fitted: the two are the same parameter there.
-    `spring`: stiffness and rest of the joints that the recipe lists in `springs`; `spring.JOINT` of that joint. `inertials`:
-    mass, COM and inertia of every link.
+    reads as its leader's), but no offset on a joint whose spring's rest is fitted: the two are the same parameter there, nor
+    beside a lever spring's angle. `spring`: stiffness and rest of the joints that the recipe lists in `springs`;
+    `spring.JOINT` of that joint. `lever_spring`: the five numbers of every lever spring, or with `.JOINT` of one.
+    `inertials`: mass, COM and inertia of every link.
     `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
     `.JOINT` of one. Anything else is an entry of alpha or the beginning of some, such as `friction.viscous`, `payload` or
     `spring.stiffness.JOINT`.
@@ -54,18 +57,29 @@ def select(robot: Robot, fit: Sequence[str]) -> Selection:
     alpha = robot.alpha
     notes = []
     if "friction" in words:
-        both = [
-            j
-            for j in robot.joints
-            if any(alpha.index(f"spring.rest.{k}") in chosen for k in _train(robot, j)) and f"torque_offset.{j}" not in words
-        ]
-        for joint in both:
+        unnamed = [j for j in robot.joints if f"torque_offset.{j}" not in words]
+        sought = {alpha.names[k] for k in chosen}.difference(fixed)
+        both = [j for j in unnamed if any(f"spring.rest.{k}" in sought for k in _train(robot, j))]
+        levers = [j for j in unnamed if f"{LEVER}.angle.{j}" in sought and j not in both]
+        for joint in (*both, *levers):
             chosen.discard(alpha.index(f"torque_offset.{joint}"))
         if both:
             notes.append(
                 f"The torque offset of {listing(both)} is fixed: beside a spring's rest it is the same parameter."
             )
-    names = tuple(name for k, name in enumerate(alpha.names) if k in chosen)
+        if levers:
+            notes.append(
+                f"The torque offset of {listing(levers)} is fixed: beside a lever spring's angle it is hardly told apart. Name "
+                "torque_offset.JOINT in --fit to have both"
+            )
+    names = tuple(name for k, name in enumerate(alpha.names) if k in chosen and name not in fixed)
+    notes += [
+        f"The lever spring at {joint} has the same torque with all lengths times c and its stiffness over c²: hold a measured "
+        f"one, such as --fix lever_spring.arm_1.{joint}=0.06. Arms in the inverse ratio have the same torque too"
+        for joint in scaled(names)
+    ]
+    if not names and not sensors:
+        raise InputError("--fix holds all that --fit names; nothing is left to fit.")
     return Selection((*names, *sensors), tuple(notes), DIRECTION in words and "gravity" not in words)
 
 
@@ -91,6 +105,8 @@ def _indices(robot: Robot, word: str) -> list[int]:
         return [alpha.index(f"{kind}.{joint}") for joint in joints for kind in SPRING]
     if word.startswith("spring.") and word.removeprefix("spring.") in every_joint(robot):
         return [alpha.index(f"{kind}.{word.removeprefix('spring.')}") for kind in SPRING]
+    if word == LEVER or word.startswith(f"{LEVER}."):
+        return _levers(robot, word)
     if word in ("inertials", *INERTIALS) or word.split(".")[0] in INERTIALS:
         return _inertials(robot, word)
     try:
@@ -100,6 +116,25 @@ def _indices(robot: Robot, word: str) -> list[int]:
         raise InputError(
             f"--fit: {robot.name} has no parameters {word!r}. {hint(word, known)} Words: {', '.join(WORDS)}."
         ) from None
+
+
+def _levers(robot: Robot, word: str) -> list[int]:
+    """`lever_spring`, with a joint, or with a number of it."""
+    alpha = robot.alpha
+    joints = [name.removeprefix(f"{LEVER}.stiffness.") for name in alpha.names if name.startswith(f"{LEVER}.stiffness.")]
+    if not joints:
+        raise InputError(
+            f"--fit {word}: {robot.name} has no lever spring. Generate it with `diffpbd generate {robot.name} --lever-spring "
+            f"JOINT`; its joints are {listing(robot.joints)}."
+        )
+    own = word.removeprefix(f"{LEVER}.")
+    if own in joints:
+        return [k for k in alpha.indices(LEVER) if alpha.names[k].endswith(f".{own}")]
+    try:
+        return list(alpha.indices(word))
+    except InputError:
+        known = [LEVER, *(f"{LEVER}.{joint}" for joint in joints), *(alpha.names[k] for k in alpha.indices(LEVER))]
+        raise InputError(f"--fit: {robot.name} has no parameters {word!r}. {hint(word, known)}") from None
 
 
 def _inertials(robot: Robot, word: str) -> list[int]:

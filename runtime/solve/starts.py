@@ -13,6 +13,7 @@ from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.fitting import fit_rounds
+from diffpbd.runtime.solve.lever_springs import Lever
 from diffpbd.runtime.solve.selection import Selection
 from diffpbd.runtime.solve.workers import Map
 
@@ -47,6 +48,7 @@ class _Task:
     prior: float
     huber: bool
     seed: int
+    levers: tuple[Lever, ...]
 
 
 def ends(
@@ -59,9 +61,10 @@ def ends(
     huber: bool,
     starts: int,
     spread: Map,
+    levers: Sequence[Lever] = (),
 ) -> list[End]:
     """All ends, the best first; SolverError if every start fails."""
-    tasks = [_Task(robot, tuple(train), selection, base, prior, huber, seed) for seed in range(starts)]
+    tasks = [_Task(robot, tuple(train), selection, base, prior, huber, seed, tuple(levers)) for seed in range(starts)]
     found: list[End] = spread(_run, tasks)
     if all(end.failure for end in found):
         raise SolverError(f"None of {starts} starts was solved; the first: {found[0].failure}")
@@ -73,8 +76,9 @@ def _run(task: _Task) -> End:
     t = task
     try:
         fitted = fit_rounds(
-            t.robot, t.train, t.selection, t.base, prior=t.prior, huber=t.huber, say=lambda _: None, seed=t.seed
-        )
+            t.robot, t.train, t.selection, t.base,
+            prior=t.prior, huber=t.huber, say=lambda _: None, seed=t.seed, levers=t.levers,
+        )  # fmt: skip
     except SolverError as error:
         return End(t.seed, {}, np.inf, str(error))
     u = fitted.unknowns

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.names import listing
-from diffpbd.runtime.solve import base, covariance
+from diffpbd.runtime.solve import base, covariance, lever_springs
 from diffpbd.runtime.solve.design import LINK_COLUMNS, Design
 from diffpbd.runtime.solve.problem import AT_BOUND, BARRIER, RANK, Problem
 from diffpbd.runtime.solve.result import COMBINATION, Correlation, Estimate, Lost
@@ -38,7 +38,8 @@ class Statistics:
     """By name of alpha: standard deviations, and those by the recordings alone, as if there were no prior; what is lost
     and why; strong correlations.
 
-    `base` are the combinations of inertial parameters that are determined, with deviations by the recordings alone.
+    `base` are the combinations of inertial parameters, and of lever springs' numbers, that are determined, with deviations by
+    the recordings alone.
     `rank` of the fitted unknowns that are free, `condition` of the normalised columns in the determined directions,
     `window` [samples] the longest correlation allowed for.
     """
@@ -100,17 +101,21 @@ def evaluate(
         wanted.append(name)
     found, windows, alone, phi = np.zeros(0), np.zeros(1, dtype=np.intp), np.zeros(0), u.phi_at(x)
     combined = c.combinations()
+    values = dict(zip(u.names, u.alpha_at(x)[list(u.positions)].tolist(), strict=True))
+    levers = lever_springs.combinations(u.names, values)
     estimates: list[Estimate] = []
-    if rows or combined:
+    if rows or combined or levers:
         free = [c.D[u.names.index(name)] @ whole.inverse for name in wanted]
         lumped = [(b.row * c.scale) @ whole.inverse for b in combined]
+        lumped += [(lever.gradient @ c.D) @ whole.inverse for lever in levers]
         sensitivity = np.array([*rows, *free, *lumped]).T
         scores = _scores(problem, phi, c.effect, designs)
         every, windows = covariance.deviations([g @ sensitivity for g in scores])
         found, alone = every[: len(rows)], every[len(rows) : 2 * len(rows)]
         y = c.coefficients(x, phi)
-        for b, std in zip(combined, every[2 * len(rows) :].tolist(), strict=True):
-            estimates.append(Estimate(b.name, float(b.row @ y), std, b.unit))
+        known = [(b.name, float(b.row @ y), b.unit) for b in combined] + [(v.name, v.value, v.unit) for v in levers]
+        for (name, value, unit), std in zip(known, every[2 * len(rows) :].tolist(), strict=True):
+            estimates.append(Estimate(name, value, std, unit))
     return Statistics(
         deviations=dict(zip(wanted, found.tolist(), strict=True)),
         alone=dict(zip(wanted, alone.tolist(), strict=True)),

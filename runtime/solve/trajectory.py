@@ -50,6 +50,8 @@ ALIKE = 0.95
 SPRING_START = 1.0
 """[N·m/rad] Stiffness that the search begins with where spring and rest are unknown and alpha has none: without stiffness
 the rest has no effect."""
+LEVER_START = 100.0
+"""[N/m] The same for a lever spring and its geometry."""
 ON_BOUND = 1e-5
 """[N·m, N·m·s/rad, …] Distance from a bound that counts as on it: an interior-point method keeps about that off."""
 
@@ -123,6 +125,8 @@ def parameters_of(robot: Robot, names: Sequence[str], base: FloatArray, form: st
         joint = name.removeprefix("spring.stiffness.")
         if joint != name and f"spring.rest.{joint}" in names and start[k] == 0.0:
             start[k] = SPRING_START
+        if name.startswith("lever_spring.stiffness.") and start[k] == 0.0:
+            start[k] = LEVER_START
     joints = [name.removeprefix(OFFSET) if name.startswith(OFFSET) else "" for name in names]
     return Parameters(
         tuple(names),

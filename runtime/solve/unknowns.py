@@ -19,9 +19,10 @@ import numpy.typing as npt
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import inertials
 from diffpbd.runtime.solve.design import LINK_COLUMNS, columns_of_joint_kind, every_joint
+from diffpbd.runtime.solve.lever_springs import GEOMETRY, START, Lever
 from diffpbd.runtime.solve.outer import SENSOR, Outer
 
-__all__ = ["Body", "Unknowns", "make_unknowns"]
+__all__ = ["Body", "Unknowns", "jacobian_of", "make_unknowns"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -89,7 +90,7 @@ class Unknowns:
         return np.array(self.alpha(x), dtype=np.float64).reshape(-1)
 
     def phi_at(self, x: FloatArray) -> FloatArray:
-        """Coefficients of `torque_terms`."""
+        """Coefficients of `torque_terms`, of lever springs, of the columns of `outer`."""
         return np.array(self.phi(x), dtype=np.float64).reshape(-1)
 
     def phi_jacobian(self, x: FloatArray) -> FloatArray:
@@ -107,6 +108,16 @@ class Unknowns:
         whole = self.coefficients.factory("J", ["alpha"], ["jac:phi:alpha"])(np.where(np.isfinite(alpha), alpha, 0.0))
         return np.array(whole.full(), dtype=np.float64)[body.columns][:, list(body.positions)]
 
+    @property
+    def curved(self) -> bool:
+        """Whether the geometry of a lever spring is unknown: the torque is not linear in it."""
+        return any(label.startswith(GEOMETRY) for label in self.labels)
+
+    def lever_parts(self, levers: Sequence[Lever]) -> list[slice]:
+        """The blocks of φ that belong to lever springs."""
+        ends = np.cumsum([self.coefficients.size1_out(0), *(lever.terms for lever in levers)]).tolist()
+        return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+
     def springs(self) -> Iterator[tuple[int, int]]:
         """Unknowns (stiffness, torque at zero) of the springs that have both."""
         for k, label in enumerate(self.labels):
@@ -115,24 +126,37 @@ class Unknowns:
                 yield self.labels.index(STIFFNESS + joint), k
 
 
+def jacobian_of(function: Any) -> Any:
+    """dy/dx of a casadi function of x."""
+    return function.factory("J", ["x"], ["jac:y:x"])
+
+
 def _jacobian(function: Any, x: FloatArray) -> FloatArray:
-    return np.array(function.factory("J", ["x"], ["jac:y:x"])(x).full(), dtype=np.float64)
+    return np.array(jacobian_of(function)(x).full(), dtype=np.float64)
 
 
 def make_unknowns(
-    robot: Robot, names: Sequence[str], base: FloatArray, outer: Outer | None = None, *, direction: bool = False
+    robot: Robot,
+    names: Sequence[str],
+    base: FloatArray,
+    outer: Outer | None = None,
+    *,
+    direction: bool = False,
+    levers: Sequence[Lever] = (),
 ) -> Unknowns:
     """Unknowns for these entries of alpha; the others keep `base`, which is also the start.
 
     `outer` are those of the names that have columns of their own, and where these were made; with `direction` gravity
-    keeps its magnitude.
+    keeps its magnitude. `levers` are the lever springs with the angles that they are needed at.
     """
-    return _Builder(robot, names, base, outer or Outer((), np.zeros(0)), direction).unknowns()
+    return _Builder(robot, names, base, outer or Outer((), np.zeros(0)), direction, levers).unknowns()
 
 
 class _Builder:
-    def __init__(self, robot: Robot, names: Sequence[str], base: FloatArray, outer: Outer, direction: bool) -> None:
-        self.robot, self.names, self.base, self.outer = robot, tuple(names), base, outer
+    def __init__(
+        self, robot: Robot, names: Sequence[str], base: FloatArray, outer: Outer, direction: bool, levers: Sequence[Lever]
+    ) -> None:
+        self.robot, self.names, self.base, self.outer, self.levers = robot, tuple(names), base, outer, levers
         self.tilted = [f"gravity.{a}" for a in AXES] if direction else []
         self.labels: list[str] = []
         self.start: list[float] = []
@@ -203,6 +227,8 @@ class _Builder:
             start = self.base[position]
             if name == "payload.mass" and start == 0.0:
                 start = PAYLOAD_MASS
+            if name.startswith("lever_spring.stiffness.") and start == 0.0:
+                start = START
             plain.append((self.add(name, start, alpha.lower[position], alpha.upper[position]), position))
         sensors = []
         for name in (n for n in self.names if n.startswith(tuple(SENSOR))):
@@ -236,7 +262,7 @@ class _Builder:
         where = [places[name] if name in places else alpha.index(name) for name in self.names]
         by_name = dict(zip(self.names, where, strict=True))
         moved = [extended[by_name[n]] - v for n, v in zip(self.outer.names, self.outer.values, strict=True)]
-        phi = casadi.vertcat(phi, *moved)
+        phi = casadi.vertcat(phi, *(lever.coefficients(self.robot, values) for lever in self.levers), *moved)
 
         def function(name: str, value: Any) -> Any:
             return casadi.Function(name, [x], [casadi.SX(value)], ["x"], ["y"])

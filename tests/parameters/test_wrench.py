@@ -10,8 +10,8 @@ import casadi as ca
 import numpy as np
 import pinocchio
 import pytest
-from description.builders import BODY, TENSOR, joint, link, robot
 from support.arguments import outputs
+from support.branching import branching
 from support.described import Described
 from support.maximal import Array, evaluate
 from support.numeric import BAR, Worst, differences
@@ -32,21 +32,6 @@ from diffpbd.runtime import Robot, load
 from diffpbd.runtime.errors import InputError
 
 H = 0.01
-
-
-def branching() -> bytes:
-    """A hinge that carries two branches, a slide and a hinge with a tool bolted askew on it, and a hinge; no two axes alike."""
-    body = f'<inertial><origin xyz="0.1 0.02 0.05"/><mass value="1.5"/>{TENSOR}</inertial>'
-    place = '<origin xyz="0.1 -0.2 0.3" rpy="0.4 0.5 0.6"/>'
-    tool = f'<joint name="bolt" type="fixed">{place}<parent link="c"/><child link="tool"/></joint>'
-    made = robot(
-        link("base"), link("a", body), link("b", body), link("c", BODY), link("d", body), '<link name="tool"/>',
-        joint("ja", "base", "a"), joint("jb", "a", "b", "prismatic", at="0.1 0.2 0.3"), joint("jc", "b", "c", at="0 0.1 0.2"),
-        tool, joint("jd", "a", "d", at="-0.2 0.1 0"),
-    ).decode()  # fmt: skip
-    for at, rpy in (("0.1 0.2 0.3", "0.3 -0.8 0.2"), ("0 0.1 0.2", "0.9 0.4 -0.7"), ("-0.2 0.1 0", "-1.1 0.5 0.6")):
-        made = made.replace(f'xyz="{at}"/>', f'xyz="{at}" rpy="{rpy}"/>')
-    return made.encode()
 
 
 @pytest.fixture(scope="module")

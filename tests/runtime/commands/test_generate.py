@@ -47,8 +47,8 @@ def test_a_table_of_functions_and_the_times(seen: dict[str, Any]) -> None:
 
 def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
-        "--base b --tip t --tip u --hold k --wrench t --limits --out d --integrator paper --solver jacobi --sweeps 30 "
-        "--symbolic mass,com"
+        "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --out d --integrator paper --solver jacobi "
+        "--sweeps 30 --symbolic mass,com"
     )
     result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
     assert result.exit_code == 0 and "up to date" in result.stdout
@@ -59,6 +59,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "tip": ["t", "u"],
         "hold": ["k"],
         "wrench": ["t"],
+        "lever_springs": ["j"],
         "out": Path("d"),
         "integrator": "paper",
         "solver": "jacobi",

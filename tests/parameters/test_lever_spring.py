@@ -1,0 +1,359 @@
+"""Lever springs: one potential, and its torque in every function, step and derivative."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from support.arguments import outputs
+from support.branching import branching
+from support.described import Described
+from support.families import PLAIN, Families
+from support.maximal import Array, evaluate
+from support.numeric import BAR, Worst, differences
+from support.programs import Programs
+from support.robots import loaded_alpha
+from support.sprung import PARTS, SPRING, springs, sprung_pendulum
+
+from diffpbd.codegen.description.levers import lever_joints
+from diffpbd.codegen.description.resolve import find_recipe
+from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.generate import generate
+from diffpbd.codegen.graph import maximal
+from diffpbd.codegen.graph.joint_step import Residuals
+from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.symbolic import forces, joint_space_jacobian, kinematics, levers, step
+from diffpbd.codegen.symbolic.program import Program
+from diffpbd.runtime import Robot
+from diffpbd.runtime.baxter.configuration import gravity_model, has_spring
+from diffpbd.runtime.control.net_torque import without_gravity
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.logs.csv import Log
+from diffpbd.runtime.logs.processing import Processing, process
+from diffpbd.runtime.solve.forms import identify_motion
+
+H = 0.01
+STEPS = ("variational_direct",)
+TIPS = ["tool", "d"]
+JOINTS = ["jd", "ja"]
+UNITS = ("N/m", "m", "m", "rad", "m")
+
+
+def law(name: str, p: Any, numbers: Any = SPRING) -> Array:
+    """A law over angles."""
+    b = Program(name)
+    angle, given = b.scalar("p"), b.input("numbers", 5)
+    b.output("value", levers.law(b, name, angle, list(given)))
+    run = b.numpy()
+    return np.array([run(p=x, numbers=np.asarray(numbers))["value"][0, 0] for x in np.atleast_1d(p)])
+
+
+# The law ----------------------------------------------------------------------------------------------------------------
+
+DEAD_CENTRE = (300.0, 0.1, 0.1, 0.4, 0.2)
+ANGLES = np.linspace(-6.0, 6.0, 41)
+
+
+@pytest.mark.parametrize("numbers", [SPRING, DEAD_CENTRE, (300.0, 0.1, 0.1, 0.4, 0.0)])
+def test_torque_and_slope_are_derivatives_of_the_potential(numbers: tuple[float, ...]) -> None:
+    def values(x: Array) -> dict[str, Array]:
+        return {name: np.concatenate([law(name, row, numbers) for row in x]) for name in ("potential", "torque")}
+
+    for p in ANGLES:
+        found = differences(values, np.array([p]), 1e-3)
+        np.testing.assert_allclose(law("torque", p, numbers), -found["potential"].ravel(), rtol=1e-7, atol=1e-8)
+        np.testing.assert_allclose(law("slope", p, numbers), -found["torque"].ravel(), rtol=1e-7, atol=1e-7)
+
+
+def test_it_is_the_papers_geometry() -> None:
+    """x² = l₁² + l₂² − 2 l₁ l₂ cos γ, τ = k (x − x_rest) l₁ l₂ sin γ / x, γ = π − α − p: by hand, and as `reproduce` has it."""
+    k, l1, l2, alpha, rest = SPRING
+    gamma = np.pi - alpha - ANGLES
+    x = np.sqrt(l1**2 + l2**2 - 2 * l1 * l2 * np.cos(gamma))
+    np.testing.assert_allclose(law("torque", ANGLES), k * (x - rest) * l1 * l2 * np.sin(gamma) / x, rtol=1e-12, atol=1e-13)
+    alone = [float(forces.lever_spring_torque(p, *SPRING)) for p in ANGLES]
+    np.testing.assert_allclose(law("torque", ANGLES), alone, rtol=1e-12, atol=1e-13)
+
+
+def test_at_length_zero_everything_is_finite() -> None:
+    """Arms alike and closed: the spring pushes away from the dead centre, with no more than k l x_rest."""
+    k, l1, _, alpha, rest = DEAD_CENTRE
+    centre = np.pi - alpha
+    near = centre + np.concatenate([[0.0], *([s * 10.0**-e for s in (-1, 1)] for e in range(1, 17))])
+    torque = law("torque", near, DEAD_CENTRE)
+    assert np.isfinite(law("slope", near, DEAD_CENTRE)).all() and np.isfinite(law("potential", near, DEAD_CENTRE)).all()
+    assert np.abs(torque).max() <= k * l1 * rest and abs(torque[0]) < 1e-5
+    np.testing.assert_allclose(torque[1:3], [-k * l1 * rest, k * l1 * rest], rtol=0.06)
+    assert np.isfinite(law("slope", near, (300.0, 0.1, 0.1, 0.4, 0.0))).all()
+
+
+def test_near_a_pose_it_is_a_linear_spring() -> None:
+    at, small = 0.3, 1e-5
+    stiffness, torque = law("slope", at)[0], law("torque", at)[0]
+    rest = at + torque / stiffness
+    near = at + np.array([-small, small])
+    linear = [float(forces.spring_torque(p, stiffness, rest)) for p in near]
+    np.testing.assert_allclose(law("torque", near), linear, rtol=0, atol=1e3 * small**2)
+
+
+# Graphs -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("lever") / "sprung.urdf"
+    path.write_bytes(branching())
+    return path
+
+
+@pytest.fixture(scope="module")
+def sprung(source: Path) -> Described:
+    return Described.of(source, tip=TIPS, lever_springs=JOINTS, only=(*PLAIN, "spring_torque"))
+
+
+@pytest.fixture(scope="module")
+def plain(source: Path) -> Described:
+    return Described.of(source, tip=TIPS, only=PLAIN)
+
+
+def loaded(d: Described | Robot, joints: list[str]) -> Array:
+    """Every other force as well."""
+    return d.alpha.vector(springs(joints), base=loaded_alpha(d.alpha))
+
+
+def test_entries(sprung: Described, plain: Described) -> None:
+    """Five a joint and nothing else; none by default; nothing acts by default."""
+    more = [entry for entry in sprung.model.entries if entry.name not in plain.alpha]
+    assert [entry.name for entry in more] == [f"lever_spring.{part}.{j}" for part in PARTS for j in JOINTS]
+    assert [entry.unit for entry in more] == [unit for unit in UNITS for _ in JOINTS]
+    assert tuple(name for name in sprung.alpha.names if name in plain.alpha) == plain.alpha.names
+    lower = {entry.name.split(".")[1]: entry.lower for entry in more}
+    assert lower == {"stiffness": 0.0, "arm_1": 1e-3, "arm_2": 1e-3, "angle": None, "rest": 0.0}
+    assert all(entry.default == 0.0 for entry in more if ".stiffness." in entry.name)
+    assert plain.model.tree.levers == () and "lever" not in plain.model.blocks
+
+
+def test_a_spring_without_stiffness_changes_no_bit(sprung: Described, plain: Described) -> None:
+    alpha = loaded_alpha(plain.alpha)
+    zero = sprung.alpha.vector(plain.alpha.by_name(alpha))
+    p, pd, x = np.random.default_rng(4).uniform(-1.0, 1.0, (3, 4))
+    one, two = (Families(d, steps=STEPS)(p, pd, x, at) for d, at in ((plain, alpha), (sprung, zero)))
+    for name in one:
+        np.testing.assert_array_equal(one[name], two[name], err_msg=name)
+
+
+def test_it_acts_through_its_own_torque(sprung: Described) -> None:
+    """Inverse dynamics takes it off, forward dynamics is its inverse, the potential's gradient is minus the torque."""
+    values, rng = springs(JOINTS), np.random.default_rng(1)
+    for p, pd, pdd in rng.uniform(-3.0, 3.0, (5, 3, 4)):
+        torque = np.zeros(4)
+        for k, name in enumerate(JOINTS):
+            at = [joint.name for joint in sprung.robot.joints].index(name)
+            torque[at] = law("torque", p[at], np.array(SPRING) * (1.0 + 0.1 * k))[0]
+        np.testing.assert_allclose(sprung("spring_torque", p, alpha=values), torque, rtol=0, atol=1e-12)
+        u = sprung("inverse_dynamics", p, pd, pdd, alpha=values)
+        np.testing.assert_allclose(sprung("inverse_dynamics", p, pd, pdd) - u, torque, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(sprung("forward_dynamics", p, pd, u, alpha=values), pdd, rtol=0, atol=1e-9)
+        slope = differences(lambda rows: {"V": np.array([_potential(sprung, row, values) for row in rows])}, p, 1e-3)["V"][0]
+        np.testing.assert_allclose(slope, sprung("gravity", p) - torque, rtol=0, atol=1e-7)
+
+
+def _potential(d: Described, p: Array, values: dict[str, float]) -> float:
+    return float(d.functions["energy"](p, np.zeros_like(p), d.alpha.vector(values))[1])
+
+
+@pytest.mark.parametrize("name", ["gravity", "coriolis", "mass_matrix"])
+def test_what_it_does_not_change(sprung: Described, name: str) -> None:
+    arguments = np.random.default_rng(2).uniform(-1.0, 1.0, (3, 4))[: sprung.functions[name].n_in() - 1]
+    np.testing.assert_array_equal(sprung(name, *arguments, alpha=springs(JOINTS)), sprung(name, *arguments))
+
+
+def test_assembled_jacobians(sprung: Described) -> None:
+    """∂u/∂p of inverse dynamics, K₀ and K₁ of F and G with their transposed products, against CasADi's differentiation."""
+    g, m = sprung.graphs, sprung.model
+    r, program, n = Residuals(m), Program("blocks"), m.robot.n
+    _, s = joint_space_jacobian.declare_blocks(program, m.tree)
+    x = program.input("x", n)
+    for name, value in (
+        ("K0", s.K0(program, m.tree)), ("K1", s.K1(program, m.tree)),
+        ("y0", s.pull(program, m.tree, s.start, x)), ("y1", s.pull(program, m.tree, s.end, x)),
+    ):  # fmt: skip
+        program.output(name, value)
+    own = {**r.inputs, "x": r.u}
+    found = inline(program, {k: own[k] if k in own else m.blocks[k] for k in program.inputs})
+    K0, K1 = ca.jacobian(r.F, r.p), ca.jacobian(r.G, r.p_next)
+    gaps = [found["K0"] - K0, found["K1"] - K1, found["y0"] - ca.mtimes(K0.T, r.u), found["y1"] - ca.mtimes(K1.T, r.u)]
+    f = ca.Function("f", [*r.inputs.values(), m.alpha], gaps, {"cse": True})
+    by_pose = g.inverse_jacobian(g.p, g.pd, g.pdd)["du_dp"] - ca.jacobian(g.inverse_dynamics(g.p, g.pd, g.pdd), g.p)
+    inverse = ca.Function("inverse", [g.p, g.pd, g.pdd, g.alpha], [by_pose], {"cse": True})
+    alpha, rng = loaded(sprung, JOINTS), np.random.default_rng(6)
+    for p, pd, u, p_next, pd_next in rng.uniform(-1.5, 1.5, (3, 5, n)):
+        for gap in (*f(p, pd, u, H, p_next, pd_next, alpha), inverse(p, pd, u, alpha)):
+            np.testing.assert_allclose(np.array(gap), 0.0, rtol=0, atol=1e-11)
+
+
+def _blocks(m: Any) -> ca.Function:
+    return ca.Function("blocks", [m.alpha], list(maximal.blocks(m).values()), ["alpha"], list(maximal.block_sizes(m.tree)))
+
+
+def test_the_maximal_step_is_the_joint_step(sprung: Described) -> None:
+    """Along a swing with springs, payload and friction, through half a turn."""
+    m = sprung.model
+    others = {"payload.mass": 0.5, "friction.viscous.jb": 0.5, "spring.stiffness.ja": 3.0, "spring.rest.ja": 2.5}
+    alpha = sprung.alpha.vector(springs(JOINTS, **others))
+    known = {k: np.array(v).ravel() for k, v in _blocks(m)(alpha=alpha).items()}
+    programs, u = Programs(m), np.array([1.0, -2.0, 0.5, 0.3])
+    p, pd = np.array([3.0, 0.1, -0.5, 0.4]), np.array([4.0, 0.0, 0.0, 0.0])
+    xi = evaluate(kinematics.fk(m.tree), p=p, pd=pd, joint=known["joint"])["xi"]
+    program = step.variational_direct(m.tree, 6, 12)
+    worst = Worst("step against joint_step with lever springs", 1e-10)
+    for k in range(8):
+        given = {"xi": xi, "u": u, "h": H, "gravity": alpha[:3], **known}
+        xi = evaluate(program, **{name: given[name] for name in program.inputs})["xi_next"]
+        p, pd = programs.joint_step(p, pd, u, H, alpha)
+        back = evaluate(kinematics.joint_state(m.tree), xi=xi, joint=known["joint"], p_ref=p)
+        worst.see(back["p"].ravel(), p, f"step {k} p")
+        worst.see(back["pd"].ravel(), pd, f"step {k} pd")
+    worst.close()
+    assert p[0] > np.pi
+
+
+@pytest.mark.parametrize("solver", ["paper_direct", "variational_gauss_seidel"])
+def test_every_integrator_feels_it(solver: str, sprung: Described) -> None:
+    """Steps so short that only the acceleration counts: the change of the rates over h is forward dynamics'."""
+    m, h = sprung.model, 1e-5
+    alpha = sprung.alpha.vector(springs(JOINTS))
+    known = {k: np.array(v).ravel() for k, v in _blocks(m)(alpha=alpha).items()}
+    p, pd, u = np.array([0.3, 0.1, -0.5, 0.4]), np.zeros(4), np.array([1.0, -2.0, 0.5, 0.3])
+    xi = evaluate(kinematics.fk(m.tree), p=p, pd=pd, joint=known["joint"])["xi"]
+    program = getattr(step, solver)(m.tree, 1 if solver == "paper_direct" else 40, 1)
+    given = {"xi": xi, "u": u, "h": h, "gravity": alpha[:3], **known}
+    xi = evaluate(program, **{name: given[name] for name in program.inputs})["xi_next"]
+    rate = evaluate(kinematics.joint_state(m.tree), xi=xi, joint=known["joint"], p_ref=p)["pd"].ravel()
+    np.testing.assert_allclose(rate / h, sprung("forward_dynamics", p, pd, u, alpha=alpha), rtol=2e-3, atol=2e-3)
+
+
+# Compiled ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def arm(source: Path) -> Robot:
+    return sprung_pendulum(source.parent)
+
+
+def test_a_swing_keeps_its_energy(arm: Robot) -> None:
+    """Second order: a fourth of the error at half the step; the pendulum swings out and back on its spring."""
+    alpha = arm.alpha.vector(springs(["shoulder"], **{"lever_spring.stiffness.shoulder": 4000.0}))
+    off = []
+    for h in (0.004, 0.002):
+        P, PD = arm.rollout(np.array([0.5, -0.3]), np.zeros(2), np.zeros((round(2.0 / h), 2)), h, alpha)
+        energy = sum(np.asarray(part) for part in arm.energy(P, PD, alpha))
+        off.append(np.abs(energy - energy[0]).max())
+    span = np.ptp(np.asarray(arm.energy(P, PD, alpha).kinetic))
+    assert span > 5.0 and off[1] < 1e-3 * span
+    assert off[0] / off[1] == pytest.approx(4.0, rel=0.15)
+
+
+def test_compiled_steps_and_their_derivatives(arm: Robot) -> None:
+    """joint_step's Jacobians, node_torque, a rollout's reverse mode, and the maximal step's."""
+    n, rng = arm.n, np.random.default_rng(7)
+    alpha = loaded(arm, ["shoulder"])
+    p, pd, u = rng.uniform(-1.0, 1.0, (3, n))
+    jac, by_alpha = arm.jac_joint_step(p, pd, u, H, alpha), arm.jac_alpha_joint_step(p, pd, u, H, alpha)
+    at = list(arm.alpha.indices("lever_spring"))
+    assert len(at) == 5 and (np.abs(by_alpha.dpd_next_dalpha[:, at]).max(axis=0) > 1e-7).all()
+    worst = Worst("derivatives of joint_step with a lever spring", BAR)
+
+    def moved(x: Array) -> dict[str, Array]:
+        full = np.tile(alpha, (len(x), 1))
+        full[:, at] = x[:, n:]
+        p_next, pd_next = arm.joint_step(x[:, :n], np.tile(pd, (len(x), 1)), np.tile(u, (len(x), 1)), H, full)
+        return {"p_next": p_next, "pd_next": pd_next}
+
+    found = {"p_next": (jac.dp_next_dp, by_alpha.dp_next_dalpha), "pd_next": (jac.dpd_next_dp, by_alpha.dpd_next_dalpha)}
+    for name, exact in differences(moved, np.concatenate([p, alpha[at]]), 1e-3).items():
+        worst.see(np.hstack([found[name][0], found[name][1][:, at]]), exact, name)
+    worst.close()
+    U = np.tile(u, (6, 1))
+    P, _ = arm.rollout(p, pd, U, H, alpha)
+    offset = alpha[list(arm.alpha.indices("torque_offset"))]
+    np.testing.assert_allclose(arm.node_torque(P[:-2], P[1:-1], P[2:], H, alpha), np.tile(u + offset, (5, 1)), atol=1e-8)
+    seeds = rng.normal(size=(2, *P.shape))
+    bars = arm.vjp_rollout(p, pd, U, h=H, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1])
+    stiff = arm.alpha.vector(springs(["shoulder"]))
+    xi, seed = arm.fk(p, pd, stiff), rng.normal(size=13 * n)
+    vjp = arm.functions["vjp_step_variational_direct"]
+    back = outputs(vjp, vjp(xi, u, H, stiff, xi_next_bar=seed))
+
+    def loss(x: Array) -> dict[str, Array]:
+        losses, ends = [], []
+        for row in x:
+            full, bare = alpha.copy(), stiff.copy()
+            full[at] = bare[at] = row
+            one, two = arm.rollout(p, pd, U, H, full)
+            losses.append((one * seeds[0]).sum() + (two * seeds[1]).sum())
+            ends.append(arm.step_variational_direct(xi, u, H, bare) @ seed)
+        return {"rollout": np.array(losses), "step": np.array(ends)}
+
+    exact = differences(loss, alpha[at], 1e-3)
+    np.testing.assert_allclose(bars.alpha_bar[at], exact["rollout"][0], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(back["alpha_bar"][at], exact["step"][0], rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("form", ["shooting", "simultaneous"])
+def test_forms_that_follow_the_step(form: str, arm: Robot) -> None:
+    """The stiffness from a swing that `joint_step` made: the balances of the simultaneous form know the spring too."""
+    alpha, U = arm.alpha.vector(springs(["shoulder"])), np.zeros((30, 2))
+    P, PD = arm.rollout(np.array([0.5, -0.3]), np.zeros(2), U, H, alpha)
+    log = Log(H * np.arange(31), arm.joints, P, PD, None, np.zeros((31, 2)))
+    start = springs(["shoulder"], **{"lever_spring.stiffness.shoulder": 250.0})
+    result = identify_motion(form, arm, process("swing", log, Processing(cutoff=None)), ["lever_spring.stiffness"], start=start)
+    assert result.parameters["lever_spring.stiffness.shoulder"] == pytest.approx(SPRING[0], rel=1e-6)
+
+
+def test_who_owns_gravity_knows_it(arm: Robot) -> None:
+    """A lever spring is a spring of the model's gravity, and nothing where the robot compensates by itself."""
+    alpha = arm.alpha.vector(springs())
+    assert has_spring(arm, alpha) and not has_spring(arm, arm.alpha.defaults)
+    p = np.array([0.3, 0.2])
+    held = gravity_model(arm, alpha)(p)
+    np.testing.assert_allclose(held, np.asarray(arm.gravity(p, alpha)) - arm.spring_torque(p, alpha), rtol=0, atol=1e-12)
+    assert np.abs(arm.spring_torque(p, alpha)).max() > 0.5
+    np.testing.assert_array_equal(arm.spring_torque(p, without_gravity(arm, alpha)), 0.0)
+
+
+def test_info_and_notices_name_it(arm: Robot) -> None:
+    from diffpbd.runtime.commands.info import describe
+
+    assert "lever spring on shoulder: lever_spring.stiffness [N/m]" in describe(arm.manifest)
+
+
+# Refusals ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("jx", ('no moving joint "jx"', "ja, jc, jd")), ("jb", ('"jb" slides', "ja, jc, jd"))]
+)
+def test_joints_that_cannot(name: str, words: tuple[str, ...]) -> None:
+    with pytest.raises(InputError) as caught:
+        lever_joints(read_urdf(branching(), tip=TIPS), ["ja", name])
+    assert all(word in str(caught.value) for word in words)
+    with pytest.raises(InputError, match="named 2 times"):
+        lever_joints(read_urdf(branching(), tip=TIPS), ["ja", "jd", "ja"])
+
+
+def test_generate_refuses_before_it_writes(source: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="jb"):
+        generate(str(source), out=tmp_path / "out" / "arm", lever_springs=["jb"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_recipe_and_the_option(source: Path) -> None:
+    toml = source.with_suffix(".toml")
+    toml.write_text('urdf = "sprung.urdf"\nlever_springs = ["jd"]\n')
+    assert find_recipe(str(toml)).lever_springs == ("jd",)
+    assert dataclasses.replace(find_recipe(str(toml)), lever_springs=()).lever_springs == ()
