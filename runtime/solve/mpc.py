@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time as clock
 from collections import Counter, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.control.controllers import FloatArray, within
+from diffpbd.runtime.control.disturbance import DisturbanceObserver
 from diffpbd.runtime.control.plan import PlanReuse, PlanSource
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.robot import Robot
@@ -84,10 +85,12 @@ class Mpc:
         reuse: int = 5,
         price: tuple[float, float] = (PRICE, PRICE),
         damping: npt.ArrayLike | None = None,
+        disturbance: float | None = None,
     ) -> None:
         """`programs` quadratic programs a tick (1: a real-time iteration) within `time_limit` [s]; `delay`: steps between
         measuring a state and the torque planned from it acting; `reuse`: failed ticks in a row that go on with an old plan;
-        `damping` [N·m·s/rad] of the fall-back torque."""
+        `damping` [N·m·s/rad] of the fall-back torque; `disturbance` [s]: time constant of the observer whose estimate the plan
+        takes for a constant torque on the joints (None: no observer)."""
         n = robot.n
         step = robot.h if h is None else h
         check_step(step)
@@ -113,13 +116,19 @@ class Mpc:
         own = DAMPING_SHARE * np.where(limits[1] < NONE, limits[1], 0.0) / speeds
         self._damping = own if damping is None else np.broadcast_to(np.asarray(damping, dtype=np.float64), (n,))
         self._step = robot.function("joint_step")
+        self.observer = (
+            None if disturbance is None else DisturbanceObserver(robot, values, step, time_constant=disturbance)
+        )
         self.start()
 
     def start(self, u_last: FloatArray | None = None) -> None:
         """Forget everything; `u_last` [N·m] is the torque that acts now (None: what holds the first measured pose)."""
         self.reuse = PlanReuse(reuse=self._reuse_limit)
-        self._u_last = None if u_last is None else np.array(u_last, dtype=np.float64)
-        self._sent: deque[FloatArray] = deque(maxlen=self.delay)
+        self._u_last = self._u_first = None if u_last is None else np.array(u_last, dtype=np.float64)
+        self._sent: deque[FloatArray] = deque(maxlen=self.delay + 1)  # the oldest of a full one has just acted
+        self._bias = np.zeros(self.problem.robot.n)
+        if self.observer is not None:
+            self.observer.start()
         self._hold: FloatArray | None = None
         self._last_time: float | None = None
         self.counts.clear()
@@ -128,6 +137,13 @@ class Mpc:
     def set_torque_bounds(self, lower: FloatArray, upper: FloatArray) -> None:
         """Other torque bounds [N·m] (n,) from the next tick on; `lower` below `upper`."""
         self.problem.bounds[0], self.problem.bounds[1] = lower, upper
+
+    def sent(self, torque: FloatArray) -> None:
+        """What really went out after the last tick [N·m] (n,), where something behind it changed its torque."""
+        if np.isfinite(torque).all():
+            self._u_last = np.array(torque, dtype=np.float64)
+            if self._sent:
+                self._sent[-1] = self._u_last
 
     def task(
         self, p: npt.ArrayLike, pd: npt.ArrayLike, P: npt.ArrayLike, PD: npt.ArrayLike | None = None,
@@ -170,6 +186,9 @@ class Mpc:
         status = Status.BAD_INPUT
         state = np.array([np.asarray(p, dtype=np.float64), np.asarray(pd, dtype=np.float64)])
         references = [np.asarray(r, dtype=np.float64) for r in (P, PD, U, tip) if r is not None]
+        if self.observer is not None:
+            acted = self._sent[0] if len(self._sent) > self.delay else self._u_first
+            self._bias = self.observer.update(time, state[0], state[1], acted)
         if np.isfinite(time) and all(np.isfinite(values).all() for values in (state, *references)):
             try:
                 measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
@@ -179,10 +198,7 @@ class Mpc:
                 ahead = self._predict(state[0], state[1])
                 task = self.task(*ahead, P, PD, measured if U is None else U, tip, self._u_last)
                 guess, shifted = self._warm(time)
-                plan = self.solver.solve(
-                    task, guess, shifted=shifted, programs=self._programs,
-                    seconds=self._seconds - (clock.perf_counter() - begin),
-                )  # fmt: skip
+                plan = self._solve(task, guess, shifted, self._seconds - (clock.perf_counter() - begin))
                 status = plan.status
             except SolverError:
                 status = Status.STEP_FAILED
@@ -192,23 +208,42 @@ class Mpc:
             hold = np.zeros(self.problem.robot.n) if self._hold is None else self._hold
             now = time if np.isfinite(time) else (self._last_time or 0.0) + self.problem.h
             source, torque = self.reuse.failure(now, self.problem.h, hold)
+            if source is PlanSource.FALL_BACK and self.observer is not None:
+                self.observer.start()
         torque = self._within(torque)
         self._remember(time, torque)
         self.counts[source] += 1
         self.statuses[status] += 1
         return Tick(torque, source, status, clock.perf_counter() - begin, plan)
 
+    def _solve(self, task: Task, guess: Plan | None, shifted: bool, seconds: float) -> Plan:
+        """The plan under the disturbance d: that of a robot without one whose every torque is d more."""
+        d, bounds = self._bias, self.problem.bounds
+        if not d.any():
+            return self.solver.solve(task, guess, shifted=shifted, programs=self._programs, seconds=seconds)
+        kept = bounds[:2].copy()
+        bounds[:2] += d  # in place: the back ends hold this array
+        try:
+            plan = self.solver.solve(
+                replace(task, u_last=task.u_last + d, U=task.U + d),
+                None if guess is None else replace(guess, U=guess.U + d),
+                shifted=shifted, programs=self._programs, seconds=seconds,
+            )  # fmt: skip
+        finally:
+            bounds[:2] = kept
+        return replace(plan, U=plan.U - d)
+
     def _within(self, torque: FloatArray) -> FloatArray:
         return within(torque, self.problem.bounds[0], self.problem.bounds[1])
 
     def _predict(self, p: FloatArray, pd: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state when the torque planned now begins to act, by the torques that are on their way."""
-        waiting: list[FloatArray] = list(self._sent)
+        waiting: list[FloatArray] = list(self._sent)[-self.delay :] if self.delay else []
         missing = self.delay - len(waiting)
         assert self._u_last is not None
         first = waiting[0] if waiting else self._u_last
         for torque in [first] * missing + waiting:
-            p, pd = self._step(p, pd, torque, self.problem.h, self.problem.alpha)
+            p, pd = self._step(p, pd, torque + self._bias, self.problem.h, self.problem.alpha)
         return p, pd
 
     def _warm(self, time: float) -> tuple[Plan | None, bool]:
@@ -220,8 +255,7 @@ class Mpc:
 
     def _remember(self, time: float, torque: FloatArray) -> None:
         self._u_last = torque
-        if self.delay:
-            self._sent.append(torque)
+        self._sent.append(torque)
         if np.isfinite(time):
             self._last_time = time
 
