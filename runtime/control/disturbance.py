@@ -54,6 +54,8 @@ class DisturbanceObserver:
         self._fade = math.exp(-h / FORGET)
         self._step, self._friction = robot.function("jac_kicked_step"), robot.function("friction_torque")
         self._alpha = np.array(alpha, dtype=np.float64)
+        self._coulomb = self._alpha[[*robot.alpha.indices("friction.coulomb")]]
+        self._transition = self._alpha[[*robot.alpha.indices("friction.transition_velocity")]]
         self._smooth = self._alpha.copy()
         self._smooth[[*robot.alpha.indices("friction.coulomb"), *robot.alpha.indices("friction.viscous")]] = 0.0
         self.start()
@@ -99,4 +101,10 @@ class DisturbanceObserver:
                     break
         except (SolverError, InputError, np.linalg.LinAlgError):
             return None
-        return found if np.isfinite(found).all() else None
+        return self._beyond_friction(found, pd, pd_next) if np.isfinite(found).all() else None
+
+    def _beyond_friction(self, torque: FloatArray, pd: FloatArray, pd_next: FloatArray) -> FloatArray:
+        """What is left of a torque when Coulomb friction takes what it may: a joint that sticks, or turns round within
+        the step, has any friction up to its Coulomb torque, so nothing smaller says anything of a disturbance."""
+        slack = self._coulomb * (1.0 - np.tanh(pd / self._transition) * np.tanh(pd_next / self._transition))
+        return np.sign(torque) * np.maximum(np.abs(torque) - slack, 0.0)

@@ -198,12 +198,13 @@ class Mpc:
                 ahead = self._predict(state[0], state[1])
                 task = self.task(*ahead, P, PD, measured if U is None else U, tip, self._u_last)
                 guess, shifted = self._warm(time)
-                plan = self._solve(task, guess, shifted, self._seconds - (clock.perf_counter() - begin))
+                biased = self._solve(task, guess, shifted, self._seconds - (clock.perf_counter() - begin))
+                plan = replace(biased, U=biased.U - self._bias)
                 status = plan.status
             except SolverError:
                 status = Status.STEP_FAILED
         if plan is not None and plan.status.usable:
-            source, torque = self.reuse.success(time, plan.U, plan)
+            source, torque = self.reuse.success(time, plan.U, biased)
         else:
             hold = np.zeros(self.problem.robot.n) if self._hold is None else self._hold
             now = time if np.isfinite(time) else (self._last_time or 0.0) + self.problem.h
@@ -217,21 +218,18 @@ class Mpc:
         return Tick(torque, source, status, clock.perf_counter() - begin, plan)
 
     def _solve(self, task: Task, guess: Plan | None, shifted: bool, seconds: float) -> Plan:
-        """The plan under the disturbance d: that of a robot without one whose every torque is d more."""
+        """The plan under the disturbance d as that of a robot without one, every torque of which is d more; so is `guess`, which
+        therefore stays good when d changes."""
         d, bounds = self._bias, self.problem.bounds
-        if not d.any():
-            return self.solver.solve(task, guess, shifted=shifted, programs=self._programs, seconds=seconds)
         kept = bounds[:2].copy()
         bounds[:2] += d  # in place: the back ends hold this array
         try:
-            plan = self.solver.solve(
-                replace(task, u_last=task.u_last + d, U=task.U + d),
-                None if guess is None else replace(guess, U=guess.U + d),
-                shifted=shifted, programs=self._programs, seconds=seconds,
+            return self.solver.solve(
+                replace(task, u_last=task.u_last + d, U=task.U + d), guess, shifted=shifted, programs=self._programs,
+                seconds=seconds,
             )  # fmt: skip
         finally:
             bounds[:2] = kept
-        return replace(plan, U=plan.U - d)
 
     def _within(self, torque: FloatArray) -> FloatArray:
         return within(torque, self.problem.bounds[0], self.problem.bounds[1])
