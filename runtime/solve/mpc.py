@@ -17,6 +17,7 @@ import numpy.typing as npt
 from diffpbd.runtime.control.controllers import FloatArray, within
 from diffpbd.runtime.control.disturbance import DisturbanceObserver
 from diffpbd.runtime.control.plan import PlanReuse, PlanSource
+from diffpbd.runtime.control.yielding import Yielding
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.mpc_problem import (
@@ -86,11 +87,13 @@ class Mpc:
         price: tuple[float, float] = (PRICE, PRICE),
         damping: npt.ArrayLike | None = None,
         disturbance: float | None = None,
+        transition: float = 0.0,
     ) -> None:
         """`programs` quadratic programs a tick (1: a real-time iteration) within `time_limit` [s]; `delay`: steps between
         measuring a state and the torque planned from it acting; `reuse`: failed ticks in a row that go on with an old plan;
         `damping` [N·m·s/rad] of the fall-back torque; `disturbance` [s]: time constant of the observer whose estimate the plan
-        takes for a constant torque on the joints (None: no observer)."""
+        takes for a constant torque on the joints (None: no observer); `transition` [rad/s]: the least width over which the plan
+        lets Coulomb friction turn round, since a program knows nothing beyond the slope that it is linearised with."""
         n = robot.n
         step = robot.h if h is None else h
         check_step(step)
@@ -104,7 +107,10 @@ class Mpc:
                 f"MPC: expected at least 1 program, delay and reuse of at least 0 and a time limit above 0 s, found "
                 f"{programs}, {delay}, {reuse}, {time_limit}."
             )
-        self.problem = Problem(robot, horizon, step, values, rows, tip, limits, price)
+        planned = values.copy()
+        widths = [*robot.alpha.indices("friction.transition_velocity")]
+        planned[widths] = np.maximum(planned[widths], transition)
+        self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, price)
         self.solver: Solver = _solver(self.problem, backend)
         self.delay = delay
         self.counts: Counter[PlanSource] = Counter()
@@ -116,9 +122,11 @@ class Mpc:
         own = DAMPING_SHARE * np.where(limits[1] < NONE, limits[1], 0.0) / speeds
         self._damping = own if damping is None else np.broadcast_to(np.asarray(damping, dtype=np.float64), (n,))
         self._step = robot.function("joint_step")
+        self._nodes: FloatArray = step * np.arange(horizon + 1, dtype=np.float64)
         self.observer = (
             None if disturbance is None else DisturbanceObserver(robot, values, step, time_constant=disturbance)
         )
+        self._yielding = Yielding(robot, self.problem.alpha, step, delay, limits[5])
         self.start()
 
     def start(self, u_last: FloatArray | None = None) -> None:
@@ -129,6 +137,7 @@ class Mpc:
         self._bias = np.zeros(self.problem.robot.n)
         if self.observer is not None:
             self.observer.start()
+        self._yielding.start()
         self._hold: FloatArray | None = None
         self._last_time: float | None = None
         self.counts.clear()
@@ -196,6 +205,8 @@ class Mpc:
                 if self._u_last is None:
                     self._u_last = self._within(measured)
                 ahead = self._predict(state[0], state[1])
+                if self._bias.any() or self._yielding.offset.any():
+                    P, PD = self._yielding.shift(*state, self._u_last, self._bias, P, 0.0 if PD is None else PD, self._nodes)
                 task = self.task(*ahead, P, PD, measured if U is None else U, tip, self._u_last)
                 guess, shifted = self._warm(time)
                 biased = self._solve(task, guess, shifted, self._seconds - (clock.perf_counter() - begin))
@@ -211,6 +222,7 @@ class Mpc:
             source, torque = self.reuse.failure(now, self.problem.h, hold)
             if source is PlanSource.FALL_BACK and self.observer is not None:
                 self.observer.start()
+                self._yielding.start()
         torque = self._within(torque)
         self._remember(time, torque)
         self.counts[source] += 1
