@@ -30,7 +30,9 @@ from diffpbd.runtime.solve.mpc_problem import (
     Task,
     Weights,
     check_step,
+    finite_array,
     holding_torque,
+    trajectory,
 )
 
 __all__ = ["BACKENDS", "Backend", "Mpc", "Tick"]
@@ -161,8 +163,8 @@ class Mpc:
         """A tick's data from references: P (N + 1, n) or a pose (n,), PD zero, U and u_last the torque that holds p, the tip
         where P puts it."""
         n, N = self.problem.robot.n, self.problem.horizon
-        state = [_array(name, value, (n,)) for name, value in (("p", p), ("pd", pd))]
-        positions = _trajectory("P", P, (N + 1, n))
+        state = [finite_array(name, value, (n,)) for name, value in (("p", p), ("pd", pd))]
+        positions = trajectory("P", P, (N + 1, n))
         hold = None
         if u_last is None or U is None:
             hold = holding_torque(self.problem.robot, state[0], self.problem.alpha)
@@ -170,10 +172,10 @@ class Mpc:
             tip = self.problem.robot.tip_pose(positions, alpha=self.problem.alpha).position
         return Task(
             state[0], state[1],
-            _array("u_last", hold if u_last is None else u_last, (n,)),
-            positions, _trajectory("PD", np.zeros(n) if PD is None else PD, (N + 1, n)),
-            _trajectory("U", hold if U is None else U, (N, n)),
-            _trajectory("tip", np.zeros(3) if tip is None else tip, (N + 1, 3)),
+            finite_array("u_last", hold if u_last is None else u_last, (n,)),
+            positions, trajectory("PD", np.zeros(n) if PD is None else PD, (N + 1, n)),
+            trajectory("U", hold if U is None else U, (N, n)),
+            trajectory("tip", np.zeros(3) if tip is None else tip, (N + 1, 3)),
         )  # fmt: skip
 
     def solve(self, task: Task, guess: Plan | None = None, *, programs: int = 50) -> Plan:
@@ -282,20 +284,3 @@ def _solver(problem: Problem, backend: Backend) -> Solver:
     from diffpbd.runtime.solve.mpc_ipopt import Ipopt
 
     return Ipopt(problem)
-
-
-def _array(name: str, value: Any, shape: tuple[int, ...]) -> FloatArray:
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape != shape:
-        raise InputError(f"MPC: {name}: expected shape {shape}, found {array.shape}.")
-    if not np.isfinite(array).all():
-        raise InputError(f"MPC: {name}: expected finite numbers, found {array.tolist()}.")
-    return array
-
-
-def _trajectory(name: str, value: Any, shape: tuple[int, int]) -> FloatArray:
-    """A reference by rows; one row stands for all."""
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape == shape[1:]:
-        array = np.broadcast_to(array, shape)
-    return _array(name, array, shape)

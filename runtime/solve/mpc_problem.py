@@ -23,7 +23,10 @@ from diffpbd.runtime.function import Function
 from diffpbd.runtime.library import FloatArray
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["MAX_HORIZON", "NONE", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "check_step", "holding_torque"]
+__all__ = [
+    "MAX_HORIZON", "NONE", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "check_step", "finite_array",
+    "holding_torque", "trajectory",
+]  # fmt: skip
 
 MAX_HORIZON = 50
 NONE = 1e20
@@ -232,3 +235,21 @@ def holding_torque(robot: Robot, p: FloatArray, alpha: FloatArray) -> FloatArray
     gravity, spring = robot.function("gravity"), robot.function("spring_torque")
     assert isinstance(gravity, Function) and isinstance(spring, Function)
     return np.asarray(gravity(p, alpha) - spring(p, alpha), dtype=np.float64)
+
+
+def finite_array(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    """`value` as an array of this shape, or an InputError that names it."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape != shape:
+        raise InputError(f"MPC: {name}: expected shape {shape}, found {array.shape}.")
+    if not np.isfinite(array).all():
+        raise InputError(f"MPC: {name}: expected finite numbers, found {array.tolist()}.")
+    return array
+
+
+def trajectory(name: str, value: npt.ArrayLike, shape: tuple[int, int]) -> FloatArray:
+    """A reference by rows; one row stands for all."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape == shape[1:]:
+        array = np.broadcast_to(array, shape)
+    return finite_array(name, array, shape)
