@@ -12,7 +12,7 @@ import numpy.typing as npt
 from diffpbd.runtime.closed_loop.plant import MujocoPlant
 from diffpbd.runtime.closed_loop.reference import Reference
 from diffpbd.runtime.control.controllers import FloatArray, within
-from diffpbd.runtime.control.disturbance import DisturbanceObserver
+from diffpbd.runtime.control.disturbance import TIME_CONSTANT, DisturbanceObserver
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.mpc import Mpc
@@ -26,8 +26,6 @@ rests believes that torque hardly moves it, asks for all there is, and throws it
 TORQUE_RATE = 100.0
 """1/s; change of torque that a plan may ask for, as a share of the effort limit: all of it in a tick, as the arm's own limits are
 position, speed and effort. The 10 of `run` take 40 ms to balance a push of 6 N·m on a wrist, which leaves its speed limit in 25."""
-TIME_CONSTANT = 0.01
-"""s, of the disturbance observer: half the usual, as this arm's rates have no noise."""
 
 Law = Callable[[int, FloatArray, FloatArray], FloatArray]
 """Torque (n,) [N·m] at tick k for the measured p [rad] and pd [rad/s]; the plant's delay comes after it."""

@@ -135,9 +135,15 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
     times = MS * run.seconds
     sources = ", ".join(f"{run.sources[source]} {source.value}" for source in PlanSource if run.sources[source])
     statuses = ", ".join(f"{count} {status.name.lower().replace('_', ' ')}" for status, count in sorted(run.statuses.items()))
+    solver = MS * run.solver[np.isfinite(run.solver)]
+    own = (
+        f"solver alone: median {np.median(solver):.3f} ms, p99 {np.quantile(solver, 0.99):.3f} ms, longest {solver.max():.3f} ms; "
+        f"at most {run.iterations.max():.0f} interior-point iterations, none in {(run.iterations == 0).mean():.0%} of the ticks"
+    ) if solver.size else "solver alone: no time known"
     lines = [
         f"{robot.name}: {len(run.seconds)} ticks of {run.h:g} s: {sources}; solver: {statuses}",
         f"tick: median {np.median(times):.3f} ms, p99 {np.quantile(times, 0.99):.3f} ms, longest {times.max():.3f} ms",
+        own,
         f"tracking: RMS {run.rms.max():.3g} at the worst joint; largest excess over position or speed limits "
         f"{run.violation:.3g}",
         "",

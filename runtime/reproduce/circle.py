@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from diffpbd.runtime.closed_loop import ComputedTorque, MujocoPlant, PlantFacts, Predictive, Track, circle, track
-from diffpbd.runtime.closed_loop.tracking import TIME_CONSTANT
 from diffpbd.runtime.control.controllers import FloatArray
+from diffpbd.runtime.control.disturbance import TIME_CONSTANT
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.reproduce.impedance import figure, save

@@ -146,7 +146,7 @@ class Plan:
     """What a solve gives: torques U (N, n), states P, PD (N + 1, n) from the measured one on, and how it went.
 
     `cost` includes the prices of broken bounds; `defect` is the largest of the last linearisation; `violation` the largest
-    excess over bounds of p and pd.
+    excess over bounds of p and pd. `seconds` is the time of the embedded solver's own code.
     """
 
     status: Status
@@ -158,6 +158,7 @@ class Plan:
     violation: float = float("nan")
     iterations: int = 0
     inner_iterations: int = 0
+    seconds: float = float("nan")
     detail: str = field(default="", compare=False)
 
 

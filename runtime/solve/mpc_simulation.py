@@ -24,7 +24,8 @@ MAX_TICKS = 1_000_000  # a run is held in memory
 class ClosedLoop:
     """A run; row k is node k, (ticks + 1, n): q [rad], dq, the torque tau [N·m] that acts from it on, and the reference.
 
-    `seconds` (ticks,) of each tick; `rms` [rad] (n,) of q about its reference; `violation` [rad or rad/s] of the limits.
+    `seconds` (ticks,) of each tick, `solver` (ticks,) of the embedded solver's code in it, `iterations` (ticks,) of its interior
+    point; `disturbance` (ticks, n) [N·m] the estimate of each tick; `rms` [rad] (n,) of q about its reference; `violation` [rad or rad/s] of the limits.
     """
 
     h: float
@@ -35,6 +36,9 @@ class ClosedLoop:
     tau: FloatArray
     reference: FloatArray
     seconds: FloatArray
+    solver: FloatArray
+    iterations: FloatArray
+    disturbance: FloatArray
     sources: Counter[PlanSource]
     statuses: Counter[Status]
     rms: FloatArray
@@ -55,7 +59,8 @@ def run_closed_loop(mpc: Mpc, reference: Reference, start: FloatArray, duration:
     nodes: FloatArray = h * (np.arange(N + 1, dtype=np.float64) + mpc.delay)
     step = robot.function("joint_step")
     q, dq, tau = (np.zeros((count + 1, robot.n)) for _ in range(3))
-    seconds = np.zeros(count)
+    seconds, solver, iterations = (np.zeros(count) for _ in range(3))
+    disturbance = np.zeros((count, robot.n))
     q[0] = start
     hold = np.clip(holding_torque(robot, start, problem.alpha), problem.bounds[0], problem.bounds[1])
     reference.start(start)
@@ -64,6 +69,8 @@ def run_closed_loop(mpc: Mpc, reference: Reference, start: FloatArray, duration:
     for k in range(count):
         tick = mpc.tick(k * h, q[k], dq[k], *reference.at(np.asarray(k * h + nodes, dtype=np.float64)))
         seconds[k] = tick.seconds
+        solver[k], iterations[k] = (np.nan, 0) if tick.plan is None else (tick.plan.seconds, tick.plan.inner_iterations)
+        disturbance[k] = 0.0 if mpc.observer is None else mpc.observer.estimate
         waiting.append(tick.torque)
         tau[k] = waiting.popleft()
         try:
@@ -75,6 +82,6 @@ def run_closed_loop(mpc: Mpc, reference: Reference, start: FloatArray, duration:
     wanted, _ = reference.at(time)
     rms = np.sqrt(((q[1:] - wanted[1:]) ** 2).mean(axis=0))
     return ClosedLoop(
-        h, robot.joints, time, q, dq, tau, wanted, seconds, Counter(mpc.counts), Counter(mpc.statuses), rms,
+        h, robot.joints, time, q, dq, tau, wanted, seconds, solver, iterations, disturbance, Counter(mpc.counts), Counter(mpc.statuses), rms,
         problem.violation(q, dq),
     )  # fmt: skip
