@@ -16,16 +16,13 @@ from diffpbd.runtime.control.disturbance import TIME_CONSTANT, DisturbanceObserv
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.mpc import Mpc
-from diffpbd.runtime.solve.mpc_problem import Bounds, Weights
+from diffpbd.runtime.solve.mpc_problem import TRANSITION, Bounds, Weights
 
 __all__ = ["ComputedTorque", "Law", "Predictive", "Track", "track"]
 
-TRANSITION = 0.05
-"""rad/s over which Coulomb friction turns round in a plan. At the 0.01 of the model a program that is linearised where a wrist
-rests believes that torque hardly moves it, asks for all there is, and throws it."""
 TORQUE_RATE = 100.0
-"""1/s; change of torque that a plan may ask for, as a share of the effort limit: all of it in a tick, as the arm's own limits are
-position, speed and effort. The 10 of `run` take 40 ms to balance a push of 6 N·m on a wrist, which leaves its speed limit in 25."""
+"""1/s; change of torque that a plan may ask for, as a share of the effort limit: all of it in a tick, as the arm's own limits
+are position, speed and effort. The 10 of `run` take 40 ms to balance 6 N·m on a wrist, which is at its speed limit in 20."""
 
 Law = Callable[[int, FloatArray, FloatArray], FloatArray]
 """Torque (n,) [N·m] at tick k for the measured p [rad] and pd [rad/s]; the plant's delay comes after it."""
@@ -72,8 +69,8 @@ class ComputedTorque:
         self, robot: Robot, reference: Reference, alpha: FloatArray, *, stiffness: float = 100.0, damping: float = 20.0,
         delay: int = 1, disturbance: float | None = None,
     ) -> None:  # fmt: skip
-        """`stiffness` [1/s²] and `damping` [1/s] of the error; `delay` in ticks, the plant's; `disturbance` [s]: time constant of
-        an observer whose estimate is balanced (None: no observer)."""
+        """`stiffness` [1/s²] and `damping` [1/s] of the error; `delay` in ticks, the plant's; `disturbance` [s]: time constant
+        of an observer whose estimate is balanced (None: no observer)."""
         self._robot, self._reference, self._alpha = robot, reference, alpha
         self._kp, self._kd, self._delay = stiffness, damping, delay
         self._observer = (

@@ -160,7 +160,7 @@ def push(
 @click.option("--law", type=click.Choice(["computed-torque", "mpc"]), default="computed-torque", show_default=True,
               help="Inverse dynamics with feedback, or predictive control.")  # fmt: skip
 @click.option("--disturbance/--no-disturbance", default=True, show_default=True,
-              help="Balance the joint torques that an observer makes out.")  # fmt: skip
+              help="Balance joint torques that an observer finds.")  # fmt: skip
 @click.option("--push-at", type=click.FloatRange(min=0), default=2.0, show_default=True, help="When the pushes begin [s].")
 @click.option("--out", default="circle.png", show_default=True, help="The picture.")
 @click.option("--table", "table_path", help="The runs (default: beside it, .csv).")

@@ -25,12 +25,9 @@ from diffpbd.runtime.baxter.replay import replay
 from diffpbd.runtime.baxter.ros1 import Node
 from diffpbd.runtime.baxter.stopping import Reason, Report, StopRequest
 from diffpbd.runtime.commands.locate import open_robot, parse_state
-from diffpbd.runtime.commands.mpc import parse_weights
-from diffpbd.runtime.commands.run_laws import cartesian_settings, net_torque_settings
+from diffpbd.runtime.commands.run_laws import cartesian_settings, joint_goal, mpc_settings, net_torque_settings
 from diffpbd.runtime.control import GravitySettings, Limits, Mode, Settings, check_gravity
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import parse_json, read_json
-from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["command"]
@@ -69,6 +66,7 @@ LEAD_DAMPING = 0.2
 @click.option("--horizon", type=click.IntRange(1, 50), default=20, help="MPC: steps of one tick planned ahead.")
 @click.option("--weights", metavar="JSON", help='MPC: cost, such as {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "end": 1}.')
 @click.option("--delay", type=click.IntRange(0, 10), default=0, help="MPC: ticks until a command acts.")
+@click.option("--disturbance/--no-disturbance", default=False, help="MPC: balance joint torques that an observer finds.")
 @click.option("--stiffness", metavar="JSON", help="Impedance: [N·m/rad], a list or by joint.")
 @click.option("--damping", metavar="JSON", help="Impedance and gravity: [N·m·s/rad], a list or by joint.")
 @click.option("--net-torque-map", metavar="FILE", help="Impedance: a map of `diffpbd net-torque-map` (.json) to add.")
@@ -180,14 +178,14 @@ def _configuration(robot: Robot, options: dict[str, Any]) -> Configuration:
         stiffness = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
         controller |= {
             "stiffness": stiffness.tolist(), "damping": damping.tolist(),
-            "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"],
+            "goal": joint_goal(robot, options["goal"]), "goal_speed": options["goal_speed"],
         }  # fmt: skip
         controller |= net_torque_settings(options)
     elif options["controller"] == "cartesian":
         posture = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
         controller |= cartesian_settings(options, posture.tolist(), damping.tolist())
     elif options["controller"] == "mpc":
-        controller |= _mpc(robot, options)
+        controller |= mpc_settings(robot, options)
     elif options["controller"] == "program":
         if not options["program"]:
             raise click.UsageError("--controller program needs --program COMMAND.")
@@ -199,36 +197,10 @@ def _configuration(robot: Robot, options: dict[str, Any]) -> Configuration:
     )  # fmt: skip
 
 
-def _mpc(robot: Robot, options: dict[str, Any]) -> dict[str, Any]:
-    """Settings of the mpc controller."""
-    if options["reference"] and options["goal"]:
-        raise click.UsageError("--reference and --goal are two references; expected one.")
-    settings: dict[str, Any] = {
-        "horizon": options["horizon"], "delay": options["delay"], "goal_speed": options["goal_speed"],
-        "weights": None if options["weights"] is None else parse_weights(options["weights"]),
-        "goal": None if options["reference"] else _goal(robot, options["goal"]), "reference": None,
-    }  # fmt: skip
-    if options["reference"]:
-        log = read_log(options["reference"]).select(robot.joints)
-        settings["reference"] = {"time": log.time.tolist(), "q": log.q.tolist(), "dq": log.dq.tolist()}
-    return settings
-
-
 def _gains(robot: Robot, text: str | None, option: str, default: dict[str, float]) -> Any:
     if text is not None:
         return np.array(parse_state(text, option, robot.joints))
     return np.array([default.get(joint.split("_")[-1], min(default.values())) for joint in robot.joints])
-
-
-def _goal(robot: Robot, text: str | None) -> list[float | None]:
-    """The goals by joint; None for a joint that stays at its start pose."""
-    if text is None:
-        return [None] * robot.n
-    data = parse_json(text, "--goal") if text.lstrip().startswith(("[", "{")) else read_json(text)
-    goal = parse_state(text, "--goal", robot.joints)
-    if isinstance(data, dict):
-        return [goal[k] if joint in data else None for k, joint in enumerate(robot.joints)]
-    return list(goal)
 
 
 def _compared(node: Node, robot: Robot, limits: Limits, allow: bool) -> Limits:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +68,7 @@ def run(
         raise InputError(f"The description's joints {list(plant.joints)} are not those of {robot.name}.")
     zero = np.zeros(robot.n)
     still = PlantFacts(coulomb={}, viscous={})
-    known = {name: 0.0 for name in ("undisturbed", *PUSHES)}
+    known = dict.fromkeys(("undisturbed", *PUSHES), 0.0)
     carried = dict(known)
     for share in (1.0, *DIFFERENT):
         name = f"{PAYLOAD:g} kg" + ("" if share == 1.0 else f", {100 * (share - 1):+.0f} %")
@@ -82,11 +83,13 @@ def run(
             disturbance=TIME_CONSTANT if disturbance else None,
         )  # fmt: skip
         hold = robot.inverse_dynamics(reference.p[0], zero, zero, plant_alpha(robot, still, payload))
-        events = {}
-        if name in PUSHES:
-            events[_tick(begin, facts)] = lambda plant, force=_force(name): plant.push(force, DURATION)
+        events = {_tick(begin, facts): partial(_push, force=_force(name))} if name in PUSHES else None
         found[name] = track(plant, controller, reference, hold=hold, events=events, speed=speed, rest=REST)
     return found
+
+
+def _push(plant: MujocoPlant, force: FloatArray) -> None:
+    plant.push(force, DURATION)
 
 
 def _tick(begin: float, facts: PlantFacts) -> int:

@@ -109,6 +109,8 @@ class Mpc:
                 f"MPC: expected at least 1 program, delay and reuse of at least 0 and a time limit above 0 s, found "
                 f"{programs}, {delay}, {reuse}, {time_limit}."
             )
+        self.alpha = values
+        """As given, where the plan's may have wider friction."""
         planned = values.copy()
         widths = [*robot.alpha.indices("friction.transition_velocity")]
         planned[widths] = np.maximum(planned[widths], transition)
@@ -136,6 +138,7 @@ class Mpc:
         self.reuse = PlanReuse(reuse=self._reuse_limit)
         self._u_last = self._u_first = None if u_last is None else np.array(u_last, dtype=np.float64)
         self._sent: deque[FloatArray] = deque(maxlen=self.delay + 1)  # the oldest of a full one has just acted
+        self._told = True
         self._bias = np.zeros(self.problem.robot.n)
         if self.observer is not None:
             self.observer.start()
@@ -150,11 +153,12 @@ class Mpc:
         self.problem.bounds[0], self.problem.bounds[1] = lower, upper
 
     def sent(self, torque: FloatArray) -> None:
-        """What really went out after the last tick [N·m] (n,), where something behind it changed its torque."""
+        """What really went out [N·m] (n,): in place of the last tick's torque, or of a tick that was left out."""
         if np.isfinite(torque).all():
-            self._u_last = np.array(torque, dtype=np.float64)
-            if self._sent:
-                self._sent[-1] = self._u_last
+            if self._told:
+                self._sent.append(torque)
+            self._u_last = self._sent[-1] = np.array(torque, dtype=np.float64)
+        self._told = True
 
     def task(
         self, p: npt.ArrayLike, pd: npt.ArrayLike, P: npt.ArrayLike, PD: npt.ArrayLike | None = None,
@@ -232,8 +236,8 @@ class Mpc:
         return Tick(torque, source, status, clock.perf_counter() - begin, plan)
 
     def _solve(self, task: Task, guess: Plan | None, shifted: bool, seconds: float) -> Plan:
-        """The plan under the disturbance d as that of a robot without one, every torque of which is d more; so is `guess`, which
-        therefore stays good when d changes."""
+        """The plan under the disturbance d as that of a robot without one, every torque of which is d more; so is `guess`,
+        which therefore stays good when d changes."""
         d, bounds = self._bias, self.problem.bounds
         kept = bounds[:2].copy()
         bounds[:2] += d  # in place: the back ends hold this array
@@ -268,6 +272,7 @@ class Mpc:
     def _remember(self, time: float, torque: FloatArray) -> None:
         self._u_last = torque
         self._sent.append(torque)
+        self._told = False
         if np.isfinite(time):
             self._last_time = time
 

@@ -24,7 +24,7 @@ from diffpbd.runtime.library import FloatArray
 from diffpbd.runtime.robot import Robot
 
 __all__ = [
-    "MAX_HORIZON", "NONE", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "check_step", "finite_array",
+    "MAX_HORIZON", "NONE", "TRANSITION", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "check_step", "finite_array",
     "holding_torque", "trajectory",
 ]  # fmt: skip
 
@@ -34,6 +34,9 @@ NONE = 1e20
 PRICE = 1e3
 """[cost per rad or rad/s] Price of a broken bound of p or pd: above the multipliers of ordinary tracking costs, so that
 a bound is kept where it can be."""
+TRANSITION = 0.05
+"""rad/s over which Coulomb friction should turn round in a plan. At the 0.01 of the defaults a program that is linearised where
+a wrist rests believes that torque hardly moves it, asks for all there is, and throws it."""
 RATE_SHARE = 10.0
 """[1/s] Default change of torque, as a share of the effort limit: that of the guard, full effort in 0.1 s."""
 

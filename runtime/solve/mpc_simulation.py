@@ -24,8 +24,9 @@ MAX_TICKS = 1_000_000  # a run is held in memory
 class ClosedLoop:
     """A run; row k is node k, (ticks + 1, n): q [rad], dq, the torque tau [N·m] that acts from it on, and the reference.
 
-    `seconds` (ticks,) of each tick, `solver` (ticks,) of the embedded solver's code in it, `iterations` (ticks,) of its interior
-    point; `disturbance` (ticks, n) [N·m] the estimate of each tick; `rms` [rad] (n,) of q about its reference; `violation` [rad or rad/s] of the limits.
+    `seconds` (ticks,) of each tick, `solver` (ticks,) of the embedded solver's code in it, `iterations` (ticks,) of its
+    interior point; `disturbance` (ticks, n) [N·m] the estimate of each tick; `rms` [rad] (n,) of q about its reference;
+    `violation` [rad or rad/s] of the limits.
     """
 
     h: float
@@ -49,8 +50,13 @@ class ClosedLoop:
         return Log(self.time, self.joints, self.q, self.dq, None, self.tau)
 
 
-def run_closed_loop(mpc: Mpc, reference: Reference, start: FloatArray, duration: float) -> ClosedLoop:
-    """From rest at `start` [rad], held, for `duration` [s]; torques act `mpc.delay` steps after their tick."""
+def run_closed_loop(
+    mpc: Mpc, reference: Reference, start: FloatArray, duration: float, *, load: FloatArray | None = None
+) -> ClosedLoop:
+    """From rest at `start` [rad], held, for `duration` [s]; torques act `mpc.delay` steps after their tick.
+
+    `load` (n,) [N·m] acts on the joints all the time, and the plan is not told.
+    """
     problem = mpc.problem
     robot, h, N = problem.robot, problem.h, problem.horizon
     count = round(duration / h)
@@ -63,6 +69,7 @@ def run_closed_loop(mpc: Mpc, reference: Reference, start: FloatArray, duration:
     disturbance = np.zeros((count, robot.n))
     q[0] = start
     hold = np.clip(holding_torque(robot, start, problem.alpha), problem.bounds[0], problem.bounds[1])
+    unknown = np.zeros(robot.n) if load is None else load
     reference.start(start)
     mpc.start(hold)
     waiting = deque([hold] * mpc.delay)
@@ -74,7 +81,7 @@ def run_closed_loop(mpc: Mpc, reference: Reference, start: FloatArray, duration:
         waiting.append(tick.torque)
         tau[k] = waiting.popleft()
         try:
-            q[k + 1], dq[k + 1] = step(q[k], dq[k], tau[k], h, problem.alpha)
+            q[k + 1], dq[k + 1] = step(q[k], dq[k], tau[k] + unknown, h, mpc.alpha)
         except SolverError as error:
             raise SolverError(f"Tick {k + 1}, at {k * h:g} s: {error}") from None
     tau[count] = tau[count - 1]
@@ -82,6 +89,6 @@ def run_closed_loop(mpc: Mpc, reference: Reference, start: FloatArray, duration:
     wanted, _ = reference.at(time)
     rms = np.sqrt(((q[1:] - wanted[1:]) ** 2).mean(axis=0))
     return ClosedLoop(
-        h, robot.joints, time, q, dq, tau, wanted, seconds, solver, iterations, disturbance, Counter(mpc.counts), Counter(mpc.statuses), rms,
-        problem.violation(q, dq),
+        h, robot.joints, time, q, dq, tau, wanted, seconds, solver, iterations, disturbance,
+        Counter(mpc.counts), Counter(mpc.statuses), rms, problem.violation(q, dq),
     )  # fmt: skip
