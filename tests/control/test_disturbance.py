@@ -18,8 +18,8 @@ H = 0.01
 EXACT = 1e-4
 """N·m; what Newton's method leaves at changes of a hundredth."""
 REST = np.array([0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0])
-LOAD = np.array([4.0, -6.0, 2.0, 3.0, 0.5, -0.6, 0.02])  # N·m
-FRICTION = {"friction.coulomb.left_s1": 0.8, "friction.viscous.left_s1": 0.7, "friction.coulomb.left_w1": 0.2}
+LOAD = np.array([4.0, -6.0, 2.0, 3.0, 0.05, -0.1, 0.002])  # N·m
+FRICTION = {"friction.coulomb.left_e0": 0.6, "friction.viscous.left_e0": 0.5, "friction.viscous.left_s1": 0.7}
 
 
 def observer(alpha: Any = None, **options: Any) -> DisturbanceObserver:
@@ -28,12 +28,12 @@ def observer(alpha: Any = None, **options: Any) -> DisturbanceObserver:
 
 
 def motion(steps: int, load: np.ndarray, alpha: Any = None, start: float = 0.3) -> list[tuple[np.ndarray, ...]]:
-    """Samples (p, pd, the torque sent before) of an arm that holds itself under `load`."""
+    """Samples (p, pd, the torque sent before) of an arm that carries itself under `load`."""
     robot = loaded("baxter_bare")
     p, pd = REST, start * np.ones(7)
     rows = [(p, pd, np.zeros(7))]
     for _ in range(steps):
-        u = robot.gravity(p) - 0.5 * pd
+        u = robot.gravity(p)
         p, pd = robot.joint_step(p, pd, u + load, H, alpha=robot.alpha.vector(alpha))
         rows.append((p, pd, u))
     return rows

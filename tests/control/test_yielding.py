@@ -33,8 +33,8 @@ def test_a_push_with_room_to_spare_changes_nothing() -> None:
 def test_the_end_of_a_push_leaves_a_joint_within_its_share_of_the_limit() -> None:
     robot = loaded("baxter_bare")
     for sign in (1.0, -1.0):
-        yielding, d = yields(), sign * 5.0 * np.eye(7)[5]
-        rate = -sign * 2.0 * np.eye(7)[5]  # against the push: where its end hurts
+        yielding, d = yields(), sign * 2.0 * np.eye(7)[5]
+        rate = -sign * 1.5 * np.eye(7)[5]  # against the push: where its end hurts
         P, PD = shifted(yielding, d, rate)
         assert sign * (PD[0, 5] - rate[5]) > 0.5
         p, pd, u = REST, PD[0], robot.gravity(REST) - d
@@ -48,7 +48,7 @@ def test_the_end_of_a_push_leaves_a_joint_within_its_share_of_the_limit() -> Non
 def test_the_way_given_is_made_good() -> None:
     yielding = yields()
     for _ in range(20):
-        shifted(yielding, 5.0 * np.eye(7)[5], -2.0 * np.eye(7)[5])
+        shifted(yielding, 2.0 * np.eye(7)[5], -1.5 * np.eye(7)[5])
     given = yielding.offset.copy()
     assert given[5] > 0.05
     for _ in range(100):
