@@ -114,7 +114,9 @@ def test_the_estimate_is_finite_and_bounded_whatever_comes(changes: list[tuple[i
         assert np.isfinite(found).all() and (np.abs(found) <= watcher.limit).all()
 
 
-@pytest.mark.parametrize("options", [{"time_constant": -1.0}, {"time_constant": np.nan}, {"limit": np.zeros(7)}, {"limit": np.ones(3)}])
+@pytest.mark.parametrize(
+    "options", [{"time_constant": -1.0}, {"time_constant": np.nan}, {"limit": np.zeros(7)}, {"limit": np.ones(3)}]
+)
 def test_refusals(options: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="Disturbance"):
         observer(**options)
