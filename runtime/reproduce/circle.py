@@ -12,7 +12,6 @@ import numpy as np
 
 from diffpbd.runtime.closed_loop import ComputedTorque, MujocoPlant, PlantFacts, Predictive, Track, circle, track
 from diffpbd.runtime.control.controllers import FloatArray
-from diffpbd.runtime.control.disturbance import TIME_CONSTANT
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.reproduce.impedance import figure, save
@@ -22,6 +21,7 @@ __all__ = ["LAWS", "PUSHES", "START", "plant_alpha", "plot", "pushes", "run", "s
 
 START = {"s1": -0.9, "e1": 1.5, "w1": 0.97}
 """rad by the end of a joint's name, others 0: the hand points down, the circle stays clear of every limit."""
+TIME_CONSTANT = 0.01  # s, of the disturbance observers: half the usual, as the rates of MuJoCo's arm have no noise
 FORCE, DURATION, BEGIN = 30.0, 0.2, 2.0  # N on the tip, s, s
 PUSHES = {f"pushed {sign}{axis}": (k, float(f"{sign}1")) for k, axis in enumerate("xyz") for sign in "+-"}
 """World axis and sign by the run's name."""
