@@ -163,7 +163,7 @@ def plot(path: str | Path, title: str, tracks: Mapping[str, Track]) -> None:
     error_panel.set_ylabel("tip error [mm]")
     for panel in (path_panel, error_panel):
         panel.grid(alpha=0.3)
-        panel.legend(frameon=False, fontsize="small")
+    path_panel.legend(frameon=False, fontsize="small")
     save(made, path)
 
 
