@@ -18,7 +18,7 @@ __all__ = ["Yielding"]
 SPEED_SHARE = 0.7
 """Of the speed limit: what a joint may come to when the push ends."""
 RETURN_TIME = 0.2
-"""s in which the reference, free again, makes good a third's remainder of the way it gave."""
+"""s in which the reference, free again, makes good all but a third of the way it gave."""
 
 
 class Yielding:

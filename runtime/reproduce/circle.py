@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def plant_alpha(robot: Robot, facts: PlantFacts, payload: float = 0.0) -> FloatA
     return robot.alpha.vector(values)
 
 
-LAWS = {"computed-torque": ComputedTorque, "mpc": Predictive}
+LAWS: Mapping[str, type[ComputedTorque] | type[Predictive]] = {"computed-torque": ComputedTorque, "mpc": Predictive}
 
 
 def run(
@@ -83,7 +83,9 @@ def run(
             disturbance=TIME_CONSTANT if disturbance else None,
         )  # fmt: skip
         hold = robot.inverse_dynamics(reference.p[0], zero, zero, plant_alpha(robot, still, payload))
-        events = {_tick(begin, facts): partial(_push, force=_force(name))} if name in PUSHES else None
+        events: dict[int, Callable[[MujocoPlant], None]] = {}
+        if name in PUSHES:
+            events[_tick(begin, facts)] = partial(_push, force=_force(name))
         found[name] = track(plant, controller, reference, hold=hold, events=events, speed=speed, rest=REST)
     return found
 
@@ -98,7 +100,7 @@ def _tick(begin: float, facts: PlantFacts) -> int:
 
 def _force(name: str) -> FloatArray:
     axis, sign = PUSHES[name]
-    return sign * FORCE * np.eye(3)[axis]
+    return np.array(sign * FORCE * np.eye(3)[axis])
 
 
 def summary(robot: Robot, tracks: Mapping[str, Track]) -> tuple[list[str], list[list[str]]]:

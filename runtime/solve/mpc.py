@@ -212,7 +212,8 @@ class Mpc:
                     self._u_last = self._within(measured)
                 ahead = self._predict(state[0], state[1])
                 if self._bias.any() or self._yielding.offset.any():
-                    P, PD = self._yielding.shift(*state, self._u_last, self._bias, P, 0.0 if PD is None else PD, self._nodes)
+                    PD = 0.0 if PD is None else PD
+                    P, PD = self._yielding.shift(state[0], state[1], self._u_last, self._bias, P, PD, self._nodes)
                 task = self.task(*ahead, P, PD, measured if U is None else U, tip, self._u_last)
                 guess, shifted = self._warm(time)
                 biased = self._solve(task, guess, shifted, self._seconds - (clock.perf_counter() - begin))

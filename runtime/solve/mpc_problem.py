@@ -241,7 +241,7 @@ def holding_torque(robot: Robot, p: FloatArray, alpha: FloatArray) -> FloatArray
     return np.asarray(gravity(p, alpha) - spring(p, alpha), dtype=np.float64)
 
 
-def finite_array(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+def finite_array(name: str, value: object, shape: tuple[int, ...]) -> FloatArray:
     """`value` as an array of this shape, or an InputError that names it."""
     array = np.asarray(value, dtype=np.float64)
     if array.shape != shape:
@@ -251,7 +251,7 @@ def finite_array(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> Flo
     return array
 
 
-def trajectory(name: str, value: npt.ArrayLike, shape: tuple[int, int]) -> FloatArray:
+def trajectory(name: str, value: object, shape: tuple[int, int]) -> FloatArray:
     """A reference by rows; one row stands for all."""
     array = np.asarray(value, dtype=np.float64)
     if array.shape == shape[1:]:
