@@ -72,7 +72,8 @@ class PlantFacts:
 class MujocoPlant:
     """An arm in MuJoCo, semi-implicit Euler; `step(u)` is one control period.
 
-    `position` and `velocity` (n,) are the true state in the order of `joints`; world is the description's root link.
+    `position` and `velocity` (n,) are the true state in the order of `joints`, `fastest` (n,) [rad/s] the largest speeds within
+    the last period; world is the description's root link.
     """
 
     def __init__(self, urdf: str | Path, tip: str, facts: PlantFacts | None = None, *, payload: float = 0.0) -> None:
@@ -106,6 +107,7 @@ class MujocoPlant:
         self._queue = [first] * self.facts.delay
         self._push = (np.zeros(3), 0.0)
         self.time = 0.0
+        self.fastest = np.abs(self.velocity)
         return self.measured()
 
     def step(self, u: npt.ArrayLike) -> Measurement:
@@ -117,6 +119,7 @@ class MujocoPlant:
         torque = self._queue.pop(0)
         mujoco, model, data = self._mujoco, self._model, self._data
         force, until = self._push
+        self.fastest = np.abs(data.qvel)
         for _ in range(round(self.facts.period / self.facts.physics)):
             data.qfrc_applied[:] = torque + self._spring(data.qpos)
             if self.facts.compensated:
@@ -127,6 +130,7 @@ class MujocoPlant:
                 point, body = data.site_xpos[self._site], model.site_bodyid[self._site]
                 mujoco.mj_applyFT(model, data, force, np.zeros(3), point, body, data.qfrc_applied)
             mujoco.mj_step(model, data)
+            np.maximum(self.fastest, np.abs(data.qvel), out=self.fastest)
             self.time += self.facts.physics
         return self.measured()
 

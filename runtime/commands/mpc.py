@@ -12,6 +12,7 @@ from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files
 from diffpbd.runtime.commands.numbers import COUNT, DURATION, RATE, SPEED
 from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.commands.tables import table
+from diffpbd.runtime.control.disturbance import TIME_CONSTANT
 from diffpbd.runtime.control.plan import PlanSource
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct, parse_json, read_json
@@ -19,7 +20,7 @@ from diffpbd.runtime.live import Loop, live_line
 from diffpbd.runtime.logs.csv import read_column_map, read_log, write_log
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.mpc import BACKENDS, Mpc
-from diffpbd.runtime.solve.mpc_problem import Bounds, Weights
+from diffpbd.runtime.solve.mpc_problem import TRANSITION, Bounds, Weights
 from diffpbd.runtime.solve.mpc_reference import GoalReference, LogReference, Reference
 from diffpbd.runtime.solve.mpc_simulation import ClosedLoop, run_closed_loop
 
@@ -44,6 +45,8 @@ MS = 1e3  # milliseconds a second
 @click.option("--programs", type=COUNT, default=1, help="Quadratic programs a tick.")
 @click.option("--time-limit", type=DURATION, metavar="S", help="No program begins later than this in a tick.")
 @click.option("--delay", type=click.IntRange(0, 10), default=0, help="Steps until a torque acts; it is compensated.")
+@click.option("--disturbance/--no-disturbance", default=False, help="Balance joint torques that an observer finds.")
+@click.option("--load", metavar="JSON", help="Torques [N·m] by joint that act on the simulated robot, unknown to the plan.")
 @click.option("--weights", metavar="JSON", help='Cost: p, pd, u, du, tip, end, such as {"p": 1, "pd": 0.02, "du": 2e-7}.')
 @click.option("--bounds", metavar="JSON", help="u, du, pd: a number or a list each [N·m, N·m a step, rad/s].")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
@@ -59,7 +62,7 @@ def command(robot: str, out: str, plot: str | None, live: bool, **options: Any) 
         raise click.UsageError("Expected one of --reference LOG.csv and --goal JSON.")
     named: list[Named] = [(f"--{key}", options[key]) for key in ("reference", "params")]
     named += [("--map", options["column_map"])]
-    named += [(f"--{key}", state_file(options[key])) for key in ("goal", "q0", "weights", "bounds")]
+    named += [(f"--{key}", state_file(options[key])) for key in ("goal", "q0", "load", "weights", "bounds")]
     distinct([("--out", out), ("--plot", plot)], [*named, *robot_files(robot)])
     loaded = open_robot(robot)
     reference, start, duration = _reference(loaded, options)
@@ -73,10 +76,12 @@ def command(robot: str, out: str, plot: str | None, live: bool, **options: Any) 
         time_limit=options["time_limit"], delay=options["delay"],
         weights=None if options["weights"] is None else Weights(**parse_weights(options["weights"])),
         bounds=_bounds(loaded, h, options["bounds"]),
+        disturbance=TIME_CONSTANT if options["disturbance"] else None, transition=TRANSITION if options["disturbance"] else 0.0,
     )  # fmt: skip
+    load = None if options["load"] is None else np.array(parse_state(options["load"], "--load", loaded.joints))
     loop = Loop(round(duration / h), "tick", remark=lambda: ", ".join(_counts(mpc)))
     with live_line(loop, wanted=live):
-        run = run_closed_loop(mpc, reference, start, duration, loop=loop)
+        run = run_closed_loop(mpc, reference, start, duration, load=load, loop=loop)
     if plot is not None:
         from diffpbd.runtime.report.mpc_plot import plot_closed_loop
 
@@ -146,13 +151,24 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
     times = MS * run.seconds
     sources = ", ".join(f"{run.sources[source]} {source.value}" for source in PlanSource if run.sources[source])
     statuses = ", ".join(f"{count} {status.name.lower().replace('_', ' ')}" for status, count in sorted(run.statuses.items()))
+    solver = MS * run.solver[np.isfinite(run.solver)]
+    own = "solver alone: no time known"
+    if solver.size:
+        own = (
+            f"solver alone: median {np.median(solver):.3f} ms, p99 {np.quantile(solver, 0.99):.3f} ms, longest "
+            f"{solver.max():.3f} ms; at most {run.iterations.max():.0f} interior-point iterations, none in "
+            f"{(run.iterations == 0).mean():.0%} of the ticks"
+        )
     lines = [
         f"{robot.name}: {len(run.seconds)} ticks of {run.h:g} s: {sources}; solver: {statuses}",
         f"tick: median {np.median(times):.3f} ms, p99 {np.quantile(times, 0.99):.3f} ms, longest {times.max():.3f} ms",
+        own,
         f"tracking: RMS {run.rms.max():.3g} at the worst joint; largest excess over position or speed limits "
         f"{run.violation:.3g}",
         "",
     ]
+    if run.disturbance.any():
+        lines.insert(-1, f"disturbance estimated at the end: {np.round(run.disturbance[-1], 3).tolist()} N·m (N for slides)")
     units = [joint.unit for joint in robot.manifest.robot.joints]
     rows = [
         [joint, f"{run.rms[k]:.3e}", f"{run.q[-1, k]:.6f}", f"{abs(run.tau[:, k]).max():.3f}", units[k]]

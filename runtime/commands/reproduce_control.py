@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.commands.locate import GENERATED, files_in, open_robot, robot_files, table_beside
-from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, RATE, SPEED, Real
+from diffpbd.runtime.commands.numbers import AMOUNT, AMOUNT, DURATION, RATE, SPEED, Real
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
@@ -157,25 +157,35 @@ def push(
 @click.option("--lap", type=DURATION, default=4.0, show_default=True, help="Of a round [s].")
 @click.option("--law", type=click.Choice(["computed-torque", "mpc"]), default="computed-torque", show_default=True,
               help="Inverse dynamics with feedback, or predictive control.")  # fmt: skip
+@click.option("--disturbance/--no-disturbance", default=True, show_default=True,
+              help="Balance joint torques that an observer finds.")  # fmt: skip
+@click.option("--push-at", type=AMOUNT, default=2.0, show_default=True, help="When the pushes begin [s].")
 @click.option("--out", default="circle.png", show_default=True, help="The picture.")
 @click.option("--table", "table_path", help="The runs (default: beside it, .csv).")
 def circle(
-    robot: str, description: str, diameter: float, lap: float, law: str, out: str, table_path: str | None
-) -> None:
-    """ROBOT's tip on a circle against MuJoCo's arm, by --law: undisturbed, pushed, and with other payloads than it knows.
+    robot: str, description: str, diameter: float, lap: float, law: str, disturbance: bool, push_at: float, out: str,
+    table_path: str | None,
+) -> None:  # fmt: skip
+    """ROBOT's tip on a circle against MuJoCo's arm, by --law: undisturbed, pushed from six sides (30 N for 0.2 s, world axes),
+    and with other payloads than it knows.
 
-    The last three columns say how near to a limit the run came: 0 at a limit, 1 in the middle or at rest.
+    position, speed and torque say how near to a limit the run came: 0 at a limit, 1 in the middle or at rest, below 0 beyond
+    it. The second table says what a push does to the joints, and how near to a speed limit it brings them before any law that
+    sees it in the measurements can act.
     """
     from diffpbd.runtime.commands.sim_baxter import find_description
-    from diffpbd.runtime.reproduce.circle import plot, run, summary, write_tracks
+    from diffpbd.runtime.reproduce.circle import plot, pushes, run, summary, write_tracks
 
     urdf = find_description(description)
     numbers = table_beside(out, table_path, [*robot_files(robot), ("--description", urdf)])
-    tracks = run(open_robot(robot), urdf, diameter=diameter, lap=lap, law=law)
-    plot(out, f"circle of {diameter:g} m in {lap:g} s, {law} at 100 Hz", tracks)
+    opened = open_robot(robot)
+    tracks = run(opened, urdf, diameter=diameter, lap=lap, law=law, disturbance=disturbance, begin=push_at)
+    observed = "observed" if disturbance else "not observed"
+    plot(out, f"circle of {diameter:g} m in {lap:g} s, {law} at 100 Hz, disturbances {observed}", tracks)
     write_tracks(numbers, tracks)
-    heads, rows = summary(tracks)
-    click.echo(table(heads, rows))
+    click.echo(table(*summary(opened, tracks)))
+    click.echo()
+    click.echo(table(*pushes(opened, tracks, push_at)))
     click.echo(f"{out}, {numbers}")
 
 

@@ -63,6 +63,7 @@ LONGEST_RAMP = 60.0  # s
 @click.option("--horizon", type=click.IntRange(1, 50), default=20, help="MPC: steps of one tick planned ahead.")
 @click.option("--weights", metavar="JSON", help='MPC: cost, such as {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "end": 1}.')
 @click.option("--delay", type=click.IntRange(0, 10), default=0, help="MPC: ticks until a command acts.")
+@click.option("--disturbance/--no-disturbance", default=False, help="MPC: balance joint torques that an observer finds.")
 @click.option("--stiffness", metavar="JSON", help="Impedance: [N·m/rad], a list or by joint.")
 @click.option("--damping", metavar="JSON", help="Impedance and gravity: [N·m·s/rad], a list or by joint.")
 @click.option("--net-torque-map", metavar="FILE", help="Impedance: a map of `diffpbd net-torque-map` (.json) to add.")

@@ -14,6 +14,7 @@ from diffpbd.runtime.baxter.loop import SUPPRESS_PERIOD
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.mpc import parse_weights
 from diffpbd.runtime.control import GravitySettings, Mode, Settings, check_gravity
+from diffpbd.runtime.control.disturbance import TIME_CONSTANT
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import parse_json, read_json
@@ -82,6 +83,7 @@ def _mpc(robot: Robot, options: Mapping[str, Any]) -> dict[str, Any]:
         "horizon": options["horizon"], "delay": options["delay"], "goal_speed": options["goal_speed"],
         "weights": None if options["weights"] is None else parse_weights(options["weights"]),
         "goal": None if options["reference"] else _goal(robot, options["goal"]), "reference": None,
+        "disturbance": TIME_CONSTANT if options["disturbance"] else None,
     }  # fmt: skip
     if options["reference"]:
         log = read_log(options["reference"]).select(robot.joints)

@@ -15,7 +15,7 @@ from diffpbd.runtime.control.guard import Limits
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.mpc import Mpc
-from diffpbd.runtime.solve.mpc_problem import Bounds, Weights, holding_torque
+from diffpbd.runtime.solve.mpc_problem import TRANSITION, Bounds, Weights, holding_torque
 from diffpbd.runtime.solve.mpc_reference import GoalReference, LogReference, Reference
 
 __all__ = ["MpcController"]
@@ -28,19 +28,23 @@ class MpcController:
     """Torque mode; plans over `horizon` steps of one `period` [s] towards a goal or along a reference.
 
     The limits are the guard's: efforts, the law's share of them about the holding torque, torque rate, positions, speeds.
-    A tick without a plan sends an old plan's torque or the damped hold, as `Mpc` decides.
+    A tick without a plan sends an old plan's torque or the damped hold, as `Mpc` decides. With `disturbance` an observer's
+    estimate is in the plan.
     """
 
     name = "mpc"
     mode = Mode.TORQUE
 
     def __init__(self, robot: Robot, alpha: FloatArray, limits: Limits, period: float, settings: Mapping[str, Any]) -> None:
-        """`settings` as `settings()` gives them: horizon, weights, goal or reference, goal_speed, delay."""
+        """`settings` as `settings()` gives them: horizon, weights, goal or reference, goal_speed, delay, and
+        disturbance, the time constant [s] of the observer (None: no observer)."""
         self._settings = dict(settings)
         try:
             horizon, delay = int(settings["horizon"]), int(settings.get("delay", 0))
             speed = float(settings["goal_speed"])
             given = dict(settings.get("weights") or {})
+            constant = settings.get("disturbance")
+            constant = None if constant is None else float(constant)
             log, goal = settings.get("reference"), settings.get("goal")
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"The mpc controller's settings cannot be used: {error!r}.") from None
@@ -59,14 +63,16 @@ class MpcController:
             -limits.effort, limits.effort, limits.torque_rate * period, limits.lower, limits.upper, limits.speed
         )
         self.mpc = Mpc(
-            robot, horizon, weights=Weights(**given), bounds=bounds, h=period, alpha=self._alpha, delay=delay
-        )
+            robot, horizon, weights=Weights(**given), bounds=bounds, h=period, alpha=self._alpha, delay=delay,
+            disturbance=constant, transition=0.0 if constant is None else TRANSITION,
+        )  # fmt: skip
         self._nodes: FloatArray = period * (np.arange(horizon + 1, dtype=np.float64) + delay)
 
     def start(self, q: FloatArray) -> None:
         """From the measured pose; no plan, no torque on its way but what holds it."""
         self.reference.start(q)
-        self.mpc.start(holding_torque(self._robot, q, self._alpha))
+        self._hold = holding_torque(self._robot, q, self._alpha)
+        self.mpc.start(self._hold)
 
     def output(self, time: float, q: FloatArray, dq: FloatArray) -> FloatArray:
         """The planned torque [N·m] less the one that holds q."""
@@ -76,9 +82,14 @@ class MpcController:
         upper = np.minimum(limits.effort, hold + limits.law_effort)
         if not (lower < upper).all():
             raise SolverError("Holding the arm takes more than the effort limits: there is no torque to plan with.")
+        self._hold = hold
         self.mpc.set_torque_bounds(lower, upper)
         P, PD = self.reference.at(np.asarray(time + self._nodes, dtype=np.float64))
         return self.mpc.tick(time, q, dq, P, PD).torque - hold
+
+    def sent(self, law: FloatArray) -> None:
+        """What the supervisor made of the law's torque [N·m]: the ramp and the guard may have changed it."""
+        self.mpc.sent(self._hold + law)
 
     def settings(self) -> dict[str, object]:
         """Plain data that make the same controller again."""

@@ -57,7 +57,10 @@ class Decision:
 
 
 class Supervisor:
-    """Runs a controller behind a guard, and adds gravity if the model owns it."""
+    """Runs a controller behind a guard, and adds gravity if the model owns it.
+
+    A controller with a method `sent` is told the law's torque [N·m] that remained, zero in a refused tick.
+    """
 
     def __init__(
         self,
@@ -82,6 +85,7 @@ class Supervisor:
         self.owner = owner
         self.counts: Counter[TickStatus] = Counter()
         self._gravity_model = gravity
+        self._told: Callable[[FloatArray], None] | None = getattr(controller, "sent", None)
         self._guard = Guard(limits, settings.period)
         self._zero = np.zeros_like(limits.effort)
         self._held_gravity = self._zero
@@ -144,6 +148,8 @@ class Supervisor:
         ramped = share * wanted
         law = self._guard.limit(ramped, q, dq)
         command = self._guard.total(law, gravity)
+        if self._told is not None:
+            self._told(law)
         self._held_gravity = gravity
         limited = (law != ramped).any() or (command != law + gravity).any()
         status = TickStatus.LIMITED if limited else TickStatus.OK
@@ -163,5 +169,7 @@ class Supervisor:
             stop = f"{status.name.lower().replace('_', ' ')} for {lasted:.3f} s"
         if self.controller.mode is Mode.POSITION:
             return Decision(status, Mode.POSITION, self._held_position, self._zero, self._zero, stop)
+        if self._told is not None:
+            self._told(self._zero)
         safe = self._guard.total(self._zero, self._held_gravity)
         return Decision(status, Mode.TORQUE, safe, self._zero, self._held_gravity, stop)

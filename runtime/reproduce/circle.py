@@ -1,10 +1,11 @@
-"""The tip on a circle against MuJoCo's arm: undisturbed, pushed, and with a payload that differs."""
+"""The tip on a circle against MuJoCo's arm: undisturbed, pushed from six sides, and with a payload that differs."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +17,14 @@ from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.reproduce.figures import new_figure, save
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["LAWS", "START", "plant_alpha", "plot", "run", "summary", "write_tracks"]
+__all__ = ["LAWS", "PUSHES", "START", "plant_alpha", "plot", "pushes", "run", "summary", "write_tracks"]
 
 START = {"s1": -0.9, "e1": 1.5, "w1": 0.97}
 """rad by the end of a joint's name, others 0: the hand points down, the circle stays clear of every limit."""
-PUSH = ((0.0, 0.0, -30.0), 0.2, 2.0)  # N on the tip, for s, at s
+TIME_CONSTANT = 0.01  # s, of the disturbance observers: half the usual, as the rates of MuJoCo's arm have no noise
+FORCE, DURATION, BEGIN = 30.0, 0.2, 2.0  # N on the tip, s, s
+PUSHES = {f"pushed {sign}{axis}": (k, float(f"{sign}1")) for k, axis in enumerate("xyz") for sign in "+-"}
+"""World axis and sign by the run's name."""
 PAYLOAD = 1.0  # kg that the law knows
 DIFFERENT = (0.8, 1.2)  # of it in the hand
 REST = 1.0  # s at the end
@@ -38,13 +42,17 @@ def plant_alpha(robot: Robot, facts: PlantFacts, payload: float = 0.0) -> FloatA
     return robot.alpha.vector(values)
 
 
-LAWS = {"computed-torque": ComputedTorque, "mpc": Predictive}
+LAWS: Mapping[str, type[ComputedTorque] | type[Predictive]] = {"computed-torque": ComputedTorque, "mpc": Predictive}
 
 
 def run(
-    robot: Robot, urdf: str | Path, *, diameter: float = 0.3, lap: float = 4.0, law: str = "computed-torque"
-) -> dict[str, Track]:
-    """The runs by name, from `START`, under one of `LAWS`."""
+    robot: Robot, urdf: str | Path, *, diameter: float = 0.3, lap: float = 4.0, law: str = "computed-torque",
+    disturbance: bool = True, begin: float = BEGIN, only: Collection[str] | None = None,
+) -> dict[str, Track]:  # fmt: skip
+    """The runs by name (those of `only`), from `START`, under one of `LAWS`, with or without its disturbance observer.
+
+    Pushes begin at `begin` [s].
+    """
     if len(robot.manifest.robot.tips) != 1:
         raise InputError(f"{robot.name} has {len(robot.manifest.robot.tips)} tips; expected one.")
     facts = PlantFacts()
@@ -52,38 +60,92 @@ def run(
         robot, [START.get(joint.split("_")[-1], 0.0) for joint in robot.joints], diameter=diameter, lap=lap,
         period=facts.period,
     )  # fmt: skip
+    if not 0.0 <= begin <= reference.time[-1]:
+        raise InputError(f"The pushes must begin within the {reference.time[-1]:g} s of the circle, found {begin:g} s.")
     speed = [np.inf if joint.velocity is None else joint.velocity for joint in robot.manifest.robot.joints]
     plant = MujocoPlant(urdf, robot.manifest.robot.tips[0], facts)
     if plant.joints != robot.joints:
         raise InputError(f"The description's joints {list(plant.joints)} are not those of {robot.name}.")
     zero = np.zeros(robot.n)
     still = PlantFacts(coulomb={}, viscous={})
-    force, duration, begin = PUSH
+    known = dict.fromkeys(("undisturbed", *PUSHES), 0.0)
+    carried = dict(known)
+    for share in (1.0, *DIFFERENT):
+        name = f"{PAYLOAD:g} kg" + ("" if share == 1.0 else f", {100 * (share - 1):+.0f} %")
+        known[name], carried[name] = PAYLOAD, share * PAYLOAD
     found = {}
-    for name, known, carried, pushed in (
-        ("undisturbed", 0.0, 0.0, False),
-        ("pushed", 0.0, 0.0, True),
-        (f"{PAYLOAD:g} kg", PAYLOAD, 1.0, False),
-        *((f"{PAYLOAD:g} kg, {100 * (share - 1):+.0f} %", PAYLOAD, share, False) for share in DIFFERENT),
-    ):
-        plant.payload(known * carried)
-        controller = LAWS[law](robot, reference, plant_alpha(robot, facts, known), delay=facts.delay)
-        hold = robot.inverse_dynamics(reference.p[0], zero, zero, plant_alpha(robot, still, known))
-        events = {round(begin / facts.period): lambda plant: plant.push(force, duration)} if pushed else None
+    for name, payload in known.items():
+        if only is not None and name not in only:
+            continue
+        plant.payload(carried[name])
+        controller = LAWS[law](
+            robot, reference, plant_alpha(robot, facts, payload), delay=facts.delay,
+            disturbance=TIME_CONSTANT if disturbance else None,
+        )  # fmt: skip
+        hold = robot.inverse_dynamics(reference.p[0], zero, zero, plant_alpha(robot, still, payload))
+        events: dict[int, Callable[[MujocoPlant], None]] = {}
+        if name in PUSHES:
+            events[_tick(begin, facts)] = partial(_push, force=_force(name))
         found[name] = track(plant, controller, reference, hold=hold, events=events, speed=speed, rest=REST)
     return found
 
 
-def summary(tracks: Mapping[str, Track]) -> tuple[list[str], list[list[str]]]:
+def _push(plant: MujocoPlant, force: FloatArray) -> None:
+    plant.push(force, DURATION)
+
+
+def _tick(begin: float, facts: PlantFacts) -> int:
+    return round(begin / facts.period)
+
+
+def _force(name: str) -> FloatArray:
+    axis, sign = PUSHES[name]
+    return np.array(sign * FORCE * np.eye(3)[axis])
+
+
+def summary(robot: Robot, tracks: Mapping[str, Track]) -> tuple[list[str], list[list[str]]]:
     """Head and rows: errors of the tip, and how near to a limit the run came."""
     head = ["run", "tip error RMS [mm]", "largest [mm]", "at the end [mm]", "position", "speed", "torque"]
     return head, [
         [
             name, *(f"{1e3 * value:.2f}" for value in (found.rms(), found.error.max(), found.error[-1])),
-            *(f"{found.limits[kind]:.2f}" for kind in ("position", "speed", "torque")),
+            f"{found.limits['position']:.2f}",
+            f"{found.limits['speed']:.2f} {_short(robot, found.nearest['speed'])}", f"{found.limits['torque']:.2f}",
         ]
         for name, found in tracks.items()
     ]  # fmt: skip
+
+
+def pushes(robot: Robot, tracks: Mapping[str, Track], begin: float = BEGIN) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of what no law can change: the push's torques, and the room left to speed limits when a law first acts.
+
+    A push that begins with a tick's torque is in the next measurement, and what a law makes of that acts a delay later.
+    """
+    facts = PlantFacts()
+    first = _tick(begin, facts)
+    joints = robot.manifest.robot.joints
+    effort, speed = (
+        np.array([np.inf if limit is None else limit for limit in limits])
+        for limits in ([joint.effort for joint in joints], [joint.velocity for joint in joints])
+    )
+    rows = []
+    for name in PUSHES:
+        if name not in tracks:
+            continue
+        found = tracks[name]
+        torque = robot.tip_jacobian(found.p[first])[:3].T @ _force(name)
+        room = 1.0 - found.fastest[first : first + facts.delay + 1].max(axis=0) / speed
+        loaded, fast = int(np.argmax(np.abs(torque) / effort)), int(np.argmin(room))
+        rows.append([
+            name, *(f"{value:.1f}" for value in torque), f"{abs(torque[loaded]) / effort[loaded]:.2f} {_short(robot, loaded)}",
+            f"{room[fast]:.2f} {_short(robot, fast)}", f"{found.limits['speed']:.2f}",
+        ])  # fmt: skip
+    names = [f"{joint.name.split('_')[-1]} [N·m]" for joint in joints]
+    return ["run", *names, "of effort", "speed, unavoidable", "speed, found"], rows
+
+
+def _short(robot: Robot, joint: int) -> str:
+    return robot.joints[joint].split("_")[-1]
 
 
 def plot(path: str | Path, title: str, tracks: Mapping[str, Track]) -> None:
@@ -103,7 +165,7 @@ def plot(path: str | Path, title: str, tracks: Mapping[str, Track]) -> None:
     error_panel.set_ylabel("tip error [mm]")
     for panel in (path_panel, error_panel):
         panel.grid(alpha=0.3)
-        panel.legend(frameon=False, fontsize="small")
+    path_panel.legend(frameon=False, fontsize="small")
     save(path, made)
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import time as clock
 from collections import Counter, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.control.controllers import FloatArray, within
+from diffpbd.runtime.control.disturbance import DisturbanceObserver
 from diffpbd.runtime.control.plan import PlanReuse, PlanSource
+from diffpbd.runtime.control.yielding import Yielding
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.mpc_problem import (
@@ -28,7 +30,9 @@ from diffpbd.runtime.solve.mpc_problem import (
     Task,
     Weights,
     check_step,
+    finite_array,
     holding_torque,
+    trajectory,
 )
 
 __all__ = ["BACKENDS", "Backend", "Mpc", "Tick"]
@@ -84,10 +88,14 @@ class Mpc:
         reuse: int = 5,
         price: tuple[float, float] = (PRICE, PRICE),
         damping: npt.ArrayLike | None = None,
+        disturbance: float | None = None,
+        transition: float = 0.0,
     ) -> None:
         """`programs` quadratic programs a tick (1: a real-time iteration) within `time_limit` [s]; `delay`: steps between
         measuring a state and the torque planned from it acting; `reuse`: failed ticks in a row that go on with an old plan;
-        `damping` [N·m·s/rad] of the fall-back torque."""
+        `damping` [N·m·s/rad] of the fall-back torque; `disturbance` [s]: time constant of the observer whose estimate the plan
+        takes for a constant torque on the joints (None: no observer); `transition` [rad/s]: the least width over which the plan
+        lets Coulomb friction turn round, since a program knows nothing beyond the slope that it is linearised with."""
         n = robot.n
         step = robot.h if h is None else h
         check_step(step)
@@ -101,7 +109,12 @@ class Mpc:
                 f"MPC: expected at least 1 program, delay and reuse of at least 0 and a time limit above 0 s, found "
                 f"{programs}, {delay}, {reuse}, {time_limit}."
             )
-        self.problem = Problem(robot, horizon, step, values, rows, tip, limits, price)
+        self.alpha = values
+        """As given, where the plan's may have wider friction."""
+        planned = values.copy()
+        widths = [*robot.alpha.indices("friction.transition_velocity")]
+        planned[widths] = np.maximum(planned[widths], transition)
+        self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, price)
         self.solver: Solver = _solver(self.problem, backend)
         self.delay = delay
         self.counts: Counter[PlanSource] = Counter()
@@ -113,13 +126,23 @@ class Mpc:
         own = DAMPING_SHARE * np.where(limits[1] < NONE, limits[1], 0.0) / speeds
         self._damping = own if damping is None else np.broadcast_to(np.asarray(damping, dtype=np.float64), (n,))
         self._step = robot.function("joint_step")
+        self._nodes: FloatArray = step * np.arange(horizon + 1, dtype=np.float64)
+        self.observer = (
+            None if disturbance is None else DisturbanceObserver(robot, values, step, time_constant=disturbance)
+        )
+        self._yielding = Yielding(robot, self.problem.alpha, step, delay, limits[5])
         self.start()
 
     def start(self, u_last: FloatArray | None = None) -> None:
         """Forget everything; `u_last` [N·m] is the torque that acts now (None: what holds the first measured pose)."""
         self.reuse = PlanReuse(reuse=self._reuse_limit)
-        self._u_last = None if u_last is None else np.array(u_last, dtype=np.float64)
-        self._sent: deque[FloatArray] = deque(maxlen=self.delay)
+        self._u_last = self._u_first = None if u_last is None else np.array(u_last, dtype=np.float64)
+        self._sent: deque[FloatArray] = deque(maxlen=self.delay + 1)  # the oldest of a full one has just acted
+        self._told = True
+        self._bias = np.zeros(self.problem.robot.n)
+        if self.observer is not None:
+            self.observer.start()
+        self._yielding.start()
         self._hold: FloatArray | None = None
         self._last_time: float | None = None
         self.counts.clear()
@@ -129,6 +152,14 @@ class Mpc:
         """Other torque bounds [N·m] (n,) from the next tick on; `lower` below `upper`."""
         self.problem.bounds[0], self.problem.bounds[1] = lower, upper
 
+    def sent(self, torque: FloatArray) -> None:
+        """What really went out [N·m] (n,): in place of the last tick's torque, or of a tick that was left out."""
+        if np.isfinite(torque).all():
+            if self._told:
+                self._sent.append(torque)
+            self._u_last = self._sent[-1] = np.array(torque, dtype=np.float64)
+        self._told = True
+
     def task(
         self, p: npt.ArrayLike, pd: npt.ArrayLike, P: npt.ArrayLike, PD: npt.ArrayLike | None = None,
         U: npt.ArrayLike | None = None, tip: npt.ArrayLike | None = None, u_last: npt.ArrayLike | None = None,
@@ -136,8 +167,8 @@ class Mpc:
         """A tick's data from references: P (N + 1, n) or a pose (n,), PD zero, U and u_last the torque that holds p, the tip
         where P puts it."""
         n, N = self.problem.robot.n, self.problem.horizon
-        state = [_array(name, value, (n,)) for name, value in (("p", p), ("pd", pd))]
-        positions = _trajectory("P", P, (N + 1, n))
+        state = [finite_array(name, value, (n,)) for name, value in (("p", p), ("pd", pd))]
+        positions = trajectory("P", P, (N + 1, n))
         hold = None
         if u_last is None or U is None:
             hold = holding_torque(self.problem.robot, state[0], self.problem.alpha)
@@ -145,10 +176,10 @@ class Mpc:
             tip = self.problem.robot.tip_pose(positions, alpha=self.problem.alpha).position
         return Task(
             state[0], state[1],
-            _array("u_last", hold if u_last is None else u_last, (n,)),
-            positions, _trajectory("PD", np.zeros(n) if PD is None else PD, (N + 1, n)),
-            _trajectory("U", hold if U is None else U, (N, n)),
-            _trajectory("tip", np.zeros(3) if tip is None else tip, (N + 1, 3)),
+            finite_array("u_last", hold if u_last is None else u_last, (n,)),
+            positions, trajectory("PD", np.zeros(n) if PD is None else PD, (N + 1, n)),
+            trajectory("U", hold if U is None else U, (N, n)),
+            trajectory("tip", np.zeros(3) if tip is None else tip, (N + 1, 3)),
         )  # fmt: skip
 
     def solve(self, task: Task, guess: Plan | None = None, *, programs: int = 50) -> Plan:
@@ -170,6 +201,9 @@ class Mpc:
         status = Status.BAD_INPUT
         state = np.array([np.asarray(p, dtype=np.float64), np.asarray(pd, dtype=np.float64)])
         references = [np.asarray(r, dtype=np.float64) for r in (P, PD, U, tip) if r is not None]
+        if self.observer is not None:
+            acted = self._sent[0] if len(self._sent) > self.delay else self._u_first
+            self._bias = self.observer.update(time, state[0], state[1], acted)
         if np.isfinite(time) and all(np.isfinite(values).all() for values in (state, *references)):
             try:
                 measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
@@ -177,38 +211,56 @@ class Mpc:
                 if self._u_last is None:
                     self._u_last = self._within(measured)
                 ahead = self._predict(state[0], state[1])
+                if self._bias.any() or self._yielding.offset.any():
+                    PD = 0.0 if PD is None else PD
+                    P, PD = self._yielding.shift(state[0], state[1], self._u_last, self._bias, P, PD, self._nodes)
                 task = self.task(*ahead, P, PD, measured if U is None else U, tip, self._u_last)
                 guess, shifted = self._warm(time)
-                plan = self.solver.solve(
-                    task, guess, shifted=shifted, programs=self._programs,
-                    seconds=self._seconds - (clock.perf_counter() - begin),
-                )  # fmt: skip
+                biased = self._solve(task, guess, shifted, self._seconds - (clock.perf_counter() - begin))
+                plan = replace(biased, U=biased.U - self._bias)
                 status = plan.status
             except SolverError:
                 status = Status.STEP_FAILED
         if plan is not None and plan.status.usable:
-            source, torque = self.reuse.success(time, plan.U, plan)
+            source, torque = self.reuse.success(time, plan.U, biased)
         else:
             hold = np.zeros(self.problem.robot.n) if self._hold is None else self._hold
             now = time if np.isfinite(time) else (self._last_time or 0.0) + self.problem.h
             source, torque = self.reuse.failure(now, self.problem.h, hold)
+            if source is PlanSource.FALL_BACK and self.observer is not None:
+                self.observer.start()
+                self._yielding.start()
         torque = self._within(torque)
         self._remember(time, torque)
         self.counts[source] += 1
         self.statuses[status] += 1
         return Tick(torque, source, status, clock.perf_counter() - begin, plan)
 
+    def _solve(self, task: Task, guess: Plan | None, shifted: bool, seconds: float) -> Plan:
+        """The plan under the disturbance d as that of a robot without one, every torque of which is d more; so is `guess`,
+        which therefore stays good when d changes."""
+        d, bounds = self._bias, self.problem.bounds
+        kept = bounds[:2].copy()
+        bounds[:2] += d  # in place: the back ends hold this array
+        try:
+            return self.solver.solve(
+                replace(task, u_last=task.u_last + d, U=task.U + d), guess, shifted=shifted, programs=self._programs,
+                seconds=seconds,
+            )  # fmt: skip
+        finally:
+            bounds[:2] = kept
+
     def _within(self, torque: FloatArray) -> FloatArray:
         return within(torque, self.problem.bounds[0], self.problem.bounds[1])
 
     def _predict(self, p: FloatArray, pd: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state when the torque planned now begins to act, by the torques that are on their way."""
-        waiting: list[FloatArray] = list(self._sent)
+        waiting: list[FloatArray] = list(self._sent)[-self.delay :] if self.delay else []
         missing = self.delay - len(waiting)
         assert self._u_last is not None
         first = waiting[0] if waiting else self._u_last
         for torque in [first] * missing + waiting:
-            p, pd = self._step(p, pd, torque, self.problem.h, self.problem.alpha)
+            p, pd = self._step(p, pd, torque + self._bias, self.problem.h, self.problem.alpha)
         return p, pd
 
     def _warm(self, time: float) -> tuple[Plan | None, bool]:
@@ -220,8 +272,8 @@ class Mpc:
 
     def _remember(self, time: float, torque: FloatArray) -> None:
         self._u_last = torque
-        if self.delay:
-            self._sent.append(torque)
+        self._sent.append(torque)
+        self._told = False
         if np.isfinite(time):
             self._last_time = time
 
@@ -238,20 +290,3 @@ def _solver(problem: Problem, backend: Backend) -> Solver:
     from diffpbd.runtime.solve.mpc_ipopt import Ipopt
 
     return Ipopt(problem)
-
-
-def _array(name: str, value: Any, shape: tuple[int, ...]) -> FloatArray:
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape != shape:
-        raise InputError(f"MPC: {name}: expected shape {shape}, found {array.shape}.")
-    if not np.isfinite(array).all():
-        raise InputError(f"MPC: {name}: expected finite numbers, found {array.tolist()}.")
-    return array
-
-
-def _trajectory(name: str, value: Any, shape: tuple[int, int]) -> FloatArray:
-    """A reference by rows; one row stands for all."""
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape == shape[1:]:
-        array = np.broadcast_to(array, shape)
-    return _array(name, array, shape)

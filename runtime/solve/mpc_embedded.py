@@ -70,13 +70,13 @@ class Embedded:
         self._options[2:4] = (TICK_ITERATIONS, TICK_GAP) if programs == 1 else (PROGRAM_ITERATIONS, GAP)
         if not np.isfinite(seconds):
             self._options[1] = programs
-            return self._plan(self._call(), 0, 0)
+            return self._plan(0, 0, 0.0)
         end = clock.perf_counter() + seconds
         self._options[1] = 1
-        done = inner = 0
+        done, inner, spent = 0, 0, 0.0
         while True:
-            plan = self._plan(self._call(), done, inner)
-            done, inner = plan.iterations, plan.inner_iterations
+            plan = self._plan(done, inner, spent)
+            done, inner, spent = plan.iterations, plan.inner_iterations, plan.seconds
             last_change = self._out[3][2]
             if not plan.status.usable or done >= programs or last_change <= STEP or clock.perf_counter() >= end:
                 return plan
@@ -87,9 +87,14 @@ class Embedded:
         for target, value in zip(self._guess, (plan.P, plan.PD, plan.U), strict=True):
             target[:] = value
 
-    def _plan(self, status: int, programs: int, inner: int) -> Plan:
+    def _plan(self, programs: int, inner: int, spent: float) -> Plan:
+        """Call the solver; what came before is added up."""
+        begin = clock.perf_counter()
+        status = self._call()
+        spent += clock.perf_counter() - begin
         U, P, PD, info = (a.copy() for a in self._out)
         return Plan(
             Status(status), U, P, PD, cost=float(info[0]), defect=float(info[1]), violation=float(info[5]),
             iterations=programs + int(info[3]), inner_iterations=inner + int(info[4]),
+            seconds=spent,
         )  # fmt: skip

@@ -23,7 +23,10 @@ from diffpbd.runtime.function import Function
 from diffpbd.runtime.library import FloatArray
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["MAX_HORIZON", "NONE", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "check_step", "holding_torque"]
+__all__ = [
+    "MAX_HORIZON", "NONE", "TRANSITION", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "check_step", "finite_array",
+    "holding_torque", "trajectory",
+]  # fmt: skip
 
 MAX_HORIZON = 50
 NONE = 1e20
@@ -31,6 +34,9 @@ NONE = 1e20
 PRICE = 1e3
 """[cost per rad or rad/s] Price of a broken bound of p or pd: above the multipliers of ordinary tracking costs, so that
 a bound is kept where it can be."""
+TRANSITION = 0.05
+"""rad/s over which Coulomb friction should turn round in a plan. At the 0.01 of the defaults a program that is linearised where
+a wrist rests believes that torque hardly moves it, asks for all there is, and throws it."""
 RATE_SHARE = 10.0
 """[1/s] Default change of torque, as a share of the effort limit: that of the guard, full effort in 0.1 s."""
 
@@ -143,7 +149,7 @@ class Plan:
     """What a solve gives: torques U (N, n), states P, PD (N + 1, n) from the measured one on, and how it went.
 
     `cost` includes the prices of broken bounds; `defect` is the largest of the last linearisation; `violation` the largest
-    excess over bounds of p and pd.
+    excess over bounds of p and pd. `seconds` is the time of the embedded solver's own code.
     """
 
     status: Status
@@ -155,6 +161,7 @@ class Plan:
     violation: float = float("nan")
     iterations: int = 0
     inner_iterations: int = 0
+    seconds: float = float("nan")
     detail: str = field(default="", compare=False)
 
 
@@ -232,3 +239,21 @@ def holding_torque(robot: Robot, p: FloatArray, alpha: FloatArray) -> FloatArray
     gravity, spring = robot.function("gravity"), robot.function("spring_torque")
     assert isinstance(gravity, Function) and isinstance(spring, Function)
     return np.asarray(gravity(p, alpha) - spring(p, alpha), dtype=np.float64)
+
+
+def finite_array(name: str, value: object, shape: tuple[int, ...]) -> FloatArray:
+    """`value` as an array of this shape, or an InputError that names it."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape != shape:
+        raise InputError(f"MPC: {name}: expected shape {shape}, found {array.shape}.")
+    if not np.isfinite(array).all():
+        raise InputError(f"MPC: {name}: expected finite numbers, found {array.tolist()}.")
+    return array
+
+
+def trajectory(name: str, value: object, shape: tuple[int, int]) -> FloatArray:
+    """A reference by rows; one row stands for all."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape == shape[1:]:
+        array = np.broadcast_to(array, shape)
+    return finite_array(name, array, shape)

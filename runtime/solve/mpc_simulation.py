@@ -25,7 +25,9 @@ MAX_TICKS = 1_000_000  # a run is held in memory
 class ClosedLoop:
     """A run; row k is node k, (ticks + 1, n): q [rad], dq, the torque tau [N·m] that acts from it on, and the reference.
 
-    `seconds` (ticks,) of each tick; `rms` [rad] (n,) of q about its reference; `violation` [rad or rad/s] of the limits.
+    `seconds` (ticks,) of each tick, `solver` (ticks,) of the embedded solver's code in it, `iterations` (ticks,) of its
+    interior point; `disturbance` (ticks, n) [N·m] the estimate of each tick; `rms` [rad] (n,) of q about its reference;
+    `violation` [rad or rad/s] of the limits.
     """
 
     h: float
@@ -36,6 +38,9 @@ class ClosedLoop:
     tau: FloatArray
     reference: FloatArray
     seconds: FloatArray
+    solver: FloatArray
+    iterations: FloatArray
+    disturbance: FloatArray
     sources: Counter[PlanSource]
     statuses: Counter[Status]
     rms: FloatArray
@@ -47,9 +52,13 @@ class ClosedLoop:
 
 
 def run_closed_loop(
-    mpc: Mpc, reference: Reference, start: FloatArray, duration: float, *, loop: Loop | None = None
-) -> ClosedLoop:
-    """From rest at `start` [rad], held, for `duration` [s]; torques act `mpc.delay` steps after their tick. `loop` counts."""
+    mpc: Mpc, reference: Reference, start: FloatArray, duration: float, *, load: FloatArray | None = None,
+    loop: Loop | None = None,
+) -> ClosedLoop:  # fmt: skip
+    """From rest at `start` [rad], held, for `duration` [s]; torques act `mpc.delay` steps after their tick.
+
+    `load` (n,) [N·m] acts on the joints all the time, and the plan is not told. `loop` counts the ticks.
+    """
     problem = mpc.problem
     robot, h, N = problem.robot, problem.h, problem.horizon
     count = round(duration / h)
@@ -58,9 +67,11 @@ def run_closed_loop(
     nodes: FloatArray = h * (np.arange(N + 1, dtype=np.float64) + mpc.delay)
     step = robot.function("joint_step")
     q, dq, tau = (np.zeros((count + 1, robot.n)) for _ in range(3))
-    seconds = np.zeros(count)
+    seconds, solver, iterations = (np.zeros(count) for _ in range(3))
+    disturbance = np.zeros((count, robot.n))
     q[0] = start
     hold = np.clip(holding_torque(robot, start, problem.alpha), problem.bounds[0], problem.bounds[1])
+    unknown = np.zeros(robot.n) if load is None else load
     reference.start(start)
     mpc.start(hold)
     waiting = deque([hold] * mpc.delay)
@@ -69,10 +80,12 @@ def run_closed_loop(
         seconds[k] = tick.seconds
         if loop is not None:
             loop.add(tick.seconds)
+        solver[k], iterations[k] = (np.nan, 0) if tick.plan is None else (tick.plan.seconds, tick.plan.inner_iterations)
+        disturbance[k] = 0.0 if mpc.observer is None else mpc.observer.estimate
         waiting.append(tick.torque)
         tau[k] = waiting.popleft()
         try:
-            q[k + 1], dq[k + 1] = step(q[k], dq[k], tau[k], h, problem.alpha)
+            q[k + 1], dq[k + 1] = step(q[k], dq[k], tau[k] + unknown, h, mpc.alpha)
         except SolverError as error:
             raise SolverError(f"Tick {k + 1}, at {k * h:g} s: {error}") from None
     tau[count] = tau[count - 1]
@@ -80,6 +93,6 @@ def run_closed_loop(
     wanted, _ = reference.at(time)
     rms = np.sqrt(((q[1:] - wanted[1:]) ** 2).mean(axis=0))
     return ClosedLoop(
-        h, robot.joints, time, q, dq, tau, wanted, seconds, Counter(mpc.counts), Counter(mpc.statuses), rms,
-        problem.violation(q, dq),
+        h, robot.joints, time, q, dq, tau, wanted, seconds, solver, iterations, disturbance,
+        Counter(mpc.counts), Counter(mpc.statuses), rms, problem.violation(q, dq),
     )  # fmt: skip

@@ -26,13 +26,14 @@ MPC = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("owner", list(GravityOwner))
+@pytest.mark.parametrize(("owner", "disturbance"), [(GravityOwner.ROBOT, None), (GravityOwner.MODEL, 0.02)])
 def test_the_simulated_arm_goes_to_its_goal(
-    node: SimulatedNode, arm_robot: Robot, tmp_path: Path, owner: GravityOwner
+    node: SimulatedNode, arm_robot: Robot, tmp_path: Path, owner: GravityOwner, disturbance: float | None
 ) -> None:
     log = tmp_path / "mpc.csv"
     report = execute(
-        arm_robot, node.node.master.uri, controller=dict(MPC), owner=owner, rate=100.0, duration=1.2, enable=True, log=log
+        arm_robot, node.node.master.uri, controller={**MPC, "disturbance": disturbance}, owner=owner, rate=100.0,
+        duration=1.2, enable=True, log=log,
     )
     assert report.reason is Reason.FINISHED, report
     assert node.robot.audit.over_limit == node.robot.audit.gravity_twice == node.robot.audit.not_finite == 0

@@ -80,6 +80,25 @@ def test_bad_ticks_are_survived_and_the_run_replays() -> None:
     assert np.isfinite(first[1]).all()
 
 
+def test_an_observer_knows_the_ramp_from_a_load() -> None:
+    """The law comes in by degrees, and a tick is bad: none of that is taken for a disturbance; a load is."""
+    robot, load = loaded("baxter_bare"), np.array([0.0, -4.0, 0, 0, 0, 0, 0])
+    for unknown in (0.0 * load, load):
+        under = configuration(GravityOwner.MODEL, disturbance=0.02).supervisor(robot)
+        controller = under.controller
+        assert isinstance(controller, MpcController) and controller.mpc.observer is not None
+        q, dq, largest = START.copy(), np.zeros(7), 0.0
+        under.start(q)
+        for k in range(60):
+            decision = under.tick(k * PERIOD, q * np.nan if k == 30 else q, dq)
+            q, dq = robot.joint_step(q, dq, decision.command + unknown, PERIOD)
+            largest = max(largest, float(np.abs(controller.mpc.observer.residual).max()))
+        if unknown.any():
+            np.testing.assert_allclose(controller.mpc.observer.estimate, unknown, atol=0.05)
+        else:
+            assert largest < 1e-3
+
+
 def test_a_recorded_reference() -> None:
     time = np.linspace(0.0, 1.0, 51)
     q = START + 0.1 * (1 - np.cos(2 * np.pi * time))[:, None] * np.array([1, 0, 0, 1, 0, 1, 0])

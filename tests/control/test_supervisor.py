@@ -183,3 +183,28 @@ def test_a_pose_that_gravity_would_drop_is_refused() -> None:
 def test_limits_that_cannot_guard_are_refused() -> None:
     with pytest.raises(InputError, match="effort must be finite"):
         limits(effort=np.array([30.0, np.inf]))
+
+
+class Listening(GravityController):
+    """Asks for a torque beyond the limits, and hears what was sent."""
+
+    def __init__(self) -> None:
+        super().__init__([0.0, 0.0])
+        self.heard: list[np.ndarray] = []
+
+    def output(self, time: float, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        return np.array([40.0, 1.0])
+
+    def sent(self, law: np.ndarray) -> None:
+        self.heard.append(law)
+
+
+def test_a_controller_is_told_what_became_of_its_torque() -> None:
+    listening = Listening()
+    under = supervisor(listening, ramp=0.05, torque_rate=np.array([200.0, 500.0]))
+    q = np.array([0.1, 0.1])
+    under.start(q)
+    decisions = [under.tick(k * PERIOD, q * (np.nan if k == 3 else 1.0), np.zeros(2)) for k in range(7)]
+    np.testing.assert_array_equal(listening.heard, [decision.law for decision in decisions])
+    np.testing.assert_allclose(np.array(listening.heard)[:, 0], [0, 2, 4, 0, 6, 8, 10])
+    np.testing.assert_allclose(np.array(listening.heard)[:, 1], [0, 0.2, 0.4, 0, 0.8, 1, 1])

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.robots import generated, loaded
 
+from diffpbd.runtime.control.disturbance import TIME_CONSTANT
 from diffpbd.runtime.rollout import Rollout
 from diffpbd.runtime.solve.mpc import Mpc
 from diffpbd.runtime.solve.mpc_problem import Bounds, Status
@@ -39,8 +40,9 @@ def track(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-def rows(program: Path, ticks: int, every: int) -> np.ndarray:
-    text = subprocess.run([str(program), str(ticks), str(every)], capture_output=True, text=True, check=True).stdout
+def rows(program: Path, ticks: int, every: int, *load: float) -> np.ndarray:
+    words = [str(word) for word in (program, ticks, every, *load)]
+    text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     return np.array([[float(word) for word in line.split()] for line in text.splitlines()])
 
 
@@ -50,21 +52,27 @@ def sine(time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return REST + 0.05 * (np.sin(angle) - np.sin(phase)), 0.2 * np.cos(angle)
 
 
-def test_the_c_program_does_what_python_does(track: Path) -> None:
-    found = rows(track, 25, 1)
+@pytest.mark.parametrize("load", [None, -4.0])
+def test_the_c_program_does_what_python_does(track: Path, load: float | None) -> None:
+    """With a load [N·m] on s1 that only an observer knows, too."""
+    found = rows(track, 25, 1, *(() if load is None else (load,)))
     robot = loaded("baxter_bare")
     effort = np.array([50.0, 50.0, 50.0, 50.0, 15.0, 15.0, 15.0])
     three, two = np.full(7, 3.0), np.full(7, 2.0)
-    mpc = Mpc(robot, N, bounds=Bounds(-effort, effort, 0.1 * effort, -three, three, two))
+    bounds = Bounds(-effort, effort, 0.1 * effort, -three, three, two)
+    mpc = Mpc(robot, N, bounds=bounds, disturbance=None if load is None else TIME_CONSTANT)
+    unknown = np.array([0.0, load or 0.0, 0, 0, 0, 0, 0])
     p, pd = REST.copy(), np.zeros(7)
     mpc.start(robot.gravity(p))
     for tick, row in enumerate(found):
         P, PD = sine(0.01 * (tick + np.arange(N + 1)))
         u = mpc.tick(0.01 * tick, p, pd, P, PD, np.zeros(7)).torque
-        p, pd = robot.joint_step(p, pd, u)
+        p, pd = robot.joint_step(p, pd, u + unknown)
         assert row[0] == tick and row[1] == Status.SOLVED
         np.testing.assert_allclose(row[2:9], u, rtol=0, atol=AGREE)
         np.testing.assert_allclose(row[9:], p, rtol=0, atol=AGREE)
+    if mpc.observer is not None:
+        assert mpc.observer.estimate[1] == pytest.approx(unknown[1], rel=1e-3)
 
 
 def measured(program: Path, ticks: int, every: int) -> tuple[np.ndarray, int]:

@@ -191,6 +191,75 @@ def test_what_is_not_finite_never_comes_out() -> None:
     assert without.status is Status.BAD_INPUT and np.isfinite(without.torque).all()
 
 
+def test_a_constant_load_leaves_no_offset() -> None:
+    """Unknown torques on the joints: without an observer the arm rests beside its goal, with it on the goal."""
+    robot, goal, load = loaded("double_pendulum"), np.array([0.4, 0.2]), np.array([3.0, -1.0])
+    offset = {}
+    for constant in (None, 0.02):
+        mpc = Mpc(robot, 10, delay=1, disturbance=constant)
+        run = run_closed_loop(mpc, GoalReference(goal, 0.8), np.zeros(2), 1.5, load=load)
+        assert run.sources == {PlanSource.SOLVED: 150}
+        offset[constant] = np.abs(run.q[-1] - goal).max()
+    np.testing.assert_allclose(run.disturbance[-1], load, rtol=1e-6)
+    assert offset[None] > 0.05 and offset[0.02] < 2e-3, offset  # what is left goes at the loop's own pace
+
+
+@pytest.mark.parametrize("backend", ["embedded", "structured", "ipopt"])
+def test_every_back_end_keeps_the_torque_bounds_under_a_disturbance(backend: Any) -> None:
+    mpc, task = pendulum(backend=backend, disturbance=0.0, programs=20)
+    assert mpc.observer is not None
+    kept = mpc.problem.bounds.copy()
+    mpc.start(np.zeros(2))
+    first = mpc.tick(0.0, task.p, task.pd, task.P, tip=task.tip)
+    robot, load = mpc.problem.robot, np.array([4.0, -2.0])
+    p, pd = robot.joint_step(task.p, task.pd, first.torque + load, 0.02)
+    tick = mpc.tick(0.02, p, pd, task.P, tip=task.tip)
+    np.testing.assert_allclose(mpc.observer.estimate, load, atol=1e-4)
+    np.testing.assert_array_equal(mpc.problem.bounds, kept)
+    assert tick.plan is not None and tick.status.usable
+    assert (tick.plan.U >= kept[0] - BOUND).all() and (tick.plan.U <= kept[1] + BOUND).all()
+    changes = np.diff(np.vstack([first.torque, tick.plan.U]), axis=0)
+    assert (np.abs(changes) <= kept[2] + BOUND).all()
+    step = robot.joint_step(p, pd, tick.plan.U[0] + load, 0.02)  # the plan's states are those of the loaded robot
+    np.testing.assert_allclose(tick.plan.P[1], step.p_next, atol=1e-3)
+
+
+def test_an_observer_is_forgotten_when_old_plans_run_out() -> None:
+    mpc, _ = pendulum(reuse=2, disturbance=0.0)
+    flaky = Flaky(mpc)
+    mpc.solver, robot = flaky, mpc.problem.robot
+    p, pd = np.array([0.1, 0.0]), np.zeros(2)
+    assert mpc.observer is not None
+    seen = []
+    for k in range(8):
+        flaky.fail = k >= 3
+        tick = mpc.tick(0.02 * k, p, pd, [0.3, -0.1])
+        seen.append((tick.source, bool(mpc.observer.estimate.any())))
+        p, pd = robot.joint_step(p, pd, tick.torque + [3.0, -1.0], 0.02)
+    assert [source for source, _ in seen[3:]] == [PlanSource.SHIFTED] * 2 + [PlanSource.FALL_BACK] * 3
+    assert [known for _, known in seen] == [False, True, True, True, True, False, False, False]
+
+
+def test_what_was_really_sent_is_what_is_remembered() -> None:
+    """A planner whose torque is changed behind it sees no disturbance in that, once it is told."""
+    robot, estimates = loaded("double_pendulum"), {}
+    for told in (False, True):
+        mpc = Mpc(robot, 8, delay=1, disturbance=0.0)
+        assert mpc.observer is not None
+        p, pd = np.array([0.1, 0.0]), np.zeros(2)
+        hold = robot.gravity(p)
+        mpc.start(hold)
+        waiting = [hold]
+        for k in range(12):
+            sent = hold + 0.3 * (mpc.tick(0.01 * k, p, pd, [0.3, -0.1]).torque - hold)
+            if told:
+                mpc.sent(sent)
+            waiting.append(sent)
+            p, pd = robot.joint_step(p, pd, waiting.pop(0))
+        estimates[told] = float(np.abs(mpc.observer.estimate).max())
+    assert estimates[True] < 1e-4 < 0.1 < estimates[False], estimates
+
+
 def test_a_goal_is_reached_and_kept() -> None:
     robot = loaded("double_pendulum")
     run = run_closed_loop(Mpc(robot, 10), GoalReference(np.array([0.4, np.nan]), 0.8), np.zeros(2), 1.5)

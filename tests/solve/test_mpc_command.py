@@ -34,6 +34,18 @@ def test_to_a_goal_and_along_what_came_out(tmp_path: Path) -> None:
     assert abs(read_log(again).q - log.q).max() < 0.02
 
 
+def test_an_unknown_load_is_found(tmp_path: Path) -> None:
+    out = tmp_path / "run.csv"
+    words = ("--goal", "[0, 0.2]", "--horizon", 8, "--duration", 0.8, "--load", '{"elbow": -2}', "--delay", 1, "--out", out)
+    ends = []
+    for option in ("--no-disturbance", "--disturbance"):
+        code, text = run(*words, option)
+        assert code == 0 and "solver alone: median" in text, text
+        assert (", -2.0] N·m (N for slides)" in text) is (option == "--disturbance"), text
+        ends.append(abs(read_log(out).q[-1, 1] - 0.2))
+    assert ends[1] < 0.2 * ends[0], ends
+
+
 @pytest.mark.parametrize("backend", ["structured", "ipopt"])
 def test_other_back_ends(tmp_path: Path, backend: str) -> None:
     code, text = run(

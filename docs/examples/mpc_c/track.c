@@ -4,6 +4,7 @@
  *   make -C ROBOT libROBOT.a
  *   gcc -std=c99 -O2 -IROBOT -o track track.c ROBOT/libROBOT.a -lm      with ROBOT = baxter_bare
  * Run: ./track TICKS EVERY      prints every EVERY-th tick: its number, status, torques and positions
+ *      ./track TICKS EVERY LOAD  with a torque [N.m] on the second joint that the planner is not told: an observer finds it
  *
  * Nothing is allocated, here or in the solver. Each tick is one real-time iteration: a bounded number of operations. A
  * controller with more time calls again with the plan as guess until its own clock says stop.
@@ -17,14 +18,17 @@
 
 #define N BAXTER_BARE_JOINTS
 #define ALPHA BAXTER_BARE_ALPHA
+#define ROBOT(name) baxter_bare_##name
 #define HORIZON 20  /* steps */
 #define WORK 40000  /* doubles; checked against what the functions ask for */
+
+#include "disturbance.h"
 
 static const double rest[N] = {0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0};    /* [rad] */
 static const double effort[N] = {50.0, 50.0, 50.0, 50.0, 15.0, 15.0, 15.0}; /* [N.m] */
 static const double amplitude = 0.05, frequency = 4.0;                  /* [rad], [rad/s] */
 
-static double p[N], pd[N], u_last[N];
+static double p[N], pd[N], u_last[N], torque[N];
 static double P_ref[N * (HORIZON + 1)], PD_ref[N * (HORIZON + 1)], U_ref[N * HORIZON], tip_ref[3 * (HORIZON + 1)];
 static double weights[6 * N], tip_weights[6], bounds[6 * N];
 static double options[7] = {2.0, 1.0, 15.0, 1e-6, 1e-8, 1e3, 1e3}; /* cold first; one program of at most 15 iterations;
@@ -32,6 +36,7 @@ static double options[7] = {2.0, 1.0, 15.0, 1e-6, 1e-8, 1e3, 1e3}; /* cold first
 static double h = 0.01, alpha[ALPHA];
 static double P[2][N * (HORIZON + 1)], PD[2][N * (HORIZON + 1)], U[2][N * HORIZON], info[8];
 static double work[WORK];
+static Observer observer;
 
 static void reference(double time, double *position, double *rate) {
   int i;
@@ -51,7 +56,8 @@ static void parameters(void) {
 
 int main(int argc, char **argv) {
   const long ticks = argc > 1 ? atol(argv[1]) : 100, every = argc > 2 ? atol(argv[2]) : 1;
-  const double *in[16], *state[5];
+  const int loaded = argc > 3;
+  const double load = loaded ? atof(argv[3]) : 0.0, *in[16], *state[5];
   double *out[4], *next[2];
   long tick;
   int i, k, status;
@@ -75,16 +81,25 @@ int main(int argc, char **argv) {
   in[0] = p, in[1] = pd, in[2] = u_last, in[3] = P_ref, in[4] = PD_ref, in[5] = U_ref, in[6] = tip_ref, in[7] = weights;
   in[8] = tip_weights, in[9] = bounds, in[10] = options, in[11] = &h, in[12] = alpha;
   out[3] = info;
+  observer_start(&observer, h, 0.02, effort);
   for (tick = 0; tick < ticks; tick++) {
     const int now = (int)(tick % 2), before = 1 - now;
     for (k = 0; k <= HORIZON; k++) reference(h * (double)(tick + k), P_ref + k * N, PD_ref + k * N);
     in[13] = P[before], in[14] = PD[before], in[15] = U[before];
     out[0] = U[now], out[1] = P[now], out[2] = PD[now];
+    if (loaded) observe(&observer, p, pd, u_last, h, alpha, work);
+    /* A disturbance d: the plan of a robot without one whose every torque is d more. Its guess is in such torques too. */
+    for (i = 0; i < N; i++) {
+      u_last[i] += observer.estimate[i];
+      bounds[i] = observer.estimate[i] - effort[i];
+      bounds[N + i] = observer.estimate[i] + effort[i];
+    }
     status = baxter_bare_mpc(HORIZON, in, out, work);
     if (status != 0 && status != 5) return 5; /* a robot's controller would send an old plan, then hold: see docs/mpc.md */
     options[0] = 1.0; /* from now on the guess is the last plan, a step on */
-    memcpy(u_last, U[now], sizeof u_last);
-    state[0] = p, state[1] = pd, state[2] = u_last, state[3] = &h, state[4] = alpha;
+    for (i = 0; i < N; i++) torque[i] = u_last[i] = fmin(fmax(U[now][i] - observer.estimate[i], -effort[i]), effort[i]);
+    torque[1] += load;
+    state[0] = p, state[1] = pd, state[2] = torque, state[3] = &h, state[4] = alpha;
     next[0] = P[before], next[1] = PD[before]; /* the older plan is no longer needed */
     if (baxter_bare_joint_step(state, next, work) != 0) return 6;
     memcpy(p, P[before], sizeof p);
