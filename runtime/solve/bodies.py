@@ -17,7 +17,7 @@ import numpy.typing as npt
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import inertials
 
-__all__ = ["AXES", "BARRIER", "PAYLOAD", "PAYLOAD_MASS", "PhysicalBody", "physical_bodies"]
+__all__ = ["AXES", "BARRIER", "MOVES", "PAYLOAD", "PAYLOAD_MASS", "PRIOR", "WEAKER", "PhysicalBody", "physical_bodies"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -28,6 +28,15 @@ PAYLOAD_MASS = 0.5
 """[kg] Where the search for a payload starts that alpha has no mass for: what a hand carries."""
 PAYLOAD_RADIUS = 0.1
 """[m] Radius of gyration of that start."""
+PRIOR = 1e-2
+"""[1] Weight of a body's divergence from its description, against half the weighted mean square residual of each joint."""
+WEAKER = 100.0
+"""[1] The prior is weakened by this factor to see what moves with it."""
+MOVES = 3.0
+"""[1] Standard deviations that a parameter may move by with the weaker prior before it counts as not identifiable."""
+SINGULAR = 1e-2
+"""[1] Smallest eigenvalue of a body's pseudo-inertia, in units of the description's, below which it is said to be close to
+its physical limit: a hundredth of the description's extent in some direction."""
 BARRIER = 1e-3
 """[1] Weight of a body without a described reference, as part of the prior's: it keeps the body physical and no more."""
 
@@ -51,6 +60,18 @@ class PhysicalBody:
     def least_eigenvalue(self, x: FloatArray) -> float:
         """Smallest eigenvalue of the pseudo-inertia in units of the reference: L₀⁻¹ J L₀⁻ᵀ = U Uᵀ."""
         return float(np.linalg.svd(self.root(x), compute_uv=False)[-1] ** 2)
+
+    def limited(self, x: FloatArray) -> bool:
+        """Whether the body is close to the edge of what can exist."""
+        return self.least_eigenvalue(x) < SINGULAR
+
+    def limit(self, x: FloatArray) -> str:
+        """The sentence that says so."""
+        return (
+            f"The pseudo-inertia of {self.name} is close to its physical limit (smallest eigenvalue "
+            f"{self.least_eigenvalue(x):.2g} of the reference's): the constraint is active and decides values that the "
+            "recordings leave open; their standard deviations are those without it."
+        )
 
     def curvature(self, x: FloatArray) -> FloatArray:
         """Second derivatives (10, 10) of the divergence by the body's ten coefficients."""

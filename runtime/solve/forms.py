@@ -13,11 +13,11 @@ from diffpbd.runtime.solve.result import Identification
 from diffpbd.runtime.solve.selection import select
 from diffpbd.runtime.solve.shooting import shoot
 from diffpbd.runtime.solve.simultaneous import transcribe
-from diffpbd.runtime.solve.trajectory import Found, Motion, Parameters, motions, parameters_of, result_of
+from diffpbd.runtime.solve.trajectory import Found, Motion, Parameters, Settings, motions, parameters_of, result_of
 
 __all__ = ["FORMS", "identify_motion"]
 
-Form: TypeAlias = "Callable[[Robot, Sequence[Motion], Parameters, Callable[[str], None]], Found]"
+Form: TypeAlias = "Callable[[Robot, Sequence[Motion], Parameters, Callable[[str], None], Settings], Found]"
 
 FORMS: dict[str, Form] = {"shooting": shoot, "simultaneous": transcribe}
 
@@ -30,6 +30,7 @@ def identify_motion(
     *,
     validate: Sequence[Samples] = (),
     start: ParameterValues = None,
+    settings: Settings | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Identification:
     """Fit the entries of alpha that `fit` names so that the generated step follows the recordings; see the form's module.
@@ -41,5 +42,5 @@ def identify_motion(
     selection = select(robot, fit)
     parameters = parameters_of(robot, selection.names, robot.alpha.vector(start), form)
     recorded = motions(robot, train, form)
-    found = FORMS[form](robot, recorded, parameters, progress or (lambda _line: None))
+    found = FORMS[form](robot, recorded, parameters, progress or (lambda _line: None), settings or Settings())
     return result_of(robot, train, validate, parameters, found, selection.notes)

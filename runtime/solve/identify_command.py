@@ -21,7 +21,8 @@ from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
 from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.forms import identify_motion
-from diffpbd.runtime.solve.identify import LOSSES, PRIOR, identify
+from diffpbd.runtime.solve.bodies import PRIOR
+from diffpbd.runtime.solve.identify import LOSSES, identify
 from diffpbd.runtime.solve.result import COMBINATION, Errors, Identification
 from diffpbd.runtime.solve.workers import Map, one_by_one, workers
 
