@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.solve.bodies import MOVES, WEAKER
-from diffpbd.runtime.solve.coordinates import QUIET, Coordinates
+from diffpbd.runtime.solve.coordinates import Coordinates
 from diffpbd.runtime.solve.result import Lost
 from diffpbd.runtime.solve.trajectory import UNSEEN, Found, Path, covariance_of, undetermined_directions
 
@@ -43,20 +43,19 @@ def conclude(
     gone = np.abs(undetermined).max(axis=1, initial=0.0) > np.where(inside, INVOLVED, MEMBER)
     reason = "the recorded motion does not depend on it, or only in combination with others"
     lost = [Lost(name, reason) for name, is_gone in zip(names, gone, strict=True) if is_gone]
-    if bodies:
+    if pull:
         slope, curvature = coordinates.prior_by_entries(x)
         weight = residuals * pull
         moves = _inverse(information, weight * curvature)
         covariance = moves @ information @ moves
-        if mean_square > QUIET:
-            moved = _inverse(information, weight / WEAKER * curvature) @ slope * weight * (1.0 - 1.0 / WEAKER)
-            deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0) * mean_square)
-            for k in np.flatnonzero(~gone & (np.abs(moved) > MOVES * deviations)).tolist():
-                text = (
-                    f"it follows the prior: moves by about {abs(moved[k]):.2g} ({abs(moved[k]) / deviations[k]:.1f} standard "
-                    f"deviations) when that is {WEAKER:g} times weaker"
-                )
-                lost.append(Lost(names[k], text))
+        moved = _inverse(information, weight / WEAKER * curvature) @ slope * weight * (1.0 - 1.0 / WEAKER)
+        deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0) * mean_square)
+        for k in np.flatnonzero(~gone & (np.abs(moved) > MOVES * deviations)).tolist():
+            text = (
+                f"it follows the prior: moves by about {abs(moved[k]):.2g} ({abs(moved[k]) / deviations[k]:.1f} standard "
+                f"deviations) when that is {WEAKER:g} times weaker"
+            )
+            lost.append(Lost(names[k], text))
     limits = [body.limit(x) for body in bodies if body.limited(x)]
     return Found(
         coordinates.entries(x), covariance, mean_square, undetermined.shape[1], tuple(lost), condition, status, iterations,

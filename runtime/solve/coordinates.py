@@ -12,7 +12,7 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import inertials
 from diffpbd.runtime.solve.bodies import BARRIER, PRIOR, physical_bodies
@@ -23,8 +23,13 @@ __all__ = ["Coordinates"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 QUIET = 1e-4
-"""[1] Least mean square, in deviations, that the prior is weighed against: positions right to 1e-5 rad, which only simulated
-recordings are, whose truth a prior must not hide."""
+"""[1] Mean square of deviations, positions right to 1e-5 rad, below which recordings are simulated ones: a prior must not hide
+their truth, and only keeps what they leave open where it is."""
+APPROACH = 10.0
+"""[1] Factor by which the prior is weakened from one solve to the next: unknowns that only it decides follow a curved valley,
+along which no solve should have far to go."""
+SAME = 0.1
+"""[1] Change of the prior's weight that makes none to speak of."""
 WEAKEST = 1e-3
 """[1] Coordinates of a body are scaled as if they had at least this part of the strongest one's effect on the motion."""
 
@@ -56,13 +61,14 @@ class Coordinates:
         values = self.alpha(x)
         entries = values[self.parameters.positions.tolist()]
         equal = self.given(x)
-        by_entries, by_equal, pull = casadi.SX.sym("e", entries.numel()), casadi.SX.sym("g", equal.numel()), casadi.SX.sym("w")
+        by_entries, by_equal = casadi.SX.sym("e", entries.numel()), casadi.SX.sym("g", equal.numel())
         prior = self.divergence(x)
-        bent = casadi.dot(by_entries, entries) + casadi.dot(by_equal, equal) + pull * prior
+        bent = casadi.dot(by_entries, entries) + casadi.dot(by_equal, equal)
         self._alpha = casadi.Function("alpha", [x], [values])
         self._slopes = casadi.Function("slopes", [x], [casadi.jacobian(entries, x)])
         self._prior = casadi.Function("prior", [x], [prior, casadi.gradient(prior, x)])
-        self._bent = casadi.Function("bent", [x, by_entries, by_equal, pull], [casadi.hessian(bent, x)[0]], {"cse": True})
+        second = [casadi.hessian(value, x)[0] for value in (bent, prior)]
+        self._bent = casadi.Function("bent", [x, by_entries, by_equal], second, {"cse": True})
         self._equal = casadi.Function("equal", [x], [equal, casadi.densify(casadi.jacobian(equal, x))])
         self.equations = equal.numel()
 
@@ -96,8 +102,11 @@ class Coordinates:
         return zip(body.entries, body.positions, inertials.alpha_of(x[body.span], body.reference), strict=True)
 
     def entries(self, x: FloatArray) -> FloatArray:
-        """The fitted entries of alpha."""
-        return np.array(self._alpha(x), dtype=np.float64).reshape(-1)[self.parameters.positions]
+        """The fitted entries of alpha; SolverError where they are too large for a number."""
+        found = np.array(self._alpha(x), dtype=np.float64).reshape(-1)[self.parameters.positions]
+        if not np.isfinite(found).all():
+            raise SolverError("An inertia is beyond all numbers.")
+        return found
 
     def slopes(self, x: FloatArray) -> FloatArray:
         """Derivatives of the fitted entries (entries, unknowns)."""
@@ -114,40 +123,50 @@ class Coordinates:
         return np.array(value.full(), dtype=np.float64).reshape(-1), np.array(jacobian.full(), dtype=np.float64)
 
     def curvature(self, x: FloatArray, by_entries: FloatArray, by_equal: FloatArray, pull: float) -> FloatArray:
-        """Curvature (unknowns, unknowns) of the coordinates under these gradients by what they make, and of the prior; of
-        each body what is positive. Near the physical limit Gauss-Newton's alone is far too small."""
-        bent = np.array(self._bent(x, by_entries, by_equal, pull).full(), dtype=np.float64)
-        result = np.zeros_like(bent)
+        """Curvature (unknowns, unknowns) of the prior, and of the coordinates under these gradients by what they make; of the
+        latter what is positive. Near the physical limit Gauss-Newton's alone is far too small."""
+        bent, prior = (np.array(part.full(), dtype=np.float64) for part in self._bent(x, by_entries, by_equal))
+        result = pull * prior
         for body in self.bodies:
             values, vectors = np.linalg.eigh(bent[body.span, body.span])
-            result[body.span, body.span] = (vectors * np.maximum(values, 0.0)) @ vectors.T
+            result[body.span, body.span] += (vectors * np.maximum(values, 0.0)) @ vectors.T
         return result
 
     def pull(self, mean_square: float) -> float:
-        """Weight of the divergence beside half the mean square of deviations whose value is about this."""
-        return self.weight * max(mean_square, QUIET) / self.joints if self.bodies else 0.0
+        """Weight of the divergence beside half the mean square of deviations whose value is about this; zero where that is
+        `QUIET`, and what recordings do not determine then has to be held."""
+        return self.weight * mean_square / self.joints if self.bodies and mean_square > QUIET else 0.0
+
+    def weaker(self, pull: float, asked: float) -> float:
+        """The next weight of the prior on the way to the one asked for."""
+        least = self.weight * QUIET / self.joints
+        return max(asked, pull / APPROACH) if max(asked, pull / APPROACH) > least else 0.0
+
+    def same(self, pull: float, other: float) -> bool:
+        """Whether two weights of the prior are as good as equal."""
+        return abs(pull - other) <= SAME * other
 
     def scales(self, information: FloatArray, x: FloatArray, pull: float) -> tuple[FloatArray, FloatArray]:
-        """Scale of every unknown, and the directions (unknowns, k) of the scaled plain ones that have no `information`, which
-        is that of the entries, for the mean square; bodies are held by the prior."""
+        """Scale of every unknown, and the directions (unknowns, k) of the scaled ones that have no `information`, which is that
+        of the entries, for the mean square; where there is a prior it holds the bodies, and only plain ones count."""
         scale = np.ones(self.size)
         undetermined = np.zeros((self.size, 0))
-        count = len(self.plain)
-        if count:
-            own, lost, _ = undetermined_directions(information[np.ix_(self.plain, self.plain)])
-            scale[:count] = own
+        count, slopes = len(self.plain), self.slopes(x)
+        by_unknowns = slopes.T @ information @ slopes
+        held = self.size if pull == 0.0 else count
+        if held:
+            scale[:held], lost, _ = undetermined_directions(by_unknowns[:held, :held])
             undetermined = np.zeros((self.size, lost.shape[1]))
-            undetermined[:count] = lost
-        if self.bodies:
-            slopes = self.slopes(x)
-            strength = np.einsum("ka,kl,la->a", slopes, information, slopes)[count:]
+            undetermined[:held] = lost
+        if held < self.size:
+            strength = np.diag(by_unknowns)[count:]
             scale[count:] = 1.0 / np.sqrt(strength + max(pull, WEAKEST**2 * float(strength.max())))
         return scale, undetermined
 
     def back(self, information: FloatArray, x: FloatArray) -> FloatArray:
         """Unknowns after a solve whose result is a start: back to theirs in plain directions that the motion found does not
         depend on, though the motions on the way may have."""
-        scale, lost = self.scales(information, x, 0.0)
+        scale, lost = self.scales(information, x, 1.0)
         found = x - scale * (lost @ (lost.T @ ((x - self.start) / scale)))
         return np.asarray(np.clip(found, self.lower, self.upper), dtype=np.float64)
 

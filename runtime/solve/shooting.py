@@ -41,12 +41,14 @@ COARSELY = {"tol": 1e-6, "acceptable_tol": 1e-5, "acceptable_iter": 2}
 CLOSED = {"constr_viol_tol": 1e-8, "acceptable_constr_viol_tol": 1e-8}
 """[deviations] Largest gap between tied windows, 1e-11 rad and 1e-10 rad/s, and in SI units between entries of a body and
 their given values: rounding of a rollout."""
+NEAR = {"mu_init": 1e-7}
+"""[1] Of IPOPT where solves follow one another and start close to their ends: a larger barrier would push them away."""
 JOINED = 1e-9
 """[rad or m, and rad/s or m/s] Gap between tied windows above which a solve that calls itself done has failed."""
 NOTHING = 1e-2
 """[1] Mean square, in deviations, below which the objective is not magnified any more: rounding of the states would be too."""
-REWEIGHTINGS = 2
-"""[1] Solves after the last with the prior weighed against the residual of the one before; it changes by little then."""
+REWEIGHTINGS = 6
+"""[1] Most solves after the last with the prior weighed against the residual of the one before."""
 STATE_SCALE = (POSITION, RATE)
 
 
@@ -62,20 +64,25 @@ def shoot(
     """Parameters and initial states of least mean square residual."""
     settings = settings or Settings()
     coordinates = Coordinates(robot, parameters, settings.prior)
-    x, iterations, pull = coordinates.start, 0, coordinates.pull(1.0)
+    x, iterations, pull = coordinates.start, 0, at_start(robot, motions, coordinates, window)
     for share in SHARES:
         windows = Windows(robot, motions, parameters, share * window)
         say(f"Shooting {windows.count} windows of up to {share * window:.3g} s, {len(parameters.names)} parameters")
         fit, x, states = over_windows(windows, coordinates, x, pull, FINELY if share == SHARES[-1] else COARSELY)
         iterations += fit.solution.iterations
+        if share == SHARES[0]:
+            x, states, pull, more = weakened(windows, coordinates, x, states, pull)
+            iterations += more
         if share != SHARES[-1]:
             x = settled(windows, coordinates, x, states)
-        pull = _renewed(windows, coordinates, x, states)
+        used, pull = pull, _renewed(windows, coordinates, x, states)
     tied = settings.continuity and len(windows.motions) < windows.count
     if tied:
         windows = Windows(robot, motions, parameters, window, tied=True)
         say(f"Tying {len(windows.ties)} windows to those before them")
-    for _ in range(max(REWEIGHTINGS if coordinates.bodies else 0, int(tied))):
+    for rounds in range(REWEIGHTINGS):
+        if not (tied and not rounds) and coordinates.same(pull, used):
+            break
         fit, x, states = over_windows(windows, coordinates, x, pull, FINELY, states)
         iterations += fit.solution.iterations
         used, pull = pull, _renewed(windows, coordinates, x, states)
@@ -95,8 +102,34 @@ def shoot(
         information = windows.information(at.blocks) * windows.residuals
     return conclude(
         coordinates, x, np.asarray(information), 2.0 * at.value, windows.residuals,
-        used if coordinates.bodies else 0.0, fit.solution.status, iterations, notes,
+        used, fit.solution.status, iterations, notes,
     )  # fmt: skip
+
+
+def at_start(robot: Robot, motions: Sequence[Motion], coordinates: Coordinates, window: float) -> float:
+    """Weight of the prior in the first solve: what the start leaves, so that far off the description leads the way."""
+    if not coordinates.bodies:
+        return 0.0
+    windows = Windows(robot, motions, coordinates.parameters, SHARES[0] * window)
+    return coordinates.pull(2.0 * windows.half_mean_square(coordinates.entries(coordinates.start), windows.states))
+
+
+def weakened(
+    windows: Windows, coordinates: Coordinates, x: FloatArray, states: FloatArray, pull: float
+) -> tuple[FloatArray, FloatArray, float, int]:
+    """The prior weakened step by step to what the residual left asks for: what recordings do not determine then stays nearest
+    to the description, and no solve has far to go. Unknowns, states, the weight, and iterations."""
+    iterations = 0
+    while coordinates.bodies:
+        asked = _renewed(windows, coordinates, x, states)
+        if asked > pull or coordinates.same(asked, pull):
+            break
+        pull = coordinates.weaker(pull, asked)
+        fit, x, states = over_windows(windows, coordinates, x, pull, COARSELY if pull else FINELY, states)
+        iterations += fit.solution.iterations
+        if not pull:
+            break
+    return x, states, pull, iterations
 
 
 def _renewed(windows: Windows, coordinates: Coordinates, x: FloatArray, states: FloatArray) -> float:
@@ -173,7 +206,7 @@ def over_windows(
         np.concatenate([start / scale, (begin / state_scale).ravel()]),
         np.concatenate([coordinates.lower / scale, -free]),
         np.concatenate([coordinates.upper / scale, free]),
-        {**options, **CLOSED},
+        {**options, **CLOSED, **(NEAR if coordinates.bodies else {})},
         pattern.sparsity,
         value,
         equations.sparsity,

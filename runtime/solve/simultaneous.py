@@ -22,7 +22,7 @@ from diffpbd.runtime.solve.conclusion import conclude
 from diffpbd.runtime.solve.coordinates import Coordinates
 from diffpbd.runtime.solve.information import information_along
 from diffpbd.runtime.solve.pieces import Pieces
-from diffpbd.runtime.solve.shooting import REWEIGHTINGS, SHARES, WINDOW, over_windows, settled
+from diffpbd.runtime.solve.shooting import REWEIGHTINGS, SHARES, WINDOW, at_start, over_windows, settled, weakened
 from diffpbd.runtime.solve.torques import deviations_of
 from diffpbd.runtime.solve.trajectory import Found, Motion, Parameters, Settings
 from diffpbd.runtime.solve.windows import Windows
@@ -64,10 +64,11 @@ def transcribe(
     coordinates = Coordinates(robot, parameters, settings.prior)
     windows = Windows(robot, motions, parameters, SHARES[0] * WINDOW)
     say(f"Start: {windows.count} windows of up to {SHARES[0] * WINDOW:.3g} s")
-    fit, near, states = over_windows(windows, coordinates, coordinates.start, coordinates.pull(1.0))
+    pull = at_start(robot, motions, coordinates, WINDOW)
+    _, near, states = over_windows(windows, coordinates, coordinates.start, pull)
+    near, states, pull, _ = weakened(windows, coordinates, near, states, pull)
     near = settled(windows, coordinates, near, states)
     at = windows.condense(coordinates.entries(near), states)
-    pull = coordinates.pull(2.0 * at.value)
     scale, undetermined = coordinates.scales(windows.information(at.blocks), near, pull)
     say(f"Differentiating one step of {robot.name}")
     pieces = Pieces(robot, coordinates, near, scale, undetermined, torque)
@@ -94,12 +95,14 @@ def _solve(assembly: Assembly, pieces: Pieces) -> tuple[ipopt.Solution, int]:
     lower, upper = np.full(len(x), -np.inf), np.full(len(x), np.inf)
     lower[: pieces.m], upper[: pieces.m] = coordinates.lower / pieces.scale, coordinates.upper / pieces.scale
     iterations = 0
-    for options in (APPROACH, *([OPTIONS] * (1 + (REWEIGHTINGS if coordinates.bodies else 0)))):
-        if iterations:
-            assembly.pull = coordinates.pull(assembly.mean_square(x))
+    for options in (APPROACH, *[OPTIONS] * (1 + REWEIGHTINGS)):
         solution = ipopt.solve(
             "Simultaneous identification", assembly.problem(), x, lower, upper,
             options=options, derivatives=assembly.derivatives(exact=options is OPTIONS),
         )  # fmt: skip
         x, iterations = solution.x, iterations + solution.iterations
+        used, pull = assembly.pull, coordinates.pull(assembly.mean_square(x))
+        if options is OPTIONS and coordinates.same(pull, used):
+            break
+        assembly.pull = pull
     return solution, iterations
