@@ -142,6 +142,10 @@ class Coordinates:
         least = self.weight * QUIET / self.joints
         return max(asked, pull / APPROACH) if max(asked, pull / APPROACH) > least else 0.0
 
+    def renewed(self, pull: float, mean_square: float) -> float:
+        """The weight again, with what is left; held is what was held before."""
+        return max(self.pull(mean_square), self.weight * QUIET / self.joints) if pull else 0.0
+
     def same(self, pull: float, other: float) -> bool:
         """Whether two weights of the prior are as good as equal."""
         return abs(pull - other) <= SAME * other
@@ -153,6 +157,10 @@ class Coordinates:
         undetermined = np.zeros((self.size, 0))
         count, slopes = len(self.plain), self.slopes(x)
         by_unknowns = slopes.T @ information @ slopes
+        rows = self.equal(x)[1]
+        if len(rows):  # what equations hold is determined too
+            rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+            by_unknowns += rows.T @ rows * max(float(np.diag(by_unknowns).max()), 1.0)
         held = self.size if pull == 0.0 else count
         if held:
             scale[:held], lost, _ = undetermined_directions(by_unknowns[:held, :held])

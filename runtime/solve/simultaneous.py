@@ -101,7 +101,7 @@ def _solve(assembly: Assembly, pieces: Pieces) -> tuple[ipopt.Solution, int]:
             options=options, derivatives=assembly.derivatives(exact=options is OPTIONS),
         )  # fmt: skip
         x, iterations = solution.x, iterations + solution.iterations
-        used, pull = assembly.pull, coordinates.pull(assembly.mean_square(x))
+        used, pull = assembly.pull, coordinates.renewed(assembly.pull, assembly.mean_square(x))
         if options is OPTIONS and coordinates.same(pull, used):
             break
         assembly.pull = pull
