@@ -179,10 +179,11 @@ class Coordinates:
         return np.asarray(np.clip(found, self.lower, self.upper), dtype=np.float64)
 
     def prior_by_entries(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradient and second derivatives of the divergence by the fitted entries."""
+        """Gradient and second derivatives of the divergence by the fitted entries; without bodies at their physical limit,
+        which holds them more than the prior does."""
         names, alpha = self.parameters.names, np.array(self._alpha(x), dtype=np.float64).reshape(-1)
         gradient, curvature = np.zeros(len(names)), np.zeros((len(names),) * 2)
-        for body in self.bodies:
+        for body in (body for body in self.bodies if not body.limited(x)):
             weight = 1.0 if body.described else BARRIER
             own = [k for k, entry in enumerate(body.entries) if entry in names]
             where = [names.index(body.entries[k]) for k in own]

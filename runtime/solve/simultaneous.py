@@ -23,7 +23,7 @@ from diffpbd.runtime.solve.coordinates import Coordinates
 from diffpbd.runtime.solve.information import information_along
 from diffpbd.runtime.solve.pieces import Pieces
 from diffpbd.runtime.solve.shooting import REWEIGHTINGS, SHARES, WINDOW, at_start, over_windows, settled, weakened
-from diffpbd.runtime.solve.torques import deviations_of
+from diffpbd.runtime.solve.torques import deviations_of, guessed
 from diffpbd.runtime.solve.trajectory import Found, Motion, Parameters, Settings
 from diffpbd.runtime.solve.windows import Windows
 
@@ -62,14 +62,9 @@ def transcribe(
     settings = settings or Settings()
     torque = deviations_of(robot, motions, settings.torques)
     coordinates = Coordinates(robot, parameters, settings.prior)
-    windows = Windows(robot, motions, parameters, SHARES[0] * WINDOW)
-    say(f"Start: {windows.count} windows of up to {SHARES[0] * WINDOW:.3g} s")
-    pull = at_start(robot, motions, coordinates, WINDOW)
-    _, near, states = over_windows(windows, coordinates, coordinates.start, pull)
-    near, states, pull, _ = weakened(windows, coordinates, near, states, pull)
-    near = settled(windows, coordinates, near, states)
-    at = windows.condense(coordinates.entries(near), states)
-    scale, undetermined = coordinates.scales(windows.information(at.blocks), near, pull)
+    motions = guessed(robot, motions, parameters.alpha(coordinates.entries(coordinates.start)), torque)
+    near, pull, information = _start(robot, motions, coordinates, torque, say)
+    scale, undetermined = coordinates.scales(information, near, pull)
     say(f"Differentiating one step of {robot.name}")
     pieces = Pieces(robot, coordinates, near, scale, undetermined, torque)
     assembly = Assembly(pieces, motions)
@@ -86,6 +81,29 @@ def transcribe(
         coordinates, x, np.asarray(information), assembly.mean_square(solution.x), assembly.residuals, assembly.pull,
         solution.status, iterations, paths=paths,
     )  # fmt: skip
+
+
+def _start(
+    robot: Robot, motions: Sequence[Motion], coordinates: Coordinates, torque: FloatArray, say: Callable[[str], None]
+) -> tuple[FloatArray, float, FloatArray]:
+    """Unknowns to start from, the weight of the prior, and the information (entries, entries) of the mean square there: by
+    shooting over windows of a few steps, or the given values where a torque has no reading to shoot with."""
+    parameters = coordinates.parameters
+    windows = Windows(robot, motions, parameters, SHARES[0] * WINDOW)
+    pull = at_start(robot, motions, coordinates, WINDOW)
+    if np.isinf(torque).any():
+        theta = coordinates.entries(coordinates.start)
+        paths = [(motion.q, motion.dq, parameters.torque(motion.tau, theta)) for motion in motions]
+        information = sum(
+            information_along(robot, parameters, theta, path, motion.h, torque)
+            for path, motion in zip(paths, motions, strict=True)
+        )
+        return coordinates.start, pull, np.asarray(information) / windows.residuals
+    say(f"Start: {windows.count} windows of up to {SHARES[0] * WINDOW:.3g} s")
+    _, near, states = over_windows(windows, coordinates, coordinates.start, pull)
+    near, states, pull, _ = weakened(windows, coordinates, near, states, pull)
+    near = settled(windows, coordinates, near, states)
+    return near, pull, windows.information(windows.condense(coordinates.entries(near), states).blocks)
 
 
 def _solve(assembly: Assembly, pieces: Pieces) -> tuple[ipopt.Solution, int]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.logs.csv import Log, write_log
+from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.names import hint, listing
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.trajectory import Motion
+from diffpbd.runtime.solve.result import Torques
+from diffpbd.runtime.solve.trajectory import Found, Motion, Parameters
 
-__all__ = ["check_determined", "deviations_of", "unknown_torques"]
+__all__ = ["check_determined", "deviations_of", "estimated", "guessed", "unknown_torques", "with_estimate", "write_torques"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -59,6 +65,21 @@ def deviations_of(robot: Robot, motions: Sequence[Motion], torques: Mapping[str,
     return np.asarray(np.maximum(TORQUE * np.sqrt((together**2).mean(axis=0)), LEAST_TORQUE), dtype=np.float64)
 
 
+def guessed(robot: Robot, motions: Sequence[Motion], alpha: FloatArray, torque: FloatArray) -> list[Motion]:
+    """Recordings with readings that are not used replaced by what the recorded motion asks for at this alpha: a start."""
+    free = np.flatnonzero(np.isinf(torque))
+    if not free.size:
+        return list(motions)
+    result = []
+    for motion in motions:
+        q, dq = ((values[1:] + values[:-1]) / 2.0 for values in (motion.q, motion.dq))
+        asked = np.asarray(robot.inverse_dynamics(q, dq, np.diff(motion.dq, axis=0) / motion.h, alpha))
+        tau = np.array(motion.tau)
+        tau[:, free] = asked[:, free]
+        result.append(replace(motion, tau=tau))
+    return result
+
+
 def check_determined(robot: Robot, names: Sequence[str], torques: Mapping[str, float]) -> None:
     """Refuse parameters that a torque without a prior can make up for, whatever the motion."""
     free = [joint for joint in robot.joints if torques.get(joint) == np.inf]
@@ -74,3 +95,37 @@ def check_determined(robot: Robot, names: Sequence[str], torques: Mapping[str, f
             f"--unknown-torque: {listing(own)} act as a torque on a joint whose own is unknown without --torque-sigma; only "
             f"their sum is determined. {advice}"
         )
+
+
+def estimated(robot: Robot, train: Sequence[Samples], parameters: Parameters, found: Found) -> list[Torques]:
+    """The estimated torques of every recording; none where they were known."""
+    offset = parameters.alpha(found.theta)[parameters.offset_of]
+    result = []
+    for s, (p, pd, u) in zip(train, found.paths, strict=False):
+        result.append(Torques(s.name, s.trimmed(s.time)[:-1], p[:-1], pd[:-1], u, u + offset))
+    return result
+
+
+def with_estimate(samples: Samples, torques: Torques | None) -> Samples:
+    """A recording without torques, with the estimated ones in their place; the last acts at the last two samples."""
+    if torques is None:
+        return samples
+    tau = np.array(samples.tau)
+    samples.trimmed(tau)[:] = np.vstack([torques.reading, torques.reading[-1:]])
+    note = "it has no torques: errors of torque are those of the estimated ones"
+    return replace(samples, tau=tau, notes=(*samples.notes, note))
+
+
+def write_torques(path: str, joints: Sequence[str], torques: Sequence[Torques]) -> None:
+    """Write time, q, dq and tau (what the sensor shows) of all recordings, one below the other, whole or not at all: a CSV log
+    (.gz compressed), or arrays with the names of the joints (.npz), which also hold `u`, the true torques."""
+    blocks = {
+        kind: np.concatenate([getattr(t, name) for t in torques])
+        for kind, name in (("time", "time"), ("q", "q"), ("dq", "dq"), ("tau", "reading"), ("u", "u"))
+    }
+    if path.endswith(".npz"):
+        file = io.BytesIO()
+        np.savez(file, joints=np.array(joints), **blocks)  # type: ignore[arg-type]  # numpy's stub takes only its option here
+        write_atomic(path, file.getvalue())
+        return
+    write_log(path, Log(blocks["time"], tuple(joints), blocks["q"], blocks["dq"], None, blocks["tau"]))

@@ -18,7 +18,7 @@ from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.bodies import PRIOR
-from diffpbd.runtime.solve.result import Correlation, Errors, Estimate, Identification, Lost, Trace
+from diffpbd.runtime.solve.result import Correlation, Errors, Estimate, Identification, Lost, Torques, Trace
 
 __all__ = [
     "POSITION",
@@ -201,6 +201,7 @@ def result_of(
     parameters: Parameters,
     found: Found,
     notes: Sequence[str],
+    torques: Sequence[Torques] = (),
 ) -> Identification:
     """The result as every form gives it; errors are those of the torque, measured minus inverse dynamics."""
     bounds = [_bound(parameters, k, value) for k, value in enumerate(found.theta)]
@@ -236,6 +237,7 @@ def result_of(
         window=0.0,
         processing=train[0].processing,
         notes=(*notes, *found.notes, *(f"{s.name}: {note}" for s in (*train, *held) for note in s.notes)),
+        torques=tuple(torques),
     )
 
 
