@@ -218,7 +218,7 @@ def _dm(matrix: Any) -> Any:
 
 def _nonzeros(mapped: Any) -> Any:
     """Nonzeros of a mapped piece, one call after the other."""
-    return mapped.nz[:]
+    return casadi.reshape(mapped.nz[:], mapped.nnz(), 1)
 
 
 def _in_out(problem: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
