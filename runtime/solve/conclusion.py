@@ -19,7 +19,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 MEMBER = 0.1
 """[1] Component of a parameter in a direction that is not determined from which it counts as part of it."""
-INVOLVED = 1e-3
+INVOLVED = 1e-5
 """[1] The same for an entry of a body, whose other entries can make up for it in many ways."""
 
 
