@@ -37,6 +37,8 @@ APPROACH = {"tol": 1e-6, "mu_init": 1e-4, "acceptable_tol": 100.0, "acceptable_i
 """[1] Of IPOPT's first iterations: it stops after these few wherever it is near the recording."""
 OPTIONS = {"tol": 1e-10, "mu_init": 1e-7, "acceptable_tol": 1e-7, "acceptable_iter": 5}
 """[1] Of IPOPT; the start is close to the optimum, so the barrier begins low."""
+NEAR = {"mu_init": 1e-9}
+"""[1] The same where bodies are unknown, whose coordinates must not be pushed along what no recording determines."""
 
 
 def transcribe(
@@ -116,7 +118,7 @@ def _solve(assembly: Assembly, pieces: Pieces) -> tuple[ipopt.Solution, int]:
     for options in (APPROACH, *[OPTIONS] * (1 + REWEIGHTINGS)):
         solution = ipopt.solve(
             "Simultaneous identification", assembly.problem(), x, lower, upper,
-            options=options, derivatives=assembly.derivatives(exact=options is OPTIONS),
+            options={**options, **(NEAR if coordinates.bodies else {})}, derivatives=assembly.derivatives(exact=options is OPTIONS),
         )  # fmt: skip
         x, iterations = solution.x, iterations + solution.iterations
         used, pull = assembly.pull, coordinates.renewed(assembly.pull, assembly.mean_square(x))
