@@ -39,7 +39,8 @@ def identify_motion(
 ) -> Identification:
     """Fit the entries of alpha that `fit` names so that the generated step follows the recordings; see the form's module.
 
-    Where torques are unknown and `settings` say so, `fit` may name nothing. Raises InputError for recordings or names that do not fit, SolverError, with IPOPT's status, for a failed solve.
+    Where torques are unknown and `settings` say so, `fit` may name nothing. Raises InputError for recordings or names
+    that do not fit, SolverError, with IPOPT's status, for a failed solve.
     """
     if not train:
         raise InputError("No recording to fit.")
@@ -50,7 +51,8 @@ def identify_motion(
     recorded = motions(robot, train, form)
     found = FORMS[form](robot, recorded, parameters, progress or (lambda _line: None), settings)
     torques = estimated(robot, train, parameters, found)
-    train = [with_estimate(s, t) if s.unread else s for s, t in zip(train, torques or [None] * len(train), strict=True)]
+    if torques:
+        train = [with_estimate(s, t) if s.unread else s for s, t in zip(train, torques, strict=True)]
     return result_of(robot, train, validate, parameters, found, selection.notes, torques)
 
 

@@ -20,8 +20,8 @@ from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, n
 from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
 from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.forms import identify_motion
 from diffpbd.runtime.solve.bodies import PRIOR
+from diffpbd.runtime.solve.forms import identify_motion
 from diffpbd.runtime.solve.identify import LOSSES, identify
 from diffpbd.runtime.solve.result import COMBINATION, Errors, Identification
 from diffpbd.runtime.solve.torques import unknown_torques, write_torques
@@ -59,7 +59,7 @@ class _ManyValidationLogs(click.Command):
 @click.option("--form", type=click.Choice(["torque", "shooting", "simultaneous"]), default="torque", help="The formulation.")
 @click.option("--continuity", is_flag=True, help="Shooting: each window begins where the one before ended.")
 @click.option(
-    "--unknown-torque", metavar="JOINTS", help="Simultaneous: joints, or all, with unknown torque; the others' is known exactly."
+    "--unknown-torque", metavar="JOINTS", help="Simultaneous: joints, or all, with unknown torque; others have theirs exactly."
 )
 @click.option(
     "--torque-sigma", metavar="S", help="How far their readings are off [N·m or N], a number or JOINT=S,…; without: unused."
@@ -165,10 +165,10 @@ def _settings(
 ) -> Settings:
     """What the forms along trajectories are told; combinations that mean nothing are refused."""
     given = {"--continuity": continuity, "--unknown-torque": unknown is not None, "--torques-out": torques_out is not None}
-    wrong = [name for name, there in given.items() if there and form != ("shooting" if name == "--continuity" else "simultaneous")]
-    if wrong:
-        needed = "shooting" if wrong[0] == "--continuity" else "simultaneous"
-        raise InputError(f"{wrong[0]} is an option of --form {needed}, found --form {form}.")
+    for name, there in given.items():
+        needed = "shooting" if name == "--continuity" else "simultaneous"
+        if there and form != needed:
+            raise InputError(f"{name} is an option of --form {needed}, found --form {form}.")
     if sigma is not None and unknown is None:
         raise InputError("--torque-sigma: expected --unknown-torque beside it, which says whose torque is unknown.")
     if fit is None and unknown is None:

@@ -31,7 +31,8 @@ def information_along(
     torque: FloatArray,
 ) -> FloatArray:
     """Information (m, m) about the parameters from one recording with the states and true torques of `path` (steps + 1, n;
-    steps + 1, n; steps, n); `torque` (n,) is the deviation of readings, zero where they are exact, infinite where there are none."""
+    steps + 1, n; steps, n); `torque` (n,) is the deviation of readings, zero where they are exact, infinite where there are
+    none."""
     P, PD, U = path
     n, m = robot.n, len(theta)
     J = robot.jac_joint_step(P[:-1], PD[:-1], U, h, parameters.alpha(theta))

@@ -27,10 +27,11 @@ class Pieces:
     step:  w = (θ, xi, u, xi_next, impulse, impulse_next), given (h, reading, recorded p) → rows (12 n) [N, N·m], part of
            the objective (½ the square of the torque's deviation); u has the joints whose torques are unknown
     state: w = (θ, xi), given (recorded p, pd) → rows (11 n), part of the objective (½ the square of weighted deviations)
-    own:   w = θ, given the weight of the prior → rows that are zero where entries of bodies have their given values, part of the
-           objective (the prior, and what keeps undetermined directions at the start)
-    θ are the unknowns of the parameters (`Coordinates`), scaled, everything else in SI units. `step_hessian` and `state_hessian` take (w, given, multipliers, weight of the
-    objective) and give the upper triangle; the Jacobians are of the rows, the gradients of the objective.
+    own:   w = θ, given the weight of the prior → rows that are zero where entries of bodies have their given values, part of
+           the objective (the prior, and what keeps undetermined directions at the start)
+    θ are the unknowns of the parameters (`Coordinates`), scaled, everything else in SI units. The Hessians take (w, given,
+    multipliers, weight of the objective) and give the upper triangle; the Jacobians are of the rows, the gradients of the
+    objective.
     """
 
     def __init__(

@@ -76,11 +76,11 @@ def transcribe(
     x = solution.x[: pieces.m] * scale
     theta = coordinates.entries(x)
     paths = assembly.paths(solution.x)
-    information = sum(
+    known = sum(
         information_along(robot, parameters, theta, path, motion.h, torque) for path, motion in zip(paths, motions, strict=True)
     )
     return conclude(
-        coordinates, x, np.asarray(information), assembly.mean_square(solution.x), assembly.residuals, assembly.pull,
+        coordinates, x, np.asarray(known), assembly.mean_square(solution.x), assembly.residuals, assembly.pull,
         solution.status, iterations, paths=paths,
     )  # fmt: skip
 
@@ -116,10 +116,10 @@ def _solve(assembly: Assembly, pieces: Pieces) -> tuple[ipopt.Solution, int]:
     lower[: pieces.m], upper[: pieces.m] = coordinates.lower / pieces.scale, coordinates.upper / pieces.scale
     iterations = 0
     for options in (APPROACH, *[OPTIONS] * (1 + REWEIGHTINGS)):
-        solution = ipopt.solve(
-            "Simultaneous identification", assembly.problem(), x, lower, upper,
-            options={**options, **(NEAR if coordinates.bodies else {})}, derivatives=assembly.derivatives(exact=options is OPTIONS),
-        )  # fmt: skip
+        derivatives = assembly.derivatives(exact=options is OPTIONS)
+        chosen = {**options, **(NEAR if coordinates.bodies else {})}
+        what, problem = "Simultaneous identification", assembly.problem()
+        solution = ipopt.solve(what, problem, x, lower, upper, options=chosen, derivatives=derivatives)
         x, iterations = solution.x, iterations + solution.iterations
         used, pull = assembly.pull, coordinates.renewed(assembly.pull, assembly.mean_square(x))
         if options is OPTIONS and coordinates.same(pull, used):

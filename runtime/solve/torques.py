@@ -38,8 +38,8 @@ def unknown_torques(robot: Robot, joints: str, sigma: str | None) -> dict[str, f
     names = list(robot.joints) if joints.strip() == ALL else [name.strip() for name in joints.split(",") if name.strip()]
     strange = [name for name in names if name not in robot.joints]
     if strange or not names:
-        found = f"found {listing(strange)}. {hint(strange[0], robot.joints)}" if strange else "found none."
-        raise InputError(f"--unknown-torque: expected `{ALL}` or joints of {robot.name}, {found}")
+        said = f"found {listing(strange)}. {hint(strange[0], robot.joints)}" if strange else "found none."
+        raise InputError(f"--unknown-torque: expected `{ALL}` or joints of {robot.name}, {said}")
     found = dict.fromkeys(names, np.inf)
     for part in (sigma or "").split(","):
         name, equals, text = (word.strip() for word in part.rpartition("="))
@@ -106,10 +106,8 @@ def estimated(robot: Robot, train: Sequence[Samples], parameters: Parameters, fo
     return result
 
 
-def with_estimate(samples: Samples, torques: Torques | None) -> Samples:
+def with_estimate(samples: Samples, torques: Torques) -> Samples:
     """A recording without torques, with the estimated ones in their place; the last acts at the last two samples."""
-    if torques is None:
-        return samples
     tau = np.array(samples.tau)
     samples.trimmed(tau)[:] = np.vstack([torques.reading, torques.reading[-1:]])
     note = "it has no torques: errors of torque are those of the estimated ones"

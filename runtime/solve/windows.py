@@ -179,10 +179,11 @@ def _groups(motions: Sequence[Motion], window: float) -> tuple[list[_Group], lis
         for a, b in zip(edges, edges[1:], strict=False):
             key = (motion.h, int(b - a))
             own = pieces.setdefault(key, [])
-            begins.setdefault(key, []).append(a == 0)
+            begins.setdefault(key, []).append(bool(a == 0))
             runs[-1].append((key, len(own)))
             own.append((motion.q[a : b + 1], motion.dq[a : b + 1], motion.tau[a:b]))
-    groups, first = [], {}
+    groups: list[_Group] = []
+    first: dict[tuple[float, int], int] = {}
     for key, cuts in pieces.items():
         q, dq, tau = (np.stack([cut[k] for cut in cuts]) for k in range(3))
         first[key] = sum(len(group.q) for group in groups)

@@ -92,17 +92,15 @@ def test_prior_by_entries_is_that_by_coordinates(pendulum: Robot) -> None:
 
 
 @pytest.mark.parametrize("fit", [["inertials", "friction.viscous"], ["com.lower", "inertia.lower", "friction.viscous"]])
-@pytest.mark.parametrize("form", ["torque", *sorted(FORMS)])
+@pytest.mark.parametrize("form", sorted(FORMS))
 def test_what_is_identifiable_comes_to_the_truth(pendulum: Robot, log: Log, form: str, fit: list[str]) -> None:
     given = ("mass.lower", "com.upper.z", "inertia.upper.yy")
     start = {name: BODIES[name] for name in given} if "inertials" not in fit else {}
-    result = fitted(form, pendulum, log, fit, start)
+    result = fitted(form, pendulum, log, fit, start)  # for the torque form see test_inertials
     truth = pendulum.alpha.by_name(pendulum.alpha.vector(BODIES))
     lost = {item.name for item in result.lost}
     assert ("com.lower.x" in lost) is ("inertials" in fit)
     assert {"friction.viscous.elbow", "friction.viscous.shoulder"}.isdisjoint(lost)
-    if form == "torque":  # whose accelerations are differences: exact on logs that have them, as test_inertials shows
-        return
     for e in result.estimates:
         if e.name not in lost:
             assert e.value == pytest.approx(truth[e.name], rel=TRUE, abs=TRUE), e.name
@@ -156,11 +154,12 @@ def test_no_body_is_ever_unphysical(pendulum: Robot, form: str, monkeypatch: pyt
 def test_a_strong_prior_holds_the_description(pendulum: Robot, log: Log, form: str) -> None:
     noise = np.random.default_rng(0).normal(size=(2, *log.q.shape))
     noisy = process("run", replace(log, q=log.q + 1e-3 * noise[0], dq=log.dq + 1e-2 * noise[1]), EXACT)
+    friction = {name: value for name, value in BODIES.items() if name.startswith("friction")}
     described = pendulum.alpha.by_name(pendulum.alpha.defaults)
     moved = []
     for weight in (1e-2, 1e8):
         settings = Settings(prior=weight)
-        result = identify_motion(form, pendulum, noisy, ["inertials"], start={"friction.viscous.shoulder": 0.2}, settings=settings)
+        result = identify_motion(form, pendulum, noisy, ["inertials"], start=friction, settings=settings)
         moved.append(abs(result.parameters["com.lower.z"] - described["com.lower.z"]))
     assert moved[1] < 1e-3 < moved[0]
     with pytest.raises(InputError, match="--prior: expected a positive weight"):
@@ -172,7 +171,8 @@ def test_a_payload_is_a_body_too(pendulum: Robot) -> None:
     truth |= {"payload.inertia.xx": 0.002, "payload.inertia.zz": 0.002}
     given = {k: v for k, v in truth.items() if "yy" not in k and "com" not in k}
     runs = process("run", followed(pendulum, truth, 100), EXACT)
-    result = identify_motion("shooting", pendulum, runs, ["payload.com", "payload.inertia"], start={**given, "payload.inertia.yy": 0.001})
+    start = {**given, "payload.inertia.yy": 0.001}
+    result = identify_motion("shooting", pendulum, runs, ["payload.com", "payload.inertia"], start=start)
     for name in ("payload.com.x", "payload.com.z", "payload.inertia.yy"):
         assert result.parameters[name] == pytest.approx(truth[name], rel=TRUE), name
     assert {"payload.com.y", "payload.inertia.xy"} <= {item.name for item in result.lost}

@@ -74,7 +74,8 @@ def test_torques_and_parameters_together(
     """Whatever is determined comes to the truth; readings that are not used have no say."""
     free = [joint for joint, deviation in torques.items() if deviation == FREE]
     runs = samples(spoilt(log, 0) if free else log)
-    result = identify_motion("simultaneous", pendulum, runs, fit, start=KNOWN if free else {}, settings=Settings(torques=torques))
+    start = KNOWN if free else {}
+    result = identify_motion("simultaneous", pendulum, runs, fit, start=start, settings=Settings(torques=torques))
     assert not result.lost
     for name, value in TRUTH.items():
         assert result.parameters[name] == pytest.approx(value, rel=1e-6), name
@@ -185,7 +186,8 @@ def test_the_command(pendulum: Robot, log: Log, applied: np.ndarray, tmp_path: P
         code, text = invoked(run, [*extra, "--torques-out", fails, "--out", tmp_path / "none.json"])
         assert code == 1 and words_ in text, text
     monkeypatch.setitem(ipopt.OPTIONS["ipopt"], "max_iter", 1)
-    code, text = invoked(run, [*words[:-4], "--torques-out", fails, "--out", tmp_path / "none.json", "--report", tmp_path / "none.html"])
+    outputs = ["--torques-out", fails, "--out", tmp_path / "none.json", "--report", tmp_path / "none.html"]
+    code, text = invoked(run, [*words[:-4], *outputs])
     assert code == 1 and "Maximum_Iterations_Exceeded" in text and "nothing was written" in text
     code, text = invoked(run, ["--form", "shooting", "--continuity", "--fit", "friction", "--out", tmp_path / "none.json"])
     assert code == 1 and "Maximum_Iterations_Exceeded" in text
