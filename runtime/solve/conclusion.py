@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.solve.bodies import MOVES, WEAKER
-from diffpbd.runtime.solve.coordinates import Coordinates
+from diffpbd.runtime.solve.coordinates import QUIET, Coordinates
 from diffpbd.runtime.solve.result import Lost
 from diffpbd.runtime.solve.trajectory import UNSEEN, Found, Path, covariance_of, undetermined_directions
 
@@ -50,7 +50,8 @@ def conclude(
         covariance = moves @ information @ moves
         moved = _inverse(information, weight / WEAKER * curvature) @ slope * weight * (1.0 - 1.0 / WEAKER)
         deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0) * mean_square)
-        for k in np.flatnonzero(~gone & (np.abs(moved) > MOVES * deviations)).tolist():
+        follows = ~gone & (np.abs(moved) > MOVES * deviations) & (mean_square > QUIET)
+        for k in np.flatnonzero(follows).tolist():
             text = (
                 f"it follows the prior: moves by about {abs(moved[k]):.2g} ({abs(moved[k]) / deviations[k]:.1f} standard "
                 f"deviations) when that is {WEAKER:g} times weaker"
