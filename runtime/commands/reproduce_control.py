@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.commands.locate import GENERATED, files_in, open_robot, robot_files, table_beside
-from diffpbd.runtime.commands.numbers import AMOUNT, AMOUNT, DURATION, RATE, SPEED, Real
+from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, RATE, SPEED, Real
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot

@@ -120,6 +120,8 @@ class Samples:
     rate: float
     processing: Processing
     notes: tuple[str, ...] = ()
+    unread: bool = False
+    """Whether the recording has no torques; `tau` is zero then."""
 
     def __len__(self) -> int:
         return len(self.time) - 2 * self._cut
@@ -210,6 +212,7 @@ def _samples(
 ) -> Samples:
     time, q = log.time[span], log.q[span]
     dq, ddq, tau = (None if values is None else values[span] for values in (log.dq, log.ddq, log.tau))
+    unread = tau is None
     tau = np.zeros_like(q) if tau is None else tau
     worst = float(np.abs(np.diff(time) * rate - 1.0).max())
     if worst > JITTER:
@@ -241,7 +244,7 @@ def _samples(
         if not np.isfinite(values).all():
             raise InputError(f"{name}: its {quantity} is not finite; look at its samples and steps of time.")
     return Samples(
-        name, log.joints, time, smooth_q, smooth_dq, acceleration, smooth_tau, rate, processing, tuple(notes)
+        name, log.joints, time, smooth_q, smooth_dq, acceleration, smooth_tau, rate, processing, tuple(notes), unread
     )
 
 

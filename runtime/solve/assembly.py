@@ -50,24 +50,25 @@ class Assembly:
         )
         self.given_state = np.vstack([np.hstack([motion.q, motion.dq]) for motion in motions])
         self.step_rows, self.state_rows = pieces.step.size1_out(0), pieces.state.size1_out(0)
-        self.rows = len(self.at_step) * self.step_rows + len(self.at_state) * self.state_rows
-        self.residuals = self.given_state.size + (len(self.at_step) * n if free else 0)
-        self.origin = pieces.parameters.start / pieces.scale
-        self.keep = pieces.undetermined @ pieces.undetermined.T
+        self.motion_rows = len(self.at_step) * self.step_rows + len(self.at_state) * self.state_rows
+        self.rows = self.motion_rows + pieces.own.size1_out(0)
+        self.residuals = self.given_state.size + len(self.at_step) * len(pieces.weighed)
+        self.pull = 0.0
+        """Weight of the prior."""
         self._patterns()
 
     def start(self) -> FloatArray:
         """States from the recorded positions and rates, readings for torques, the impulses that balance momenta best."""
         pieces, robot = self.pieces, self.pieces.robot
-        theta = pieces.parameters.start
+        theta = pieces.coordinates.entries(pieces.start)
         alpha = pieces.parameters.alpha(theta)
         x = np.zeros(self.unknowns)
-        x[: pieces.m] = self.origin
+        x[: pieces.m] = pieces.start / pieces.scale
         states = np.asarray(robot.fk(self.given_state[:, : pieces.n], self.given_state[:, pieces.n :], alpha))
         x[self.at_state[:, pieces.m :]] = states
         at = np.cumsum(pieces.sizes)
-        if pieces.torque is not None:
-            x[self.at_step[:, at[1] : at[2]]] = pieces.parameters.torque(self.given_step[:, 1 : 1 + pieces.n], theta)
+        readings = pieces.parameters.torque(self.given_step[:, 1 : 1 + pieces.n], theta)
+        x[self.at_step[:, at[1] : at[2]]] = readings[:, pieces.free]
         impulses = slice(at[3], at[5])
         rows = np.array(pieces.step.map(len(self.at_step))(x[self.at_step].T, self.given_step.T)[0]).T
         dense = pieces.step_jacobian
@@ -89,6 +90,9 @@ class Assembly:
             r, c = (np.array(v) for v in f.sparsity_out(0).get_triplet())
             rows.append((base[:, None] + r).ravel())
             columns.append(at[:, c].ravel())
+        r, c = (np.array(v, dtype=np.intp) for v in pieces.own_jacobian.sparsity_out(0).get_triplet())
+        rows.append(self.motion_rows + r)
+        columns.append(c)
         self.jacobian_pattern = _scatter(np.concatenate(rows), np.concatenate(columns), (self.rows, self.unknowns))
         rows, columns = [], []
         for f, at in ((pieces.step_hessian, self.at_step), (pieces.state_hessian, self.at_state)):
@@ -96,9 +100,9 @@ class Assembly:
             first, second = at[:, r].ravel(), at[:, c].ravel()
             rows.append(np.minimum(first, second))
             columns.append(np.maximum(first, second))
-        upper = np.triu_indices(pieces.m)
-        rows.append(upper[0])
-        columns.append(upper[1])
+        r, c = (np.array(v, dtype=np.intp) for v in pieces.own_hessian.sparsity_out(0).get_triplet())
+        rows.append(r)
+        columns.append(c)
         self.hessian_pattern = _scatter(np.concatenate(rows), np.concatenate(columns), (self.unknowns, self.unknowns))
 
     def _local(self, x: Any) -> tuple[Any, Any]:
@@ -119,10 +123,9 @@ class Assembly:
         w_step, w_state = self._local(x)
         rows_step, part_step = step(w_step, self.given_step.T)
         rows_state, part_state = state(w_state, self.given_state.T)
-        away = x[: self.pieces.m] - self.origin
-        value = (casadi.sum2(part_step) + casadi.sum2(part_state)) / self.residuals
-        value += casadi.dot(away, casadi.mtimes(casadi.DM(self.keep), away)) / 2
-        return {"x": x, "f": value, "g": casadi.vertcat(casadi.vec(rows_step), casadi.vec(rows_state))}
+        rows_own, part_own = self.pieces.own(x[: self.pieces.m], self.pull)
+        value = (casadi.sum2(part_step) + casadi.sum2(part_state)) / self.residuals + part_own
+        return {"x": x, "f": value, "g": casadi.vertcat(casadi.vec(rows_step), casadi.vec(rows_state), rows_own)}
 
     def derivatives(self, *, exact: bool = True) -> dict[str, Any]:
         """`grad_f`, `jac_g`, `hess_lag` as nlpsol takes them; not `exact`: curvature of the objective alone (Gauss-Newton)."""
@@ -139,22 +142,26 @@ class Assembly:
             (np.full(where.size, 1.0 / self.residuals), (where, np.arange(where.size))), (self.unknowns, where.size)
         )
         gradient = casadi.mtimes(_dm(gather), values)
-        away = casadi.mtimes(casadi.DM(self.keep), x[: self.pieces.m] - self.origin)
-        gradient += casadi.vertcat(away, casadi.MX.zeros(self.unknowns - self.pieces.m, 1))
+        theta, pieces = x[: self.pieces.m], self.pieces
+        by_theta = pieces.own_gradient(theta, self.pull)
+        gradient += casadi.vertcat(by_theta, casadi.MX.zeros(self.unknowns - pieces.m, 1))
         step, state = self._mapped("jacobian")
-        entries = casadi.vertcat(_nonzeros(step(w_step, given[0])), _nonzeros(state(w_state, given[1])))
+        entries = casadi.vertcat(
+            _nonzeros(step(w_step, given[0])),
+            _nonzeros(state(w_state, given[1])),
+            _nonzeros(pieces.own_jacobian(theta, self.pull)),
+        )
         jacobian = self.jacobian_pattern.matrix(entries)
         split = len(self.at_step) * self.step_rows
         pull = lam_g if exact else casadi.MX.zeros(self.rows, 1)
         lam_step = casadi.reshape(pull[:split], self.step_rows, len(self.at_step))
-        lam_state = casadi.reshape(pull[split:], self.state_rows, len(self.at_state))
+        lam_state = casadi.reshape(pull[split : self.motion_rows], self.state_rows, len(self.at_state))
         step, state = self._mapped("hessian")
         weight = lam_f / self.residuals
-        upper = np.triu_indices(self.pieces.m)
         entries = casadi.vertcat(
             _nonzeros(step(w_step, given[0], lam_step, weight)),
             _nonzeros(state(w_state, given[1], lam_state, weight)),
-            lam_f * casadi.DM(self.keep[upper]),
+            _nonzeros(pieces.own_hessian(theta, self.pull, pull[self.motion_rows :], lam_f)),
         )
         hessian = self.hessian_pattern.matrix(entries)
         return {
@@ -166,21 +173,19 @@ class Assembly:
         }
 
     def mean_square(self, x: FloatArray) -> float:
-        """Mean square of all weighted deviations."""
+        """Mean square of all weighted deviations, without the prior."""
         f = casadi.Function("f", *_in_out(self.problem()))(x)[0]
-        return 2.0 * float(f)
+        return 2.0 * float(f - self.pieces.own(x[: self.pieces.m], self.pull)[1])
 
     def paths(self, x: FloatArray) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
         """Of every recording: joint positions and rates of the states, and true torques."""
         pieces, robot = self.pieces, self.pieces.robot
-        theta = x[: pieces.m] * pieces.scale
+        theta = pieces.coordinates.entries(x[: pieces.m] * pieces.scale)
         states = x[self.at_state[:, pieces.m :]]
         p, pd = robot.joint_state(states, pieces.parameters.alpha(theta), self.given_state[:, : pieces.n])
         at = np.cumsum(pieces.sizes)
-        if pieces.torque is None:
-            u = pieces.parameters.torque(self.given_step[:, 1 : 1 + pieces.n], theta)
-        else:
-            u = x[self.at_step[:, at[1] : at[2]]]
+        u = pieces.parameters.torque(self.given_step[:, 1 : 1 + pieces.n], theta)
+        u[:, pieces.free] = x[self.at_step[:, at[1] : at[2]]]
         found, first, step = [], 0, 0
         for motion in self.motions:
             nodes, steps = slice(first, first + motion.steps + 1), slice(step, step + motion.steps)
@@ -213,7 +218,7 @@ def _dm(matrix: Any) -> Any:
 
 def _nonzeros(mapped: Any) -> Any:
     """Nonzeros of a mapped piece, one call after the other."""
-    return mapped.nz[:]
+    return casadi.reshape(mapped.nz[:], mapped.nnz(), 1)
 
 
 def _in_out(problem: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:

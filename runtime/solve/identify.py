@@ -14,6 +14,7 @@ from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.parameters import ParameterValues
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import offsets, statistics
+from diffpbd.runtime.solve.bodies import MOVES, PRIOR, WEAKER, check_prior
 from diffpbd.runtime.solve.cross_validation import leave_one_out
 from diffpbd.runtime.solve.fitting import COARSELY, fit_rounds
 from diffpbd.runtime.solve.lever_springs import levers
@@ -22,25 +23,14 @@ from diffpbd.runtime.solve.problem import Problem
 from diffpbd.runtime.solve.result import Errors, Estimate, Identification, Lost
 from diffpbd.runtime.solve.selection import select
 from diffpbd.runtime.solve.starts import End, compare, ends
-from diffpbd.runtime.solve.unknowns import Body, Unknowns
+from diffpbd.runtime.solve.unknowns import Unknowns
 from diffpbd.runtime.solve.workers import Map, one_by_one
 
-__all__ = ["LOSSES", "PRIOR", "identify"]
+__all__ = ["LOSSES", "identify"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 LOSSES = ("squares", "huber")
-PRIORS = (1e-9, 1e6)
-"""[1] Weights of the prior beyond these leave nothing of it, or of the recordings."""
-PRIOR = 1e-2
-"""[1] Weight of a body's divergence from its description, against half the weighted mean square residual of each joint."""
-WEAKER = 100.0
-"""[1] The prior is weakened by this factor to see what moves with it."""
-MOVES = 3.0
-"""[1] Standard deviations that a parameter may move by with the weaker prior before it counts as not identifiable."""
-SINGULAR = 1e-2
-"""[1] Smallest eigenvalue of a body's pseudo-inertia, in units of the description's, below which it is said to be close to
-its physical limit: a hundredth of the description's extent in some direction."""
 
 
 @contextmanager
@@ -77,8 +67,7 @@ def identify(
     workers. Raises InputError for recordings or names that do not
     fit, SolverError for a failed solve.
     """
-    if not PRIORS[0] <= prior <= PRIORS[1]:  # NaN too
-        raise InputError(f"--prior: expected a weight from {PRIORS[0]:g} to {PRIORS[1]:g}, found {prior:g}.")
+    check_prior(prior)
     if not train:
         raise InputError("No recording to fit.")
     if "torque_terms" not in robot.functions:
@@ -109,11 +98,11 @@ def identify(
     bounds = statistics.on_bounds(problem, x)
     for k, side in bounds.items():
         x[k] = unknowns.lower[k] if side == "lower" else unknowns.upper[k]
-    limited = [body for body in unknowns.bodies if body.least_eigenvalue(x) < SINGULAR]
+    limited = [body for body in unknowns.bodies if body.limited(x)]
     found = statistics.evaluate(problem, x, bounds, fitted.designs, limited)
     moving = _moving(problem, x, found, WEAKER) if unknowns.bodies and fitted.noisy else []
     notes = [*selection.notes, *fitted.notes, *(f"{s.name}: {note}" for s in (*train, *validate) for note in s.notes)]
-    notes += [_limit(body, x) for body in limited]
+    notes += [body.limit(x) for body in limited]
     if tried:
         notes += compare(tried, found.deviations)
     phi = unknowns.phi_at(x)
@@ -161,14 +150,6 @@ def _moving(problem: Problem, x: FloatArray, found: statistics.Statistics, facto
             )
             lost.append(Lost(name, text))
     return lost
-
-
-def _limit(body: Body, x: FloatArray) -> str:
-    return (
-        f"The pseudo-inertia of {body.name} is close to its physical limit (smallest eigenvalue "
-        f"{body.least_eigenvalue(x):.2g} of the reference's): the constraint is active and decides values that the recordings "
-        "leave open; their standard deviations are those without it."
-    )
 
 
 def _estimates(

@@ -19,13 +19,16 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
 from diffpbd.runtime.live import Parts, duration, live_line
 from diffpbd.runtime.logs.csv import read_column_map
-from diffpbd.runtime.logs.processing import Processing, Samples, names_of, process
+from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of, process
 from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
 from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.bodies import PRIOR
 from diffpbd.runtime.solve.forms import identify_motion
-from diffpbd.runtime.solve.identify import LOSSES, PRIOR, identify
+from diffpbd.runtime.solve.identify import LOSSES, identify
 from diffpbd.runtime.solve.result import COMBINATION, Identification
+from diffpbd.runtime.solve.torques import unknown_torques, write_torques
+from diffpbd.runtime.solve.trajectory import Settings
 from diffpbd.runtime.solve.workers import Map, one_by_one, workers
 
 __all__ = ["command", "read_recordings", "summary"]
@@ -54,10 +57,18 @@ class _ManyValidationLogs(click.Command):
 @click.command("identify", cls=_ManyValidationLogs)
 @click.argument("robot")
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option("--fit", required=True, metavar="LIST", help="Such as friction,spring; see below.")
+@click.option("--fit", metavar="LIST", help="Such as friction,spring; see below.")
 @click.option("--fix", multiple=True, metavar="NAME=VALUE", help="Hold an entry of alpha, though --fit names it; repeatable.")
 @click.option("--validate", multiple=True, metavar="LOG...", help="Logs to test on, up to the next option.")
 @click.option("--form", type=click.Choice(["torque", "shooting", "simultaneous"]), default="torque", help="The formulation.")
+@click.option("--continuity", is_flag=True, help="Shooting: each window begins where the one before ended.")
+@click.option(
+    "--unknown-torque", metavar="JOINTS", help="Simultaneous: joints, or all, with unknown torque; others have theirs exactly."
+)
+@click.option(
+    "--torque-sigma", metavar="S", help="How far their readings are off [N·m or N], a number or JOINT=S,…; without: unused."
+)
+@click.option("--torques-out", metavar="FILE", help="Simultaneous: writes the estimated torques, CSV or NPZ by its ending.")
 @click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of logs without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none.")
 @click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering.")
@@ -79,10 +90,14 @@ class _ManyValidationLogs(click.Command):
 def command(
     robot: str,
     logs: tuple[str, ...],
-    fit: str,
+    fit: str | None,
     fix: tuple[str, ...],
     validate: tuple[str, ...],
     form: str,
+    continuity: bool,
+    unknown_torque: str | None,
+    torque_sigma: str | None,
+    torques_out: str | None,
     rate: float | None,
     cutoff: float,
     trim: float,
@@ -111,7 +126,7 @@ def command(
     begin = time.perf_counter()
     read = [("LOG", path) for path in logs] + [("--validate", path) for path in validate]
     distinct(
-        [("--out", out), ("--report", report), ("--plot", plot)],
+        [("--out", out), ("--report", report), ("--torques-out", torques_out), ("--plot", plot)],
         [*read, ("--map", column_map), ("--params", params), *robot_files(robot)],
     )
     loaded = open_robot(robot)
@@ -120,20 +135,23 @@ def command(
         raise InputError(f"--split: expected a share between 0 and 1, found {split:g}.")
     if leave_one_out and form != "torque":
         raise InputError(f"--leave-one-out belongs to --form torque; with --form {form} use --validate or --split.")
+    settings = _settings(loaded, form, fit, prior, continuity, unknown_torque, torque_sigma, torques_out)
+    names = fit.split(",") if fit is not None else []
     fixed = _fixed(fix)
     start = loaded.alpha.by_name(loaded.alpha.vector(fixed, base=loaded.alpha.vector(params))) if fixed else params
     columns = read_column_map(column_map) if column_map is not None else {}
     reading = Reading(rate, columns, torque, topic)
     with workers(jobs, scheduler) as spread, progress() as say:
-        train, rest = read_recordings(loaded, logs, reading, processing, split=split, spread=spread)
+        bare = settings.torques is not None
+        train, rest = read_recordings(loaded, logs, reading, processing, split=split, spread=spread, bare=bare)
         held = rest + read_recordings(loaded, validate, reading, processing, spread=spread)[0]
         common: dict[str, Any] = {"fixed": fixed, "validate": held, "start": start, "progress": say}
         options: dict[str, Any] = {"prior": prior, "loss": loss, "starts": starts, "spread": spread}
         if form == "torque":
             options["cross_validate"] = leave_one_out
-            result = identify(loaded, train, fit.split(","), **common, **options)
+            result = identify(loaded, train, names, **common, **options)
         else:
-            result = identify_motion(form, loaded, train, fit.split(","), **common)
+            result = identify_motion(form, loaded, train, names, settings=settings, **common)
     contents = [
         (path, make(result))
         for path, make in ((out, Identification.to_json), (report, page))
@@ -143,8 +161,10 @@ def command(
         _draw(plot, loaded, result)
     for path, content in contents:
         write_atomic(path, content)
+    if torques_out is not None:
+        write_torques(torques_out, result.joints, result.torques)
     click.echo(summary(result))
-    written = " and ".join(path for path in (out, report, plot) if path is not None)
+    written = " and ".join(path for path in (out, report, torques_out, plot) if path is not None)
     click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {written}." if written else ""))
 
 
@@ -169,6 +189,29 @@ def _fixed(words: Sequence[str]) -> dict[str, float]:
     return found
 
 
+def _settings(
+    robot: Robot,
+    form: str,
+    fit: str | None,
+    prior: float,
+    continuity: bool,
+    unknown: str | None,
+    sigma: str | None,
+    torques_out: str | None,
+) -> Settings:
+    """What the forms along trajectories are told; combinations that mean nothing are refused."""
+    given = {"--continuity": continuity, "--unknown-torque": unknown is not None, "--torques-out": torques_out is not None}
+    for name, there in given.items():
+        needed = "shooting" if name == "--continuity" else "simultaneous"
+        if there and form != needed:
+            raise InputError(f"{name} is an option of --form {needed}, found --form {form}.")
+    if sigma is not None and unknown is None:
+        raise InputError("--torque-sigma: expected --unknown-torque beside it, which says whose torque is unknown.")
+    if fit is None and unknown is None:
+        raise InputError("--fit: expected what to fit, for example --fit friction,spring; only --unknown-torque goes without.")
+    return Settings(prior, continuity, None if unknown is None else unknown_torques(robot, unknown, sigma))
+
+
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
     """A line that changes on a terminal, plain lines elsewhere."""
@@ -189,6 +232,7 @@ class _Task:
     reading: Reading
     processing: Processing
     split: float | None
+    bare: bool
 
 
 def read_recordings(
@@ -199,10 +243,14 @@ def read_recordings(
     *,
     split: float | None = None,
     spread: Map = one_by_one,
+    bare: bool = False,
 ) -> tuple[list[Samples], list[Samples]]:
-    """Logs of the robot's joints as samples; with `split` the first share of each, and the rest; a fault names the file."""
+    """Logs of the robot's joints as samples; with `split` the first share of each, and the rest; a fault names the file.
+
+    With `bare` a log may have no torques.
+    """
     names = names_of(list(paths))
-    tasks = [_Task(n, str(p), robot.joints, reading, processing, split) for n, p in zip(names, paths, strict=True)]
+    tasks = [_Task(n, str(p), robot.joints, reading, processing, split, bare) for n, p in zip(names, paths, strict=True)]
     first: list[Samples] = []
     second: list[Samples] = []
     for early, late in spread(_read, tasks):
@@ -214,16 +262,17 @@ def read_recordings(
 def _read(task: _Task) -> tuple[list[Samples], list[Samples]]:
     recording = read_recording(task.path, task.joints, task.reading)
     if task.split is None:
-        return _process(task.name, recording, task.processing), []
+        return _process(task.name, recording, task), []
     early, late = recording.split(task.split)
     return (
-        _process(f"{task.name} to {early.time[-1]:.6g} s", early, task.processing),
-        _process(f"{task.name} from {late.time[0]:.6g} s", late, task.processing),
+        _process(f"{task.name} to {early.time[-1]:.6g} s", early, task),
+        _process(f"{task.name} from {late.time[0]:.6g} s", late, task),
     )
 
 
-def _process(name: str, recording: Recording, processing: Processing) -> list[Samples]:
-    return process(name, recording, processing, breaks=recording.breaks, notes=recording.notes)
+def _process(name: str, recording: Recording, task: _Task) -> list[Samples]:
+    with_or_without = filter_parts if task.bare else process
+    return with_or_without(name, recording, task.processing, breaks=recording.breaks, notes=recording.notes)
 
 
 def summary(result: Identification) -> str:

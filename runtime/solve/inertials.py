@@ -18,7 +18,17 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["COORDINATES", "alpha_of", "curvature", "divergence", "factor", "factor_of", "pseudo_inertia"]
+__all__ = [
+    "COORDINATES",
+    "alpha_of",
+    "curvature",
+    "divergence",
+    "factor",
+    "factor_of",
+    "metric",
+    "moves_of",
+    "pseudo_inertia",
+]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -80,15 +90,37 @@ def divergence(theta: Any) -> Any:
 
 def curvature(J: FloatArray) -> FloatArray:
     """Second derivatives (10, 10) of the divergence by m, m c, I about the link origin at a pseudo-inertia J (4, 4)."""
-    inverse = np.linalg.inv(J)
-    moves = []
-    for k in range(COORDINATES):
-        phi = np.eye(COORDINATES)[k]
-        xx, xy, xz, yy, yz, zz = phi[4:]
-        about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        E = np.zeros((4, 4))
-        E[:3, :3] = 0.5 * np.trace(about_origin) * np.eye(3) - about_origin
-        E[:3, 3] = E[3, :3] = phi[1:4]
-        E[3, 3] = phi[0]
-        moves.append(inverse @ E)
-    return np.array([[float(np.trace(a @ b)) for b in moves] for a in moves])
+    moves = np.zeros((COORDINATES, 4, 4))
+    moves[0, 3, 3] = 1.0
+    for k in range(3):
+        moves[1 + k, k, 3] = moves[1 + k, 3, k] = 1.0
+    moves[4:, :3, :3] = _by_inertia()
+    return metric(J, moves)
+
+
+def metric(J: FloatArray, moves: FloatArray) -> FloatArray:
+    """Second derivatives (k, k) of the divergence along moves (k, 4, 4) of a pseudo-inertia J (4, 4)."""
+    relative = np.linalg.solve(J, moves)
+    return np.asarray(np.einsum("aij,bji->ab", relative, relative), dtype=np.float64)
+
+
+def moves_of(values: FloatArray) -> FloatArray:
+    """Derivatives (10, 4, 4) of the pseudo-inertia by mass, COM and inertia about the COM, which are `values` (10)."""
+    mass, c = float(values[0]), values[1:4]
+    moves = np.zeros((COORDINATES, 4, 4))
+    moves[0] = np.outer([*c, 1.0], [*c, 1.0])
+    for k in range(3):
+        moves[1 + k, k] += mass * np.array([*c, 1.0])
+        moves[1 + k, :, k] += mass * np.array([*c, 1.0])
+    moves[4:, :3, :3] = _by_inertia()
+    return moves
+
+
+def _by_inertia() -> FloatArray:
+    """Derivatives (6, 3, 3) of Σ = ½ tr(I) 1 − I by xx, xy, xz, yy, yz, zz of I."""
+    moves = np.zeros((6, 3, 3))
+    for k, (row, column) in enumerate(((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))):
+        moves[k, row, column] = moves[k, column, row] = -1.0
+        if row == column:
+            moves[k] += 0.5 * np.eye(3)
+    return moves

@@ -28,10 +28,11 @@ def information_along(
     theta: FloatArray,
     path: tuple[FloatArray, FloatArray, FloatArray],
     h: float,
-    torque: FloatArray | None,
+    torque: FloatArray,
 ) -> FloatArray:
     """Information (m, m) about the parameters from one recording with the states and true torques of `path` (steps + 1, n;
-    steps + 1, n; steps, n); `torque` (n,) is the deviation of readings, None where they are exact."""
+    steps + 1, n; steps, n); `torque` (n,) is the deviation of readings, zero where they are exact, infinite where there are
+    none."""
     P, PD, U = path
     n, m = robot.n, len(theta)
     J = robot.jac_joint_step(P[:-1], PD[:-1], U, h, parameters.alpha(theta))
@@ -44,12 +45,12 @@ def information_along(
     for k in np.flatnonzero(parameters.offsets >= 0).tolist():
         G[:, :, k] -= B[:, :, parameters.offsets[k]]
     seen = np.hstack([np.zeros((2 * n, m)), np.diag(np.repeat([1.0 / POSITION, 1.0 / RATE], n))])
-    doubt = np.zeros((0, 0)) if torque is None else np.diag(1.0 / torque)
-    v = len(doubt)
+    unknown = np.flatnonzero(torque > 0.0)
+    B, doubt, v = B[:, :, unknown], np.diag(1.0 / torque[unknown]), len(unknown)
     root = seen
     for a, b, g in zip(A[::-1], B[::-1], G[::-1], strict=True):
         by_state = root[:, m:]
-        ahead = np.hstack([by_state @ b[:, :v], root[:, :m] + by_state @ g, by_state @ a])
+        ahead = np.hstack([by_state @ b, root[:, :m] + by_state @ g, by_state @ a])
         rows = [np.hstack([doubt, np.zeros((v, m + 2 * n))]), ahead, np.hstack([np.zeros((2 * n, v)), seen])]
         root = _forget(np.vstack(rows), v)
     root = _forget(np.hstack([root[:, m:], root[:, :m]]), 2 * n)

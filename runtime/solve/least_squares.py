@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import casadi
@@ -22,12 +22,16 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 class Condensation:
     """Of residuals r with Jacobian J at a point: half the square of r, Jᵀ r and Jᵀ J.
 
-    `curvature` is the whole matrix, or the nonzeros of its upper triangle in the order of a sparsity pattern.
+    `curvature` is the whole matrix, or the nonzeros of its upper triangle in the order of a sparsity pattern; or what gives
+    these for the weight of the objective and the equations' multipliers. `equations` and the nonzeros of their Jacobian are
+    those of a problem that has some.
     """
 
     value: float
     gradient: FloatArray
-    curvature: FloatArray
+    curvature: FloatArray | Callable[[float, FloatArray], FloatArray]
+    equations: FloatArray = field(default_factory=lambda: np.zeros(0))
+    equation_slopes: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     @staticmethod
     def of(residual: FloatArray, jacobian: FloatArray) -> Condensation:
@@ -52,9 +56,11 @@ class _Evaluation:
         value: Callable[[FloatArray], float] | None,
         unknowns: int,
         nonzeros: int,
+        equations: Any,
     ) -> None:
         self._condense, self._value = condense, value
-        self._failed = Condensation(np.nan, np.full(unknowns, np.nan), np.full(nonzeros, np.nan))
+        rows, entries = (np.full(count, np.nan) for count in (equations.size1(), equations.nnz()))
+        self._failed = Condensation(np.nan, np.full(unknowns, np.nan), np.full(nonzeros, np.nan), rows, entries)
         self._x: FloatArray | None = None
         self._found = self._failed
         self.history: list[float] = []
@@ -124,20 +130,25 @@ def minimise(
     options: Mapping[str, Any] | None = None,
     sparsity: Any = None,
     value: Callable[[FloatArray], float] | None = None,
+    equations: Any = None,
 ) -> Fit:
     """Half the square of residuals, least within bounds; unknowns and objective should be of order one.
 
-    `sparsity` (casadi, upper triangle) is that of the curvature, dense without; `value` is the objective alone. Raises
-    SolverError with IPOPT's status if it does not succeed.
+    `sparsity` (casadi, upper triangle) is that of the curvature, dense without; `value` is the objective alone. `equations`
+    is the sparsity of the Jacobian of what has to be zero. Raises SolverError with IPOPT's status if it does not succeed.
     """
     n = len(start)
     pattern = casadi.Sparsity.upper(n) if sparsity is None else sparsity
-    evaluation = _Evaluation(condense, value, n, pattern.nnz())
+    slopes = casadi.Sparsity(0, n) if equations is None else equations
+    rows = slopes.size1()
+    evaluation = _Evaluation(condense, value, n, pattern.nnz(), slopes)
     one, column = casadi.Sparsity.dense(1, 1), casadi.Sparsity.dense(n, 1)
     point = {"x": (n, 1), "p": (0, 1)}
 
-    def curvature(x: Any, _p: Any, weight: Any, *_: Any) -> list[Any]:
+    def curvature(x: Any, _p: Any, weight: Any, multipliers: Any) -> list[Any]:
         found = evaluation(x).curvature
+        if callable(found):
+            return [casadi.DM(pattern, found(float(weight), np.array(multipliers, dtype=np.float64).reshape(-1)))]
         if found.ndim == 1:
             return [casadi.DM(pattern, float(weight) * found)]
         return [casadi.project(casadi.DM(float(weight) * found), pattern)]
@@ -147,9 +158,18 @@ def minimise(
         "gradient", point, {"f": one, "g": column}, lambda x, _p: [evaluation(x).value, evaluation(x).gradient]
     )
     hessian = _Callback(
-        "hessian", {**point, "lam_f": (1, 1), "lam_g": (0, 1)}, {"triu_hess_gamma_x_x": pattern}, curvature
+        "hessian", {**point, "lam_f": (1, 1), "lam_g": (rows, 1)}, {"triu_hess_gamma_x_x": pattern}, curvature
     )
     x = casadi.MX.sym("x", n)
+    problem = {"x": x, "f": objective(x)}
     derivatives = {"grad_f": gradient, "hess_lag": hessian, "no_nlp_grad": True, "show_eval_warnings": False}
-    solution = ipopt.solve(what, {"x": x, "f": objective(x)}, start, lower, upper, options=options, derivatives=derivatives)
+    if rows:
+        left = casadi.Sparsity.dense(rows, 1)
+        equal = _Callback("equal", {"x": (n, 1)}, {"g": left}, lambda x: [evaluation(x).equations])
+        derivatives["jac_g"] = _Callback(
+            "jacobian", point, {"g": left, "jac_g_x": slopes},
+            lambda x, _p: [evaluation(x).equations, casadi.DM(slopes, evaluation(x).equation_slopes)],
+        )  # fmt: skip
+        problem["g"] = equal(x)
+    solution = ipopt.solve(what, problem, start, lower, upper, options=options, derivatives=derivatives)
     return Fit(solution, tuple(evaluation.history))

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.trajectory import POSITION, RATE, Parameters
+from diffpbd.runtime.solve.coordinates import Coordinates
+from diffpbd.runtime.solve.trajectory import POSITION, RATE
 
 __all__ = ["Pieces"]
 
@@ -24,28 +25,48 @@ class Pieces:
     """Functions of local unknowns w, each with what it is given besides.
 
     step:  w = (θ, xi, u, xi_next, impulse, impulse_next), given (h, reading, recorded p) → rows (12 n) [N, N·m], part of
-           the objective (½ the square of the torque's deviation; zero where torques are known and u is left out of w)
+           the objective (½ the square of the torque's deviation); u has the joints whose torques are unknown
     state: w = (θ, xi), given (recorded p, pd) → rows (11 n), part of the objective (½ the square of weighted deviations)
-    θ is scaled, everything else in SI units. `step_hessian` and `state_hessian` take (w, given, multipliers, weight of the
-    objective) and give the upper triangle; the Jacobians are of the rows, the gradients of the objective.
+    own:   w = θ, given the weight of the prior → rows that are zero where entries of bodies have their given values, part of
+           the objective (the prior, and what keeps undetermined directions at the start)
+    θ are the unknowns of the parameters (`Coordinates`), scaled, everything else in SI units. The Hessians take (w, given,
+    multipliers, weight of the objective) and give the upper triangle; the Jacobians are of the rows, the gradients of the
+    objective.
     """
 
     def __init__(
-        self, robot: Robot, parameters: Parameters, scale: FloatArray, undetermined: FloatArray, torque: FloatArray | None
+        self,
+        robot: Robot,
+        coordinates: Coordinates,
+        start: FloatArray,
+        scale: FloatArray,
+        undetermined: FloatArray,
+        torque: FloatArray,
     ) -> None:
-        self.robot, self.parameters, self.scale, self.torque = robot, parameters, scale, torque
-        self.n, self.m = robot.n, len(parameters.names)
+        """`torque` (n,) are the deviations of the readings: zero where the torque is known, infinite where it has none."""
+        self.robot, self.coordinates, self.parameters = robot, coordinates, coordinates.parameters
+        self.start, self.scale, self.torque = start, scale, torque
+        self.n, self.m = robot.n, coordinates.size
         self.undetermined = undetermined
-        self.sizes = (self.m, STATE * self.n, self.n if torque is not None else 0, STATE * self.n, ROWS * self.n, ROWS * self.n)
+        self.free = np.flatnonzero(torque > 0.0)
+        self.weighed = np.flatnonzero((torque > 0.0) & np.isfinite(torque))
+        self.sizes = (self.m, STATE * self.n, len(self.free), STATE * self.n, ROWS * self.n, ROWS * self.n)
         self._step()
         self._state()
+        self._own()
 
     def alpha(self, theta: Any) -> Any:
         """alpha (SX) of scaled unknowns."""
-        values = casadi.SX(casadi.DM(self.parameters.base))
-        for k, position in enumerate(self.parameters.positions):
-            values[int(position)] = theta[k] * self.scale[k]
-        return values
+        return self.coordinates.alpha(theta * casadi.DM(self.scale))
+
+    def _own(self) -> None:
+        theta, pull = casadi.SX.sym("theta", self.m), casadi.SX.sym("pull")
+        x = theta * casadi.DM(self.scale)
+        away = casadi.mtimes(casadi.DM(self.undetermined.T), theta - casadi.DM(self.start / self.scale))
+        objective = pull * self.coordinates.divergence(x) + casadi.sumsqr(away) / 2
+        self.own, self.own_gradient, self.own_jacobian, self.own_hessian = _derived(
+            "own", theta, pull, self.coordinates.given(x), objective
+        )
 
     def _step(self) -> None:
         names = ("theta", "xi", "u", "xi_next", "impulse", "impulse_next")
@@ -54,12 +75,12 @@ class Pieces:
         h, reading, p_ref = casadi.SX.sym("h"), casadi.SX.sym("reading", self.n), casadi.SX.sym("p_ref", self.n)
         alpha = self.alpha(theta)
         offset = alpha[self.parameters.offset_of.tolist()]
-        objective = casadi.SX(0)
-        if self.torque is None:
-            u = reading - offset
-        else:
-            objective = casadi.sumsqr((u + offset - reading) / casadi.DM(self.torque)) / 2
-        rows = self.robot.casadi("momentum_residual")(xi, u, h, alpha, xi_next, impulse, impulse_next, p_ref) / h
+        true = reading - offset
+        for k, joint in enumerate(self.free.tolist()):
+            true[joint] = u[k]
+        off = (true + offset - reading)[self.weighed.tolist()] / casadi.DM(self.torque[self.weighed])
+        objective = casadi.sumsqr(off) / 2
+        rows = self.robot.casadi("momentum_residual")(xi, true, h, alpha, xi_next, impulse, impulse_next, p_ref) / h
         self.step, self.step_gradient, self.step_jacobian, self.step_hessian = _derived(
             "step", casadi.vertcat(*parts), casadi.vertcat(h, reading, p_ref), rows, objective
         )

@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.solve import ipopt
+from diffpbd.runtime.solve.bodies import BARRIER
 from diffpbd.runtime.solve.design import Condensed
 from diffpbd.runtime.solve.unknowns import Unknowns
 
-__all__ = ["AT_BOUND", "BARRIER", "RANK", "Problem"]
+__all__ = ["AT_BOUND", "RANK", "Problem"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -29,8 +30,6 @@ BODY_OPTIONS: Mapping[str, Any] = {"tol": 1e-9, "acceptable_tol": 1e-7, "accepta
 by rounding."""
 WEAKEST = 1e-3
 """[1] Coordinates of a body are scaled as if they had at least this part of the strongest one's effect on the torque."""
-BARRIER = 1e-3
-"""[1] Weight of a body without a described reference, as part of the prior's: it keeps the body physical and no more."""
 
 
 @dataclass(frozen=True)

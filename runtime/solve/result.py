@@ -13,7 +13,7 @@ import numpy.typing as npt
 from diffpbd.runtime.logs.processing import Processing
 from diffpbd.runtime.solve.design import Design
 
-__all__ = ["COMBINATION", "Correlation", "Errors", "Estimate", "Identification", "Lost", "Trace"]
+__all__ = ["COMBINATION", "Correlation", "Errors", "Estimate", "Identification", "Lost", "Torques", "Trace"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -60,6 +60,19 @@ class Trace:
     time: FloatArray
     measured: FloatArray
     predicted: FloatArray
+
+
+@dataclass(frozen=True)
+class Torques:
+    """Estimated torques of a recording: time (steps,) [s] at which each begins to act, the estimated positions, rates and
+    true torques (steps, n), and `reading`, what a sensor with the estimated offset would show."""
+
+    name: str
+    time: FloatArray
+    q: FloatArray
+    dq: FloatArray
+    u: FloatArray
+    reading: FloatArray
 
 
 @dataclass(frozen=True)
@@ -120,6 +133,8 @@ class Identification:
     """Combinations of inertial parameters that the recordings determine, where whole bodies were fitted."""
     left_out: dict[str, float] | None = None
     """[N·m or N] By joint: mean RMSE on each recording with the parameters of all others, where that was asked for."""
+    torques: tuple[Torques, ...] = ()
+    """Those of every recording, where they were unknown."""
 
     @property
     def parameters(self) -> dict[str, float]:

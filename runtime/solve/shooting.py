@@ -1,34 +1,30 @@
 """Identification by multiple shooting: windows of `joint_step`, each from an initial state of its own.
 
-Unknown are the entries of alpha and the state at the start of every window. The residuals are those of positions and rates at
-every sample; their Jacobian is exact, carried along with `jac_joint_step` and `jac_alpha_joint_step`. Windows are not tied to
-each other but by the recording: where one ends and the next begins both follow the same sample, so that errors of torque and
-model do not add up over a long recording.
+Unknown are the entries of alpha and the state at the start of every window. Windows are not tied to each other but by the
+recording: where one ends and the next begins both follow the same sample, so that errors of torque and model do not add up over
+a long recording. With `continuity` they are: each begins exactly where the one before ended, and one trajectory follows the
+whole recording.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import casadi
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve import arrow
+from diffpbd.runtime.solve.conclusion import conclude
+from diffpbd.runtime.solve.coordinates import Coordinates
+from diffpbd.runtime.solve.information import information_along
 from diffpbd.runtime.solve.least_squares import Condensation, Fit, minimise
-from diffpbd.runtime.solve.trajectory import (
-    POSITION,
-    RATE,
-    Found,
-    Motion,
-    Parameters,
-    covariance_of,
-    undetermined_directions,
-)
+from diffpbd.runtime.solve.trajectory import POSITION, RATE, Found, Motion, Parameters, Settings
+from diffpbd.runtime.solve.windows import Windows
 
-__all__ = ["SHARES", "WINDOW", "Windows", "over_windows", "settled", "shoot"]
+__all__ = ["SHARES", "WINDOW", "over_windows", "settled", "shoot"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -37,120 +33,23 @@ WINDOW = 0.5
 SHARES = (1 / 16, 1 / 4, 1.0)
 """[1] Windows are this part of the length in turn: over the first, a few steps, states depend nearly linearly on parameters
 however wrong these are; each solve begins where the one before ended."""
-BATCH = 4000
-"""[1] Steps whose Jacobians are held at a time: about 40 MB with seven joints and a hundred entries of alpha."""
 FINELY = {"tol": 1e-9, "acceptable_tol": 1e-6, "acceptable_iter": 3}
 """[1] Optimality, for an objective of one at the start: where residuals do not vanish, the rounding of their sum ends the
 search at the second, far below what standard deviations are."""
 COARSELY = {"tol": 1e-6, "acceptable_tol": 1e-5, "acceptable_iter": 2}
 """[1] The same for solves whose result is a start."""
+CLOSED = {"constr_viol_tol": 1e-8, "acceptable_constr_viol_tol": 1e-8}
+"""[deviations] Largest gap between tied windows, 1e-11 rad and 1e-10 rad/s, and in SI units between entries of a body and
+their given values: rounding of a rollout."""
+NEAR = {"mu_init": 1e-7}
+"""[1] Of IPOPT where solves follow one another and start close to their ends: a larger barrier would push them away."""
+JOINED = 1e-9
+"""[rad or m, and rad/s or m/s] Gap between tied windows above which a solve that calls itself done has failed."""
 NOTHING = 1e-2
 """[1] Mean square, in deviations, below which the objective is not magnified any more: rounding of the states would be too."""
+REWEIGHTINGS = 6
+"""[1] Most solves after the last with the prior weighed against the residual of the one before."""
 STATE_SCALE = (POSITION, RATE)
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Windows of equal length and step: recorded q, dq (windows, steps + 1, n) and readings (windows, steps, n); `first`
-    counts the windows before them."""
-
-    h: float
-    q: FloatArray
-    dq: FloatArray
-    tau: FloatArray
-    first: int
-
-
-class Windows:
-    """All recordings cut into windows, their residuals and sensitivities."""
-
-    def __init__(self, robot: Robot, motions: Sequence[Motion], parameters: Parameters, window: float = WINDOW) -> None:
-        self.robot, self.parameters = robot, parameters
-        self.groups = _groups(motions, window)
-        self.count = sum(len(group.q) for group in self.groups)
-        self.residuals = sum(group.q.size + group.dq.size for group in self.groups)
-        self.states = np.concatenate([np.hstack([g.q[:, 0], g.dq[:, 0]]) for g in self.groups])
-
-    def condense(self, theta: FloatArray, states: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray]:
-        """At parameters and initial states (windows, 2 n), for the mean square of all weighted residuals: half of it, its
-        gradient by parameters and by states, and Jᵀ J (windows, m + 2 n, m + 2 n) of every window."""
-        m, n = len(theta), self.robot.n
-        value, by_theta, by_states = 0.0, np.zeros(m), np.zeros_like(states)
-        blocks = np.zeros((self.count, m + 2 * n, m + 2 * n))
-        for group in self.groups:
-            batch = max(1, BATCH // group.tau.shape[1])
-            for a in range(0, len(group.q), batch):
-                part = slice(a, min(a + batch, len(group.q)))
-                at = slice(group.first + part.start, group.first + part.stop)
-                half, gradient, block = self._batch(group, part, theta, states[at])
-                value += half
-                by_theta += gradient[:, :m].sum(axis=0)
-                by_states[at], blocks[at] = gradient[:, m:], block
-        mean = 1.0 / self.residuals
-        return mean * value, mean * by_theta, mean * by_states, mean * blocks, mean * blocks.sum(axis=0)
-
-    def half_mean_square(self, theta: FloatArray, states: FloatArray) -> float:
-        """The value of `condense` alone."""
-        p, n, total = self.parameters, self.robot.n, 0.0
-        for group in self.groups:
-            at = states[group.first : group.first + len(group.q)]
-            P, PD = self.robot.rollout(at[:, :n], at[:, n:], p.torque(group.tau, theta), group.h, p.alpha(theta))
-            total += float((((P - group.q) / POSITION) ** 2).sum() + (((PD - group.dq) / RATE) ** 2).sum())
-        return total / (2.0 * self.residuals)
-
-    def _batch(self, group: _Group, part: slice, theta: FloatArray, states: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        p, n, m = self.parameters, self.robot.n, len(theta)
-        alpha, h, steps = p.alpha(theta), group.h, group.tau.shape[1]
-        U = p.torque(group.tau[part], theta)
-        P, PD = self.robot.rollout(states[:, :n], states[:, n:], U, h, alpha)
-        flat = (P[:, :-1].reshape(-1, n), PD[:, :-1].reshape(-1, n), U.reshape(-1, n))
-        J = self.robot.jac_joint_step(*flat, h, alpha)
-        J_alpha = self.robot.jac_alpha_joint_step(*flat, h, alpha)
-        by_u = np.concatenate([J.dp_next_du, J.dpd_next_du], axis=1)
-        by_state = np.concatenate(
-            [np.concatenate([J.dp_next_dp, J.dp_next_dpd], axis=2), np.concatenate([J.dpd_next_dp, J.dpd_next_dpd], axis=2)],
-            axis=1,
-        ).reshape(len(U), steps, 2 * n, 2 * n)
-        by_theta = np.concatenate([J_alpha.dp_next_dalpha, J_alpha.dpd_next_dalpha], axis=1)[:, :, p.positions]
-        for k in np.flatnonzero(p.offsets >= 0).tolist():
-            by_theta[:, :, k] -= by_u[:, :, p.offsets[k]]
-        by_theta = by_theta.reshape(len(U), steps, 2 * n, m)
-        weight = np.repeat([1.0 / POSITION, 1.0 / RATE], n)
-        off = np.concatenate([P - group.q[part], PD - group.dq[part]], axis=2) * weight
-        S = np.zeros((len(U), 2 * n, m + 2 * n))
-        S[:, :, m:] = np.eye(2 * n)
-        gradient, block = np.zeros((len(U), m + 2 * n)), np.zeros((len(U), m + 2 * n, m + 2 * n))
-        for k in range(steps + 1):
-            if k:
-                S = by_state[:, k - 1] @ S
-                S[:, :, :m] += by_theta[:, k - 1]
-            weighted = S * weight[:, None]
-            gradient += np.einsum("wi,wij->wj", off[:, k], weighted)
-            block += weighted.swapaxes(1, 2) @ weighted
-        return float((off**2).sum()) / 2, gradient, block
-
-    def information(self, blocks: FloatArray) -> FloatArray:
-        """Information (m, m) of the parameters alone, the initial states eliminated."""
-        m = len(self.parameters.names)
-        own, cross, states = blocks[:, :m, :m], blocks[:, m:, :m], blocks[:, m:, m:]
-        return np.asarray((own - cross.swapaxes(1, 2) @ np.linalg.solve(states, cross)).sum(axis=0), dtype=np.float64)
-
-
-def _groups(motions: Sequence[Motion], window: float) -> list[_Group]:
-    pieces: dict[tuple[float, int], list[tuple[FloatArray, FloatArray, FloatArray]]] = {}
-    for motion in motions:
-        length = max(1, round(window / motion.h))
-        count = max(1, -(-motion.steps // length))
-        edges = np.linspace(0, motion.steps, count + 1).round().astype(int)
-        for a, b in zip(edges, edges[1:], strict=False):
-            cut = (motion.q[a : b + 1], motion.dq[a : b + 1], motion.tau[a:b])
-            pieces.setdefault((motion.h, int(b - a)), []).append(cut)
-    groups, first = [], 0
-    for (h, _), cuts in pieces.items():
-        q, dq, tau = (np.stack([cut[k] for cut in cuts]) for k in range(3))
-        groups.append(_Group(h, q, dq, tau, first))
-        first += len(cuts)
-    return groups
 
 
 def shoot(
@@ -158,97 +57,163 @@ def shoot(
     motions: Sequence[Motion],
     parameters: Parameters,
     say: Callable[[str], None],
+    settings: Settings | None = None,
+    *,
     window: float = WINDOW,
 ) -> Found:
     """Parameters and initial states of least mean square residual."""
-    theta, iterations = parameters.start, 0
+    settings = settings or Settings()
+    coordinates = Coordinates(robot, parameters, settings.prior)
+    x, iterations, pull = coordinates.start, 0, at_start(robot, motions, coordinates, window)
     for share in SHARES:
         windows = Windows(robot, motions, parameters, share * window)
-        say(f"Shooting {windows.count} windows of up to {share * window:.3g} s, {len(theta)} parameters")
-        fit, theta, states = over_windows(windows, theta, FINELY if share == SHARES[-1] else COARSELY)
+        say(f"Shooting {windows.count} windows of up to {share * window:.3g} s, {len(parameters.names)} parameters")
+        fit, x, states = over_windows(windows, coordinates, x, pull, FINELY if share == SHARES[-1] else COARSELY)
         iterations += fit.solution.iterations
+        if share == SHARES[0]:
+            x, states, pull, more = weakened(windows, coordinates, x, states, pull)
+            iterations += more
         if share != SHARES[-1]:
-            theta = settled(windows, theta, states)
-    value, *_, blocks, _ = windows.condense(theta, states)
-    information = windows.information(blocks) * windows.residuals
-    covariance, lost, condition = covariance_of(information)
-    return Found(theta, covariance, 2.0 * value, lost, condition, fit.solution.status, iterations)
+            x = settled(windows, coordinates, x, states)
+        used, pull = pull, _renewed(windows, coordinates, x, states)
+    tied = settings.continuity and len(windows.motions) < windows.count
+    if tied:
+        windows = Windows(robot, motions, parameters, window, tied=True)
+        say(f"Tying {len(windows.ties)} windows to those before them")
+    for rounds in range(REWEIGHTINGS):
+        if not (tied and not rounds) and coordinates.same(pull, used):
+            break
+        fit, x, states = over_windows(windows, coordinates, x, pull, FINELY, states)
+        iterations += fit.solution.iterations
+        used, pull = pull, _renewed(windows, coordinates, x, states)
+    theta = coordinates.entries(x)
+    at = windows.condense(theta, states)
+    notes = []
+    if tied:
+        gap = float(np.abs(at.ends[windows.ties[:, 0]] - states[windows.ties[:, 1]]).max())
+        if not gap < JOINED:
+            raise SolverError(f"Shooting: windows are still {gap:.2g} apart where they should join; nothing was written.")
+        notes.append(f"{len(windows.ties)} windows joined to those before them, to {gap:.1g} (SI units)")
+        information = sum(
+            information_along(robot, parameters, theta, path, motion.h, np.zeros(robot.n))
+            for path, motion in zip(windows.paths(theta, states), motions, strict=True)
+        )
+    else:
+        information = windows.information(at.blocks) * windows.residuals
+    return conclude(
+        coordinates, x, np.asarray(information), 2.0 * at.value, windows.residuals,
+        used, fit.solution.status, iterations, notes,
+    )  # fmt: skip
+
+
+def at_start(robot: Robot, motions: Sequence[Motion], coordinates: Coordinates, window: float) -> float:
+    """Weight of the prior in the first solve: what the start leaves, so that far off the description leads the way."""
+    if not coordinates.bodies:
+        return 0.0
+    windows = Windows(robot, motions, coordinates.parameters, SHARES[0] * window)
+    return coordinates.pull(2.0 * windows.half_mean_square(coordinates.entries(coordinates.start), windows.states))
+
+
+def weakened(
+    windows: Windows, coordinates: Coordinates, x: FloatArray, states: FloatArray, pull: float
+) -> tuple[FloatArray, FloatArray, float, int]:
+    """The prior weakened step by step to what the residual left asks for: what recordings do not determine then stays nearest
+    to the description, and no solve has far to go. Unknowns, states, the weight, and iterations."""
+    iterations = 0
+    while coordinates.bodies:
+        asked = _renewed(windows, coordinates, x, states)
+        if asked > pull or coordinates.same(asked, pull):
+            break
+        pull = coordinates.weaker(pull, asked)
+        fit, x, states = over_windows(windows, coordinates, x, pull, COARSELY if pull else FINELY, states)
+        iterations += fit.solution.iterations
+        if not pull:
+            break
+    return x, states, pull, iterations
+
+
+def _renewed(windows: Windows, coordinates: Coordinates, x: FloatArray, states: FloatArray) -> float:
+    """Weight of the prior beside the residuals that are left."""
+    if not coordinates.bodies:
+        return 0.0
+    return coordinates.pull(2.0 * windows.half_mean_square(coordinates.entries(x), states))
 
 
 def over_windows(
-    windows: Windows, start: FloatArray, options: Mapping[str, float] = COARSELY
+    windows: Windows,
+    coordinates: Coordinates,
+    start: FloatArray,
+    pull: float,
+    options: Mapping[str, float] = COARSELY,
+    states: FloatArray | None = None,
 ) -> tuple[Fit, FloatArray, FloatArray]:
-    """Least squares over parameters and initial states, from `start` and the recorded states."""
-    parameters = windows.parameters
-    m, n, count = len(start), windows.robot.n, windows.count
-    first, *_, blocks, _ = windows.condense(start, windows.states)
-    unit = max(first, NOTHING)
-    scale, undetermined, _ = undetermined_directions(windows.information(blocks))
+    """Least squares over unknowns of the parameters and initial states, from `start` and, unless given, recorded `states`."""
+    begin = windows.states if states is None else states
+    m, n, count = coordinates.size, windows.robot.n, windows.count
+    first = windows.condense(coordinates.entries(start), begin)
+    unit = max(first.value + pull * coordinates.prior(start)[0], NOTHING)
+    scale, undetermined = coordinates.scales(windows.information(first.blocks), start, pull)
     state_scale = np.repeat(STATE_SCALE, n)
     origin = start / scale
-    pattern, rows, columns = _arrow(m, 2 * n, count)
+    pattern, rows, columns = arrow.curvature(m, 2 * n, count)
+    equations = arrow.equations(m, 2 * n, count, windows.ties, coordinates.equations)
     keep = undetermined @ undetermined.T
+    top = np.triu_indices(m)
 
     def split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
         return x[:m] * scale, x[m:].reshape(count, 2 * n) * state_scale
 
     def condense(x: FloatArray) -> Condensation:
-        value, by_theta, by_states, blocks, total = windows.condense(*split(x))
+        z, s = split(x)
+        found, slopes = windows.condense(coordinates.entries(z), s), coordinates.slopes(z) * scale
+        prior, by_prior = coordinates.prior(z)
         away = keep @ (x[:m] - origin)
-        gradient = np.concatenate([by_theta * scale + away, (by_states * state_scale).ravel()])
-        factor = np.concatenate([scale, state_scale])
-        scaled = blocks * np.outer(factor, factor)
-        theta = total[:m, :m] * np.outer(scale, scale) + keep
-        nonzeros = np.concatenate([theta[np.triu_indices(m)], scaled[:, rows, columns].ravel()])
-        value += float((x[:m] - origin) @ away) / 2
-        return Condensation(value / unit, gradient / unit, nonzeros[pattern.order] / unit)
+        value = found.value + pull * prior + float((x[:m] - origin) @ away) / 2
+        by_x = slopes.T @ found.by_theta + pull * by_prior * scale + away
+        gradient = np.concatenate([by_x, (found.by_states * state_scale).ravel()])
+        t = len(found.by_theta)
+        lift = np.zeros((t + 2 * n, m + 2 * n))
+        lift[:t, :m], lift[t:, m:] = slopes, np.diag(state_scale)
+        blocks = lift.T @ found.blocks @ lift
+        flat = slopes.T @ found.total[:t, :t] @ slopes + keep
+        equal, by_equal = coordinates.equal(z)
+
+        def curvature(weight: float, multipliers: FloatArray) -> FloatArray:
+            weight /= unit
+            own = multipliers[len(multipliers) - len(equal) :]
+            bent = coordinates.curvature(z, weight * found.by_theta, own, weight * pull) * np.outer(scale, scale)
+            return np.concatenate([(weight * flat + bent)[top], weight * blocks[:, rows, columns].ravel()])[pattern.order]
+
+        before, after = windows.ties.T
+        gaps = (found.ends[before] - s[after]) / state_scale
+        by_start = (found.by_start[before] / state_scale[:, None]) @ lift
+        joined = [by_start.ravel(), np.full(gaps.size, -1.0), (by_equal * scale).ravel()]
+        return Condensation(
+            value / unit, gradient / unit, curvature,
+            np.concatenate([gaps.ravel(), equal]), np.concatenate(joined)[equations.order],
+        )  # fmt: skip
 
     def value(x: FloatArray) -> float:
+        z, s = split(x)
         away = x[:m] - origin
-        return (windows.half_mean_square(*split(x)) + float(away @ keep @ away) / 2) / unit
+        prior = pull * coordinates.prior(z)[0] + float(away @ keep @ away) / 2
+        return (windows.half_mean_square(coordinates.entries(z), s) + prior) / unit
 
     free = np.full(count * 2 * n, np.inf)
     fit = minimise(
         "Shooting",
         condense,
-        np.concatenate([origin, (windows.states / state_scale).ravel()]),
-        np.concatenate([parameters.lower / scale, -free]),
-        np.concatenate([parameters.upper / scale, free]),
-        options,
+        np.concatenate([start / scale, (begin / state_scale).ravel()]),
+        np.concatenate([coordinates.lower / scale, -free]),
+        np.concatenate([coordinates.upper / scale, free]),
+        {**options, **CLOSED, **(NEAR if coordinates.bodies else {})},
         pattern.sparsity,
         value,
+        equations.sparsity,
     )
     return fit, *split(fit.solution.x)
 
 
-def settled(windows: Windows, theta: FloatArray, states: FloatArray) -> FloatArray:
-    """Parameters after a solve whose result is a start: back to theirs in directions that the motion found does not depend
-    on, though the motions on the way may have."""
-    parameters = windows.parameters
-    *_, blocks, _ = windows.condense(theta, states)
-    scale, lost, _ = undetermined_directions(windows.information(blocks))
-    back = theta - scale * (lost @ (lost.T @ ((theta - parameters.start) / scale)))
-    return np.asarray(np.clip(back, parameters.lower, parameters.upper), dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class _Pattern:
-    """A sparsity pattern, and where in the given nonzeros each of its nonzeros is."""
-
-    sparsity: Any
-    order: npt.NDArray[np.intp]
-
-
-def _arrow(m: int, size: int, count: int) -> tuple[_Pattern, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Upper triangle of an arrow: m parameters that meet every block of `size`; and the rows and columns of a block's part."""
-    r, c = np.triu_indices(m + size)
-    own = c >= m
-    r, c = r[own], c[own]
-    top = np.triu_indices(m)
-    shift = np.arange(count)[:, None] * size
-    rows = np.concatenate([top[0], (r + np.where(r >= m, shift, 0)).ravel()])
-    columns = np.concatenate([top[1], (c + shift).ravel()])
-    order = np.lexsort((rows, columns))
-    n = m + size * count
-    sparsity = casadi.Sparsity.triplet(n, n, rows[order].tolist(), columns[order].tolist())
-    return _Pattern(sparsity, order), r, c
+def settled(windows: Windows, coordinates: Coordinates, x: FloatArray, states: FloatArray) -> FloatArray:
+    """Unknowns after a solve whose result is a start, back to theirs where the motion found does not depend on them."""
+    return coordinates.back(windows.information(windows.condense(coordinates.entries(x), states).blocks), x)

@@ -9,7 +9,6 @@ readings. Jacobian and Hessian are exact and sparse: those of one step and of on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -19,10 +18,14 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import ipopt
 from diffpbd.runtime.solve.assembly import Assembly
+from diffpbd.runtime.solve.conclusion import conclude
+from diffpbd.runtime.solve.coordinates import Coordinates
 from diffpbd.runtime.solve.information import information_along
 from diffpbd.runtime.solve.pieces import Pieces
-from diffpbd.runtime.solve.shooting import SHARES, WINDOW, Windows, over_windows, settled
-from diffpbd.runtime.solve.trajectory import Found, Motion, Parameters, covariance_of, undetermined_directions
+from diffpbd.runtime.solve.shooting import REWEIGHTINGS, SHARES, WINDOW, at_start, over_windows, settled, weakened
+from diffpbd.runtime.solve.torques import deviations_of, guessed
+from diffpbd.runtime.solve.trajectory import Found, Motion, Parameters, Settings
+from diffpbd.runtime.solve.windows import Windows
 
 __all__ = ["MOST_STEPS", "transcribe"]
 
@@ -30,14 +33,12 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 MOST_STEPS = 5000
 """[1] Steps that are solved at once; more would take gigabytes for an arm of seven joints."""
-TORQUE = 0.1
-"""[1] Deviation of a torque reading, as part of its joint's RMS: what a plain model leaves of a recorded torque."""
-LEAST_TORQUE = 0.01
-"""[N·m or N] Least such deviation: a few quanta of Baxter's readings."""
 APPROACH = {"tol": 1e-6, "mu_init": 1e-4, "acceptable_tol": 100.0, "acceptable_iter": 8, "acceptable_constr_viol_tol": 100.0}
 """[1] Of IPOPT's first iterations: it stops after these few wherever it is near the recording."""
 OPTIONS = {"tol": 1e-10, "mu_init": 1e-7, "acceptable_tol": 1e-7, "acceptable_iter": 5}
 """[1] Of IPOPT; the start is close to the optimum, so the barrier begins low."""
+NEAR = {"mu_init": 1e-9}
+"""[1] The same where bodies are unknown, whose coordinates must not be pushed along what no recording determines."""
 
 
 def transcribe(
@@ -45,10 +46,9 @@ def transcribe(
     motions: Sequence[Motion],
     parameters: Parameters,
     say: Callable[[str], None],
-    *,
-    free_torque: bool = True,
+    settings: Settings | None = None,
 ) -> Found:
-    """Parameters, states and (with `free_torque`) torques of least mean square deviation."""
+    """Parameters, states and unknown torques of least mean square deviation."""
     for name in ("momentum_residual", "state_residual", "joint_state"):
         if name not in robot.functions:
             raise InputError(
@@ -61,42 +61,68 @@ def transcribe(
             f"--form simultaneous holds every pose of every step in one problem: expected at most {MOST_STEPS} steps, found "
             f"{steps}. Cut the logs, or use --form torque or shooting."
         )
-    windows = Windows(robot, motions, parameters, SHARES[0] * WINDOW)
-    say(f"Start: {windows.count} windows of up to {SHARES[0] * WINDOW:.3g} s")
-    _, near, states = over_windows(windows, parameters.start)
-    near = settled(windows, near, states)
-    parameters = replace(parameters, start=near)
-    *_, blocks, _ = windows.condense(near, states)
-    scale, undetermined, _ = undetermined_directions(windows.information(blocks))
-    sigma = _torque_deviation(motions)
+    settings = settings or Settings()
+    torque = deviations_of(robot, motions, settings.torques)
+    coordinates = Coordinates(robot, parameters, settings.prior)
+    motions = guessed(robot, motions, parameters.alpha(coordinates.entries(coordinates.start)), torque)
+    near, pull, information = _start(robot, motions, coordinates, torque, say)
+    scale, undetermined = coordinates.scales(information, near, pull)
     say(f"Differentiating one step of {robot.name}")
-    pieces = Pieces(robot, parameters, scale, undetermined, sigma if free_torque else None)
+    pieces = Pieces(robot, coordinates, near, scale, undetermined, torque)
     assembly = Assembly(pieces, motions)
+    assembly.pull = pull
     say(f"Simultaneous problem of {steps} steps: {assembly.unknowns} unknowns, {assembly.rows} equations")
-    solution = _solve(assembly, pieces)
-    theta = solution.x[: pieces.m] * scale
-    information = sum(
-        information_along(robot, parameters, theta, path, motion.h, pieces.torque)
-        for path, motion in zip(assembly.paths(solution.x), motions, strict=True)
+    solution, iterations = _solve(assembly, pieces)
+    x = solution.x[: pieces.m] * scale
+    theta = coordinates.entries(x)
+    paths = assembly.paths(solution.x)
+    known = sum(
+        information_along(robot, parameters, theta, path, motion.h, torque) for path, motion in zip(paths, motions, strict=True)
     )
-    covariance, lost, condition = covariance_of(np.asarray(information))
-    return Found(theta, covariance, assembly.mean_square(solution.x), lost, condition, solution.status, solution.iterations)
+    return conclude(
+        coordinates, x, np.asarray(known), assembly.mean_square(solution.x), assembly.residuals, assembly.pull,
+        solution.status, iterations, paths=paths,
+    )  # fmt: skip
 
 
-def _torque_deviation(motions: Sequence[Motion]) -> FloatArray:
-    together = np.vstack([motion.tau for motion in motions])
-    return np.asarray(np.maximum(TORQUE * np.sqrt((together**2).mean(axis=0)), LEAST_TORQUE), dtype=np.float64)
+def _start(
+    robot: Robot, motions: Sequence[Motion], coordinates: Coordinates, torque: FloatArray, say: Callable[[str], None]
+) -> tuple[FloatArray, float, FloatArray]:
+    """Unknowns to start from, the weight of the prior, and the information (entries, entries) of the mean square there: by
+    shooting over windows of a few steps, or the given values where a torque has no reading to shoot with."""
+    parameters = coordinates.parameters
+    windows = Windows(robot, motions, parameters, SHARES[0] * WINDOW)
+    pull = at_start(robot, motions, coordinates, WINDOW)
+    if np.isinf(torque).any():
+        theta = coordinates.entries(coordinates.start)
+        paths = [(motion.q, motion.dq, parameters.torque(motion.tau, theta)) for motion in motions]
+        information = sum(
+            information_along(robot, parameters, theta, path, motion.h, torque)
+            for path, motion in zip(paths, motions, strict=True)
+        )
+        return coordinates.start, pull, np.asarray(information) / windows.residuals
+    say(f"Start: {windows.count} windows of up to {SHARES[0] * WINDOW:.3g} s")
+    _, near, states = over_windows(windows, coordinates, coordinates.start, pull)
+    near, states, pull, _ = weakened(windows, coordinates, near, states, pull)
+    near = settled(windows, coordinates, near, states)
+    return near, pull, windows.information(windows.condense(coordinates.entries(near), states).blocks)
 
 
-def _solve(assembly: Assembly, pieces: Pieces) -> ipopt.Solution:
-    """A few Gauss-Newton iterations, whose curvature is never negative, then Newton's with the exact Hessian."""
-    start = assembly.start()
-    lower, upper = np.full(len(start), -np.inf), np.full(len(start), np.inf)
-    lower[: pieces.m] = pieces.parameters.lower / pieces.scale
-    upper[: pieces.m] = pieces.parameters.upper / pieces.scale
-    what, problem = "Simultaneous identification", assembly.problem()
-    near = ipopt.solve(
-        what, problem, start, lower, upper, options=APPROACH, derivatives=assembly.derivatives(exact=False)
-    )
-    found = ipopt.solve(what, problem, near.x, lower, upper, options=OPTIONS, derivatives=assembly.derivatives())
-    return replace(found, iterations=near.iterations + found.iterations)
+def _solve(assembly: Assembly, pieces: Pieces) -> tuple[ipopt.Solution, int]:
+    """A few Gauss-Newton iterations, whose curvature is never negative, then Newton's with the exact Hessian; where there is a
+    prior, this again with its weight renewed."""
+    x, coordinates = assembly.start(), pieces.coordinates
+    lower, upper = np.full(len(x), -np.inf), np.full(len(x), np.inf)
+    lower[: pieces.m], upper[: pieces.m] = coordinates.lower / pieces.scale, coordinates.upper / pieces.scale
+    iterations = 0
+    for options in (APPROACH, *[OPTIONS] * (1 + REWEIGHTINGS)):
+        derivatives = assembly.derivatives(exact=options is OPTIONS)
+        chosen = {**options, **(NEAR if coordinates.bodies else {})}
+        what, problem = "Simultaneous identification", assembly.problem()
+        solution = ipopt.solve(what, problem, x, lower, upper, options=chosen, derivatives=derivatives)
+        x, iterations = solution.x, iterations + solution.iterations
+        used, pull = assembly.pull, coordinates.renewed(assembly.pull, assembly.mean_square(x))
+        if options is OPTIONS and coordinates.same(pull, used):
+            break
+        assembly.pull = pull
+    return solution, iterations

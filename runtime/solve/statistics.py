@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.solve import base, covariance, lever_springs
+from diffpbd.runtime.solve.bodies import BARRIER
 from diffpbd.runtime.solve.design import LINK_COLUMNS, Design
-from diffpbd.runtime.solve.problem import AT_BOUND, BARRIER, RANK, Problem
+from diffpbd.runtime.solve.problem import AT_BOUND, RANK, Problem
 from diffpbd.runtime.solve.result import COMBINATION, Correlation, Estimate, Lost
 from diffpbd.runtime.solve.unknowns import Body
 

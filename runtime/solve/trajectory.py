@@ -6,7 +6,7 @@ are weighted with `POSITION` and `RATE`; standard deviations follow from what is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,14 +17,18 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.result import Correlation, Errors, Estimate, Identification, Lost, Trace
+from diffpbd.runtime.solve.bodies import PRIOR
+from diffpbd.runtime.solve.result import Correlation, Errors, Estimate, Identification, Lost, Torques, Trace
 
 __all__ = [
     "POSITION",
     "RATE",
+    "UNSEEN",
     "Found",
     "Motion",
     "Parameters",
+    "Path",
+    "Settings",
     "covariance_of",
     "motions",
     "parameters_of",
@@ -33,6 +37,8 @@ __all__ = [
 ]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+Path: TypeAlias = "tuple[FloatArray, FloatArray, FloatArray]"
+"""Positions and rates (steps + 1, n) of an estimated trajectory, true torques (steps, n) that act during its steps."""
 
 POSITION = 1e-3
 """[rad or m] Deviation of a recorded position: a few quanta of a 14-bit encoder."""
@@ -43,8 +49,6 @@ UNSEEN = 1e-6
 """[1] Singular value of the normalised sensitivities below which a direction of the parameters is not determined."""
 UNFELT = 1e-6
 """[deviations per SI unit] RMS effect on the motion below which a parameter has none: viscous friction of an arm at rest."""
-MEMBER = 0.1
-"""[1] Component of a parameter in such a direction from which it counts as part of it."""
 ALIKE = 0.95
 """[1] Correlation from which two parameters are named as hardly told apart."""
 SPRING_START = 1.0
@@ -84,6 +88,17 @@ def motions(robot: Robot, samples: Sequence[Samples], form: str) -> list[Motion]
             raise InputError(f"{s.name}: {len(q)} sample; too short for --form {form}, which needs at least one step.")
         found.append(Motion(s.name, 1.0 / s.rate, q, dq, tau[:-1]))
     return found
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Weight of the `prior` of inertials; whether windows of shooting are tied (`continuity`); deviations [N·m or N] of
+    readings by joint, infinite where they are not used, zero or not named where the torque is known. Without `torques` those of
+    all joints are unknown, near their readings, in the simultaneous form."""
+
+    prior: float = PRIOR
+    continuity: bool = False
+    torques: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -143,16 +158,20 @@ def parameters_of(robot: Robot, names: Sequence[str], base: FloatArray, form: st
 @dataclass(frozen=True)
 class Found:
     """What a form found: unknowns, their covariance for weighted residuals of mean square one (NaN where not determined), the
-    weighted mean square, directions (unknowns, k) that the recordings do not determine, and the solver's words."""
+    weighted mean square, the number of directions that the recordings do not determine, the parameters that this leaves open,
+    and the solver's words."""
 
     theta: FloatArray
     covariance: FloatArray
     mean_square: float
-    undetermined: FloatArray
+    undetermined: int
+    lost: tuple[Lost, ...]
     condition: float
     status: str
     iterations: int
     notes: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
+    """Of every recording, where torques were unknown."""
 
 
 def undetermined_directions(information: FloatArray) -> tuple[FloatArray, FloatArray, float]:
@@ -186,6 +205,7 @@ def result_of(
     parameters: Parameters,
     found: Found,
     notes: Sequence[str],
+    torques: Sequence[Torques] = (),
 ) -> Identification:
     """The result as every form gives it; errors are those of the torque, measured minus inverse dynamics."""
     bounds = [_bound(parameters, k, value) for k, value in enumerate(found.theta)]
@@ -193,11 +213,8 @@ def result_of(
     theta = np.array([sides[side][k] for k, side in enumerate(bounds)])
     alpha = parameters.alpha(theta)
     deviation = np.sqrt(np.maximum(np.diag(found.covariance), 0.0) * found.mean_square)
-    lost = []
-    gone = np.abs(found.undetermined).max(axis=1, initial=0.0) > MEMBER
-    for name, is_gone in zip(parameters.names, gone, strict=True):
-        if is_gone:
-            lost.append(Lost(name, "the recorded motion does not depend on it, or only in combination with others"))
+    missing = {item.name for item in found.lost}
+    gone = np.array([name in missing for name in parameters.names], dtype=np.bool_)
     estimates = []
     for k, name in enumerate(robot.alpha.names):
         unit = robot.alpha.units[k]
@@ -213,17 +230,18 @@ def result_of(
         efforts=tuple("N·m" if joint.unit == "rad" else "N" for joint in robot.manifest.robot.joints),
         status=found.status,
         estimates=tuple(estimates),
-        lost=tuple(lost),
+        lost=found.lost,
         correlations=tuple(_correlations(parameters, found.covariance, gone)),
         train=_errors(robot, train, alpha),
         validate=_errors(robot, held, alpha) if held else None,
         iterations=found.iterations,
-        rank=len(parameters.names) - found.undetermined.shape[1],
+        rank=len(parameters.names) - found.undetermined,
         unknowns=len(parameters.names),
         condition=found.condition,
         window=0.0,
         processing=train[0].processing,
         notes=(*notes, *found.notes, *(f"{s.name}: {note}" for s in (*train, *held) for note in s.notes)),
+        torques=tuple(torques),
     )
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import inertials
+from diffpbd.runtime.solve.bodies import AXES, PAYLOAD, PAYLOAD_MASS, PhysicalBody, physical_bodies
 from diffpbd.runtime.solve.design import LINK_COLUMNS, columns_of_joint_kind, every_joint
 from diffpbd.runtime.solve.lever_springs import GEOMETRY, START, Lever
 from diffpbd.runtime.solve.outer import SENSOR, Outer
@@ -28,38 +29,14 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 REST = "spring.rest."
 STIFFNESS = "spring.stiffness."
-AXES = ("x", "y", "z")
-MOMENTS = ("xx", "xy", "xz", "yy", "yz", "zz")
-PAYLOAD = "payload"
-PAYLOAD_MASS = 0.5
-"""[kg] Where the search for a payload starts that alpha has no mass for: what a hand carries."""
-PAYLOAD_RADIUS = 0.1
-"""[m] Radius of gyration of that start."""
 
 
 @dataclass(frozen=True)
-class Body:
-    """A body in log-Cholesky coordinates: its entries of alpha, the span of its unknowns, the reference factor L₀."""
+class Body(PhysicalBody):
+    """A body in log-Cholesky coordinates, and where the torque's coefficients have it."""
 
-    name: str
-    entries: tuple[str, ...]
-    positions: tuple[int, ...]
     columns: slice
     """Its block of φ; a payload's is that of the link that carries the tip."""
-    span: slice
-    reference: FloatArray
-    described: bool
-    """Whether the reference is the description's, to which a prior may pull; a payload's is only a start."""
-
-    def least_eigenvalue(self, x: FloatArray) -> float:
-        """Smallest eigenvalue of the pseudo-inertia in units of the reference: L₀⁻¹ J L₀⁻ᵀ = U Uᵀ."""
-        U = np.array(inertials.factor_of(casadi.DM(x[self.span])).full())
-        return float(np.linalg.svd(U, compute_uv=False)[-1] ** 2)
-
-    def curvature(self, x: FloatArray) -> FloatArray:
-        """Second derivatives (10, 10) of the divergence by the body's ten coefficients."""
-        root = self.reference @ np.array(inertials.factor_of(casadi.DM(x[self.span])).full())
-        return inertials.curvature(root @ root.T)
 
 
 @dataclass(frozen=True)
@@ -170,33 +147,13 @@ class _Builder:
         self.upper.append(upper)
         return len(self.labels) - 1
 
-    def body_names(self, body: str) -> list[str]:
-        """The ten entries of alpha of a link, or of the payload."""
-        if body == PAYLOAD:
-            return ["payload.mass", *(f"payload.com.{a}" for a in AXES), *(f"payload.inertia.{m}" for m in MOMENTS)]
-        return [f"mass.{body}", *(f"com.{body}.{a}" for a in AXES), *(f"inertia.{body}.{m}" for m in MOMENTS)]
-
     def bodies(self) -> list[Body]:
         """Bodies with a wanted moment of inertia, their unknowns added."""
         found = []
-        for name in (*self.robot.links, PAYLOAD):
-            entries = self.body_names(name)
-            if not any(entry in self.names for entry in entries[4:]):
-                continue
-            values = [self.base[self.robot.alpha.index(entry)] for entry in entries]
-            described = bool(values[0] > 0.0)
-            if not described:
-                moment = 2.0 / 3.0 * PAYLOAD_MASS * PAYLOAD_RADIUS**2
-                values = [PAYLOAD_MASS, 0.0, 0.0, 0.0, moment, 0.0, 0.0, moment, 0.0, moment]
-            J = inertials.pseudo_inertia(values[0], values[1:4], values[4:])
-            first = len(self.labels)
+        for body in physical_bodies(self.robot, self.names, self.base, len(self.labels)):
             for k in range(inertials.COORDINATES):
-                self.add(f"inertial.{name}.{k}", 0.0)
-            span = slice(first, len(self.labels))
-            positions = tuple(self.robot.alpha.index(entry) for entry in entries)
-            found.append(
-                Body(name, tuple(entries), positions, self.block(name), span, inertials.factor(J), described)
-            )
+                self.add(f"inertial.{body.name}.{k}", 0.0)
+            found.append(Body(**vars(body), columns=self.block(body.name)))
         return found
 
     def block(self, body: str) -> slice:

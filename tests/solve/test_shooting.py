@@ -18,8 +18,8 @@ from diffpbd.runtime.solve import ipopt
 from diffpbd.runtime.solve.forms import FORMS, identify_motion
 from diffpbd.runtime.solve.identify_command import command
 from diffpbd.runtime.solve.result import Identification
-from diffpbd.runtime.solve.shooting import Windows
 from diffpbd.runtime.solve.trajectory import motions, parameters_of
+from diffpbd.runtime.solve.windows import Windows
 
 EXACT = Processing(cutoff=None)
 TRUE = 1e-6  # relative
@@ -79,9 +79,10 @@ def test_residual_derivatives(pendulum: Robot, samples: list[Samples]) -> None:
     windows = Windows(pendulum, motions(pendulum, samples, "shooting"), parameters, 0.2)
     theta = np.array(list(PENDULUM_TRUTH.values())) * 1.1
     states = windows.states + 0.01
-    value, by_theta, by_states, blocks, total = windows.condense(theta, states)
-    assert value == pytest.approx(windows.half_mean_square(theta, states))
-    assert total == pytest.approx(blocks.sum(axis=0))
+    found = windows.condense(theta, states)
+    by_theta, by_states = found.by_theta, found.by_states
+    assert found.value == pytest.approx(windows.half_mean_square(theta, states))
+    assert found.total == pytest.approx(found.blocks.sum(axis=0))
     for k in range(len(theta)):
         step = 1e-6 * np.eye(len(theta))[k]
         slope = (windows.half_mean_square(theta + step, states) - windows.half_mean_square(theta - step, states)) / 2e-6

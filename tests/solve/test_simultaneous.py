@@ -13,9 +13,10 @@ from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.solve import ipopt, simultaneous
 from diffpbd.runtime.solve.assembly import Assembly
+from diffpbd.runtime.solve.coordinates import Coordinates
 from diffpbd.runtime.solve.forms import identify_motion
 from diffpbd.runtime.solve.pieces import Pieces
-from diffpbd.runtime.solve.trajectory import motions, parameters_of
+from diffpbd.runtime.solve.trajectory import Settings, motions, parameters_of
 
 EXACT = Processing(cutoff=None)
 STEP = 1e-6
@@ -35,9 +36,10 @@ def samples(pendulum: Robot) -> list[Samples]:
 def assembled(robot: Robot, samples: list[Samples], free_torque: bool) -> Assembly:
     parameters = parameters_of(robot, tuple(PENDULUM_TRUTH), robot.alpha.vector(PENDULUM_TRUTH), "simultaneous")
     m = len(PENDULUM_TRUTH)
-    torque = np.full(robot.n, 0.1) if free_torque else None
+    torque = np.full(robot.n, 0.1) if free_torque else np.array([np.inf, 0.0])
     undetermined = np.eye(m)[:, :1]
-    pieces = Pieces(robot, parameters, 0.5 + np.arange(m), undetermined, torque)
+    coordinates = Coordinates(robot, parameters)
+    pieces = Pieces(robot, coordinates, coordinates.start, 0.5 + np.arange(m), undetermined, torque)
     return Assembly(pieces, motions(robot, samples, "simultaneous"))
 
 
@@ -112,9 +114,9 @@ def test_known_torques(pendulum: Robot) -> None:
     runs = process("run", followed(pendulum, PENDULUM_TRUTH, 60), EXACT)
     parameters = parameters_of(pendulum, tuple(PENDULUM_TRUTH), pendulum.alpha.vector(), "simultaneous")
     recorded = motions(pendulum, runs, "simultaneous")
-    found = simultaneous.transcribe(pendulum, recorded, parameters, lambda _line: None, free_torque=False)
+    found = simultaneous.transcribe(pendulum, recorded, parameters, lambda _line: None, Settings(torques={}))
     assert found.theta == pytest.approx(list(PENDULUM_TRUTH.values()), rel=1e-6)
-    assert found.undetermined.shape[1] == 0
+    assert found.undetermined == 0
 
 
 def test_states_alone(pendulum: Robot) -> None:

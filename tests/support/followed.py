@@ -35,10 +35,10 @@ def arm_truth(robot: Robot, seed: int = 1) -> dict[str, float]:
     return truth | {f"spring.stiffness.{shoulder}": 24.0, f"spring.rest.{shoulder}": -1.5}
 
 
-def followed(robot: Robot, truth: Mapping[str, float], steps: int, h: float = 0.01, seed: int = 1) -> Log:
+def followed(robot: Robot, truth: Mapping[str, float] | np.ndarray, steps: int, h: float = 0.01, seed: int = 1) -> Log:
     """An arm that follows sines by computed torque, held during each step; readings include the sensors' offsets."""
     rng = np.random.default_rng(seed)
-    alpha, n = robot.alpha.vector(truth), robot.n
+    alpha, n = truth if isinstance(truth, np.ndarray) else robot.alpha.vector(truth), robot.n
     q, dq, tau = np.zeros((3, steps + 1, n))
     q[0] = rng.uniform(-0.5, 0.5, n)
     amplitude, omega, phase = rng.uniform(0.2, 0.6, n), rng.uniform(2.0, 6.0, n), rng.uniform(0.0, 6.0, n)
