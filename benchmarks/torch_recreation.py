@@ -1,0 +1,285 @@
+"""The published method in PyTorch, as a good user of PyTorch would write it: a peer to time.
+
+Algorithm 1 (with its slips corrected, see docs/method.md) on maximal states in batches, projected by Jacobi sweeps, vectorised
+over batch and links, or by Gauss-Seidel sweeps, joint by joint; torques by ADAM on the published loss through autograd.
+Held to the generated `step_paper_jacobi` and `step_paper_gauss_seidel` by tests/benchmarks.
+
+Serial chains of hinges. States (rows, n, 13): COM position x, velocity v, quaternion q (wxyz), angular velocity ω, world axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from benchmarks.chain import Chain
+
+SWEEPS = 30
+X, V, Q, W = slice(0, 3), slice(3, 6), slice(6, 10), slice(10, 13)
+RESIDUAL_FLOOR = 1e-10
+"""[m or rad] below which the scalar multiplier's direction c/|c| fades out, to be finite at c = 0."""
+SOLVERS = ("jacobi", "gauss_seidel")
+MULTIPLIERS = ("block", "scalar")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One body of a joint, for every joint that is corrected: rotations and world inverse inertias (rows, k, 3, 3), inverse
+    masses (k, 1)."""
+
+    R: Tensor
+    inverse_inertia: Tensor
+    inverse_mass: Tensor
+
+
+class Arm:
+    """Numbers of a chain on a device, and its step.
+
+    `gravity` [m/s²] along -z; `multiplier` "block" solves the rows of a joint at once, "scalar" along the residual as printed.
+    """
+
+    def __init__(
+        self,
+        chain: Chain,
+        *,
+        device: str = "cpu",
+        dtype: torch.dtype = torch.float64,
+        solver: str = "jacobi",
+        multiplier: str = "block",
+        sweeps: int = SWEEPS,
+        gravity: float = 9.81,
+        compiled: bool = False,
+    ) -> None:
+        def put(values: np.ndarray) -> Tensor:
+            return torch.as_tensor(np.asarray(values), dtype=dtype, device=device)
+
+        if solver not in SOLVERS or multiplier not in MULTIPLIERS:
+            raise ValueError(f"expected one of {SOLVERS} and one of {MULTIPLIERS}, found {solver} and {multiplier}.")
+        self.n, self.sweeps, self.solver, self.multiplier = chain.n, sweeps, solver, multiplier
+        self.mass, self.inertia = put(chain.mass)[:, None], put(chain.inertia)
+        self.inverse_inertia = put(np.linalg.inv(chain.inertia))
+        self.gravity = put(np.array([0.0, 0.0, -gravity]))
+        self.t, self.r = put(-chain.com), put(chain.to_parent_joint)
+        self.axis = put(chain.axis)
+        self.f1 = put(chain.tangents[:, 0])
+        turned = np.einsum("nij,nkj->nki", chain.rotation, np.concatenate([chain.tangents, chain.axis[:, None]], axis=1))
+        self.triad_a = put(turned)
+        """Both tangents and the axis, in the parent's axes at the joint's zero (n, 3, 3), a row each."""
+        self.share = put(np.array([0.5] * (chain.n - 1) + [1.0]))[:, None]
+        """What a Jacobi sweep does of the corrections summed over a body's joints: their average."""
+        self.inverse_mass_a = torch.cat([torch.zeros_like(self.mass[:1]), 1.0 / self.mass[:-1]])
+        self.identity = put(np.array([1.0, 0.0, 0.0, 0.0]))
+        self.sweep: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = (
+            self._jacobi if solver == "jacobi" else self._gauss_seidel
+        )
+        if compiled:
+            self.sweep = torch.compile(self.sweep)
+
+    def step(self, state: Tensor, u: Tensor, h: float) -> Tensor:
+        """The state (rows, n, 13) after `h` [s] under torques u (rows, n) [N·m]."""
+        x0, v0, q0, w0 = state[..., X], state[..., V], state[..., Q], state[..., W]
+        R = matrix(q0)
+        along = torch.einsum("rnij,nj->rni", R, self.axis) * u[..., None]
+        moment = along - torch.cat([along[:, 1:], torch.zeros_like(along[:, :1])], dim=1)
+        v = v0 + h * self.gravity
+        spin = at(R.mT, w0)
+        gyroscopic = torch.linalg.cross(spin, at(self.inertia, spin))
+        w = at(R, spin + h * at(self.inverse_inertia, at(R.mT, moment) - gyroscopic))
+        x, q = x0 + h * v, turn(q0, h * w)
+        for _ in range(self.sweeps):
+            x, q = self.sweep(x, q)
+        delta = product(q, conjugate(q0))
+        w = torch.where(delta[..., :1] < 0, -2.0 / h, 2.0 / h) * delta[..., 1:]
+        return torch.cat([x, (x - x0) / h, q, w], dim=-1)
+
+    def angles(self, state: Tensor, near: Tensor) -> Tensor:
+        """Joint angles (rows, n) [rad] within π of `near`."""
+        R_b = matrix(state[..., Q])
+        R_a = torch.cat([matrix(self.identity).expand_as(R_b[:, :1]), R_b[:, :-1]], dim=1)
+        n_b = at(R_a.mT, at(R_b, self.f1))
+        c, s = (n_b * self.triad_a[:, 0]).sum(-1), (n_b * self.triad_a[:, 1]).sum(-1)
+        return near + torch.atan2(s * near.cos() - c * near.sin(), c * near.cos() + s * near.sin())
+
+    # Sweeps -----------------------------------------------------------------------------------------------------------
+
+    def _jacobi(self, x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+        """All positional corrections at once, averaged over the joints of a body, then all angular ones."""
+        every = slice(0, self.n)
+        dx_b, phi_b, dx_a, phi_a = self._positional(x, q, every)
+        x = x + self.share * (dx_b + shifted(dx_a))
+        q = turn(q, self.share * (phi_b + shifted(phi_a)))
+        phi_b, phi_a = self._angular(q, every)
+        return x, turn(q, self.share * (phi_b + shifted(phi_a)))
+
+    def _gauss_seidel(self, x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+        """Joint after joint from the base on, positional rows and then angular ones, each from the poses so far."""
+        for j in range(self.n):
+            pair, one = slice(max(j - 1, 0), j + 1), slice(j, j + 1)
+            dx_b, phi_b, dx_a, phi_a = self._positional(x[:, pair], q[:, pair], one)
+            moved = (dx_b, phi_b) if j == 0 else (torch.cat([dx_a, dx_b], 1), torch.cat([phi_a, phi_b], 1))
+            x = placed(x, pair, x[:, pair] + moved[0])
+            q = placed(q, pair, turn(q[:, pair], moved[1]))
+            phi_b, phi_a = self._angular(q[:, pair], one)
+            q = placed(q, pair, turn(q[:, pair], phi_b if j == 0 else torch.cat([phi_a, phi_b], 1)))
+        return x, q
+
+    def _sides(self, R: Tensor, joints: slice) -> tuple[Side, Side]:
+        """Parents and children of the joints, from the rotations of the children (and of the one before the first)."""
+        count = joints.stop - joints.start
+        R_b = R[:, R.shape[1] - count :]
+        if joints.start == 0:  # the world, which no correction moves
+            R_a = torch.cat([matrix(self.identity).expand_as(R[:, :1]), R[:, : count - 1]], dim=1)
+        else:
+            R_a = R[:, :count]
+        before = slice(joints.start - 1, joints.stop - 1)
+        body = self.inverse_inertia[joints]
+        parent = self.inverse_inertia[before] if joints.start else torch.cat([0 * body[:1], self.inverse_inertia[: count - 1]])
+        return (
+            Side(R_a, R_a @ parent @ R_a.mT, self.inverse_mass_a[joints]),
+            Side(R_b, R_b @ body @ R_b.mT, 1.0 / self.mass[joints]),
+        )
+
+    def _positional(self, x: Tensor, q: Tensor, joints: slice) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """dx and φ of child and of parent that close each joint's gap on its own (rows, joints, 3)."""
+        count = joints.stop - joints.start
+        a, b = self._sides(matrix(q), joints)
+        x_b = x[:, x.shape[1] - count :]
+        x_a = x[:, :count] if joints.start else torch.cat([torch.zeros_like(x[:, :1]), x[:, : count - 1]], dim=1)
+        r_a, r_b = at(a.R, self.r[joints]), at(b.R, self.t[joints])
+        c = x_b + r_b - x_a - r_a
+        masses = a.inverse_mass + b.inverse_mass
+        if self.multiplier == "scalar":
+            length = (c.square().sum(-1, keepdim=True) + RESIDUAL_FLOOR**2).sqrt()
+            n = c / length
+            lever_a, lever_b = torch.linalg.cross(r_a, n), torch.linalg.cross(r_b, n)
+            size = n.square().sum(-1, keepdim=True)
+            stiffness = size * masses + (1.0 - size) * b.inverse_mass
+            stiffness = stiffness + dot(lever_a, at(a.inverse_inertia, lever_a)) + dot(lever_b, at(b.inverse_inertia, lever_b))
+            force = -length / stiffness * n
+        else:
+            S_a, S_b = skew(r_a), skew(r_b)
+            K = S_a @ a.inverse_inertia @ S_a.mT + S_b @ b.inverse_inertia @ S_b.mT + torch.diag_embed(masses.expand_as(r_a))
+            force = -solve3(K, c)
+        phi_b = at(b.inverse_inertia, torch.linalg.cross(r_b, force))
+        phi_a = -at(a.inverse_inertia, torch.linalg.cross(r_a, force))
+        return b.inverse_mass * force, phi_b, -a.inverse_mass * force, phi_a
+
+    def _angular(self, q: Tensor, joints: slice) -> tuple[Tensor, Tensor]:
+        """φ of child and of parent that align each joint's axis on its own (rows, joints, 3)."""
+        a, b = self._sides(matrix(q), joints)
+        inverse = a.inverse_inertia + b.inverse_inertia
+        axis_b = at(b.R, self.axis[joints])
+        triad = torch.einsum("rkij,kmj->rkmi", a.R, self.triad_a[joints])
+        if self.multiplier == "scalar":
+            axis_a = triad[..., 2, :]
+            c = torch.linalg.cross(axis_a, axis_b)
+            length = (c.square().sum(-1, keepdim=True) + RESIDUAL_FLOOR**2).sqrt()
+            n = c / length
+            row = dot(axis_a, axis_b) * n - dot(n, axis_b) * axis_a
+            missing = 1.0 - n.square().sum(-1, keepdim=True)
+            floor = missing * self.inverse_inertia[joints][:, :1, 0]
+            moment = -length / (dot(row, at(inverse, row)) + floor) * row
+        else:
+            c = (triad[..., :2, :] * axis_b[..., None, :]).sum(-1)
+            rows = torch.linalg.cross(axis_b[..., None, :].expand_as(triad[..., :2, :]), triad[..., :2, :])
+            K = rows @ inverse @ rows.mT
+            k00, k01, k11 = K[..., 0, 0], K[..., 0, 1], K[..., 1, 1]
+            first = k11 * c[..., 0] - k01 * c[..., 1]
+            second = k00 * c[..., 1] - k01 * c[..., 0]
+            both = torch.stack([first, second], dim=-1) / (k00 * k11 - k01 * k01)[..., None]
+            moment = -(both[..., None] * rows).sum(-2)
+        return at(b.inverse_inertia, moment), -at(a.inverse_inertia, moment)
+
+
+def loss(arm: Arm, state: Tensor, u: Tensor, h: float, p_ref: Tensor, w_ref: Tensor, lambdas: tuple[float, float]) -> Tensor:
+    """The published loss (rows,) of one step: λ₁ on joint angles (rows, n), λ₂ on the links' ω (rows, n, 3), over n joints."""
+    end = arm.step(state, u, h)
+    angle, spin = arm.angles(end, p_ref) - p_ref, end[..., W] - w_ref
+    return (lambdas[0] * angle.square().sum(-1) + lambdas[1] * spin.square().sum((-2, -1))) / arm.n
+
+
+def descend(
+    evaluate: Callable[[Tensor], Tensor], start: Tensor, rate: float = 1.0, iterations: int = 120
+) -> tuple[Tensor, Tensor]:
+    """Torques after so many ADAM iterations from `start`, and their losses (rows,)."""
+    u = start.clone().requires_grad_(True)
+    optimizer = torch.optim.Adam([u], lr=rate)
+    for _ in range(iterations):
+        optimizer.zero_grad(set_to_none=True)
+        evaluate(u).sum().backward()
+        optimizer.step()
+    with torch.no_grad():
+        return u.detach(), evaluate(u)
+
+
+# Small algebra on the last axes ----------------------------------------------------------------------------------------
+
+
+def matrix(q: Tensor) -> Tensor:
+    """Rotations (…, 3, 3) of unit quaternions (…, 4)."""
+    w, x, y, z = q.unbind(-1)
+    rows = [
+        1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
+        2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+        2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y),
+    ]  # fmt: skip
+    return torch.stack(rows, dim=-1).reshape(*q.shape[:-1], 3, 3)
+
+
+def product(p: Tensor, q: Tensor) -> Tensor:
+    """Hamilton products."""
+    pw, px, py, pz = p.unbind(-1)
+    qw, qx, qy, qz = q.unbind(-1)
+    parts = [
+        pw * qw - px * qx - py * qy - pz * qz,
+        pw * qx + px * qw + py * qz - pz * qy,
+        pw * qy - px * qz + py * qw + pz * qx,
+        pw * qz + px * qy - py * qx + pz * qw,
+    ]
+    return torch.stack(parts, dim=-1)
+
+
+def conjugate(q: Tensor) -> Tensor:
+    return torch.cat([q[..., :1], -q[..., 1:]], dim=-1)
+
+
+def turn(q: Tensor, phi: Tensor) -> Tensor:
+    """normalize(q + ½ [0, φ] q)."""
+    moved = q + product(torch.cat([torch.zeros_like(phi[..., :1]), 0.5 * phi], dim=-1), q)
+    return moved / moved.norm(dim=-1, keepdim=True)
+
+
+def at(A: Tensor, v: Tensor) -> Tensor:
+    """A v."""
+    return (A @ v[..., None])[..., 0]
+
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    return (a * b).sum(-1, keepdim=True)
+
+
+def skew(r: Tensor) -> Tensor:
+    x, y, z = r.unbind(-1)
+    o = torch.zeros_like(x)
+    return torch.stack([o, -z, y, z, o, -x, -y, x, o], dim=-1).reshape(*r.shape[:-1], 3, 3)
+
+
+def solve3(K: Tensor, c: Tensor) -> Tensor:
+    """K⁻¹ c of symmetric 3 × 3 matrices by cross products of their rows: faster here than a batched factorisation."""
+    k0, k1, k2 = K.unbind(-2)
+    m0, m1, m2 = torch.linalg.cross(k1, k2), torch.linalg.cross(k2, k0), torch.linalg.cross(k0, k1)
+    return (m0 * c[..., :1] + m1 * c[..., 1:2] + m2 * c[..., 2:]) / dot(k0, m0)
+
+
+def shifted(a: Tensor) -> Tensor:
+    """What joint i + 1 does to body i, for every body; none beyond the last joint."""
+    return torch.cat([a[:, 1:], torch.zeros_like(a[:, :1])], dim=1)
+
+
+def placed(whole: Tensor, where: slice, part: Tensor) -> Tensor:
+    """`whole` with a part of its links exchanged, out of place."""
+    return torch.cat([whole[:, : where.start], part, whole[:, where.stop :]], dim=1)
