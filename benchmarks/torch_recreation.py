@@ -72,6 +72,7 @@ class Arm:
         self.share = put(np.array([0.5] * (chain.n - 1) + [1.0]))[:, None]
         """What a Jacobi sweep does of the corrections summed over a body's joints: their average."""
         self.inverse_mass_a = torch.cat([torch.zeros_like(self.mass[:1]), 1.0 / self.mass[:-1]])
+        self.algebra = Algebra(device, dtype)
         self.identity = put(np.array([1.0, 0.0, 0.0, 0.0]))
         self.sweep: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = (
             self._jacobi if solver == "jacobi" else self._gauss_seidel
@@ -82,24 +83,24 @@ class Arm:
     def step(self, state: Tensor, u: Tensor, h: float) -> Tensor:
         """The state (rows, n, 13) after `h` [s] under torques u (rows, n) [N·m]."""
         x0, v0, q0, w0 = state[..., X], state[..., V], state[..., Q], state[..., W]
-        R = matrix(q0)
+        R = self.algebra.matrix(q0)
         along = torch.einsum("rnij,nj->rni", R, self.axis) * u[..., None]
         moment = along - torch.cat([along[:, 1:], torch.zeros_like(along[:, :1])], dim=1)
         v = v0 + h * self.gravity
         spin = at(R.mT, w0)
         gyroscopic = torch.linalg.cross(spin, at(self.inertia, spin))
         w = at(R, spin + h * at(self.inverse_inertia, at(R.mT, moment) - gyroscopic))
-        x, q = x0 + h * v, turn(q0, h * w)
+        x, q = x0 + h * v, self.algebra.turn(q0, h * w)
         for _ in range(self.sweeps):
             x, q = self.sweep(x, q)
-        delta = product(q, conjugate(q0))
-        w = torch.where(delta[..., :1] < 0, -2.0 / h, 2.0 / h) * delta[..., 1:]
+        delta = self.algebra.product(q, conjugate(q0))
+        w = (2.0 / h) * delta[..., :1].sign() * delta[..., 1:]
         return torch.cat([x, (x - x0) / h, q, w], dim=-1)
 
     def angles(self, state: Tensor, near: Tensor) -> Tensor:
         """Joint angles (rows, n) [rad] within π of `near`."""
-        R_b = matrix(state[..., Q])
-        R_a = torch.cat([matrix(self.identity).expand_as(R_b[:, :1]), R_b[:, :-1]], dim=1)
+        R_b = self.algebra.matrix(state[..., Q])
+        R_a = torch.cat([self.algebra.matrix(self.identity).expand_as(R_b[:, :1]), R_b[:, :-1]], dim=1)
         n_b = at(R_a.mT, at(R_b, self.f1))
         c, s = (n_b * self.triad_a[:, 0]).sum(-1), (n_b * self.triad_a[:, 1]).sum(-1)
         return near + torch.atan2(s * near.cos() - c * near.sin(), c * near.cos() + s * near.sin())
@@ -111,9 +112,9 @@ class Arm:
         every = slice(0, self.n)
         dx_b, phi_b, dx_a, phi_a = self._positional(x, q, every)
         x = x + self.share * (dx_b + shifted(dx_a))
-        q = turn(q, self.share * (phi_b + shifted(phi_a)))
+        q = self.algebra.turn(q, self.share * (phi_b + shifted(phi_a)))
         phi_b, phi_a = self._angular(q, every)
-        return x, turn(q, self.share * (phi_b + shifted(phi_a)))
+        return x, self.algebra.turn(q, self.share * (phi_b + shifted(phi_a)))
 
     def _gauss_seidel(self, x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
         """Joint after joint from the base on, positional rows and then angular ones, each from the poses so far."""
@@ -122,9 +123,9 @@ class Arm:
             dx_b, phi_b, dx_a, phi_a = self._positional(x[:, pair], q[:, pair], one)
             moved = (dx_b, phi_b) if j == 0 else (torch.cat([dx_a, dx_b], 1), torch.cat([phi_a, phi_b], 1))
             x = placed(x, pair, x[:, pair] + moved[0])
-            q = placed(q, pair, turn(q[:, pair], moved[1]))
+            q = placed(q, pair, self.algebra.turn(q[:, pair], moved[1]))
             phi_b, phi_a = self._angular(q[:, pair], one)
-            q = placed(q, pair, turn(q[:, pair], phi_b if j == 0 else torch.cat([phi_a, phi_b], 1)))
+            q = placed(q, pair, self.algebra.turn(q[:, pair], phi_b if j == 0 else torch.cat([phi_a, phi_b], 1)))
         return x, q
 
     def _sides(self, R: Tensor, joints: slice) -> tuple[Side, Side]:
@@ -132,7 +133,7 @@ class Arm:
         count = joints.stop - joints.start
         R_b = R[:, R.shape[1] - count :]
         if joints.start == 0:  # the world, which no correction moves
-            R_a = torch.cat([matrix(self.identity).expand_as(R[:, :1]), R[:, : count - 1]], dim=1)
+            R_a = torch.cat([self.algebra.matrix(self.identity).expand_as(R[:, :1]), R[:, : count - 1]], dim=1)
         else:
             R_a = R[:, :count]
         before = slice(joints.start - 1, joints.stop - 1)
@@ -146,7 +147,7 @@ class Arm:
     def _positional(self, x: Tensor, q: Tensor, joints: slice) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """dx and φ of child and of parent that close each joint's gap on its own (rows, joints, 3)."""
         count = joints.stop - joints.start
-        a, b = self._sides(matrix(q), joints)
+        a, b = self._sides(self.algebra.matrix(q), joints)
         x_b = x[:, x.shape[1] - count :]
         x_a = x[:, :count] if joints.start else torch.cat([torch.zeros_like(x[:, :1]), x[:, : count - 1]], dim=1)
         r_a, r_b = at(a.R, self.r[joints]), at(b.R, self.t[joints])
@@ -161,7 +162,7 @@ class Arm:
             stiffness = stiffness + dot(lever_a, at(a.inverse_inertia, lever_a)) + dot(lever_b, at(b.inverse_inertia, lever_b))
             force = -length / stiffness * n
         else:
-            S_a, S_b = skew(r_a), skew(r_b)
+            S_a, S_b = self.algebra.skew(r_a), self.algebra.skew(r_b)
             K = S_a @ a.inverse_inertia @ S_a.mT + S_b @ b.inverse_inertia @ S_b.mT + torch.diag_embed(masses.expand_as(r_a))
             force = -solve3(K, c)
         phi_b = at(b.inverse_inertia, torch.linalg.cross(r_b, force))
@@ -170,7 +171,7 @@ class Arm:
 
     def _angular(self, q: Tensor, joints: slice) -> tuple[Tensor, Tensor]:
         """φ of child and of parent that align each joint's axis on its own (rows, joints, 3)."""
-        a, b = self._sides(matrix(q), joints)
+        a, b = self._sides(self.algebra.matrix(q), joints)
         inverse = a.inverse_inertia + b.inverse_inertia
         axis_b = at(b.R, self.axis[joints])
         triad = torch.einsum("rkij,kmj->rkmi", a.R, self.triad_a[joints])
@@ -195,62 +196,121 @@ class Arm:
         return at(b.inverse_inertia, moment), -at(a.inverse_inertia, moment)
 
 
-def loss(arm: Arm, state: Tensor, u: Tensor, h: float, p_ref: Tensor, w_ref: Tensor, lambdas: tuple[float, float]) -> Tensor:
-    """The published loss (rows,) of one step: λ₁ on joint angles (rows, n), λ₂ on the links' ω (rows, n, 3), over n joints."""
-    end = arm.step(state, u, h)
-    angle, spin = arm.angles(end, p_ref) - p_ref, end[..., W] - w_ref
-    return (lambdas[0] * angle.square().sum(-1) + lambdas[1] * spin.square().sum((-2, -1))) / arm.n
+class Window:
+    """The published loss of one step from a state (1, n, 13) towards angles (1, n) and angular velocities (1, n, 3).
+
+    λ₁ weighs the joint angles, λ₂ the links' ω; the mean is over the joints. `aim` changes the data in place.
+    """
+
+    def __init__(self, arm: Arm, h: float, lambdas: tuple[float, float], data: tuple[Tensor, Tensor, Tensor]) -> None:
+        self.arm, self.h, self.lambdas = arm, h, lambdas
+        self.state, self.p_ref, self.w_ref = (value.clone() for value in data)
+
+    def aim(self, data: tuple[Tensor, Tensor, Tensor]) -> None:
+        for kept, value in zip((self.state, self.p_ref, self.w_ref), data, strict=True):
+            kept.copy_(value)
+
+    def loss(self, u: Tensor) -> Tensor:
+        """(rows,) for torques u (rows, n) [N·m]."""
+        end = self.arm.step(self.state, u, self.h)
+        angle, spin = self.arm.angles(end, self.p_ref) - self.p_ref, end[..., W] - self.w_ref
+        weighed = self.lambdas[0] * angle.square().sum(-1) + self.lambdas[1] * spin.square().sum((-2, -1))
+        return weighed / self.arm.n
+
+    def gradient(self, u: Tensor) -> Tensor:
+        (gradient,) = torch.autograd.grad(self.loss(u).sum(), u)
+        return gradient
 
 
-def descend(
-    evaluate: Callable[[Tensor], Tensor], start: Tensor, rate: float = 1.0, iterations: int = 120
-) -> tuple[Tensor, Tensor]:
-    """Torques after so many ADAM iterations from `start`, and their losses (rows,)."""
+Gradient = Callable[[Tensor], Tensor]
+
+
+def descend(gradient: Gradient, start: Tensor, rate: float = 1.0, iterations: int = 120) -> Tensor:
+    """Torques after so many ADAM iterations from `start`."""
     u = start.clone().requires_grad_(True)
     optimizer = torch.optim.Adam([u], lr=rate)
     for _ in range(iterations):
-        optimizer.zero_grad(set_to_none=True)
-        evaluate(u).sum().backward()
+        u.grad = gradient(u)
         optimizer.step()
-    with torch.no_grad():
-        return u.detach(), evaluate(u)
+    return u.detach()
+
+
+def captured(gradient: Gradient, start: Tensor, warm_ups: int = 3) -> Gradient:
+    """The same gradient as a CUDA graph: all its kernels are launched at once, from the memory that they were recorded with."""
+    u = start.clone().requires_grad_(True)
+    aside = torch.cuda.Stream()
+    aside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(aside):
+        for _ in range(warm_ups):
+            gradient(u)
+    torch.cuda.current_stream().wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = gradient(u)
+
+    def replayed(value: Tensor) -> Tensor:
+        with torch.no_grad():
+            u.copy_(value)
+        graph.replay()
+        return result.clone()
+
+    return replayed
 
 
 # Small algebra on the last axes ----------------------------------------------------------------------------------------
 
 
-def matrix(q: Tensor) -> Tensor:
-    """Rotations (…, 3, 3) of unit quaternions (…, 4)."""
-    w, x, y, z = q.unbind(-1)
-    rows = [
-        1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
-        2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-        2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y),
-    ]  # fmt: skip
-    return torch.stack(rows, dim=-1).reshape(*q.shape[:-1], 3, 3)
+class Algebra:
+    """Products of quaternions and rotations as one matrix product each: few kernels, which is what their time goes into."""
+
+    def __init__(self, device: str, dtype: torch.dtype) -> None:
+        i = np.eye(4)
+        pairs = [(a, b) for a in i for b in i]
+        product = np.array([hamilton(a, b) for a, b in pairs])
+        rotation = np.array([hamilton(hamilton(a, v), conjugated(b))[1:] for a, b in pairs for v in i[1:]])
+        turning = np.array([0.5 * hamilton(a, b) for a in i[1:] for b in i])
+        unit = np.eye(3)
+        skewed = np.array([np.cross(unit[k], unit).T for k in range(3)])
+
+        def put(values: np.ndarray) -> Tensor:
+            return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
+
+        self._product, self._turning, self._skew = put(product), put(turning), put(skewed.reshape(3, 9))
+        self._rotation = put(rotation.reshape(16, 3, 3).transpose(0, 2, 1).reshape(16, 9))
+
+    def product(self, p: Tensor, q: Tensor) -> Tensor:
+        """Hamilton products (…, 4)."""
+        return outer(p, q) @ self._product
+
+    def matrix(self, q: Tensor) -> Tensor:
+        """Rotations (…, 3, 3) of unit quaternions (…, 4)."""
+        return (outer(q, q) @ self._rotation).unflatten(-1, (3, 3))
+
+    def turn(self, q: Tensor, phi: Tensor) -> Tensor:
+        """normalize(q + ½ [0, φ] q)."""
+        moved = q + outer(phi, q) @ self._turning
+        return moved / moved.norm(dim=-1, keepdim=True)
+
+    def skew(self, r: Tensor) -> Tensor:
+        """[r]× (…, 3, 3)."""
+        return (r @ self._skew).unflatten(-1, (3, 3))
 
 
-def product(p: Tensor, q: Tensor) -> Tensor:
-    """Hamilton products."""
-    pw, px, py, pz = p.unbind(-1)
-    qw, qx, qy, qz = q.unbind(-1)
-    parts = [
-        pw * qw - px * qx - py * qy - pz * qz,
-        pw * qx + px * qw + py * qz - pz * qy,
-        pw * qy - px * qz + py * qw + pz * qx,
-        pw * qz + px * qy - py * qx + pz * qw,
-    ]
-    return torch.stack(parts, dim=-1)
+def hamilton(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    return np.array([p[0] * q[0] - p[1:] @ q[1:], *(p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:]))])
+
+
+def conjugated(q: np.ndarray) -> np.ndarray:
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def outer(a: Tensor, b: Tensor) -> Tensor:
+    """All products of two vectors' entries, flat."""
+    return (a[..., :, None] * b[..., None, :]).flatten(-2)
 
 
 def conjugate(q: Tensor) -> Tensor:
     return torch.cat([q[..., :1], -q[..., 1:]], dim=-1)
-
-
-def turn(q: Tensor, phi: Tensor) -> Tensor:
-    """normalize(q + ½ [0, φ] q)."""
-    moved = q + product(torch.cat([torch.zeros_like(phi[..., :1]), 0.5 * phi], dim=-1), q)
-    return moved / moved.norm(dim=-1, keepdim=True)
 
 
 def at(A: Tensor, v: Tensor) -> Tensor:
@@ -260,12 +320,6 @@ def at(A: Tensor, v: Tensor) -> Tensor:
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1, keepdim=True)
-
-
-def skew(r: Tensor) -> Tensor:
-    x, y, z = r.unbind(-1)
-    o = torch.zeros_like(x)
-    return torch.stack([o, -z, y, z, o, -x, -y, x, o], dim=-1).reshape(*r.shape[:-1], 3, 3)
 
 
 def solve3(K: Tensor, c: Tensor) -> Tensor:
