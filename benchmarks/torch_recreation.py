@@ -27,13 +27,18 @@ MULTIPLIERS = ("block", "scalar")
 
 
 @dataclass(frozen=True)
-class Side:
-    """One body of a joint, for every joint that is corrected: rotations and world inverse inertias (rows, k, 3, 3), inverse
-    masses (k, 1)."""
+class Joints:
+    """Numbers of the joints that are corrected together, a row each, of parent (a) and child (b)."""
 
-    R: Tensor
     inverse_inertia: Tensor
-    inverse_mass: Tensor
+    parent_inverse_inertia: Tensor
+    inverse_mass_a: Tensor
+    inverse_mass_b: Tensor
+    masses: Tensor
+    r: Tensor
+    t: Tensor
+    axis: Tensor
+    triad_a: Tensor
 
 
 class Arm:
@@ -74,6 +79,9 @@ class Arm:
         self.inverse_mass_a = torch.cat([torch.zeros_like(self.mass[:1]), 1.0 / self.mass[:-1]])
         self.algebra = Algebra(device, dtype)
         self.identity = put(np.array([1.0, 0.0, 0.0, 0.0]))
+        self.upright = self.algebra.matrix(self.identity)[None, None]
+        self.joints = [self._chosen(slice(0, self.n)), *(self._chosen(slice(j, j + 1)) for j in range(self.n))]
+        """All joints, then each of them alone."""
         self.sweep: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = (
             self._jacobi if solver == "jacobi" else self._gauss_seidel
         )
@@ -100,100 +108,99 @@ class Arm:
     def angles(self, state: Tensor, near: Tensor) -> Tensor:
         """Joint angles (rows, n) [rad] within π of `near`."""
         R_b = self.algebra.matrix(state[..., Q])
-        R_a = torch.cat([self.algebra.matrix(self.identity).expand_as(R_b[:, :1]), R_b[:, :-1]], dim=1)
+        R_a = torch.cat([self.upright.expand_as(R_b[:, :1]), R_b[:, :-1]], dim=1)
         n_b = at(R_a.mT, at(R_b, self.f1))
         c, s = (n_b * self.triad_a[:, 0]).sum(-1), (n_b * self.triad_a[:, 1]).sum(-1)
         return near + torch.atan2(s * near.cos() - c * near.sin(), c * near.cos() + s * near.sin())
 
     # Sweeps -----------------------------------------------------------------------------------------------------------
 
+    def _chosen(self, joints: slice) -> Joints:
+        before = slice(joints.start - 1, joints.stop - 1)
+        if joints.start:
+            parent = self.inverse_inertia[before]
+        else:  # the world, which no correction moves
+            parent = torch.cat([0 * self.inverse_inertia[:1], self.inverse_inertia[: joints.stop - 1]])
+        a, b = self.inverse_mass_a[joints], 1.0 / self.mass[joints]
+        masses = torch.diag_embed((a + b).expand(-1, 3))
+        rest = (self.r, self.t, self.axis, self.triad_a)
+        return Joints(self.inverse_inertia[joints], parent, a, b, masses, *(part[joints] for part in rest))
+
     def _jacobi(self, x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
         """All positional corrections at once, averaged over the joints of a body, then all angular ones."""
-        every = slice(0, self.n)
-        dx_b, phi_b, dx_a, phi_a = self._positional(x, q, every)
+        every = self.joints[0]
+        R = self.algebra.matrix(q)
+        around = torch.cat([self.upright.expand_as(R[:, :1]), R[:, :-1]], dim=1)
+        x_a = torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], dim=1)
+        dx_b, phi_b, dx_a, phi_a = self._positional(every, x_a, around, x, R)
         x = x + self.share * (dx_b + shifted(dx_a))
         q = self.algebra.turn(q, self.share * (phi_b + shifted(phi_a)))
-        phi_b, phi_a = self._angular(q, every)
+        R = self.algebra.matrix(q)
+        phi_b, phi_a = self._angular(every, torch.cat([self.upright.expand_as(R[:, :1]), R[:, :-1]], dim=1), R)
         return x, self.algebra.turn(q, self.share * (phi_b + shifted(phi_a)))
 
     def _gauss_seidel(self, x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
         """Joint after joint from the base on, positional rows and then angular ones, each from the poses so far."""
-        for j in range(self.n):
-            pair, one = slice(max(j - 1, 0), j + 1), slice(j, j + 1)
-            dx_b, phi_b, dx_a, phi_a = self._positional(x[:, pair], q[:, pair], one)
-            moved = (dx_b, phi_b) if j == 0 else (torch.cat([dx_a, dx_b], 1), torch.cat([phi_a, phi_b], 1))
-            x = placed(x, pair, x[:, pair] + moved[0])
-            q = placed(q, pair, self.algebra.turn(q[:, pair], moved[1]))
-            phi_b, phi_a = self._angular(q[:, pair], one)
-            q = placed(q, pair, self.algebra.turn(q[:, pair], phi_b if j == 0 else torch.cat([phi_a, phi_b], 1)))
-        return x, q
+        poses = [(x[:, i : i + 1], q[:, i : i + 1]) for i in range(self.n)]
+        for j, joint in enumerate(self.joints[1:]):
+            x_b, q_b = poses[j]
+            x_a, q_a = poses[j - 1] if j else (torch.zeros_like(x_b), self.identity.expand_as(q_b))
+            dx_b, phi_b, dx_a, phi_a = self._positional(
+                joint, x_a, self.algebra.matrix(q_a), x_b, self.algebra.matrix(q_b)
+            )
+            x_b, q_b = x_b + dx_b, self.algebra.turn(q_b, phi_b)
+            x_a, q_a = (x_a + dx_a, self.algebra.turn(q_a, phi_a)) if j else (x_a, q_a)
+            phi_b, phi_a = self._angular(joint, self.algebra.matrix(q_a), self.algebra.matrix(q_b))
+            poses[j] = x_b, self.algebra.turn(q_b, phi_b)
+            if j:
+                poses[j - 1] = x_a, self.algebra.turn(q_a, phi_a)
+        return torch.cat([x for x, _ in poses], dim=1), torch.cat([q for _, q in poses], dim=1)
 
-    def _sides(self, R: Tensor, joints: slice) -> tuple[Side, Side]:
-        """Parents and children of the joints, from the rotations of the children (and of the one before the first)."""
-        count = joints.stop - joints.start
-        R_b = R[:, R.shape[1] - count :]
-        if joints.start == 0:  # the world, which no correction moves
-            R_a = torch.cat([self.algebra.matrix(self.identity).expand_as(R[:, :1]), R[:, : count - 1]], dim=1)
-        else:
-            R_a = R[:, :count]
-        before = slice(joints.start - 1, joints.stop - 1)
-        body = self.inverse_inertia[joints]
-        parent = self.inverse_inertia[before] if joints.start else torch.cat([0 * body[:1], self.inverse_inertia[: count - 1]])
-        return (
-            Side(R_a, R_a @ parent @ R_a.mT, self.inverse_mass_a[joints]),
-            Side(R_b, R_b @ body @ R_b.mT, 1.0 / self.mass[joints]),
-        )
-
-    def _positional(self, x: Tensor, q: Tensor, joints: slice) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def _positional(
+        self, k: Joints, x_a: Tensor, R_a: Tensor, x_b: Tensor, R_b: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """dx and φ of child and of parent that close each joint's gap on its own (rows, joints, 3)."""
-        count = joints.stop - joints.start
-        a, b = self._sides(self.algebra.matrix(q), joints)
-        x_b = x[:, x.shape[1] - count :]
-        x_a = x[:, :count] if joints.start else torch.cat([torch.zeros_like(x[:, :1]), x[:, : count - 1]], dim=1)
-        r_a, r_b = at(a.R, self.r[joints]), at(b.R, self.t[joints])
+        inverse_a, inverse_b = R_a @ k.parent_inverse_inertia @ R_a.mT, R_b @ k.inverse_inertia @ R_b.mT
+        r_a, r_b = at(R_a, k.r), at(R_b, k.t)
         c = x_b + r_b - x_a - r_a
-        masses = a.inverse_mass + b.inverse_mass
         if self.multiplier == "scalar":
-            length = (c.square().sum(-1, keepdim=True) + RESIDUAL_FLOOR**2).sqrt()
+            length = (dot(c, c) + RESIDUAL_FLOOR**2).sqrt()
             n = c / length
             lever_a, lever_b = torch.linalg.cross(r_a, n), torch.linalg.cross(r_b, n)
-            size = n.square().sum(-1, keepdim=True)
-            stiffness = size * masses + (1.0 - size) * b.inverse_mass
-            stiffness = stiffness + dot(lever_a, at(a.inverse_inertia, lever_a)) + dot(lever_b, at(b.inverse_inertia, lever_b))
+            size = dot(n, n)
+            stiffness = size * (k.inverse_mass_a + k.inverse_mass_b) + (1.0 - size) * k.inverse_mass_b
+            stiffness = stiffness + dot(lever_a, at(inverse_a, lever_a)) + dot(lever_b, at(inverse_b, lever_b))
             force = -length / stiffness * n
         else:
             S_a, S_b = self.algebra.skew(r_a), self.algebra.skew(r_b)
-            K = S_a @ a.inverse_inertia @ S_a.mT + S_b @ b.inverse_inertia @ S_b.mT + torch.diag_embed(masses.expand_as(r_a))
-            force = -solve3(K, c)
-        phi_b = at(b.inverse_inertia, torch.linalg.cross(r_b, force))
-        phi_a = -at(a.inverse_inertia, torch.linalg.cross(r_a, force))
-        return b.inverse_mass * force, phi_b, -a.inverse_mass * force, phi_a
+            force = -solve3(k.masses + S_a @ inverse_a @ S_a.mT + S_b @ inverse_b @ S_b.mT, c)
+        phi_b = at(inverse_b, torch.linalg.cross(r_b, force))
+        phi_a = at(inverse_a, torch.linalg.cross(force, r_a))
+        return k.inverse_mass_b * force, phi_b, -k.inverse_mass_a * force, phi_a
 
-    def _angular(self, q: Tensor, joints: slice) -> tuple[Tensor, Tensor]:
+    def _angular(self, k: Joints, R_a: Tensor, R_b: Tensor) -> tuple[Tensor, Tensor]:
         """φ of child and of parent that align each joint's axis on its own (rows, joints, 3)."""
-        a, b = self._sides(self.algebra.matrix(q), joints)
-        inverse = a.inverse_inertia + b.inverse_inertia
-        axis_b = at(b.R, self.axis[joints])
-        triad = torch.einsum("rkij,kmj->rkmi", a.R, self.triad_a[joints])
+        inverse_a, inverse_b = R_a @ k.parent_inverse_inertia @ R_a.mT, R_b @ k.inverse_inertia @ R_b.mT
+        inverse = inverse_a + inverse_b
+        axis_b, triad = at(R_b, k.axis), k.triad_a @ R_a.mT
         if self.multiplier == "scalar":
             axis_a = triad[..., 2, :]
             c = torch.linalg.cross(axis_a, axis_b)
-            length = (c.square().sum(-1, keepdim=True) + RESIDUAL_FLOOR**2).sqrt()
+            length = (dot(c, c) + RESIDUAL_FLOOR**2).sqrt()
             n = c / length
             row = dot(axis_a, axis_b) * n - dot(n, axis_b) * axis_a
-            missing = 1.0 - n.square().sum(-1, keepdim=True)
-            floor = missing * self.inverse_inertia[joints][:, :1, 0]
+            floor = (1.0 - dot(n, n)) * k.inverse_inertia[:, :1, 0]
             moment = -length / (dot(row, at(inverse, row)) + floor) * row
         else:
-            c = (triad[..., :2, :] * axis_b[..., None, :]).sum(-1)
-            rows = torch.linalg.cross(axis_b[..., None, :].expand_as(triad[..., :2, :]), triad[..., :2, :])
+            tangents = triad[..., :2, :]
+            c = at(tangents, axis_b)
+            rows = torch.linalg.cross(axis_b[..., None, :].expand_as(tangents), tangents)
             K = rows @ inverse @ rows.mT
-            k00, k01, k11 = K[..., 0, 0], K[..., 0, 1], K[..., 1, 1]
-            first = k11 * c[..., 0] - k01 * c[..., 1]
-            second = k00 * c[..., 1] - k01 * c[..., 0]
-            both = torch.stack([first, second], dim=-1) / (k00 * k11 - k01 * k01)[..., None]
-            moment = -(both[..., None] * rows).sum(-2)
-        return at(b.inverse_inertia, moment), -at(a.inverse_inertia, moment)
+            (k00, k01), (_, k11) = (part.unbind(-1) for part in K.unbind(-2))
+            c0, c1 = c.unbind(-1)
+            both = torch.stack([k11 * c0 - k01 * c1, k00 * c1 - k01 * c0], dim=-1) / (k00 * k11 - k01 * k01)[..., None]
+            moment = -(both[..., None, :] @ rows)[..., 0, :]
+        return at(inverse_b, moment), -at(inverse_a, moment)
 
 
 class Window:
@@ -315,7 +322,7 @@ def conjugate(q: Tensor) -> Tensor:
 
 def at(A: Tensor, v: Tensor) -> Tensor:
     """A v."""
-    return (A @ v[..., None])[..., 0]
+    return (A * v[..., None, :]).sum(-1)
 
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
@@ -332,8 +339,3 @@ def solve3(K: Tensor, c: Tensor) -> Tensor:
 def shifted(a: Tensor) -> Tensor:
     """What joint i + 1 does to body i, for every body; none beyond the last joint."""
     return torch.cat([a[:, 1:], torch.zeros_like(a[:, :1])], dim=1)
-
-
-def placed(whole: Tensor, where: slice, part: Tensor) -> Tensor:
-    """`whole` with a part of its links exchanged, out of place."""
-    return torch.cat([whole[:, : where.start], part, whole[:, where.stop :]], dim=1)
