@@ -78,14 +78,19 @@ class Measured:
     calls: int
 
 
-def repeated(call: Callable[[], Any], seconds: float = 0.3, least: int = 3, most: int = 1000) -> Measured:
-    """Time a call that ends when its work is done, again and again for about so many seconds, after one call to warm up."""
+def repeated(call: Callable[[], Any], seconds: float = 0.3, clock: Callable[[], float] = time.perf_counter) -> Measured:
+    """Time a call that ends when its work is done, again and again for about so many seconds, at least three times.
+
+    One call goes before, to warm up; of one that takes longer than all that together a single further call is enough.
+    """
+    start = clock()
     call()
+    least = 1 if clock() - start > 3.0 * max(seconds, 0.1) else 3
     taken: list[float] = []
-    while len(taken) < least or (sum(taken) < seconds and len(taken) < most):
-        start = time.perf_counter()
+    while len(taken) < least or sum(taken) < seconds:
+        start = clock()
         call()
-        taken.append(time.perf_counter() - start)
+        taken.append(clock() - start)
     return Measured(float(np.median(taken)), min(taken), len(taken))
 
 
