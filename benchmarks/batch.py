@@ -2,10 +2,10 @@
 
     python -m benchmarks.batch [--library generated/baxter_bare] [--sizes 1,16,256,4096,65536] [--budget 150] [--plot PNG]
 
-Rows: the generated C on one core and on all (`threads`), its Algorithm 1 with 30 Jacobi sweeps, the same algorithm re-created in
-PyTorch, and MuJoCo MJX through JAX. Every call starts from arrays in place and is waited for; medians of wall time. Compilation is
-timed apart. A gradient is that of |p|² + |pd|² at the end of a rollout by all of its torques, the forward run included; it counts
-as the steps of the rollout.
+Rows: the generated C on one core and on all (`threads`), its Algorithm 1 with 30 Jacobi sweeps, the same algorithm re-
+created in PyTorch, and MuJoCo MJX through JAX. Every call starts from arrays in place and is waited for; medians of
+wall time. Compilation is timed apart. A gradient is that of |p|² + |pd|² at the end of a rollout by all of its torques,
+the forward run included; it counts as the steps of the rollout.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import numpy as np
 
 from benchmarks.chain import read_chain
 from benchmarks.standalone import (
-    H,
     LIBRARY,
     RESULTS,
     URDF,
     Budget,
+    H,
     Measured,
     Skipped,
     installed,
@@ -188,8 +188,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.batch", description=__doc__)
     parser.add_argument("--library", type=Path, default=LIBRARY, help="generated folder (default %(default)s)")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="of the batches (default %(default)s)")
-    parser.add_argument("--budget", type=float, default=150.0, help="seconds that the run may take (default %(default)s)")
-    parser.add_argument("--rows", default="diffpbd,torch,mjx", help="whose, with equal shares of the budget (default %(default)s)")
+    parser.add_argument("--budget", type=float, default=150.0, help="seconds, in equal shares (default %(default)s)")
+    parser.add_argument("--rows", default="diffpbd,torch,mjx", help="whose (default %(default)s)")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of batch.json and batch.txt")
     parser.add_argument("--plot", type=Path, help="PNG to write (needs matplotlib)")
     parser.add_argument("--plot-only", type=Path, metavar="JSON", help="draw --plot from an earlier run")

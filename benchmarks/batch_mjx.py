@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.standalone import H, URDF, Budget, Skipped, installed
+from benchmarks.standalone import URDF, Budget, H, Skipped, installed
 
 if TYPE_CHECKING:
     from benchmarks.batch import Batch, Prepared, Row

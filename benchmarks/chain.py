@@ -67,7 +67,7 @@ def read_chain(urdf: Path) -> Chain:
     refused."""
     root = ElementTree.parse(urdf).getroot()
     links = {link.get("name", ""): link for link in root.iter("link")}
-    joints = [joint for joint in root.findall("joint")]
+    joints = root.findall("joint")
     by_parent = {named(joint, "parent"): joint for joint in joints}
     children = {named(joint, "child") for joint in joints}
     (link,) = (name for name in links if name not in children)
@@ -126,9 +126,9 @@ def vector(element: ElementTree.Element | None, key: str, default: str) -> Array
 
 
 def normals(axis: Array) -> Array:
-    """Two unit vectors normal to an axis, so that first × second is the axis."""
+    """Two unit vectors normal to an axis, so that first × second is the axis; x and y for z."""
     start = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    first = np.cross(axis, start)
+    first = start - (start @ axis) * axis
     first /= np.linalg.norm(first)
     return np.array([first, np.cross(axis, first)])
 

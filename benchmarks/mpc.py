@@ -2,9 +2,9 @@
 
     python -m benchmarks.mpc [--library generated/baxter_bare] [--horizons 3,10,20,50] [--rounds 31]
 
-CPU time of the thread, medians; every measurement of ours is taken right after the same one of crocoddyl's, and the ratio is the
-median over these pairs. Needs crocoddyl with a pinocchio below 4.1 (`pip install crocoddyl "pin<4.1" click`) beside numpy;
-without them ours is timed alone.
+CPU time of the thread, medians; every measurement of ours is taken right after the same one of crocoddyl's, and the
+ratio is the median over these pairs. Needs crocoddyl with a pinocchio below 4.1 (`pip install crocoddyl "pin<4.1"
+click`) beside numpy; without them ours is timed alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.standalone import H, LIBRARY, RESULTS, URDF, Skipped, machine, open_library, table, write
+from benchmarks.standalone import LIBRARY, RESULTS, URDF, H, Skipped, machine, open_library, table, write
 from diffpbd.runtime import Robot
 from diffpbd.runtime.solve.mpc import Mpc
 from diffpbd.runtime.solve.mpc_embedded import Embedded
@@ -161,11 +161,14 @@ def report(found: list[Result]) -> str:
 
 
 FACTS = """\
-Microseconds an iteration, x: ratio to boxed FDDP. An iteration: of diffpbd one quadratic program with its derivatives (the tick of a controller), solved to its inequalities; of
-crocoddyl one solve(maxiter=1): derivatives, backward pass, line search; both in compiled code, crocoddyl's called from Python.
-cold: from rest at the measured pose, held by gravity's torque; warm: from the converged plan. Cost: half the weighted squares of p, pd (nodes 1 ... N) and of u about the holding torque,
-at each solver's own optimum (to converge: iterations from the cold start): diffpbd's step is the second-order joint_step, crocoddyl's a symplectic Euler step.
-Bounds: boxed FDDP keeps those of the torque, FDDP none; neither knows bounds on positions, speeds or on changes of torque."""
+Microseconds an iteration, x: ratio to boxed FDDP. An iteration: of diffpbd one quadratic program with its derivatives
+(the tick of a controller), solved to its inequalities; of crocoddyl one solve(maxiter=1): derivatives, backward pass,
+line search; both in compiled code, crocoddyl's called from Python. cold: from rest at the measured pose, held by
+gravity's torque; warm: from the converged plan. Cost: half the weighted squares of p, pd (nodes 1 ... N) and of u about
+the holding torque, at each solver's own optimum (to converge: iterations from the cold start): diffpbd's step is the
+second-order joint_step, crocoddyl's a symplectic Euler step.
+Bounds: boxed FDDP keeps those of the torque, FDDP none; neither knows bounds on positions, speeds or on changes of
+torque."""
 ACADOS = "acados: not timed; the registry has no build of it."
 
 

@@ -2,8 +2,9 @@
 
     python -m benchmarks.torque [--library generated/baxter_bare] [--budget 150] [--compile]
 
-Everyone gets the same arm, motion and loss (angle + omega, one step of 10 ms, from zero torque). A row without its package
-says so. CPU time of the process, of rows on a GPU wall time until it has finished. The losses are each row's own: `joint_step` of the variational scheme, or Algorithm 1.
+Everyone gets the same arm, motion and loss (angle + omega, one step of 10 ms, from zero torque). A row without its
+package says so. CPU time of the process, of rows on a GPU wall time until it has finished. The losses are each row's
+own: `joint_step` of the variational scheme, or Algorithm 1.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ import numpy as np
 
 from benchmarks.chain import Chain, read_chain
 from benchmarks.standalone import (
-    H,
     LIBRARY,
     RESULTS,
     URDF,
     Budget,
+    H,
     Skipped,
     installed,
     machine,
@@ -78,7 +79,8 @@ def generated(robot: Robot) -> Iterator[Row]:
     outputs = [np.zeros((1, n)), np.zeros((2, n)), np.zeros((2, n)), np.zeros(1), np.zeros(1)]
     calls = []
     for k in range(STEPS):
-        inputs = [p[k], pd[k], np.zeros((1, n)), p[k + 1 : k + 2], pd[k + 1 : k + 2], held, weights, known, np.array([H]), alpha]
+        end = slice(k + 1, k + 2)
+        inputs = [p[k], pd[k], np.zeros((1, n)), p[end], pd[end], held, weights, known, np.array([H]), alpha]
         calls.append(function.fixed(1, [np.ascontiguousarray(a) for a in inputs], outputs))
     losses = []
     for call in calls:
@@ -89,7 +91,8 @@ def generated(robot: Robot) -> Iterator[Row]:
     yield Row("diffpbd estimate_torque, C", per_motion.median / STEPS, tuple(losses), "to convergence; 1 core")
     found = estimate(robot, p, pd, H, SETTINGS)
     per_motion = repeated(lambda: estimate(robot, p, pd, H, SETTINGS), clock=time.process_time)
-    yield Row("diffpbd estimate_torque, Python", per_motion.median / STEPS, tuple(map(float, found.loss)), "to convergence; 1 core")
+    losses = [float(value) for value in found.loss]
+    yield Row("diffpbd estimate_torque, Python", per_motion.median / STEPS, tuple(losses), "to convergence; 1 core")
     few = slice(0, 4)
     adam = Settings(SETTINGS.loss, SETTINGS.start, optimizer="adam")
     found = estimate(robot, p[few], pd[few], H, adam)
