@@ -1,4 +1,4 @@
-"""Torque estimation as published: ADAM through the reverse mode of Algorithm 1 with 30 Gauss–Seidel sweeps.
+"""Torque estimation as published: ADAM through the reverse mode of Algorithm 1 with 30 sweeps, Gauss–Seidel or Jacobi.
 
 For comparison with the paper; `estimate` by Gauss–Newton finds the optimum. Open in the paper and assumed here: K counts the
 joints of every step of a window, the optimiser starts afresh in every window, its other constants are the usual ones, the
@@ -15,14 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.torque_estimation import hold, window_start
 
-__all__ = ["Descent", "Lane", "descend"]
+__all__ = ["LONG", "SOLVERS", "Descent", "Lane", "descend"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-STEP = "step_paper_gauss_seidel"
+SOLVERS = ("gauss_seidel", "jacobi")
+"""Of the sweeps; the paper names both, its experiments the second."""
 SWEEPS = 30
 STATE = 13
 """Numbers a link: x, v, q (wxyz), ω."""
@@ -39,12 +41,14 @@ REPORTED_STEPS = 50
 
 @dataclass(frozen=True)
 class Lane:
-    """One scheme: start of a window's torques, λ (3,), steps of a window, whether the state is carried on."""
+    """One scheme: start of a window's torques, λ (3,), steps of a window, whether the state is carried on, and the iterations
+    from zero torque."""
 
     start: str
     weights: FloatArray
     horizon: int = 1
     carry: bool = True
+    from_zero: int = LONG
 
     @property
     def rate(self) -> float:
@@ -56,7 +60,9 @@ class Lane:
     @property
     def iterations(self) -> int:
         """Iterations a window."""
-        return LONG if self.horizon > 1 or self.start == "zero" else SHORT
+        if self.start == "zero":
+            return self.from_zero
+        return LONG if self.horizon > 1 else SHORT
 
 
 @dataclass
@@ -77,27 +83,32 @@ def descend(
     lanes: Sequence[Lane],
     alpha: FloatArray,
     *,
+    solver: str = SOLVERS[0],
     progress: Callable[[str], None] | None = None,
 ) -> list[Descent]:
     """Run lanes of one horizon side by side over the motion p, pd (samples, n); `estimate` refuses motions that do not fit."""
-    for name in (STEP, f"vjp_{STEP}"):
+    if solver not in SOLVERS:
+        raise InputError(f"There is no solver {solver!r} of sweeps. {hint(solver, SOLVERS)}")
+    step = f"step_paper_{solver}"
+    for name in (step, f"vjp_{step}"):
         if name not in robot.functions:
             raise InputError(
                 f"{robot.name} has no {name}, which --optimizer adam needs; generate it with --integrator paper --solver "
-                "gauss_seidel."
+                f"{solver}."
             )
-    sweeps = robot.manifest.recipe.sweeps.get(STEP.removeprefix("step_"))
+    sweeps = robot.manifest.recipe.sweeps.get(step.removeprefix("step_"))
     if sweeps != SWEEPS and progress is not None:
         progress(f"{robot.name} was generated with {sweeps} sweeps; the published setting is {SWEEPS}")
-    return _Descents(robot, p, pd, h, lanes, alpha).run(progress)
+    return _Descents(robot, p, pd, h, lanes, alpha, step).run(progress)
 
 
 class _Descents:
     """Rows are lanes."""
 
     def __init__(
-        self, robot: Robot, p: FloatArray, pd: FloatArray, h: float, lanes: Sequence[Lane], alpha: FloatArray
-    ) -> None:
+        self, robot: Robot, p: FloatArray, pd: FloatArray, h: float, lanes: Sequence[Lane], alpha: FloatArray,
+        step: str = f"step_paper_{SOLVERS[0]}",
+    ) -> None:  # fmt: skip
         self.robot, self.p, self.pd, self.h, self.lanes, self.alpha = robot, p, pd, h, lanes, alpha
         self.horizon = lanes[0].horizon
         if any(lane.horizon != self.horizon for lane in lanes):
@@ -108,7 +119,7 @@ class _Descents:
         self.weights = np.array([lane.weights for lane in lanes])
         self.rates = np.array([lane.rate for lane in lanes])
         self.iterations = np.array([lane.iterations for lane in lanes])
-        self.step, self.pull = robot.functions[STEP], robot.functions[f"vjp_{STEP}"]
+        self.step, self.pull = robot.functions[step], robot.functions[f"vjp_{step}"]
 
     def run(self, progress: Callable[[str], None] | None) -> list[Descent]:
         count, rows, n = len(self.p) - 1, len(self.lanes), self.robot.n
