@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ def rows(sizes: tuple[int, ...], budget: Budget) -> Iterator[Row]:
     from benchmarks.batch import Row, fill
 
     versions = installed("jax", "mujoco", "mujoco-mjx")
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # PyTorch's rows came before, on the same GPU
     try:
         import jax
         import mujoco
