@@ -147,6 +147,7 @@ def recreated(sizes: tuple[int, ...], budget: Budget) -> Iterator[Row]:
     from benchmarks.torch_recreation import Arm, X
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.set_num_threads(1)  # on a CPU; several wait for each other far longer than they compute
     chain = read_chain(URDF)
     for dtype in (torch.float32, torch.float64):
         arm = Arm(chain, device=device, dtype=dtype)
@@ -175,7 +176,7 @@ def recreated(sizes: tuple[int, ...], budget: Budget) -> Iterator[Row]:
 
             return (step if kind == "step" else gradient), 0.0
 
-        where = torch.cuda.get_device_name() if device == "cuda" else f"cpu, {torch.get_num_threads()} threads"
+        where = torch.cuda.get_device_name() if device == "cuda" else "CPU, 1 thread"
         name = f"PyTorch {versions['torch']} Algorithm 1, {where}"
         yield fill(Row(name, str(dtype).removeprefix("torch.")), make, sizes, budget)
         if device == "cuda":
