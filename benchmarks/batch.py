@@ -42,9 +42,7 @@ ROLLOUT = 10
 SECONDS = 0.25
 """[s] spent on one cell."""
 LONGEST = 6.0
-"""[s] A call that would take longer ends its row."""
-SHORT = 0.05
-"""[s] Calls below this may be all overhead, and say nothing about larger ones."""
+"""[s] A call that would take longer, by the growth from one size to the next, ends its row."""
 KINDS = ("step", "gradient")
 POSE = np.array([0.2, -0.5, -0.3, 1.2, 0.2, 0.8, 0.1])
 """[rad] Around which the batches lie, ±0.3 rad at ±0.3 rad/s."""
@@ -87,11 +85,11 @@ def fill(row: Row, make: Make, sizes: tuple[int, ...], budget: Budget, kinds: tu
     """Measure a row from the smallest batch on, until a call gets too long, memory ends or the budget does."""
     for kind in kinds:
         rates, compiled = row.rates.setdefault(kind, {}), row.compile_s.setdefault(kind, {})
-        last, before = 0.0, 1
+        last, growth = 0.0, 1.0
         for size in sizes:
             try:
-                if last * size / before > LONGEST and last > SHORT:
-                    raise Skipped(f"left out: a call would take about {last * size / before:.0f} s")
+                if last * growth > LONGEST:
+                    raise Skipped(f"left out: a call would take about {last * growth:.0f} s")
                 budget.require(max(SECONDS, 4.0 * last) + max(compiled.values(), default=0.0), f"{kind} of {size}")
                 call, compiled[size] = make(kind, Batch.of(size))
                 taken: Measured = repeated(call, SECONDS)
@@ -103,7 +101,7 @@ def fill(row: Row, make: Make, sizes: tuple[int, ...], budget: Budget, kinds: tu
                 row.notes.append(f"{kind}, {size}: {type(error).__name__}: {lines[0][:120]}")
                 break
             rates[size] = size * (ROLLOUT if kind == "gradient" else 1) / taken.median
-            last, before = taken.median, size
+            last, growth = taken.median, taken.median / last if last else 1.0
             print(f"  {row.name}, {row.precision}, {kind}, {size}: {rates[size]:.3g}/s", flush=True)
     return row
 

@@ -81,11 +81,15 @@ class Measured:
 def repeated(call: Callable[[], Any], seconds: float = 0.3, clock: Callable[[], float] = time.perf_counter) -> Measured:
     """Time a call that ends when its work is done, again and again for about so many seconds, at least three times.
 
-    One call goes before, to warm up; of one that takes longer than all that together a single further call is enough.
+    One call goes before, to warm up. Of one that takes longer than all that together a single further call is enough, of one
+    that takes ten times as long none.
     """
     start = clock()
     call()
-    least = 1 if clock() - start > 3.0 * max(seconds, 0.1) else 3
+    first = clock() - start
+    if first > 10.0 * seconds:
+        return Measured(first, first, 1)
+    least = 1 if first > 3.0 * seconds else 3
     taken: list[float] = []
     while len(taken) < least or sum(taken) < seconds:
         start = clock()
