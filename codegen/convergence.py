@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.codegen.description.recipe import MOST_SWEEPS
 from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.graph.maximal import blocks
 from diffpbd.codegen.graph.model import build
@@ -61,6 +62,8 @@ def converge(
     for name, value, most, unit in (("shift", shift, MAX_SHIFT, "m"), ("turn", turn, MAX_TURN, "rad")):
         if not 0.0 <= value <= most:  # NaN too
             raise InputError(f"{name}: expected a number from 0 to {most:g} {unit}, found {value:g}.")
+    if not 1 <= sweeps <= MOST_SWEEPS:
+        raise InputError(f"sweeps: expected 1 to {MOST_SWEEPS}, found {sweeps}.")
     recipe, described = resolve(robot)
     if described.n == 0:
         raise InputError(f"{robot}: no moving joint; there is nothing to project.")

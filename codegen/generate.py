@@ -92,7 +92,7 @@ def generate(
     if current is not None:
         return GenerateResult(current, folder, (), True, time.perf_counter() - started, 0.0)
     find_compiler()
-    _check_target(folder)
+    _check_target(folder, [Path(robot), recipe.urdf])
     folder = folder.resolve()
     from diffpbd.codegen.emit.folder import write_folder
 
@@ -175,7 +175,8 @@ def _current(folder: Path, options_hash: str) -> Manifest | None:
     return manifest
 
 
-def _check_target(folder: Path) -> None:
+def _check_target(folder: Path, inputs: Sequence[str | Path]) -> None:
+    """Refuses a folder that cannot be replaced: all that is in it goes, so no input may be."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; the generated folder cannot be written there. Choose another --out.")
     if folder.is_dir() and any(folder.iterdir()) and not _was_generated(folder):
@@ -183,6 +184,11 @@ def _check_target(folder: Path) -> None:
             f"{folder} holds files that were not generated (it has no {MANIFEST_NAME} of diffpbd); it is not "
             "overwritten. Choose another --out, or empty the folder."
         )
+    for path in inputs:
+        if os.path.isfile(path) and Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
+            raise InputError(
+                f"{path} lies in the folder {folder}, which is replaced as a whole. Move it, or choose another --out."
+            )
 
 
 def _was_generated(folder: Path) -> bool:

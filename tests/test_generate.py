@@ -399,3 +399,17 @@ def test_the_command_in_the_files_names_every_option(one: Path, tmp_path: Path) 
     assert command in (tmp_path / "out" / "src" / "functions.c").read_text()
     assert manifest["recipe"]["symbolic"] == ["mass"]
     assert "mass.rod" in [entry["name"] for entry in manifest["alpha"]]
+
+
+def test_an_input_in_the_folder_is_not_replaced_with_it(tmp_path: Path) -> None:
+    """The folder is replaced as a whole; a description or a recipe that somebody put there would be gone."""
+    folder = tmp_path / "one"
+    folder.mkdir()
+    source = recipe(folder)
+    (folder / "manifest.json").write_text('{"generator": {"diffpbd": "0.0.1"}}', encoding="utf-8")
+    (tmp_path / "link").symlink_to(folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for robot, out in ((source, folder), (folder / "one.urdf", folder), (source, tmp_path / "link")):
+        with pytest.raises(InputError, match="which is replaced as a whole. Move it, or choose another --out"):
+            generate(str(robot), out=out)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -40,6 +40,9 @@ DEFAULT_SWEEPS: Final[Mapping[str, int]] = {
 }
 """Newton iterations of the direct solve, sweeps of the others, for every `<integrator>_<solver>`."""
 
+MOST_SWEEPS: Final = 1000
+"""Beyond convergence of anything; a step makes them all."""
+
 DEFAULT_VARIANTS: Final = ("variational_direct", "paper_direct", "paper_gauss_seidel", "paper_jacobi")
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -98,8 +101,8 @@ class Recipe:
                 f'recipe "{self.name}": the default variant {self.variant} is not among variants'
             )
         for variant, count in self.sweeps.items():
-            if count < 1:
-                raise InputError(f'recipe "{self.name}": sweeps.{variant} = {count}; at least 1 is expected')
+            if not 1 <= count <= MOST_SWEEPS:
+                raise InputError(f'recipe "{self.name}": sweeps.{variant} = {count}; 1 to {MOST_SWEEPS} are expected')
         if not (math.isfinite(self.h) and self.h > 0.0):
             raise InputError(f'recipe "{self.name}": h = {self.h}; a positive step in seconds is expected')
         if not all(math.isfinite(component) for component in self.gravity):

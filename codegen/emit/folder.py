@@ -58,7 +58,7 @@ def write_folder(
     clock = time.perf_counter()
     reduced = Graphs(model, forward=not singular)
     geared = len(robot.independent) < robot.n
-    fitting = () if model.tree.deep or geared else identification.specs(reduced)
+    fitting = () if model.tree.deep else identification.specs(reduced)
     massless = massless_links(robot)
     transcribed = () if singular or geared or massless else simultaneous.specs(model)
     for spec in chain(specs(reduced), fitting, transcribed, design.specs()):
@@ -72,8 +72,8 @@ def write_folder(
     if geared and not singular:
         followers = ", ".join(j.name for j in robot.joints if j.mimic is not None)
         say(
-            f"joints that mimic others ({followers}) are folded into every function; steps in maximal coordinates and what "
-            "identification needs are left out: hold these joints in a recipe to have them"
+            f"joints that mimic others ({followers}) are folded into every function; steps in maximal coordinates are left "
+            "out: hold these joints in a recipe to have them"
         )
     elif massless and not singular:
         names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)
@@ -84,9 +84,8 @@ def write_folder(
         mpc.add_mpc(emission, model.tree.freedoms, len(model.entries))
         graphs["joint_step"] = joint_step.casadi_function(model)
         seconds["joint_step"], clock = time.perf_counter() - clock, time.perf_counter()
-        if not geared:
-            add_torque_estimation(emission, torque_estimation.kernels(model), robot.n, model.entries)
-            seconds["estimate_torque"], clock = time.perf_counter() - clock, time.perf_counter()
+        add_torque_estimation(emission, torque_estimation.kernels(model), model.tree.freedoms, robot.n, model.entries)
+        seconds["estimate_torque"], clock = time.perf_counter() - clock, time.perf_counter()
     if not singular and not geared and not massless:
         clock = time.perf_counter()
         variants = [maximal.variant(model, name, recipe.sweeps[name]) for name in recipe.variants]

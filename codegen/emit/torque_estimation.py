@@ -18,9 +18,12 @@ WEIGHTS = 3
 
 
 def add_torque_estimation(
-    emission: Emission, graphs: Sequence[ca.Function], n: int, alpha: Sequence[Parameter]
+    emission: Emission, graphs: Sequence[ca.Function], n: int, joints: int, alpha: Sequence[Parameter]
 ) -> None:
-    """src/torque_estimation.c and its manifest entry; `jac_kicked_step` and `friction_torque` must have been added."""
+    """src/torque_estimation.c and its manifest entry, for n coordinates of so many joints.
+
+    `jac_kicked_step` and `friction_torque` must have been added.
+    """
     kernels = [kernel(g, f"k_{g.name()}") for g in graphs]
     known = {f.name: f for f in emission.functions}
     step, friction = known["jac_kicked_step"], known["friction_torque"]
@@ -30,7 +33,8 @@ def add_torque_estimation(
     named = {c.name: int(c.value) if c.name in INTEGERS else literal(c.value) for c in CONSTANTS}
     emission.add(
         "src/torque_estimation.c", "torque_estimation.c",
-        n=n, rates=graphs[0].numel_out(0), alpha_size=len(alpha), coulomb=coulomb, viscous=viscous, kernels=kernels,
+        n=n, joints="N" if joints == n else str(joints),
+        rates=graphs[0].numel_out(0), alpha_size=len(alpha), coulomb=coulomb, viscous=viscous, kernels=kernels,
         inner_work=max(step.work_size or 0, friction.work_size or 0, *(k.work for k in kernels)), **named,
     )  # fmt: skip
     emission.texts["estimate_torque"] = sum(len(k.text) for k in kernels)

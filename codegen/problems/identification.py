@@ -26,14 +26,15 @@ def specs(graphs: Graphs) -> Iterator[Spec]:
 
 
 def terms(graphs: Graphs) -> Any:
-    """T (n × 16 n)."""
-    n, p, pd, pdd = graphs.model.robot.n, graphs.p, graphs.pd, graphs.pdd
+    """T: a row a coordinate, 16 columns a joint; those of joints that follow others are felt through their gears."""
+    n, gears = graphs.model.robot.n, graphs.gears
+    p, pd, pdd = gears.positions(graphs.p), gears.rates(graphs.pd), gears.rates(graphs.pdd)
     links = graphs.program(recursive.regressor(graphs.model.tree), p=p, pd=pd, pdd=pdd)["Y"]
     coulomb, viscous, stiffness = (ca.SX.sym(name, n) for name in ("coulomb", "viscous", "stiffness"))
     friction = -graphs.program(forces.friction_program(n), pd=pd, coulomb=coulomb, viscous=viscous)["torque"]
     spring = -graphs.program(forces.spring_program(n), p=p, stiffness=stiffness, rest=ca.SX.zeros(n))["torque"]
     one = ca.SX.eye(n)
-    return ca.horzcat(
+    every = ca.horzcat(
         links,
         ca.jacobian(friction, coulomb),
         ca.jacobian(friction, viscous),
@@ -42,13 +43,14 @@ def terms(graphs: Graphs) -> Any:
         ca.jacobian(spring, stiffness),
         one,
     )
+    return gears.torques(every)
 
 
 def coefficients(graphs: Graphs) -> Any:
-    """φ (16 n): the payload counts to the link that carries the tip; the last n are the spring torques' constant part."""
-    blocks = graphs.model.blocks
+    """φ, 16 a joint: the payload counts to the link that carries the tip; last is the spring torques' constant part."""
+    blocks, n = graphs.model.blocks, graphs.model.robot.n
     joints = [blocks[name] for name in ("coulomb", "viscous", "rotor", "offset", "stiffness")]
-    at_zero = graphs.spring(ca.SX.zeros(graphs.model.robot.n))
+    at_zero = graphs.program(forces.spring_program(n), p=ca.SX.zeros(n))["torque"]
     return ca.vertcat(ca.vec(blocks["body"]), *joints, -at_zero)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import casadi as ca
 
+from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.symbolic import link_rates
@@ -21,7 +22,10 @@ from diffpbd.codegen.symbolic.program import Program
 
 
 def kernels(model: Model) -> list[ca.Function]:
-    """`rates` (p, pd, alpha → rates) and `rates_jacobian` (with ∂/∂p and ∂/∂ṗ), for templates/torque_estimation.c.jinja."""
+    """`rates` (p, pd, alpha → rates) and `rates_jacobian` (with ∂/∂p and ∂/∂ṗ), for templates/torque_estimation.c.jinja.
+
+    p and pd are those of the coordinates; the rates are those of every link, and of every slide, followers included.
+    """
     return [
         _kernel(model, "rates", link_rates.link_rates(model.tree)),
         _kernel(model, "rates_jacobian", link_rates.link_rates_jacobian(model.tree)),
@@ -29,7 +33,9 @@ def kernels(model: Model) -> list[ca.Function]:
 
 
 def _kernel(model: Model, name: str, program: Program) -> ca.Function:
-    own: dict[str, Any] = {k: ca.SX.sym(k, model.robot.n) for k in ("p", "pd")}
-    values = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})
-    dense = [ca.densify(v) for v in values.values()]
+    gears = gears_of(model.robot)
+    own: dict[str, Any] = {k: ca.SX.sym(k, gears.n) for k in ("p", "pd")}
+    every = {"p": gears.positions(own["p"]), "pd": gears.rates(own["pd"])}
+    values = inline(program, {k: every[k] if k in every else model.blocks[k] for k in program.inputs})
+    dense = [ca.densify(gears.columns(v) if k.startswith("drates_d") else v) for k, v in values.items()]
     return ca.Function(name, [*own.values(), model.alpha], dense, [*own, "alpha"], list(values), {"cse": True})

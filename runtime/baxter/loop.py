@@ -86,6 +86,8 @@ class Run:
         self.stop = stop or StopRequest()
         self.report = Report()
         self.phase = Phase.CHECK
+        self.time = 0.0
+        """[s] Since the run phase began."""
         self._recorder = recorder
         self._observer = observer
         self._model_gravity = supervisor.owner is GravityOwner.MODEL
@@ -218,6 +220,7 @@ class Run:
     def _tick(self, now: float, time: float, due: float) -> None:
         report = self.report
         report.ticks += 1
+        self.time = time
         self._heed(now)
         state = self._state(now)
         decision = self.supervisor.tick(time, state.q, state.dq)

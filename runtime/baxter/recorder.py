@@ -20,7 +20,7 @@ from diffpbd.runtime.baxter.errors import LogError
 from diffpbd.runtime.baxter.ros1 import Receipt
 from diffpbd.runtime.baxter.ros1.messages import Message, String, Tick
 
-__all__ = ["CONFIGURATION_TOPIC", "START", "TICK_TOPIC", "Recorder", "csv_columns"]
+__all__ = ["CONFIGURATION_TOPIC", "START", "TICK_TOPIC", "Recorder", "configuration_file", "csv_columns"]
 
 TICK_TOPIC = "/diffpbd/tick"
 CONFIGURATION_TOPIC = "/diffpbd/configuration"
@@ -64,9 +64,16 @@ def csv_columns(joints: tuple[str, ...]) -> list[str]:
     return [*columns, "age", "mode", "status", "note"]
 
 
+def configuration_file(path: str | Path) -> Path | None:
+    """The file beside a log at `path` that holds its configuration; a bag has it inside."""
+    return Path(path).with_suffix(".json") if Path(path).suffix == ".csv" else None
+
+
 class _CsvSink:
     def __init__(self, path: Path, configuration: str, joints: tuple[str, ...]) -> None:
-        path.with_suffix(".json").write_text(configuration + "\n", encoding="utf-8")
+        beside = configuration_file(path)
+        assert beside is not None
+        beside.write_text(configuration + "\n", encoding="utf-8")
         self._file = path.open("w", newline="", encoding="utf-8")
         self._rows = io.StringIO()
         self._writer = csv.writer(self._rows)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 
 import click
 import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.commands.numbers import RATE
+from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
+from diffpbd.runtime.live import Loop, live_line
 from diffpbd.runtime.logs.csv import Log, read_column_map, read_log, write_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.identify_command import progress
 from diffpbd.runtime.solve.torque_errors import TorqueErrors, rate_lag
 from diffpbd.runtime.solve.torque_estimation import (
     FRICTIONS,
@@ -27,6 +30,7 @@ from diffpbd.runtime.solve.torque_estimation import (
     check_motion,
     estimate,
 )
+from diffpbd.runtime.solve.torque_estimation_adam import unlike_published
 
 __all__ = ["command"]
 
@@ -54,7 +58,7 @@ LAG_SAID = 0.25
     help="The log's dq columns, or central differences of the filtered positions.",
 )
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
-@click.option("--rate", type=float, metavar="HZ", help="Sampling rate of a log without a time column.")
+@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a log without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter of the log (5); 0: none.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option(
@@ -65,7 +69,8 @@ LAG_SAID = 0.25
     help="Written as tau: what the sensor reads, or the joint's true torque (without torque_offset).",
 )
 @click.option("--out", required=True, metavar="TORQUES.csv", help="The log to write (.gz allowed).")
-@click.option("--plot", metavar="OUT.png", help="Estimated and recorded torques.")
+@plot_option("Estimated and recorded torques.")
+@live_option
 def command(
     robot: str,
     log: str,
@@ -84,6 +89,7 @@ def command(
     torque: str,
     out: str,
     plot: str | None,
+    live: bool,
 ) -> None:
     """Estimate the joint torques [N·m or N] of the generated ROBOT from a recorded motion.
 
@@ -112,12 +118,14 @@ def command(
     for part in parts:  # before any work
         check_motion(loaded, part.q, part.dq, 2 if loss == NODES else horizon, part.name)
     found = []
-    with progress() as say:
+    loop = Loop(sum(len(part.q) - 1 for part in parts), "step")
+    with live_line(loop, wanted=live and loss != NODES) as shown:
+        say = None if shown and sys.stdout.isatty() else click.echo
         for part in parts:
             found.append(
                 estimate(
                     loaded, part.q, part.dq, 1.0 / part.rate, settings, alpha=alpha, time=part.time, where=part.name,
-                    progress=say,
+                    progress=say, loop=loop,
                 )
             )  # fmt: skip
     if plot is not None:
@@ -126,6 +134,8 @@ def command(
         plot_estimate(plot, loaded, parts if recorded else None, found, f"{loaded.name}: torques by {loss}")
     write_log(out, _log(loaded, found, torque))  # after the picture, which fails without matplotlib
     click.echo(_summary(loaded, settings, parts, found, recorded))
+    if optimizer == "adam" and say is None and (note := unlike_published(loaded)):
+        click.echo(f"note: {note}")
     if rates == "recorded" and abs(lag) > LAG_SAID / parts[0].rate:
         click.echo(
             f"note: the recorded rates {'lag' if lag > 0 else 'lead'} the positions by {1e3 * abs(lag):.3g} ms, so the terms "

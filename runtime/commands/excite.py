@@ -9,6 +9,8 @@ import click
 import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.commands.numbers import Real
+from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.logs.csv import Log, write_log
@@ -18,17 +20,19 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "summary"]
 
+HEIGHT = Real(-100.0, 100.0)  # m
+
 
 @click.command("excite")
 @click.argument("robot")
 @click.option("--duration", type=float, default=10.0, metavar="S", help="Period of the motion (10).")
 @click.option("--harmonics", type=int, default=5, metavar="N", help="Of the base frequency 1/duration (5).")
 @click.option("--rate", type=float, default=100.0, metavar="HZ", help="Samples a second in the file (100).")
-@click.option("--min-tip-height", type=float, metavar="M", help="Least height of the tip, along -gravity in the world frame.")
+@click.option("--min-tip-height", type=HEIGHT, metavar="M", help="Least height of the tip, along -gravity in the world frame.")
 @click.option("--margin", type=float, default=0.1, metavar="SHARE", help="Part of every limit that is left free (0.1).")
 @click.option("--params", metavar="FILE", help="Values of alpha that torques are predicted with, such as a payload.")
 @click.option("--out", required=True, metavar="TRAJ.csv", help="The motion to write (.gz allowed).")
-@click.option("--plot", metavar="PNG", help="Positions, and speeds, torques and tip height against their limits.")
+@plot_option("Positions, and speeds, torques and tip height against their limits.")
 def command(
     robot: str,
     duration: float,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.files import distinct, write_atomic
 from diffpbd.runtime.parameters import ParameterVector, read_values
 
 __all__ = ["command"]
@@ -26,9 +26,11 @@ def command(
     """
     from diffpbd.codegen.description.export import export
     from diffpbd.codegen.description.recipe import SYMBOLIC, with_options
-    from diffpbd.codegen.description.resolve import resolve
+    from diffpbd.codegen.description.resolve import find_recipe, resolve
     from diffpbd.codegen.graph.parameters import alpha_entries
 
+    recipe = find_recipe(robot, base=base, tip=list(tip) or None, hold=hold or None)
+    distinct([("--out", out)], [("ROBOT", robot), ("ROBOT's description", recipe.urdf), ("--params", params)])
     recipe, described = resolve(robot, base=base, tip=list(tip) or None, hold=hold or None)
     layout = ParameterVector(alpha_entries(described, with_options(recipe, symbolic=SYMBOLIC)), recipe.name)
     given = {} if params is None else read_values(params)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from diffpbd.runtime.commands.numbers import COUNT
 from diffpbd.runtime.commands.tables import number, table
 
 __all__ = ["command"]
@@ -24,7 +25,7 @@ __all__ = ["command"]
     "--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="Projection of `step`."
 )
 @click.option(
-    "--sweeps", type=click.IntRange(min=1), metavar="N", help="Sweeps or Newton iterations of `step`."
+    "--sweeps", type=COUNT, metavar="N", help="Sweeps or Newton iterations of `step`."
 )
 @click.option(
     "--symbolic",

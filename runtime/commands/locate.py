@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import Named, parse_json, read_json
+from diffpbd.runtime.files import Named, distinct, parse_json, read_json
 from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot, load
 
-__all__ = ["GENERATED", "locate", "open_manifest", "open_robot", "parse_state", "robot_files", "state_file"]
+__all__ = [
+    "GENERATED", "files_in", "locate", "open_manifest", "open_robot", "parse_state", "robot_files", "state_file",
+    "table_beside",
+]  # fmt: skip
 
 GENERATED = Path("generated")
 
@@ -58,7 +62,22 @@ def open_manifest(robot: str) -> tuple[Path, Manifest]:
 
 def robot_files(robot: str) -> list[Named]:
     """The files of ROBOT's folder, which no output may overwrite."""
-    return [("ROBOT", path) for path in sorted(locate(robot).rglob("*")) if path.is_file()]
+    return files_in("ROBOT", locate(robot))
+
+
+def files_in(name: str, folder: str | Path | None) -> list[Named]:
+    """The files of a folder that option `name` gives, which no output may overwrite."""
+    if folder is None:
+        return []
+    return [(name, path) for path in sorted(Path(folder).rglob("*")) if path.is_file()]
+
+
+def table_beside(out: str, table: str | None, inputs: Sequence[Named]) -> str:
+    """The path of --table, by default beside the picture --out as .csv; both are checked."""
+    distinct([("--out", out)], inputs)
+    numbers = str(Path(out).with_suffix(".csv")) if table is None else table
+    distinct([("--out", out), ("--table", numbers)], inputs)
+    return numbers
 
 
 def open_robot(robot: str) -> Robot:

@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 import numpy as np
 
+from diffpbd.runtime.commands.numbers import RATE
+from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.tables import number, table
-from diffpbd.runtime.files import distinct
+from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import Log, read_column_map, write_log
 
 __all__ = ["command"]
@@ -18,7 +20,7 @@ __all__ = ["command"]
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--robot", metavar="ROBOT", help="Takes the joints of this generated robot.")
 @click.option("--joints", metavar="A,B,…", help="Takes these joints (default: all).")
-@click.option("--rate", type=float, metavar="HZ", help="Sampling rate of logs without a time column.")
+@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of logs without a time column.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of the logs.")
 @click.option("--torque", metavar="FIELD", help="The signal that is the joint torque, such as actual_effort.")
 @click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints.")
@@ -26,6 +28,7 @@ __all__ = ["command"]
 @click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering.")
 @click.option("--bridge", type=float, default=0.0, metavar="S", help="Close gaps up to this long instead of splitting there.")
 @click.option("--out", metavar="CLEAN.csv", help="Writes what identification would use; later parts beside it.")
+@plot_option("Signals as read and as filtered, a picture a LOG, later ones beside it.")
 def command(
     logs: tuple[str, ...],
     robot: str | None,
@@ -38,28 +41,36 @@ def command(
     trim: float,
     bridge: float,
     out: str | None,
+    plot: str | None,
 ) -> None:
     """Read recordings (CSV, NPZ, ROS 1 bag, JSON lines) as `identify` does, and say what became of their samples.
 
     Samples without a value or with a bad stamp are left out and counted, gaps split a recording in parts, and each part is
     filtered without delay and differentiated. --out writes the parts: time [s], q_, dq_, ddq_, tau_ (SI units).
     """
-    from diffpbd.runtime.commands.locate import open_robot
+    from diffpbd.runtime.commands.locate import open_robot, robot_files
     from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of
     from diffpbd.runtime.logs.recording import Reading, joints_in, read_recording
 
-    read = [("LOG", path) for path in logs]
-    distinct([("--out", out)], [*read, ("--map", column_map)])
+    read: list[Named] = [("LOG", path) for path in logs]
+    read += [("--map", column_map), *(robot_files(robot) if robot is not None else [])]
+    pictures = [_path(plot, k) for k in range(len(logs))] if plot is not None else []
+    distinct([("--out", out), *(("--plot", path) for path in pictures)], read)
     processing = Processing(cutoff=cutoff or None, trim=trim, bridge=bridge)
     reading = Reading(rate, read_column_map(column_map) if column_map is not None else {}, torque, topic)
     wanted = open_robot(robot).joints if robot is not None else tuple(joints.split(",")) if joints else None
     parts: list[tuple[Samples, bool]] = []
-    for name, path in zip(names_of(list(logs)), logs, strict=True):
+    for k, (name, path) in enumerate(zip(names_of(list(logs)), logs, strict=True)):
         found = read_recording(path, wanted or joints_in(path, reading), reading)
         click.echo(f"{name}: {len(found)} samples of {', '.join(found.joints)}")
         for note in found.notes:
             click.echo(f"  {note}")
-        for part in filter_parts(name, found, processing, breaks=found.breaks):
+        own = filter_parts(name, found, processing, breaks=found.breaks)
+        if pictures:
+            from diffpbd.runtime.report.log_plot import plot_recording
+
+            plot_recording(pictures[k], found, own, f"{name}: {processing.describe().partition(' on ')[0]}")
+        for part in own:
             parts.append((part, found.tau is not None))
             for note in part.notes:
                 click.echo(f"  {part.name}: {note}")
@@ -70,10 +81,12 @@ def command(
     click.echo("\n" + table(["part", "samples", "rate [Hz]", "length [s]", "torque"], rows))
     if out is not None:
         paths = [_path(out, k) for k in range(len(parts))]
-        distinct([("--out", path) for path in paths], read)
+        distinct([*(("--plot", path) for path in pictures), *(("--out", path) for path in paths)], read)
         for path, (part, torques) in zip(paths, parts, strict=True):
             write_log(path, _log(part, torques))
-        click.echo(f"\nWrote {', '.join(paths)}.")
+        pictures = [*paths, *pictures]
+    if pictures:
+        click.echo(f"\nWrote {', '.join(pictures)}.")
 
 
 def _path(out: str, k: int) -> str:

@@ -9,10 +9,13 @@ import click
 import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.numbers import COUNT, DURATION, RATE, SPEED
+from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.commands.tables import table
 from diffpbd.runtime.control.plan import PlanSource
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct, parse_json, read_json
+from diffpbd.runtime.live import Loop, live_line
 from diffpbd.runtime.logs.csv import read_column_map, read_log, write_log
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.mpc import BACKENDS, Mpc
@@ -30,23 +33,24 @@ MS = 1e3  # milliseconds a second
 @click.argument("robot")
 @click.option("--reference", metavar="LOG.csv", help="Log whose q_ [rad] and dq_ [rad/s] columns are followed.")
 @click.option("--goal", metavar="JSON", help="Or a goal [rad]: a list, an object of joint names (others stay), or a file.")
-@click.option("--goal-speed", type=float, default=0.5, help="Speed towards the goal or the log's first sample [rad/s].")
-@click.option("--rate", type=float, metavar="HZ", help="Sampling rate of a LOG without a time column.")
+@click.option("--goal-speed", type=SPEED, default=0.5, help="Speed towards the goal or the log's first sample [rad/s].")
+@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without a time column.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option("--q0", metavar="JSON", help="Start [rad]; default: the log's first sample, or zero.")
 @click.option("--horizon", type=click.IntRange(1, 50), default=20, help="Steps planned ahead.")
-@click.option("--duration", type=float, metavar="S", help="Default: the log's length, or 1 s.")
-@click.option("--h", type=float, metavar="S", help="Step and tick (default: the recipe's).")
+@click.option("--duration", type=DURATION, metavar="S", help="Default: the log's length, or 1 s.")
+@click.option("--h", type=DURATION, metavar="S", help="Step and tick (default: the recipe's).")
 @click.option("--backend", type=click.Choice(BACKENDS), default="embedded", help="Solver of a tick.")
-@click.option("--programs", type=click.IntRange(min=1), default=1, help="Quadratic programs a tick.")
-@click.option("--time-limit", type=float, metavar="S", help="No program begins later than this in a tick.")
+@click.option("--programs", type=COUNT, default=1, help="Quadratic programs a tick.")
+@click.option("--time-limit", type=DURATION, metavar="S", help="No program begins later than this in a tick.")
 @click.option("--delay", type=click.IntRange(0, 10), default=0, help="Steps until a torque acts; it is compensated.")
 @click.option("--weights", metavar="JSON", help='Cost: p, pd, u, du, tip, end, such as {"p": 1, "pd": 0.02, "du": 2e-7}.')
 @click.option("--bounds", metavar="JSON", help="u, du, pd: a number or a list each [N·m, N·m a step, rad/s].")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="RUN.csv", help="The log to write (.gz allowed).")
-@click.option("--plot", metavar="RUN.png", help="Positions with their references, and torques.")
-def command(robot: str, out: str, plot: str | None, **options: Any) -> None:
+@plot_option("Positions with their references, and torques.")
+@live_option
+def command(robot: str, out: str, plot: str | None, live: bool, **options: Any) -> None:
     """Predictive control of the generated ROBOT, simulated by its own step, along a log or to a goal.
 
     Prints the ticks' time, the tracking error and what the ticks came to. Writes time, q_, dq_ and tau_ columns.
@@ -70,7 +74,9 @@ def command(robot: str, out: str, plot: str | None, **options: Any) -> None:
         weights=None if options["weights"] is None else Weights(**parse_weights(options["weights"])),
         bounds=_bounds(loaded, h, options["bounds"]),
     )  # fmt: skip
-    run = run_closed_loop(mpc, reference, start, duration)
+    loop = Loop(round(duration / h), "tick", remark=lambda: ", ".join(_counts(mpc)))
+    with live_line(loop, wanted=live):
+        run = run_closed_loop(mpc, reference, start, duration, loop=loop)
     if plot is not None:
         from diffpbd.runtime.report.mpc_plot import plot_closed_loop
 
@@ -78,6 +84,11 @@ def command(robot: str, out: str, plot: str | None, **options: Any) -> None:
     write_log(out, run.log())
     click.echo(summary(loaded, run))
     click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
+
+
+def _counts(mpc: Mpc) -> list[str]:
+    """Where the ticks' torques came from."""
+    return [f"{mpc.counts[source]} {source.value}" for source in PlanSource if mpc.counts[source]]
 
 
 def _reference(robot: Robot, options: dict[str, Any]) -> tuple[Reference, Any, float]:

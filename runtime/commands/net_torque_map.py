@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.numbers import DURATION, SPEED, Real
+from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.tables import number
 from diffpbd.runtime.control.net_torque import DISPLACEMENT, VELOCITY, sample_map
 from diffpbd.runtime.control.net_torque_c import c_name, c_sources
@@ -15,6 +17,8 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
 
 __all__ = ["command"]
+
+LARGEST_STEP = 10.0  # rad or m
 
 
 @click.command("net-torque-map")
@@ -26,21 +30,21 @@ __all__ = ["command"]
     metavar="ROWS COLUMNS", help="Samples over displacement and over velocity.",
 )  # fmt: skip
 @click.option(
-    "--displacement", type=click.FloatRange(min=0, min_open=True), default=DISPLACEMENT, show_default=True,
+    "--displacement", type=Real(0.0, LARGEST_STEP, min_open=True), default=DISPLACEMENT, show_default=True,
     help="Largest displacement in one step [rad or m].",
 )  # fmt: skip
 @click.option(
-    "--velocity", type=click.FloatRange(min=0, min_open=True), default=VELOCITY, show_default=True,
+    "--velocity", type=SPEED, default=VELOCITY, show_default=True,
     help="Largest velocity [rad/s or m/s].",
 )  # fmt: skip
-@click.option("--h", type=click.FloatRange(min=0, min_open=True), help="Step [s] (default: the robot's).")
+@click.option("--h", type=DURATION, help="Step [s] (default: the robot's).")
 @click.option(
     "--step", default="joint_step", show_default=True,
     help="Generated step to solve; step_paper_direct is the paper's, for a robot with one joint.",
 )  # fmt: skip
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="DIR", help="Folder for the C files and the map as JSON; made if missing.")
-@click.option("--plot", metavar="PNG", help="A picture of the map.")
+@plot_option("A picture of the map.")
 def command(
     robot: str, joint: str | None, pose: str | None, grid: tuple[int, int], displacement: float, velocity: float,
     h: float | None, step: str, params: str | None, out: str, plot: str | None,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
+from diffpbd.runtime.commands.locate import files_in, robot_files, table_beside
+from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, LONGEST, RATE, SEED, Real
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring
 from diffpbd.runtime.commands.tables import number, table
@@ -26,7 +26,7 @@ command.add_command(spring)
 
 @command.command("convergence")
 @click.argument("robot", default="baxter_bare")
-@click.option("--sweeps", type=click.IntRange(min=1), default=30, show_default=True, help="Sweeps of every solver.")
+@click.option("--sweeps", type=COUNT, default=30, show_default=True, help="Sweeps of every solver.")
 @click.option(
     "--multiplier",
     type=click.Choice(["block", "scalar"]),
@@ -34,9 +34,9 @@ command.add_command(spring)
     show_default=True,
     help="Rows of a joint in a sweep: all at once, or along the residual as the paper prints it.",
 )
-@click.option("--shift", type=click.FloatRange(min=0.0), default=0.05, show_default=True, help="Detachment [m].")
-@click.option("--turn", type=click.FloatRange(0.0, 1.0), default=0.2, show_default=True, help="Detachment [rad].")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the detachment.")
+@click.option("--shift", type=AMOUNT, default=0.05, show_default=True, help="Detachment [m].")
+@click.option("--turn", type=Real(0.0, 1.0), default=0.2, show_default=True, help="Detachment [rad].")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Of the detachment.")
 @click.option("--out", default="convergence.png", show_default=True, help="The picture.")
 @click.option("--table", "table_path", help="The numbers (default: beside it, .csv).")
 def convergence(
@@ -46,10 +46,7 @@ def convergence(
     from diffpbd.codegen.convergence import converge
     from diffpbd.runtime.reproduce.convergence import plot, write_table
 
-    inputs = [("ROBOT", robot)]
-    distinct([("--out", out)], inputs)
-    numbers = str(Path(out).with_suffix(".csv")) if table_path is None else table_path
-    distinct([("--out", out), ("--table", numbers)], inputs)
+    numbers = table_beside(out, table_path, [("ROBOT", robot)])
     found = converge(robot, sweeps=sweeps, shift=shift, turn=turn, seed=seed, multiplier=multiplier)
     plot(out, found.robot, found.projections)  # first: it fails without matplotlib
     write_table(numbers, found.links, found.projections)
@@ -69,13 +66,13 @@ for experiment in (impedance, net_torque_map, push, circle, replay):
 @click.option("--data", required=True, metavar="DIR", help="Folder of the recordings; see docs/torque-estimation.md.")
 @click.option("--train", default="train_*", show_default=True, help="Names of those to identify the model on.")
 @click.option("--test", default="test_*", show_default=True, help="Name of the one whose torques are estimated.")
-@click.option("--rate", type=float, default=99.0099, show_default=True, metavar="HZ", help="Their sampling rate.")
+@click.option("--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Their sampling rate.")
 @click.option("--params", metavar="FILE", help="The identified model, instead of identifying it on --train.")
-@click.option("--adam", "seconds", type=click.FloatRange(min=0.0), default=2.0, show_default=True, metavar="S",
+@click.option("--adam", "seconds", type=Real(0.0, LONGEST), default=2.0, show_default=True, metavar="S",
               help="Stretch of the recording for the published descent; 0: leave it out.")
 @click.option("--adam-solver", "solver", type=click.Choice(["gauss_seidel", "jacobi"]), default="gauss_seidel",
               show_default=True, help="Sweeps of its steps.")
-@click.option("--adam-iterations", "iterations", type=click.IntRange(min=1), default=120, show_default=True,
+@click.option("--adam-iterations", "iterations", type=COUNT, default=120, show_default=True,
               help="Its iterations from zero torque; the paper says 80 or 120.")
 @click.option("--out", default="torque_table.csv", show_default=True, help="Every number.")
 @click.option("--plot", default="torque_joints.png", show_default=True, help="Torques by scheme over time.")
@@ -86,10 +83,11 @@ def torque_table(
 ) -> None:  # fmt: skip
     """RMSE [N·m] of joint torques estimated from a recording by the published schemes: three starts, three losses, windows of
     three steps; with the description of the generated ROBOT alone and with friction and springs identified."""
-    from diffpbd.runtime.commands.locate import robot_files
     from diffpbd.runtime.reproduce.torque_command import reproduce
     from diffpbd.runtime.reproduce.torque_table import Descending
 
-    distinct([("--out", out), ("--plot", plot), ("--violin", violin)], [("--params", params), *robot_files(robot)])
+    distinct([("--out", out), ("--plot", plot), ("--violin", violin)], [
+        ("--params", params), *files_in("--data", data), *robot_files(robot)
+    ])  # fmt: skip
     descent = Descending(seconds, solver, iterations)
     reproduce(robot, data, train, test, rate, params, descent, out, plot, violin)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from diffpbd.runtime.commands.locate import GENERATED, open_robot
+from diffpbd.runtime.commands.locate import GENERATED, files_in, open_robot, robot_files, table_beside
+from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, RATE, SPEED, Real
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import distinct
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["circle", "impedance", "net_torque_map", "push", "replay"]
@@ -20,8 +20,11 @@ MAKE_ONE_JOINT = (
     "diffpbd generate baxter --hold left_s0 --hold left_e0 --hold left_e1 --hold left_w0 --hold left_w1 "
     "--hold left_w2 --out generated/baxter_s1"
 )
-RECORDING, RATE = "test_circle_XY_T2_r10.csv.gz", 99.0099  # of a physical left arm; [Hz], it has no time column
+RECORDING = "test_circle_XY_T2_r10.csv.gz"  # of a physical left arm; it has no time column
+RECORDED = 99.0099  # Hz
 PAPER_STEP = "step_paper_direct"
+ANY_ANGLE = 6.3  # rad; a turn either way
+WIDEST = 10.0  # m; beyond any arm
 
 
 def _one_joint(robot: str) -> Robot:
@@ -34,20 +37,14 @@ def _one_joint(robot: str) -> Robot:
     return opened
 
 
-def _outputs(robot: str, out: str, table_path: str | None) -> str:
-    numbers = str(Path(out).with_suffix(".csv")) if table_path is None else table_path
-    distinct([("--out", out), ("--table", numbers)], [("ROBOT", robot)])
-    return numbers
-
-
 @click.command("impedance")
 @click.argument("robot", default=ONE_JOINT)
-@click.option("--scaling", type=float, default=1.0, show_default=True, help="Of the net torque.")
-@click.option("--coulomb", type=click.FloatRange(min=0), default=0.8, show_default=True, help="Plant [N·m].")
-@click.option("--viscous", type=click.FloatRange(min=0), default=0.7, show_default=True, help="Plant [N·m·s/rad].")
-@click.option("--start", type=float, default=0.0, show_default=True, help="Angle at the start [rad].")
+@click.option("--scaling", type=AMOUNT, default=1.0, show_default=True, help="Of the net torque.")
+@click.option("--coulomb", type=AMOUNT, default=0.8, show_default=True, help="Plant [N·m].")
+@click.option("--viscous", type=AMOUNT, default=0.7, show_default=True, help="Plant [N·m·s/rad].")
+@click.option("--start", type=Real(-ANY_ANGLE, ANY_ANGLE), default=0.0, show_default=True, help="Angle at the start [rad].")
 @click.option(
-    "--goal-speed", type=click.FloatRange(min=0, min_open=True), default=0.2, show_default=True,
+    "--goal-speed", type=SPEED, default=0.2, show_default=True,
     help="Of the reference on its way to the goal [rad/s].",
 )  # fmt: skip
 @click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step that the map is solved with.")
@@ -67,7 +64,7 @@ def impedance(
     from diffpbd.runtime.reproduce.joint_law import merits, write_traces
 
     opened = _one_joint(robot)
-    numbers = _outputs(robot, out, table_path)
+    numbers = table_beside(out, table_path, robot_files(robot))
     experiment = Experiment(
         scaling=scaling, coulomb=coulomb, viscous=viscous, start=start, goal_speed=goal_speed
     )
@@ -103,7 +100,7 @@ def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> N
     from diffpbd.runtime.reproduce.net_torque_map import closest_plane, plot, write_map
 
     opened = _one_joint(robot)
-    numbers = _outputs(robot, out, table_path)
+    numbers = table_beside(out, table_path, robot_files(robot))
     found = sample_map(opened, opened.joints[0], step=step)
     plot(out, found)
     write_map(numbers, found)
@@ -122,8 +119,8 @@ def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> N
 @click.command("push")
 @click.argument("robot", default=ONE_JOINT)
 @click.option("--description", default="baxter", show_default=True, help="Of the simulated robot: a name or a URDF file.")
-@click.option("--scaling", type=float, default=0.6, show_default=True, help="Of the net torque.")
-@click.option("--strength", type=click.FloatRange(min=0), default=40.0, show_default=True, help="Of the hand [N·m].")
+@click.option("--scaling", type=AMOUNT, default=0.6, show_default=True, help="Of the net torque.")
+@click.option("--strength", type=AMOUNT, default=40.0, show_default=True, help="Of the hand [N·m].")
 @click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step that the map is solved with.")
 @click.option("--out", default="push.png", show_default=True, help="The picture.")
 @click.option("--table", "table_path", help="The traces (default: beside it, .csv).")
@@ -137,10 +134,11 @@ def push(
     from diffpbd.runtime.reproduce.push import GOAL, Hand, plot, run_all, summary
 
     opened = _one_joint(robot)
-    numbers = _outputs(robot, out, table_path)
+    urdf = find_description(description)
+    numbers = table_beside(out, table_path, [*robot_files(robot), ("--description", urdf)])
     found = sample_map(opened, opened.joints[0], step=step)
     mass = float(opened.mass_matrix(found.pose))
-    traces = run_all(find_description(description), found, mass, scaling, Hand(strength=strength))
+    traces = run_all(urdf, found, mass, scaling, Hand(strength=strength))
     plot(out, f"{found.joint}: goal {GOAL} rad, pushed and let go", traces)  # first: it fails without matplotlib
     write_traces(numbers, traces)
     heads, rows = summary(traces)
@@ -154,9 +152,9 @@ def push(
 @click.argument("robot", default="baxter")
 @click.option("--description", default="baxter", show_default=True, help="Of MuJoCo's arm: a name or a URDF file.")
 @click.option(
-    "--diameter", type=click.FloatRange(min=0, min_open=True), default=0.3, show_default=True, help="Of the circle [m]."
+    "--diameter", type=Real(0.0, WIDEST, min_open=True), default=0.3, show_default=True, help="Of the circle [m]."
 )
-@click.option("--lap", type=click.FloatRange(min=0, min_open=True), default=4.0, show_default=True, help="Of a round [s].")
+@click.option("--lap", type=DURATION, default=4.0, show_default=True, help="Of a round [s].")
 @click.option("--law", type=click.Choice(["computed-torque", "mpc"]), default="computed-torque", show_default=True,
               help="Inverse dynamics with feedback, or predictive control.")  # fmt: skip
 @click.option("--out", default="circle.png", show_default=True, help="The picture.")
@@ -171,8 +169,9 @@ def circle(
     from diffpbd.runtime.commands.sim_baxter import find_description
     from diffpbd.runtime.reproduce.circle import plot, run, summary, write_tracks
 
-    numbers = _outputs(robot, out, table_path)
-    tracks = run(open_robot(robot), find_description(description), diameter=diameter, lap=lap, law=law)
+    urdf = find_description(description)
+    numbers = table_beside(out, table_path, [*robot_files(robot), ("--description", urdf)])
+    tracks = run(open_robot(robot), urdf, diameter=diameter, lap=lap, law=law)
     plot(out, f"circle of {diameter:g} m in {lap:g} s, {law} at 100 Hz", tracks)
     write_tracks(numbers, tracks)
     heads, rows = summary(tracks)
@@ -184,9 +183,9 @@ def circle(
 @click.argument("robot", default="baxter")
 @click.option("--data", required=True, metavar="DIR", help="Folder of the recordings.")
 @click.option("--log", default=RECORDING, show_default=True, help="The recording in it.")
-@click.option("--rate", type=click.FloatRange(min=0, min_open=True),
-              help=f"Samples a second of a log without times (default: {RATE:g} for {RECORDING}).")  # fmt: skip
-@click.option("--window", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
+@click.option("--rate", type=RATE,
+              help=f"Samples a second of a log without times (default: {RECORDED:g} for {RECORDING}).")  # fmt: skip
+@click.option("--window", type=DURATION, default=1.0, show_default=True,
               help="Seconds until a run without feedback starts again on the recording.")  # fmt: skip
 @click.option("--params", metavar="FILE", help="params.json of identify; also replays the measured torques.")
 @click.option("--out", default="replay.png", show_default=True, help="The picture.")
@@ -199,10 +198,9 @@ def replay(
     from diffpbd.runtime.reproduce.replay import replay as simulate
 
     path = Path(data) / log
-    numbers = str(Path(out).with_suffix(".csv")) if table_path is None else table_path
-    distinct([("--out", out), ("--table", numbers)], [("ROBOT", robot), ("--log", path), ("--params", params)])
+    numbers = table_beside(out, table_path, [*robot_files(robot), *files_in("--data", data), ("--params", params)])
     opened = open_robot(robot)
-    samples = read_recording(path, opened, RATE if rate is None and log == RECORDING else rate)
+    samples = read_recording(path, opened, RECORDED if rate is None and log == RECORDING else rate)
     found = simulate(
         opened, samples, alpha=opened.alpha.vector(params), window=window, measured=params is not None
     )

@@ -1,23 +1,112 @@
-"""Settings of the laws of `diffpbd run` that need the model: a net torque map, and cartesian impedance."""
+"""What the options of `diffpbd run` make of a run: its controller's settings, who owns gravity, limits."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import click
+import numpy as np
+
+from diffpbd.runtime.baxter.configuration import Configuration, has_spring, limits_of
+from diffpbd.runtime.baxter.loop import SUPPRESS_PERIOD
+from diffpbd.runtime.commands.locate import parse_state
+from diffpbd.runtime.commands.mpc import parse_weights
+from diffpbd.runtime.control import GravitySettings, Mode, Settings, check_gravity
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import parse_json, read_json
+from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.robot import Robot
 
-__all__ = ["cartesian_settings", "net_torque_settings"]
+__all__ = ["configured"]
 
 TIP_STIFFNESS = (200.0, 200.0, 200.0, 5.0, 5.0, 5.0)  # N/m and N·m/rad
 TIP_DAMPING = 0.7  # of critical
 POSTURE = 0.2
 """Share of the joints' stiffness with which the cartesian controller holds what does not move the tip."""
+STIFFNESS = {"s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.0, "w2": 5.0}
+"""N·m/rad by joint; the paper's 30 at the shoulder, less where the effort limits are lower."""
+DAMPING = {"s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2}
+"""N·m·s/rad by joint."""
+REPLY_SHARE = 0.5
+"""Share of a period that a controller program may take for its reply."""
+LEAD_DAMPING = 0.2
+"""Share of DAMPING that the gravity controller keeps, so that a led arm does not coast."""
 
 
-def net_torque_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+def configured(robot: Robot, options: Mapping[str, Any]) -> Configuration:
+    """The configuration of a run of the generated robot."""
+    alpha = robot.alpha.vector(options["params"])
+    model = options["gravity"] == "model"
+    mode = Mode.POSITION if options["controller"] == "hold" else Mode.TORQUE
+    owner = check_gravity(GravitySettings(
+        mode=mode, add_model_gravity=model, suppress_robot=model,
+        suppress_rate=1.0 / SUPPRESS_PERIOD if model else 0.0, spring_in_model=has_spring(robot, alpha),
+        without_spring_confirmed=options["without_spring"],
+    ))  # fmt: skip
+    damping = _gains(robot, options["damping"], "--damping", DAMPING)
+    controller: dict[str, Any] = {"name": options["controller"]}
+    if options["controller"] == "gravity":
+        share = LEAD_DAMPING if options["damping"] is None else 1.0
+        controller["damping"] = (share * damping).tolist()
+    elif options["controller"] == "impedance":
+        stiffness = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
+        controller |= {
+            "stiffness": stiffness.tolist(), "damping": damping.tolist(),
+            "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"],
+        }  # fmt: skip
+        controller |= _net_torque(options)
+    elif options["controller"] == "cartesian":
+        posture = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
+        controller |= _cartesian(options, posture.tolist(), damping.tolist())
+    elif options["controller"] == "mpc":
+        controller |= _mpc(robot, options)
+    elif options["controller"] == "program":
+        if not options["program"]:
+            raise click.UsageError("--controller program needs --program COMMAND.")
+        controller |= {"command": shlex.split(options["program"]), "timeout": REPLY_SHARE / options["rate"]}
+    return Configuration(
+        robot.name, robot.manifest.abi_hash, robot.joints, controller, owner, alpha,
+        limits_of(robot, torque_share=options["torque_share"]),
+        Settings(1.0 / options["rate"], ramp=options["ramp"]),
+    )  # fmt: skip
+
+
+def _mpc(robot: Robot, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of the mpc controller."""
+    if options["reference"] and options["goal"]:
+        raise click.UsageError("--reference and --goal are two references; expected one.")
+    settings: dict[str, Any] = {
+        "horizon": options["horizon"], "delay": options["delay"], "goal_speed": options["goal_speed"],
+        "weights": None if options["weights"] is None else parse_weights(options["weights"]),
+        "goal": None if options["reference"] else _goal(robot, options["goal"]), "reference": None,
+    }  # fmt: skip
+    if options["reference"]:
+        log = read_log(options["reference"]).select(robot.joints)
+        settings["reference"] = {"time": log.time.tolist(), "q": log.q.tolist(), "dq": log.dq.tolist()}
+    return settings
+
+
+def _gains(robot: Robot, text: str | None, option: str, default: dict[str, float]) -> Any:
+    if text is not None:
+        return np.array(parse_state(text, option, robot.joints))
+    return np.array([default.get(joint.split("_")[-1], min(default.values())) for joint in robot.joints])
+
+
+def _goal(robot: Robot, text: str | None) -> list[float | None]:
+    """The goals by joint; None for a joint that stays at its start pose."""
+    if text is None:
+        return [None] * robot.n
+    data = parse_json(text, "--goal") if text.lstrip().startswith(("[", "{")) else read_json(text)
+    goal = parse_state(text, "--goal", robot.joints)
+    if isinstance(data, dict):
+        return [goal[k] if joint in data else None for k, joint in enumerate(robot.joints)]
+    return list(goal)
+
+
+def _net_torque(options: Mapping[str, Any]) -> dict[str, Any]:
     """The map in the file of --net-torque-map and its scaling; nothing without one."""
     if not options["net_torque_map"]:
         return {}
@@ -25,7 +114,7 @@ def net_torque_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     return {"net_torque": table.to_json(), "scaling": options["scaling"]}
 
 
-def cartesian_settings(options: Mapping[str, Any], stiffness: Sequence[float], damping: Sequence[float]) -> dict[str, Any]:
+def _cartesian(options: Mapping[str, Any], stiffness: Sequence[float], damping: Sequence[float]) -> dict[str, Any]:
     """Settings of the cartesian controller; `stiffness` [N·m/rad] and `damping` [N·m·s/rad] a joint."""
     return {
         "stiffness": _numbers(options["tip_stiffness"], "--tip-stiffness", TIP_STIFFNESS),

@@ -17,9 +17,13 @@ from diffpbd.runtime.baxter.ros1.master_server import LocalMaster
 from diffpbd.runtime.baxter.simulated.node import SimulatedNode, description
 from diffpbd.runtime.baxter.simulated.plant import Plant
 from diffpbd.runtime.baxter.simulated.robot import SimulatedBaxter
+from diffpbd.runtime.baxter.simulated.status import SimulatedStatus
 from diffpbd.runtime.baxter.stopping import StopRequest
 from diffpbd.runtime.commands.locate import parse_state
+from diffpbd.runtime.commands.numbers import DURATION, PORT
+from diffpbd.runtime.commands.options import live_option
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.live import live_line
 
 __all__ = ["command", "find_description"]
 
@@ -42,12 +46,13 @@ def find_description(robot: str) -> Path:
 @click.command("sim-baxter")
 @click.argument("robot", default="baxter")
 @click.option("--master", metavar="URI", help="An existing ROS master; by default one is started here.")
-@click.option("--port", type=int, default=0, help="Of the master started here (default: a free one).")
+@click.option("--port", type=PORT, default=0, help="Of the master started here (default: a free one).")
 @click.option("--rate", type=click.IntRange(1, 1000), default=100, help="Joint states a second.")
 @click.option("--pose", metavar="JSON", help="Start pose [rad]: a list or an object of joint names.")
 @click.option("--enabled", is_flag=True, help="Start with the motors enabled.")
 @click.option("--disable-on-timeout", is_flag=True, help="As older robot software: no hold, but off.")
-@click.option("--duration", type=float, metavar="S", help="End by itself (default: at Ctrl-C).")
+@click.option("--duration", type=DURATION, metavar="S", help="End by itself (default: at Ctrl-C).")
+@live_option
 def command(
     robot: str,
     master: str | None,
@@ -57,6 +62,7 @@ def command(
     enabled: bool,
     disable_on_timeout: bool,
     duration: float | None,
+    live: bool,
 ) -> None:
     """Simulate a Baxter arm on a ROS 1 graph: the same topics, timeouts and gravity compensation.
 
@@ -78,8 +84,9 @@ def command(
         click.echo(f"ROS_MASTER_URI={uri}")
         end = None if duration is None else time.monotonic() + duration
         try:
-            while thread.is_alive() and not stop.text and (end is None or time.monotonic() < end):
-                time.sleep(POLL)
+            with live_line(SimulatedStatus(node, duration), wanted=live):
+                while thread.is_alive() and not stop.text and (end is None or time.monotonic() < end):
+                    time.sleep(POLL)
         finally:
             node.close()
             thread.join(1.0)

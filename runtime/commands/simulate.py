@@ -8,6 +8,8 @@ import click
 import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.numbers import RATE
+from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
@@ -26,7 +28,7 @@ __all__ = ["command", "summary"]
 )
 @click.option("--dq0", metavar="JSON", help="Start rates, as --q0.")
 @click.option("--torque", default="zero", metavar="zero|gravity|LOG", help="Torque held during each step.")
-@click.option("--rate", type=float, metavar="HZ", help="Sampling rate of a LOG without a time column.")
+@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without a time column.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option(
     "--order", type=click.Choice(["2", "4"]), default="2", help="4: Suzuki composition; no friction."
@@ -36,7 +38,7 @@ __all__ = ["command", "summary"]
 @click.option("--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="With --maximal.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="RUN.csv", help="The log to write (.gz allowed).")
-@click.option("--plot", metavar="RUN.png", help="Joint positions, energy and joint gaps.")
+@plot_option("Joint positions, energy and joint gaps.")
 def command(
     robot: str,
     duration: float | None,

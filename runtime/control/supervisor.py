@@ -109,6 +109,11 @@ class Supervisor:
         self.counts.clear()
 
     @property
+    def refusing(self) -> bool:
+        """Whether the last tick was refused."""
+        return self._refused_since is not None
+
+    @property
     def holding_torque(self) -> FloatArray:
         """The model's gravity [N·m] at the pose last started from or used; zero if the robot owns gravity."""
         return self._held_gravity

@@ -13,7 +13,7 @@ from diffpbd.runtime.closed_loop import ComputedTorque, MujocoPlant, PlantFacts,
 from diffpbd.runtime.control.controllers import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
-from diffpbd.runtime.reproduce.impedance import figure, save
+from diffpbd.runtime.reproduce.figures import new_figure, save
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["LAWS", "START", "plant_alpha", "plot", "run", "summary", "write_tracks"]
@@ -88,7 +88,7 @@ def summary(tracks: Mapping[str, Track]) -> tuple[list[str], list[list[str]]]:
 
 def plot(path: str | Path, title: str, tracks: Mapping[str, Track]) -> None:
     """PNG: the tip's path in the plane of the circle, and its error over time."""
-    made = figure(10.0, 4.5)
+    made = new_figure(10.0, 4.5)
     made.suptitle(title)
     path_panel, error_panel = made.subplots(1, 2)
     first = next(iter(tracks.values()))
@@ -104,7 +104,7 @@ def plot(path: str | Path, title: str, tracks: Mapping[str, Track]) -> None:
     for panel in (path_panel, error_panel):
         panel.grid(alpha=0.3)
         panel.legend(frameon=False, fontsize="small")
-    save(made, path)
+    save(path, made)
 
 
 def write_tracks(path: str | Path, tracks: Mapping[str, Track]) -> None:

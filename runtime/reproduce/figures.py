@@ -1,4 +1,4 @@
-"""What every figure of `diffpbd reproduce` begins and ends with."""
+"""What every figure begins and ends with, of `diffpbd reproduce` and of --plot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def new_figure(width: float, height: float) -> Any:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("the figure needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
+        raise InputError("a figure needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
@@ -36,10 +36,10 @@ def panel(axes: Any, title: str, x: str, y: str) -> Any:
     return axes
 
 
-def save(path: str | Path, figure: Any) -> None:
+def save(path: str | Path, figure: Any, dots_per_inch: float = DOTS_PER_INCH) -> None:
     """PNG, whole or not at all."""
     content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
+    figure.savefig(content, format="png", dpi=dots_per_inch)
     write_atomic(path, content.getvalue())
 
 

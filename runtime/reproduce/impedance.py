@@ -6,11 +6,9 @@ joint welded, gravity is compensated exactly, and the net torque of a resting go
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,11 +16,11 @@ from diffpbd.runtime.control import ImpedanceController
 from diffpbd.runtime.control.controllers import FloatArray
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque, without_gravity
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.reproduce.figures import new_figure, save
 from diffpbd.runtime.reproduce.joint_law import MotionNetTorque, Trace, simulate
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["DURATION", "PHASES", "Experiment", "figure", "friction", "plot", "pushes", "run", "save"]
+__all__ = ["DURATION", "PHASES", "Experiment", "friction", "plot", "pushes", "run"]
 
 PUSHES = ((5.0, 15.0, 5.0), (20.0, 30.0, 10.0))  # s, s, N·m: the paper's
 DURATION = 35.0  # s
@@ -30,7 +28,6 @@ PHASES = (
     ("to the goal", 0.0, 5.0), ("5 N·m", 5.0, 15.0), ("released", 15.0, 20.0), ("10 N·m", 20.0, 30.0),
     ("released again", 30.0, 35.0),
 )  # fmt: skip
-DOTS_PER_INCH = 110
 
 
 @dataclass(frozen=True)
@@ -92,28 +89,9 @@ def run(robot: Robot, table: NetTorqueMap, experiment: Experiment, *, motion: bo
     return traces
 
 
-def save(figure: Any, path: str | Path) -> None:
-    """A matplotlib figure as a PNG."""
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
-    write_atomic(path, content.getvalue())
-
-
-def figure(width: float, height: float) -> Any:
-    """An empty matplotlib figure [inch] that needs no display."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("the figure needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
-    made = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(made)
-    return made
-
-
 def plot(path: str | Path, title: str, traces: Sequence[Trace], goal: float) -> None:
     """The paper's three panels: motor torque, angle, and the parts of the last trace's torque."""
-    made = figure(8.0, 8.0)
+    made = new_figure(8.0, 8.0)
     made.suptitle(title)
     torque, angle, parts = made.subplots(3, 1, sharex=True)
     for trace in traces:
@@ -131,4 +109,4 @@ def plot(path: str | Path, title: str, traces: Sequence[Trace], goal: float) -> 
     shown = np.concatenate([last.external, last.spring, np.clip(last.net, *np.percentile(last.net, [0.5, 99.5]))])
     parts.set_ylim(1.1 * shown.min() - 1.0, 1.1 * shown.max() + 1.0)
     parts.set_xlabel("time [s]")
-    save(made, path)
+    save(path, made)

@@ -16,7 +16,7 @@ from diffpbd.runtime.baxter.simulated.robot import TORQUE, SimulatedBaxter
 from diffpbd.runtime.control import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.reproduce.impedance import figure, save
+from diffpbd.runtime.reproduce.figures import new_figure, save
 from diffpbd.runtime.reproduce.joint_law import Trace, merits
 
 __all__ = ["PHASES", "Hand", "plot", "run", "run_all", "summary"]
@@ -128,7 +128,7 @@ def summary(runs: Sequence[Trace]) -> tuple[list[str], list[list[str]]]:
 
 def plot(path: str | Path, title: str, traces: Sequence[Trace]) -> None:
     """The paper's three panels, and the hand's torque, which the paper could not measure."""
-    made = figure(8.0, 9.5)
+    made = new_figure(8.0, 9.5)
     made.suptitle(title)
     motor, angle, hand, parts = made.subplots(4, 1, sharex=True)
     for trace in traces:
@@ -145,4 +145,4 @@ def plot(path: str | Path, title: str, traces: Sequence[Trace]) -> None:
         panel.grid(alpha=0.3)
         panel.legend(fontsize="small", frameon=False)
     parts.set_xlabel("time [s]")
-    save(made, path)
+    save(path, made)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,9 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.reproduce.figures import new_figure, save
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.torque_estimation import Estimate
 
@@ -24,6 +22,7 @@ Curves: TypeAlias = "Mapping[str, tuple[FloatArray, FloatArray]]"
 
 WIDTH_INCH = 12.0
 ROW_INCH = 2.1
+HEAD_INCH, VIOLIN_INCH = 0.8, 4.2
 COLUMNS = 2
 DOTS_PER_INCH = 75
 LEAST_SPREAD = 1e-9
@@ -32,23 +31,6 @@ ROOM = 1.15
 """[1] Height of a panel, in units of the range of the recording and the curves that stay near it."""
 NEAR = 3.0
 """[1] A curve that leaves the recording's range by more than this many ranges is cut off by the panel."""
-
-
-def _figure(rows: int, height: float = ROW_INCH) -> Any:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("the picture needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
-    figure = Figure(figsize=(WIDTH_INCH, 0.8 + height * rows), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def _save(figure: Any, path: str | Path) -> None:
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
-    write_atomic(path, content.getvalue())
 
 
 def plot_estimate(
@@ -72,7 +54,7 @@ def _middle(e: Estimate) -> FloatArray:
 def plot_curves(path: str | Path, robot: Robot, joints: Sequence[int], curves: Curves, title: str) -> None:
     """One panel a joint; the first curve is drawn thick, and ranges follow it."""
     rows = -(-len(joints) // COLUMNS)
-    figure = _figure(rows)
+    figure = new_figure(WIDTH_INCH, HEAD_INCH + ROW_INCH * rows)
     figure.suptitle(title)
     panels = figure.subplots(rows, min(COLUMNS, len(joints)), sharex=True, squeeze=False).ravel()
     for panel, j in zip(panels, joints, strict=False):
@@ -89,9 +71,10 @@ def plot_curves(path: str | Path, robot: Robot, joints: Sequence[int], curves: C
         panel.set_visible(False)
     for panel in panels[max(0, len(joints) - COLUMNS) : len(joints)]:
         panel.set_xlabel("time [s]")
+        panel.tick_params(labelbottom=True)  # also where nothing stands below
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False)
-    _save(figure, path)
+    save(path, figure, DOTS_PER_INCH)
 
 
 def _limits(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -107,7 +90,7 @@ def plot_violins(
     path: str | Path, robot: Robot, joints: Sequence[int], errors: Mapping[str, FloatArray], title: str
 ) -> None:
     """Distribution of each scheme's torque error (samples, n) [N·m], one panel a joint."""
-    figure = _figure(1, 4.2)
+    figure = new_figure(WIDTH_INCH, HEAD_INCH + VIOLIN_INCH)
     figure.suptitle(title)
     panels = figure.subplots(1, len(joints), squeeze=False)[0]
     for panel, j in zip(panels, joints, strict=True):
@@ -121,4 +104,4 @@ def plot_violins(
         panel.set_title(robot.joints[j])
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("estimated − recorded [N·m]")
-    _save(figure, path)
+    save(path, figure, DOTS_PER_INCH)

@@ -18,7 +18,9 @@ from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.outer import Outer
 
-__all__ = ["KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "build", "columns_of_joint_kind", "condense"]
+__all__ = [
+    "KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "build", "columns_of_joint_kind", "condense", "every_joint",
+]  # fmt: skip
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -31,8 +33,15 @@ KINDS = ("friction.coulomb", "friction.viscous", "rotor_inertia", "torque_offset
 
 def columns_of_joint_kind(robot: Robot, kind: str) -> range:
     """Columns of `torque_terms` that belong to a kind of joint parameter."""
-    start = LINK_COLUMNS * len(robot.links) + KINDS.index(kind) * robot.n
-    return range(start, start + robot.n)
+    count = len(robot.links)  # each is moved by a joint of its own, which may follow another
+    start = LINK_COLUMNS * count + KINDS.index(kind) * count
+    return range(start, start + count)
+
+
+def every_joint(robot: Robot) -> tuple[str, ...]:
+    """Names of all joints in the order of those columns, followers included."""
+    prefix = f"{KINDS[0]}."
+    return tuple(robot.alpha.names[k].removeprefix(prefix) for k in robot.alpha.indices(KINDS[0]))
 
 
 @dataclass(frozen=True)
@@ -82,8 +91,8 @@ def build(
 ) -> Design:
     """The design of one recording.
 
-    alpha fixes gravity, transition velocities and joint origins; phi (16 n,) holds the coefficients that do not vary,
-    `varying` (16 n,) is True where they do. With `outer` further columns follow, one a name, its derivatives where alpha
+    alpha fixes gravity, transition velocities and joint origins; phi (16 a joint) holds the coefficients that do not vary,
+    `varying` is True where they do. With `outer` further columns follow, one a name, its derivatives where alpha
     is `full`; phi and `varying` go on with theirs.
     """
     terms = robot.torque_terms(samples.q, samples.dq, samples.ddq, alpha)

@@ -12,9 +12,12 @@ from typing import Any
 import click
 
 from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.commands.numbers import COUNT, RATE
+from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
+from diffpbd.runtime.live import Parts, duration, live_line
 from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.processing import Processing, Samples, names_of, process
 from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
@@ -22,7 +25,7 @@ from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.forms import identify_motion
 from diffpbd.runtime.solve.identify import LOSSES, PRIOR, identify
-from diffpbd.runtime.solve.result import COMBINATION, Errors, Identification
+from diffpbd.runtime.solve.result import COMBINATION, Identification
 from diffpbd.runtime.solve.workers import Map, one_by_one, workers
 
 __all__ = ["command", "read_recordings", "summary"]
@@ -54,7 +57,7 @@ class _ManyValidationLogs(click.Command):
 @click.option("--fit", required=True, metavar="LIST", help="Such as friction,spring; see below.")
 @click.option("--validate", multiple=True, metavar="LOG...", help="Logs to test on, up to the next option.")
 @click.option("--form", type=click.Choice(["torque", "shooting", "simultaneous"]), default="torque", help="The formulation.")
-@click.option("--rate", type=float, metavar="HZ", help="Sampling rate of logs without a time column.")
+@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of logs without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none.")
 @click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering.")
 @click.option("--bridge", type=float, default=0.0, metavar="S", help="Close gaps up to this long instead of splitting there.")
@@ -63,13 +66,15 @@ class _ManyValidationLogs(click.Command):
 @click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints.")
 @click.option("--prior", type=float, default=PRIOR, metavar="W", help=f"Pull of inertials to the description ({PRIOR:g}).")
 @click.option("--loss", type=click.Choice(list(LOSSES)), default=LOSSES[0], help="Huber's takes outliers lightly.")
-@click.option("--starts", type=click.IntRange(min=1), default=1, metavar="N", help="Solve from N starts, keep the best (1).")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Processes for logs and starts (1).")
+@click.option("--starts", type=COUNT, default=1, metavar="N", help="Solve from N starts, keep the best (1).")
+@click.option("--leave-one-out", is_flag=True, help="Also fit without each recording in turn and test on it (torque form).")
+@click.option("--jobs", type=COUNT, default=1, metavar="N", help="Processes for logs and starts (1).")
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share the files, instead of --jobs.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of the logs.")
 @click.option("--params", metavar="FILE", help="Values of the other entries of alpha, and the start.")
 @click.option("--out", metavar="FILE.json", help="Writes the parameters, for --params of other commands.")
 @click.option("--report", metavar="OUT.html", help="Writes one self-contained page with tables and figures.")
+@plot_option("Measured and predicted torques of a LOG of --validate, or else of the fit.")
 def command(
     robot: str,
     logs: tuple[str, ...],
@@ -86,12 +91,14 @@ def command(
     prior: float,
     loss: str,
     starts: int,
+    leave_one_out: bool,
     jobs: int,
     scheduler: str | None,
     column_map: str | None,
     params: str | None,
     out: str | None,
     report: str | None,
+    plot: str | None,
 ) -> None:
     """Identify parameters of the generated ROBOT from recordings.
 
@@ -102,13 +109,15 @@ def command(
     begin = time.perf_counter()
     read = [("LOG", path) for path in logs] + [("--validate", path) for path in validate]
     distinct(
-        [("--out", out), ("--report", report)],
+        [("--out", out), ("--report", report), ("--plot", plot)],
         [*read, ("--map", column_map), ("--params", params), *robot_files(robot)],
     )
     loaded = open_robot(robot)
     processing = Processing(cutoff=cutoff or None, trim=trim, bridge=bridge)
     if split is not None and not 0.0 < split < 1.0:  # NaN too
         raise InputError(f"--split: expected a share between 0 and 1, found {split:g}.")
+    if leave_one_out and form != "torque":
+        raise InputError(f"--leave-one-out belongs to --form torque; with --form {form} use --validate or --split.")
     columns = read_column_map(column_map) if column_map is not None else {}
     reading = Reading(rate, columns, torque, topic)
     with workers(jobs, scheduler) as spread, progress() as say:
@@ -116,6 +125,7 @@ def command(
         held = rest + read_recordings(loaded, validate, reading, processing, spread=spread)[0]
         options: dict[str, Any] = {"prior": prior, "loss": loss, "starts": starts, "spread": spread, "progress": say}
         if form == "torque":
+            options["cross_validate"] = leave_one_out
             result = identify(loaded, train, fit.split(","), validate=held, start=params, **options)
         else:
             result = identify_motion(form, loaded, train, fit.split(","), validate=held, start=params, progress=say)
@@ -124,23 +134,34 @@ def command(
         for path, make in ((out, Identification.to_json), (report, page))
         if path is not None
     ]
+    if plot is not None:
+        _draw(plot, loaded, result)
     for path, content in contents:
         write_atomic(path, content)
     click.echo(summary(result))
-    written = " and ".join(path for path in (out, report) if path is not None)
+    written = " and ".join(path for path in (out, report, plot) if path is not None)
     click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {written}." if written else ""))
+
+
+def _draw(plot: str, robot: Robot, result: Identification) -> None:
+    from diffpbd.runtime.reproduce.torque_plots import plot_curves
+
+    trace = (result.validate or result.train).traces[0]
+    curves = {"measured": (trace.time, trace.measured), "predicted": (trace.time, trace.predicted)}
+    use = "not used for the fit" if result.validate else "of the fit"
+    plot_curves(plot, robot, range(robot.n), curves, f"{robot.name}: torques of {trace.name}, {use}")
 
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
     """A line that changes on a terminal, plain lines elsewhere."""
-    if not sys.stdout.isatty():
-        yield click.echo
-        return
-    from rich.console import Console
+    begin, said = time.perf_counter(), ["Reading"]
 
-    with Console().status("Reading") as status:
-        yield status.update
+    def show() -> Parts:
+        return [("running", "good"), (f"  {said[-1]}  for {duration(time.perf_counter() - begin)}", "")]
+
+    with live_line(show, wanted=sys.stdout.isatty()) as shown:
+        yield said.append if shown else click.echo
 
 
 @dataclass(frozen=True)
@@ -209,7 +230,7 @@ def summary(result: Identification) -> str:
         lines += [f"{number(e.value, 5):>12} ± {number(e.std, 2):<8} {e.unit:<6} {e.name}" for e in result.base]
     if result.lost:
         lines += ["\nNot identifiable:", *_lost(result)]
-    lines += ["", _errors(result.joints, result.train, result.validate)]
+    lines += ["", _errors(result)]
     return "\n".join(lines)
 
 
@@ -223,11 +244,16 @@ def _lost(result: Identification) -> list[str]:
     return lines
 
 
-def _errors(joints: Sequence[str], train: Errors, held: Errors | None) -> str:
+def _errors(result: Identification) -> str:
+    joints, train, held = result.joints, result.train, result.validate
     header = ["joint", "train RMSE", "bias"]
     rows = [[j, number(train.rmse[j], 3), number(train.bias[j], 2)] for j in joints]
     if held is not None:
         header += ["validate RMSE", "bias", "about the bias"]
         for row, j in zip(rows, joints, strict=True):
             row += [number(held.rmse[j], 3), number(held.bias[j], 2), number(held.centred[j], 3)]
+    if result.left_out is not None:
+        header.append("leave one out")
+        for row, j in zip(rows, joints, strict=True):
+            row.append(number(result.left_out[j], 3))
     return table(header, rows)

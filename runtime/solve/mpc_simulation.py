@@ -10,6 +10,7 @@ import numpy as np
 from diffpbd.runtime.control.controllers import FloatArray
 from diffpbd.runtime.control.plan import PlanSource
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.live import Loop
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.solve.mpc import Mpc
 from diffpbd.runtime.solve.mpc_problem import Status, holding_torque
@@ -45,8 +46,10 @@ class ClosedLoop:
         return Log(self.time, self.joints, self.q, self.dq, None, self.tau)
 
 
-def run_closed_loop(mpc: Mpc, reference: Reference, start: FloatArray, duration: float) -> ClosedLoop:
-    """From rest at `start` [rad], held, for `duration` [s]; torques act `mpc.delay` steps after their tick."""
+def run_closed_loop(
+    mpc: Mpc, reference: Reference, start: FloatArray, duration: float, *, loop: Loop | None = None
+) -> ClosedLoop:
+    """From rest at `start` [rad], held, for `duration` [s]; torques act `mpc.delay` steps after their tick. `loop` counts."""
     problem = mpc.problem
     robot, h, N = problem.robot, problem.h, problem.horizon
     count = round(duration / h)
@@ -64,6 +67,8 @@ def run_closed_loop(mpc: Mpc, reference: Reference, start: FloatArray, duration:
     for k in range(count):
         tick = mpc.tick(k * h, q[k], dq[k], *reference.at(np.asarray(k * h + nodes, dtype=np.float64)))
         seconds[k] = tick.seconds
+        if loop is not None:
+            loop.add(tick.seconds)
         waiting.append(tick.torque)
         tau[k] = waiting.popleft()
         try:

@@ -118,6 +118,8 @@ class Identification:
     notes: tuple[str, ...]
     base: tuple[Estimate, ...] = ()
     """Combinations of inertial parameters that the recordings determine, where whole bodies were fitted."""
+    left_out: dict[str, float] | None = None
+    """[N·m or N] By joint: mean RMSE on each recording with the parameters of all others, where that was asked for."""
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -136,6 +138,8 @@ class Identification:
             "rmse": {"train": self.train.rmse, "validate": held.rmse if held else {}},
             "bias": {"train": self.train.bias, "validate": held.bias if held else {}},
         }
+        if self.left_out is not None:
+            data["rmse"]["leave_one_out"] = self.left_out
         if self.base:
             data["base_parameters"] = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.base}
         if sensor:

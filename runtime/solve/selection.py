@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import hint, listing
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.design import every_joint
 from diffpbd.runtime.solve.outer import SENSOR, sensor_names
 
 __all__ = ["Selection", "select"]
@@ -33,9 +34,10 @@ class Selection:
 def select(robot: Robot, fit: Sequence[str]) -> Selection:
     """The entries named by words, prefixes and names.
 
-    `friction`: Coulomb and viscous friction and a torque offset of every joint, but no offset on a joint whose spring's
-    rest is fitted: the two are the same parameter there. `spring`: stiffness and rest of the joints that the recipe
-    lists in `springs`; `spring.JOINT` of that joint. `inertials`: mass, COM and inertia of every link.
+    `friction`: Coulomb and viscous friction and a torque offset of every joint that follows no other (a follower's friction
+    reads as its leader's), but no offset on a joint whose spring's rest is fitted: the two are the same parameter there.
+    `spring`: stiffness and rest of the joints that the recipe lists in `springs`; `spring.JOINT` of that joint. `inertials`:
+    mass, COM and inertia of every link.
     `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
     `.JOINT` of one. Anything else is an entry of alpha or the beginning of some, such as `friction.viscous`, `payload` or
     `spring.stiffness.JOINT`.
@@ -55,7 +57,7 @@ def select(robot: Robot, fit: Sequence[str]) -> Selection:
         both = [
             j
             for j in robot.joints
-            if alpha.index(f"spring.rest.{j}") in chosen and f"torque_offset.{j}" not in words
+            if any(alpha.index(f"spring.rest.{k}") in chosen for k in _train(robot, j)) and f"torque_offset.{j}" not in words
         ]
         for joint in both:
             chosen.discard(alpha.index(f"torque_offset.{joint}"))
@@ -67,10 +69,16 @@ def select(robot: Robot, fit: Sequence[str]) -> Selection:
     return Selection((*names, *sensors), tuple(notes), DIRECTION in words and "gravity" not in words)
 
 
+def _train(robot: Robot, joint: str) -> list[str]:
+    """A joint and those that follow it."""
+    return [joint, *(m.name for m in robot.manifest.robot.mimics if m.joint == joint)]
+
+
 def _indices(robot: Robot, word: str) -> list[int]:
     alpha = robot.alpha
     if word == "friction":
-        return [k for kind in FRICTION for k in alpha.indices(kind)]
+        followers = {m.name for m in robot.manifest.robot.mimics}
+        return [k for kind in FRICTION for k in alpha.indices(kind) if alpha.names[k].removeprefix(f"{kind}.") not in followers]
     if word == DIRECTION:
         return list(alpha.indices("gravity"))
     if word == "spring":
@@ -81,7 +89,7 @@ def _indices(robot: Robot, word: str) -> list[int]:
                 f"--fit spring.{robot.joints[0]}, or add `springs = [...]` to the recipe."
             )
         return [alpha.index(f"{kind}.{joint}") for joint in joints for kind in SPRING]
-    if word.startswith("spring.") and word.removeprefix("spring.") in robot.joints:
+    if word.startswith("spring.") and word.removeprefix("spring.") in every_joint(robot):
         return [alpha.index(f"{kind}.{word.removeprefix('spring.')}") for kind in SPRING]
     if word in ("inertials", *INERTIALS) or word.split(".")[0] in INERTIALS:
         return _inertials(robot, word)

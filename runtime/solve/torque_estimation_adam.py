@@ -7,6 +7,7 @@ last iterate is kept, and 120 iterations are made from zero torque and in window
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -15,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.live import Loop
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.torque_estimation import hold, window_start
 
-__all__ = ["LONG", "SOLVERS", "Descent", "Lane", "descend"]
+__all__ = ["LONG", "SOLVERS", "Descent", "Lane", "descend", "unlike_published"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -85,6 +87,7 @@ def descend(
     *,
     solver: str = SOLVERS[0],
     progress: Callable[[str], None] | None = None,
+    loop: Loop | None = None,
 ) -> list[Descent]:
     """Run lanes of one horizon side by side over the motion p, pd (samples, n); `estimate` refuses motions that do not fit."""
     if solver not in SOLVERS:
@@ -92,14 +95,19 @@ def descend(
     step = f"step_paper_{solver}"
     for name in (step, f"vjp_{step}"):
         if name not in robot.functions:
-            raise InputError(
-                f"{robot.name} has no {name}, which --optimizer adam needs; generate it with --integrator paper --solver "
-                f"{solver}."
-            )
-    sweeps = robot.manifest.recipe.sweeps.get(step.removeprefix("step_"))
-    if sweeps != SWEEPS and progress is not None:
-        progress(f"{robot.name} was generated with {sweeps} sweeps; the published setting is {SWEEPS}")
-    return _Descents(robot, p, pd, h, lanes, alpha, step).run(progress)
+            how = f"--integrator paper --solver {solver}"
+            if robot.manifest.robot.mimics:
+                how = "`--hold` for " + ", ".join(m.name for m in robot.manifest.robot.mimics) + ", which mimic others"
+            raise InputError(f"{robot.name} has no {name}, which --optimizer adam needs; generate it with {how}.")
+    if progress is not None and (note := unlike_published(robot, solver)):
+        progress(note)
+    return _Descents(robot, p, pd, h, lanes, alpha, step).run(progress, loop)
+
+
+def unlike_published(robot: Robot, solver: str = SOLVERS[0]) -> str:
+    """What differs from the published setting; empty if nothing does."""
+    sweeps = robot.manifest.recipe.sweeps.get(f"paper_{solver}")
+    return "" if sweeps == SWEEPS else f"{robot.name} was generated with {sweeps} sweeps; the published setting is {SWEEPS}"
 
 
 class _Descents:
@@ -121,7 +129,7 @@ class _Descents:
         self.iterations = np.array([lane.iterations for lane in lanes])
         self.step, self.pull = robot.functions[step], robot.functions[f"vjp_{step}"]
 
-    def run(self, progress: Callable[[str], None] | None) -> list[Descent]:
+    def run(self, progress: Callable[[str], None] | None, loop: Loop | None = None) -> list[Descent]:
         count, rows, n = len(self.p) - 1, len(self.lanes), self.robot.n
         q, dq, u, losses = (np.empty((count, rows, *shape)) for shape in ((n,), (n,), (n,), ()))
         xi = np.repeat(self.xi[:1], rows, axis=0)
@@ -129,6 +137,7 @@ class _Descents:
         before = np.repeat(self.held[:1], rows, axis=0)
         window: FloatArray | None = None
         for k in range(count):
+            begin = clock.perf_counter()
             steps = min(self.horizon, count - k)
             guess = np.array(
                 [
@@ -149,6 +158,8 @@ class _Descents:
             before = window[:, 0]
             u[k] = before
             xi = np.where(carried, after, self.xi[k + 1])
+            if loop is not None:
+                loop.add(clock.perf_counter() - begin)
             if progress is not None and (k + 1) % REPORTED_STEPS == 0:
                 progress(f"ADAM: {k + 1} of {count} steps")
         return [Descent(q[:, r], dq[:, r], u[:, r], losses[:, r]) for r in range(rows)]

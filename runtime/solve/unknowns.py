@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import inertials
-from diffpbd.runtime.solve.design import LINK_COLUMNS, columns_of_joint_kind
+from diffpbd.runtime.solve.design import LINK_COLUMNS, columns_of_joint_kind, every_joint
 from diffpbd.runtime.solve.outer import SENSOR, Outer
 
 __all__ = ["Body", "Unknowns", "make_unknowns"]
@@ -229,7 +229,7 @@ class _Builder:
         at_zero = columns_of_joint_kind(self.robot, "spring.rest")
         for k, joint in rests:
             values[alpha.index(REST + joint)] = -x[k] / x[self.labels.index(STIFFNESS + joint)]
-            phi[at_zero[self.robot.joints.index(joint)]] = x[k]
+            phi[at_zero[every_joint(self.robot).index(joint)]] = x[k]
 
         extended = casadi.vertcat(values, *(x[k] for k, _ in sensors))
         places = {name: len(alpha) + k for k, (_, name) in enumerate(sensors)}

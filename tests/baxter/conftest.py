@@ -118,9 +118,11 @@ class Graph:
 class RobotProcess:
     """The rospy robot; `ask` sends a request and returns the robot's account of itself."""
 
-    def __init__(self, graph: Graph, messages: Path, name: str = "baxter", *options: str) -> None:
+    def __init__(
+        self, graph: Graph, messages: Path, name: str = "baxter", *options: str, urdf: Path = URDF
+    ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "rospy_robot.py"), str(URDF), str(messages), name, *options],
+            [sys.executable, str(HERE / "rospy_robot.py"), str(urdf), str(messages), name, *options],
             env=graph.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert json.loads(self._line()) == {"ready": True}

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.terminal import terminal
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.baxter.bag import read_bag
@@ -21,6 +22,7 @@ from diffpbd.runtime.baxter.ros1.master import call
 from .conftest import REST, URDF, Graph, RobotProcess
 from .running import SPRING
 
+PNG = b"\x89PNG"
 CLI = [sys.executable, "-m", "diffpbd.runtime.cli"]
 
 
@@ -161,18 +163,27 @@ def test_no_master_is_one_paragraph(arm_robot: Robot) -> None:
 def test_simulated_transport_needs_no_ros_and_replays(arm_robot: Robot, tmp_path: Path) -> None:
     pytest.importorskip("pinocchio")
     line = [*CLI, "run", str(arm_robot.folder)]
-    env = {name: value for name, value in os.environ.items() if not name.startswith("ROS_")}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("ROS_")} | {"TERM": "xterm"}
     options = [*IMPEDANCE, "--transport", "simulated", "--duration", "0.5", "--log", "run.bag"]
-    done = subprocess.run([*line, *options], capture_output=True, text=True, cwd=tmp_path, env=env)
+    options += ["--plot", "run.png"]
+    with terminal() as screen:
+        done = subprocess.run(
+            [*line, *options], stdout=subprocess.PIPE, stderr=screen.slave, text=True, cwd=tmp_path, env=env
+        )
     assert done.returncode == 0, done
-    assert "finished in phase run" in done.stdout
+    assert done.stdout.endswith("written: run.png\n") and (tmp_path / "run.png").read_bytes().startswith(PNG)
+    assert done.stdout.startswith("finished in phase run") and "\x1b" not in done.stdout
+    pictures = screen.pictures()
+    assert pictures[-1] == "" and any("ramp-in" in p and "latency p50" in p and " left" in p for p in pictures), pictures
     done = subprocess.run(
-        [*line, "--transport", "replay", "--from", "run.bag"], capture_output=True, text=True, cwd=tmp_path
-    )
-    assert done.returncode == 0 and "every command and status bit for bit the same" in done.stdout
+        [*line, "--transport", "replay", "--from", "run.bag", "--plot", "again.png"], capture_output=True, text=True,
+        cwd=tmp_path,
+    )  # the line on the terminal changed no command
+    assert done.returncode == 0 and done.stderr == "" and "every command and status bit for bit the same" in done.stdout
+    assert (tmp_path / "again.png").read_bytes() == (tmp_path / "run.png").read_bytes()
 
 
 def test_wrong_usage() -> None:
-    for options in (["--transport", "replay"], ["--from", "x.bag"], ["--torque-share", "2"]):
+    for options in (["--transport", "replay"], ["--from", "x.bag"], ["--torque-share", "2"], ["--plot", "x.png"]):
         done = subprocess.run([*CLI, "run", str(URDF.parent), *options], capture_output=True, text=True)
         assert done.returncode in (1, 2) and "Traceback" not in done.stderr

@@ -17,7 +17,7 @@ from support.numeric import states
 from support.robots import FULL, generated, loaded, loaded_alpha
 
 from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
-from diffpbd.runtime import Robot
+from diffpbd.runtime import Robot, load
 from diffpbd.runtime.function import BoundFunction
 
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
@@ -215,14 +215,36 @@ def test_makefile(pendulum: Path) -> None:
     check_example(pendulum / "example")
     subprocess.run(["make", "shared", "CFLAGS=-O0"], check=True, **run)
     zero = np.zeros(2)
-    from diffpbd.runtime import load
-
     np.testing.assert_array_equal(
         load(pendulum).gravity(zero + 1.0), loaded("double_pendulum").gravity(zero + 1.0)
     )
     subprocess.run(["make", "clean"], check=True, **run)
     left = {path.relative_to(pendulum).as_posix() for path in pendulum.rglob("*") if path.is_file()}
     assert left == {*loaded("double_pendulum").manifest.files, "manifest.json"}
+
+
+@pytest.mark.skipif(shutil.which("tcc") is None, reason="no tcc: a compiler of plain C99 without gcc's extensions")
+@pytest.mark.parametrize("name", ["double_pendulum", "baxter_bare"])
+def test_a_plain_compiler_gives_the_same_bits(name: str, tmp_path: Path) -> None:
+    """What an old control PC's compiler lacks, tcc lacks too; without reordered arithmetic every bit is the same."""
+    folder = tmp_path / name
+    shutil.copytree(generated(name), folder, ignore=shutil.ignore_patterns("*.so"))
+    result = subprocess.run(
+        ["make", "shared", "example", "CC=tcc"], cwd=folder, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr[:3000]
+    plain, robot = load(folder), loaded(name)
+    values = states(robot.n, 3)
+    for f in robot.functions.values():
+        if not f.facts.rollout:
+            alpha = loaded_alpha(robot.alpha)
+            if f.name.startswith(("step", "vjp_step")):
+                alpha[list(robot.alpha.indices("rotor_inertia"))] = 0.0
+            given = arguments(robot, f, values, alpha)
+            for row in range(3):
+                here = row_of(given, row)
+                for one, two in zip(raw(robot, f, here, 0.0), raw(plain, f, here, 0.0), strict=True):
+                    np.testing.assert_array_equal(one, two, err_msg=f.name)
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import casadi as ca
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from description.builders import LIMIT, TENSOR, joint, link, robot
 from support.arguments import outputs
 from support.described import Described
 from support.maximal import Array
+from support.motions import samples
 from support.numeric import BAR, Worst, differences
 from support.peer import Peer, runge_kutta
 from support.programs import Programs
@@ -18,8 +21,13 @@ from support.robots import generated, loaded_alpha
 
 from diffpbd.codegen.graph.joint_step import Residuals, casadi_function
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.cli import cli
+from diffpbd.runtime.logs.csv import Log, read_log, write_log
+from diffpbd.runtime.solve.identify import identify
+from diffpbd.runtime.solve.torque_estimation import LOSSES, STARTS, Settings, estimate
 
 H = 0.01
+EXACT = 1e-8  # N·m or N
 PLAIN = ("mass_matrix",)
 RATIO, SHIFT = -0.5, 0.3
 
@@ -124,11 +132,11 @@ def hand(files: tuple[Path, Path]) -> Robot:
 
 
 def test_what_is_there(hand: Robot) -> None:
-    """Everything in joint space; steps on maximal states and identification are left out."""
+    """Everything in joint space; steps on maximal states are left out."""
     assert hand.joints == ("js", "je", "jl")
     there = {"joint_step", "jac_joint_step", "jac_alpha_joint_step", "vjp_joint_step", "node_torque", "rollout", "vjp_rollout"}
-    assert there | {"vjp_trajectory", "fk"} <= set(hand.functions)
-    assert not {"step", "vjp_step", "constraints", "torque_terms"} & set(hand.functions)
+    assert there | {"vjp_trajectory", "fk", "estimate_torque", "torque_terms"} <= set(hand.functions)
+    assert not {"step", "vjp_step", "constraints"} & set(hand.functions)
 
 
 def test_compiled_is_the_program_and_the_graph(hand: Robot, geared: Described) -> None:
@@ -179,6 +187,74 @@ def test_node_torque_inverts_the_step(hand: Robot) -> None:
     offset = alpha[list(hand.alpha.indices("torque_offset"))]
     found = hand.node_torque(P[:-2], P[1:-1], P[2:], H, alpha)
     np.testing.assert_allclose(found, np.tile(u + offset, (7, 1)), rtol=0, atol=1e-8)
+
+
+MOVES = ((1, False, "recorded"), (1, True, "step"), (3, False, "step"), (3, True, "recorded"))
+
+
+@pytest.mark.parametrize("parameters", ["default", "loaded", "stiff"])
+def test_torques_are_estimated_from_every_start(hand: Robot, parameters: str) -> None:
+    """Those of the coordinates, to the inverse of the step; friction on leaders and followers, known or not."""
+    alpha = loaded_alpha(hand.alpha, transition=0.01 if parameters == "stiff" else 0.2)
+    if parameters == "default":
+        alpha = hand.alpha.defaults
+    rng = np.random.default_rng(7)
+    p0, pd0 = np.array([0.3, 0.2, 0.01]), np.array([0.1, -0.4, 0.1])
+    inertia = np.diag(hand.mass_matrix(p0))
+    U = hand.gravity(p0, alpha) - hand.spring_torque(p0, alpha) + 3.0 * inertia * rng.normal(size=(8, 3))
+    P, PD = hand.rollout(p0, pd0, U, H, alpha)
+    for loss in LOSSES:
+        for start in STARTS:
+            for horizon, carry, friction in MOVES:
+                settings = Settings(loss, start, horizon, carry=carry, friction=friction)
+                found = estimate(hand, P, PD, H, settings, alpha=alpha)
+                assert found.unsettled == 0
+                np.testing.assert_allclose(found.u, U, rtol=0, atol=EXACT, err_msg=f"{loss} {start} {horizon} {friction}")
+
+
+def test_the_command_takes_them(hand: Robot, tmp_path: Path) -> None:
+    """From a log to torques, and what only maximal coordinates have is refused by the followers' names."""
+    alpha = {"friction.viscous.jr": 0.4, "torque_offset.je": 0.3}
+    U = np.tile(hand.gravity([0.3, 0.2, 0.01]) + [0.5, -0.3, 0.4], (9, 1))
+    P, PD = hand.rollout([0.3, 0.2, 0.01], [0.1, -0.4, 0.1], U, H, hand.alpha.vector(alpha))
+    log, out, params = (tmp_path / name for name in ("log.csv", "torques.csv", "params.json"))
+    write_log(log, Log(H * np.arange(10), hand.joints, P, PD))
+    params.write_text(json.dumps(alpha), encoding="utf-8")
+    words = ["estimate-torque", str(hand.folder), str(log), "--cutoff", "0", "--params", str(params), "--out", str(out)]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    np.testing.assert_allclose(read_log(out).tau, U + [0.0, 0.3, 0.0], rtol=0, atol=EXACT)
+    nodes = CliRunner().invoke(cli, [*words, "--loss", "nodes"])
+    assert nodes.exit_code == 0 and len(read_log(out).time) == 8, nodes.output
+    refused = CliRunner().invoke(cli, [*words, "--optimizer", "adam"])
+    assert refused.exit_code == 1 and "`--hold` for jr, jk, which mimic others" in refused.output
+
+
+def test_the_torque_is_linear_in_what_identification_fits(hand: Robot) -> None:
+    """terms φ = inverse_dynamics with every parameter of leaders and followers off its default."""
+    alpha = loaded_alpha(hand.alpha)
+    p, pd, pdd = np.random.default_rng(9).uniform(-2.0, 2.0, (3, 20, 3))
+    terms, phi = hand.torque_terms(p, pd, pdd, alpha), hand.torque_coefficients(alpha)
+    assert terms.shape == (20, 3, 16 * 5) and phi.shape == (16 * 5,)
+    expected = hand.inverse_dynamics(p, pd, pdd, alpha)
+    np.testing.assert_allclose(terms @ phi, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+
+
+def test_parameters_are_identified(hand: Robot) -> None:
+    """From torques that the followers are felt in: friction of leaders, a follower's spring, a payload."""
+    truth = {
+        "friction.viscous.js": 0.5, "friction.coulomb.je": 0.7, "torque_offset.jl": -0.3, "spring.stiffness.jk": 9.0,
+        "spring.rest.jk": 0.4, "payload.mass": 0.6, "friction.viscous.jl": 3.0,
+    }  # fmt: skip
+    fixed = {"friction.viscous.jr": 0.8, "rotor_inertia.jk": 0.02}
+    logs = [sample for k in range(3) for sample in samples(hand, truth | fixed, seed=k)]
+    found = identify(hand, logs, ["friction", "spring.jk", "payload.mass"], start=fixed)
+    assert not [item.name for item in found.lost]
+    for name, value in truth.items():
+        assert found.parameters[name] == pytest.approx(value, rel=1e-6), name
+    assert max(found.train.rmse.values()) < 1e-6
+    fitted = {e.name for e in found.estimates if e.std is not None}
+    assert set(truth) <= fitted and not any(name.endswith((".jr", "coulomb.jk", "viscous.jk")) for name in fitted)
 
 
 def alpha_steps(hand: Robot) -> Array:

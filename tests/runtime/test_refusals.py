@@ -14,12 +14,13 @@ import pytest
 from click.testing import CliRunner
 
 from diffpbd.codegen.convergence import converge
+from diffpbd.codegen.description.resolve import ROBOTS
 from diffpbd.runtime import InputError, Robot, SolverError, cli
 from diffpbd.runtime.files import distinct, parse_json, write_atomic
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing
 from diffpbd.runtime.simulation import simulate
-from diffpbd.runtime.solve.identify import _failures
+from diffpbd.runtime.solve.identify import _failures, identify
 
 
 @pytest.fixture
@@ -168,3 +169,36 @@ def test_alpha_in_order_is_taken_as_it_is_but_for_booleans(twin: Robot) -> None:
 def test_simulate_refuses_infinite_energy(twin: Robot) -> None:
     with pytest.raises(SolverError, match="not finite"):
         simulate(twin, duration=0.1, dq0=[1e200, 0])
+
+
+def test_no_command_overwrites_what_it_reads(here: Path) -> None:
+    """Each of these destroyed its own input; a refusal leaves every byte."""
+    urdf = Path("arm.urdf")
+    urdf.write_bytes((ROBOTS / "double_pendulum.urdf").read_bytes())
+    recipe = Path("arm.toml")
+    recipe.write_text((ROBOTS / "double_pendulum.toml").read_text(encoding="utf-8").replace(
+        "double_pendulum.urdf", "arm.urdf"), encoding="utf-8")  # fmt: skip
+    Path("p.json").write_text("{}", encoding="utf-8")
+    Path("link.urdf").symlink_to(urdf)
+    before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+    for words in (
+        ("export", "arm.urdf", "--out", "arm.urdf"),
+        ("export", "arm.urdf", "--out", "link.urdf"),
+        ("export", "arm.toml", "--out", "arm.toml"),
+        ("export", "arm.toml", "--out", "./arm.urdf"),
+        ("export", "arm.urdf", "--params", "p.json", "--out", "p.json"),
+        ("log", "arm.urdf", "--robot", "twin", "--out", "generated/twin/manifest.json"),
+        ("run", "twin", "--params", "p.json", "--log", "p.csv"),
+        ("run", "twin", "--reference", "r.csv", "--log", "r.csv"),
+        ("reproduce", "gravity-compensation", "twin", "--out", "a.png", "--table", "generated/twin/manifest.json"),
+        ("reproduce", "gravity-compensation", "twin", "--data", ".", "--out", "p.json"),
+    ):
+        assert "is the same file as" in refused(*words), words
+    assert "folder" in refused("export", "arm.urdf", "--out", "none/arm.urdf")
+    assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("prior", [0.0, -1.0, np.nan, np.inf, 1e300])
+def test_priors(twin: Robot, prior: float) -> None:
+    with pytest.raises(InputError, match="--prior: expected a weight from 1e-09 to 1e"):
+        identify(twin, [], ["friction"], prior=prior)

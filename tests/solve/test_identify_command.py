@@ -35,7 +35,8 @@ def log(tmp_path: Path) -> Path:
 def test_params_json_and_its_use(tmp_path: Path, log: Path) -> None:
     robot, out = generated("double_pendulum"), tmp_path / "params.json"
     words = ("identify", robot, log, "--fit", "friction", "--validate", log, "--cutoff", 0, "--out", out)
-    code, text = run(*words)
+    picture = tmp_path / "torques.png"
+    code, text = run(*words, "--plot", picture)
     assert code == 0, text
     data = json.loads(out.read_text())
     assert list(data) == ["status", "parameters", "not_identifiable", "rmse", "bias"]
@@ -45,8 +46,12 @@ def test_params_json_and_its_use(tmp_path: Path, log: Path) -> None:
     assert entry["value"] == pytest.approx(0.7, abs=1e-6)
     assert set(data["rmse"]) == set(data["bias"]) == {"train", "validate"}
     assert set(data["rmse"]["validate"]) == {"shoulder", "elbow"}
-    for word in ("no filter", "friction.coulomb.elbow", "N·m·s/rad", "lower bound", "validate RMSE", f"Wrote {out}"):
+    wrote = f"Wrote {out} and {picture}"
+    for word in ("no filter", "friction.coulomb.elbow", "N·m·s/rad", "lower bound", "validate RMSE", wrote):
         assert word in text
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    code, text = run(*words, "--plot", out)
+    assert code == 1 and "--plot" in text and "the same file as --out" in text
     state = tmp_path / "in.json"
     state.write_text('{"p": [0, 0], "pd": [0, 0], "pdd": [0, 0]}')
     code, text = run("eval", robot, "inverse_dynamics", "--json", state, "--params", out)

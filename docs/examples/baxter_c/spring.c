@@ -1,6 +1,6 @@
 /* A joint-spring law on generated gravity, as a program that the Python runtime bridges to the robot.
  *
- * Build, with the generated folder beside it (any C99 compiler from gcc 4.8 on):
+ * Build, with the generated folder beside it (any C99 compiler):
  *   make -C ROBOT libROBOT.a
  *   gcc -std=c99 -O2 -IROBOT -o spring spring.c ROBOT/libROBOT.a -lm      with ROBOT = baxter_bare
  *

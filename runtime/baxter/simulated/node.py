@@ -22,6 +22,7 @@ from diffpbd.runtime.baxter.ros1.messages import (
     UInt16,
 )
 from diffpbd.runtime.baxter.simulated.robot import SimulatedBaxter
+from diffpbd.runtime.baxter.statistics import Latency
 
 __all__ = ["SimulatedNode", "other_joints"]
 
@@ -60,6 +61,10 @@ class SimulatedNode:
         self.robot = robot
         self.rate = rate
         self.stop = threading.Event()
+        self.lateness = Latency()
+        """From the time that a period of the loop was due to its start."""
+        self.skipped = 0
+        """Periods that were made up for by a longer one."""
         self._lock = threading.Lock()
         self._sequence = 0
         joints = robot.plant.joints
@@ -101,9 +106,12 @@ class SimulatedNode:
         start = clock.monotonic()
         tick = 0
         while not self.stop.is_set():
-            tick = max(tick + 1, int((clock.monotonic() - start) / LOOP))
+            following = max(tick + 1, int((clock.monotonic() - start) / LOOP))
+            self.skipped += following - tick - 1
+            tick = following
             clock.sleep(max(0.0, start + tick * LOOP - clock.monotonic()))
             now = clock.monotonic()
+            self.lateness.add(now - start - tick * LOOP)
             with self._lock:
                 self.robot.advance(now)
             for name, rate, publish in (

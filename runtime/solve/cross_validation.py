@@ -1,0 +1,62 @@
+"""Leave one out: how well parameters fitted to all other recordings predict the one that was not fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.solve.fitting import fit_rounds
+from diffpbd.runtime.solve.result import Errors
+from diffpbd.runtime.solve.selection import Selection
+from diffpbd.runtime.solve.workers import Map
+
+__all__ = ["leave_one_out"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Task:
+    robot: Robot
+    train: tuple[Samples, ...]
+    held: Samples
+    selection: Selection
+    base: FloatArray
+    prior: float
+    huber: bool
+
+
+def leave_one_out(
+    robot: Robot,
+    train: Sequence[Samples],
+    selection: Selection,
+    base: FloatArray,
+    *,
+    prior: float,
+    huber: bool,
+    spread: Map,
+) -> dict[str, float]:
+    """RMSE [N·m or N] by joint on each recording with the parameters of all others, mean over the recordings.
+
+    Where a log was split at gaps, each part counts as a recording. SolverError if one of the fits fails.
+    """
+    if len(train) < 2:
+        raise InputError(f"--leave-one-out: expected at least two recordings, found {len(train)}.")
+    tasks = [
+        _Task(robot, (*train[:k], *train[k + 1 :]), held, selection, base, prior, huber) for k, held in enumerate(train)
+    ]
+    errors: list[Errors] = spread(_run, tasks)
+    return {joint: float(np.mean([found.rmse[joint] for found in errors])) for joint in robot.joints}
+
+
+def _run(task: _Task) -> Errors:
+    t = task
+    fitted = fit_rounds(t.robot, t.train, t.selection, t.base, prior=t.prior, huber=t.huber, say=lambda _: None)
+    return Errors.of(t.robot.joints, fitted.held(t.robot, [t.held], t.base), fitted.unknowns.phi_at(fitted.x))
