@@ -70,18 +70,24 @@ for experiment in (impedance, net_torque_map, push, circle, replay):
 @click.option("--params", metavar="FILE", help="The identified model, instead of identifying it on --train.")
 @click.option("--adam", "seconds", type=Real(0.0, LONGEST), default=2.0, show_default=True, metavar="S",
               help="Stretch of the recording for the published descent; 0: leave it out.")
+@click.option("--adam-solver", "solver", type=click.Choice(["gauss_seidel", "jacobi"]), default="gauss_seidel",
+              show_default=True, help="Sweeps of its steps.")
+@click.option("--adam-iterations", "iterations", type=COUNT, default=120, show_default=True,
+              help="Its iterations from zero torque; the paper says 80 or 120.")
 @click.option("--out", default="torque_table.csv", show_default=True, help="Every number.")
 @click.option("--plot", default="torque_joints.png", show_default=True, help="Torques by scheme over time.")
 @click.option("--violin", default="torque_violin.png", show_default=True, help="Torque errors by scheme.")
 def torque_table(
-    robot: str, data: str, train: str, test: str, rate: float, params: str | None, seconds: float, out: str, plot: str,
-    violin: str,
+    robot: str, data: str, train: str, test: str, rate: float, params: str | None, seconds: float, solver: str,
+    iterations: int, out: str, plot: str, violin: str,
 ) -> None:  # fmt: skip
     """RMSE [N·m] of joint torques estimated from a recording by the published schemes: three starts, three losses, windows of
     three steps; with the description of the generated ROBOT alone and with friction and springs identified."""
     from diffpbd.runtime.reproduce.torque_command import reproduce
+    from diffpbd.runtime.reproduce.torque_table import Descending
 
     distinct([("--out", out), ("--plot", plot), ("--violin", violin)], [
         ("--params", params), *files_in("--data", data), *robot_files(robot)
     ])  # fmt: skip
-    reproduce(robot, data, train, test, rate, params, seconds, out, plot, violin)
+    descent = Descending(seconds, solver, iterations)
+    reproduce(robot, data, train, test, rate, params, descent, out, plot, violin)

@@ -15,6 +15,7 @@ from diffpbd.runtime.reproduce.torque_plots import plot_curves, plot_violins
 from diffpbd.runtime.reproduce.torque_table import (
     PAPER,
     Cell,
+    Descending,
     Recordings,
     converged,
     descended,
@@ -40,7 +41,7 @@ DESCRIPTION, IDENTIFIED = "description", "identified"
 
 
 def reproduce(
-    robot: str, data: str, train: str, test: str, rate: float, params: str | None, seconds: float, out: str, plot: str,
+    robot: str, data: str, train: str, test: str, rate: float, params: str | None, descent: Descending, out: str, plot: str,
     violin: str,
 ) -> None:  # fmt: skip
     """Run every scheme, write the table and both pictures, print the paper's joints."""
@@ -53,8 +54,8 @@ def reproduce(
             cells += converged(loaded, recordings.test, model, alpha, False, say)
         cells += converged(loaded, recordings.test, IDENTIFIED, models[IDENTIFIED], True, say)
         cells += [nodes(loaded, recordings.test, model, alpha) for model, alpha in models.items()]
-        if seconds > 0.0:
-            cells += descended(loaded, recordings.test, IDENTIFIED, models[IDENTIFIED], seconds, say)
+        if descent.seconds > 0.0:
+            cells += descended(loaded, recordings.test, IDENTIFIED, models[IDENTIFIED], descent, say)
     _draw(loaded, recordings, cells, plot, violin)
     write_table(out, loaded, cells)
     click.echo(_report(loaded, recordings, cells))

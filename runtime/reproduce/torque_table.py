@@ -20,7 +20,9 @@ from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.torque_errors import TorqueErrors
 from diffpbd.runtime.solve.torque_estimation import LOSSES, STARTS, Estimate, Settings, estimate
 
-__all__ = ["PAPER", "WINDOW", "Cell", "Recordings", "converged", "descended", "nodes", "read_recordings", "write_table"]
+__all__ = [
+    "PAPER", "WINDOW", "Cell", "Descending", "Recordings", "converged", "descended", "nodes", "read_recordings", "write_table",
+]  # fmt: skip
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Say: TypeAlias = Callable[[str], None]
@@ -50,6 +52,15 @@ class Recordings:
 
     train: tuple[Samples, ...]
     test: Samples
+
+
+@dataclass(frozen=True)
+class Descending:
+    """What the paper leaves open of its descent: stretch of the recording [s], solver of the sweeps, iterations from zero."""
+
+    seconds: float
+    solver: str = "gauss_seidel"
+    iterations: int = 120
 
 
 @dataclass(frozen=True)
@@ -125,11 +136,13 @@ def _cell(robot: Robot, samples: Samples, model: str, method: str, settings: Set
     return Cell(model, method, settings, len(found.u), TorqueErrors.of([samples], [found]), found)
 
 
-def descended(robot: Robot, samples: Samples, model: str, alpha: FloatArray, seconds: float, say: Say) -> list[Cell]:
+def descended(
+    robot: Robot, samples: Samples, model: str, alpha: FloatArray, descent: Descending, say: Say
+) -> list[Cell]:
     """The published descent, states carried, over the first seconds of the recording; errors without a filter on it."""
     from diffpbd.runtime.solve.torque_estimation_adam import Lane, descend
 
-    count = min(len(samples) - 1, max(1, round(seconds * samples.rate)))
+    count = min(len(samples) - 1, max(1, round(descent.seconds * samples.rate)))
     p, pd, tau = (x[: count + 1] for x in (samples.q, samples.dq, samples.tau))
     values = alpha.copy()
     values[robot.alpha.index("gravity.z")] = -GRAVITY
@@ -137,10 +150,10 @@ def descended(robot: Robot, samples: Samples, model: str, alpha: FloatArray, sec
     cells = []
     for horizon in sorted({s.horizon for s in every}):
         chosen = [s for s in every if s.horizon == horizon]
-        lanes = [Lane(s.start, s.lambdas, s.horizon, True) for s in chosen]
+        lanes = [Lane(s.start, s.lambdas, s.horizon, True, descent.iterations) for s in chosen]
         say(f"{model}, ADAM, {len(lanes)} schemes of {horizon} steps over {count} steps")
         try:
-            found = descend(robot, p, pd, 1.0 / samples.rate, lanes, values, progress=say)
+            found = descend(robot, p, pd, 1.0 / samples.rate, lanes, values, solver=descent.solver, progress=say)
         except SolverError as error:
             cells += [Cell(model, "adam", s, count, None, None, str(error)) for s in chosen]
             continue

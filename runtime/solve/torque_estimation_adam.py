@@ -1,4 +1,4 @@
-"""Torque estimation as published: ADAM through the reverse mode of Algorithm 1 with 30 Gauss–Seidel sweeps.
+"""Torque estimation as published: ADAM through the reverse mode of Algorithm 1 with 30 sweeps, Gauss–Seidel or Jacobi.
 
 For comparison with the paper; `estimate` by Gauss–Newton finds the optimum. Open in the paper and assumed here: K counts the
 joints of every step of a window, the optimiser starts afresh in every window, its other constants are the usual ones, the
@@ -17,14 +17,16 @@ import numpy.typing as npt
 
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.live import Loop
+from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.torque_estimation import hold, window_start
 
-__all__ = ["Descent", "Lane", "descend", "unlike_published"]
+__all__ = ["LONG", "SOLVERS", "Descent", "Lane", "descend", "unlike_published"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-STEP = "step_paper_gauss_seidel"
+SOLVERS = ("gauss_seidel", "jacobi")
+"""Of the sweeps; the paper names both, its experiments the second."""
 SWEEPS = 30
 STATE = 13
 """Numbers a link: x, v, q (wxyz), ω."""
@@ -41,12 +43,14 @@ REPORTED_STEPS = 50
 
 @dataclass(frozen=True)
 class Lane:
-    """One scheme: start of a window's torques, λ (3,), steps of a window, whether the state is carried on."""
+    """One scheme: start of a window's torques, λ (3,), steps of a window, whether the state is carried on, and the iterations
+    from zero torque."""
 
     start: str
     weights: FloatArray
     horizon: int = 1
     carry: bool = True
+    from_zero: int = LONG
 
     @property
     def rate(self) -> float:
@@ -58,7 +62,9 @@ class Lane:
     @property
     def iterations(self) -> int:
         """Iterations a window."""
-        return LONG if self.horizon > 1 or self.start == "zero" else SHORT
+        if self.start == "zero":
+            return self.from_zero
+        return LONG if self.horizon > 1 else SHORT
 
 
 @dataclass
@@ -79,24 +85,28 @@ def descend(
     lanes: Sequence[Lane],
     alpha: FloatArray,
     *,
+    solver: str = SOLVERS[0],
     progress: Callable[[str], None] | None = None,
     loop: Loop | None = None,
 ) -> list[Descent]:
     """Run lanes of one horizon side by side over the motion p, pd (samples, n); `estimate` refuses motions that do not fit."""
-    for name in (STEP, f"vjp_{STEP}"):
+    if solver not in SOLVERS:
+        raise InputError(f"There is no solver {solver!r} of sweeps. {hint(solver, SOLVERS)}")
+    step = f"step_paper_{solver}"
+    for name in (step, f"vjp_{step}"):
         if name not in robot.functions:
-            how = "--integrator paper --solver gauss_seidel"
+            how = f"--integrator paper --solver {solver}"
             if robot.manifest.robot.mimics:
                 how = "`--hold` for " + ", ".join(m.name for m in robot.manifest.robot.mimics) + ", which mimic others"
             raise InputError(f"{robot.name} has no {name}, which --optimizer adam needs; generate it with {how}.")
-    if progress is not None and (note := unlike_published(robot)):
+    if progress is not None and (note := unlike_published(robot, solver)):
         progress(note)
-    return _Descents(robot, p, pd, h, lanes, alpha).run(progress, loop)
+    return _Descents(robot, p, pd, h, lanes, alpha, step).run(progress, loop)
 
 
-def unlike_published(robot: Robot) -> str:
+def unlike_published(robot: Robot, solver: str = SOLVERS[0]) -> str:
     """What differs from the published setting; empty if nothing does."""
-    sweeps = robot.manifest.recipe.sweeps.get(STEP.removeprefix("step_"))
+    sweeps = robot.manifest.recipe.sweeps.get(f"paper_{solver}")
     return "" if sweeps == SWEEPS else f"{robot.name} was generated with {sweeps} sweeps; the published setting is {SWEEPS}"
 
 
@@ -104,8 +114,9 @@ class _Descents:
     """Rows are lanes."""
 
     def __init__(
-        self, robot: Robot, p: FloatArray, pd: FloatArray, h: float, lanes: Sequence[Lane], alpha: FloatArray
-    ) -> None:
+        self, robot: Robot, p: FloatArray, pd: FloatArray, h: float, lanes: Sequence[Lane], alpha: FloatArray,
+        step: str = f"step_paper_{SOLVERS[0]}",
+    ) -> None:  # fmt: skip
         self.robot, self.p, self.pd, self.h, self.lanes, self.alpha = robot, p, pd, h, lanes, alpha
         self.horizon = lanes[0].horizon
         if any(lane.horizon != self.horizon for lane in lanes):
@@ -116,7 +127,7 @@ class _Descents:
         self.weights = np.array([lane.weights for lane in lanes])
         self.rates = np.array([lane.rate for lane in lanes])
         self.iterations = np.array([lane.iterations for lane in lanes])
-        self.step, self.pull = robot.functions[STEP], robot.functions[f"vjp_{STEP}"]
+        self.step, self.pull = robot.functions[step], robot.functions[f"vjp_{step}"]
 
     def run(self, progress: Callable[[str], None] | None, loop: Loop | None = None) -> list[Descent]:
         count, rows, n = len(self.p) - 1, len(self.lanes), self.robot.n

@@ -166,7 +166,8 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(fit, ("friction",))
     monkeypatch.setattr("diffpbd.runtime.reproduce.torque_command.PAPER_JOINTS", {"elbow": 0})
     files = [tmp_path / name for name in ("t.csv", "j.png", "v.png")]
-    words = ("--data", data, "--adam", 0.02, "--out", files[0], "--plot", files[1], "--violin", files[2])
+    descent = ("--adam", 0.02, "--adam-iterations", 80)
+    words = ("--data", data, *descent, "--out", files[0], "--plot", files[1], "--violin", files[2])
     code, text = run("reproduce", "torque-table", generated("double_pendulum"), *words)
     assert code == 0, text
     assert "13.43" in text and "nodes, identified" in text

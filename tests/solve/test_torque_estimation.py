@@ -205,6 +205,19 @@ def test_the_descent_goes_down_and_lanes_do_not_touch_each_other() -> None:
         np.testing.assert_allclose(found[k].q[0], P[0], atol=1e-12)
 
 
+def test_descent_by_jacobi_sweeps_and_of_other_lengths() -> None:
+    robot = loaded("double_pendulum")
+    alpha = robot.alpha.defaults
+    _, P, PD = motion(robot, alpha, steps=1)
+    lanes = [Lane("zero", np.array(LOSSES["omega"]), from_zero=count) for count in (1, 2, 120)]
+    one, two, all_of_them = (found.u[0] for found in descend(robot, P, PD, H, lanes, alpha, solver="jacobi"))
+    np.testing.assert_allclose(np.abs(one), 1.0, rtol=1e-3)  # ADAM's first move is the rate, by sign
+    assert np.abs(two).max() > 1.5
+    assert np.abs(all_of_them - descend(robot, P, PD, H, lanes[2:], alpha)[0].u[0]).max() > 1e-9  # other sweeps
+    with pytest.raises(InputError, match="jacobi"):
+        descend(robot, P, PD, H, lanes, alpha, solver="jacobo")
+
+
 def test_settings_and_motions_are_refused() -> None:
     robot = loaded("double_pendulum")
     _, P, PD = motion(robot, robot.alpha.defaults)

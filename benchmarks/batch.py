@@ -1,0 +1,233 @@
+"""Batches: steps and gradients a second over the size of the batch, on cores and on a GPU.
+
+    python -m benchmarks.batch [--library generated/baxter_bare] [--sizes 1,16,256,4096,65536] [--budget 150] [--plot PNG]
+
+Rows: the generated C on one core and on all (`threads`), its Algorithm 1 with 30 Jacobi sweeps, the same algorithm re-
+created in PyTorch, and MuJoCo MJX through JAX. Every call starts from arrays in place and is waited for; medians of
+wall time. Compilation is timed apart. A gradient is that of |p|² + |pd|² at the end of a rollout by all of its torques,
+the forward run included; it counts as the steps of the rollout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.chain import read_chain
+from benchmarks.standalone import (
+    LIBRARY,
+    RESULTS,
+    URDF,
+    Budget,
+    H,
+    Measured,
+    Skipped,
+    installed,
+    machine,
+    open_library,
+    repeated,
+    table,
+    write,
+)
+
+SIZES = (1, 16, 256, 4096, 65536)
+ROLLOUT = 10
+"""Steps of the rollouts that are differentiated."""
+SECONDS = 0.25
+"""[s] spent on one cell."""
+LONGEST = 6.0
+"""[s] A call that would take longer, by the growth from one size to the next, ends its row."""
+KINDS = ("step", "gradient")
+POSE = np.array([0.2, -0.5, -0.3, 1.2, 0.2, 0.8, 0.1])
+"""[rad] Around which the batches lie, ±0.3 rad at ±0.3 rad/s."""
+TORQUE = np.array([1.0, 1.0, 0.5, 0.3, 0.1, 0.1, 0.002])
+"""[N·m] bounds of the random torques: about 1 rad/s² each."""
+
+
+@dataclass
+class Row:
+    """Steps a second by kind and size of the batch; seconds of compilation by the same; why a cell is missing."""
+
+    name: str
+    precision: str
+    rates: dict[str, dict[int, float]] = field(default_factory=dict)
+    compile_s: dict[str, dict[int, float]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """States p, pd (rows, 7) and torques of a rollout U (rows, ROLLOUT, 7)."""
+
+    p: np.ndarray
+    pd: np.ndarray
+    U: np.ndarray
+
+    @staticmethod
+    def of(rows: int) -> Batch:
+        random = np.random.default_rng(rows)
+        p, pd = POSE + random.uniform(-0.3, 0.3, (rows, 7)), random.uniform(-0.3, 0.3, (rows, 7))
+        return Batch(p, pd, TORQUE * random.uniform(-1.0, 1.0, (rows, ROLLOUT, 7)))
+
+
+Prepared = tuple[Callable[[], Any], float]
+"""A call that is finished when it returns, and the seconds it took to compile."""
+Make = Callable[[str, Batch], Prepared]
+
+
+def fill(row: Row, make: Make, sizes: tuple[int, ...], budget: Budget, kinds: tuple[str, ...] = KINDS) -> Row:
+    """Measure a row from the smallest batch on, until a call gets too long, memory ends or the budget does."""
+    for kind in kinds:
+        rates, compiled = row.rates.setdefault(kind, {}), row.compile_s.setdefault(kind, {})
+        last, growth = 0.0, 1.0
+        for size in sizes:
+            try:
+                if last * growth > LONGEST:
+                    raise Skipped(f"left out: a call would take about {last * growth:.0f} s")
+                budget.require(max(SECONDS, 4.0 * last) + max(compiled.values(), default=0.0), f"{kind} of {size}")
+                call, compiled[size] = make(kind, Batch.of(size))
+                taken: Measured = repeated(call, SECONDS)
+            except Skipped as reason:
+                row.notes.append(f"{kind}, {size}: {reason}")
+                break
+            except (RuntimeError, MemoryError, NotImplementedError, ValueError) as error:  # memory, or no such derivative
+                lines = str(error).strip().splitlines() or [""]
+                row.notes.append(f"{kind}, {size}: {type(error).__name__}: {lines[0][:120]}")
+                break
+            rates[size] = size * (ROLLOUT if kind == "gradient" else 1) / taken.median
+            last, growth = taken.median, taken.median / last if last else 1.0
+            print(f"  {row.name}, {row.precision}, {kind}, {size}: {rates[size]:.3g}/s", flush=True)
+    return row
+
+
+def generated(folder: Path, sizes: tuple[int, ...], budget: Budget) -> Iterator[Row]:
+    """The generated C through its Python API."""
+    robot = open_library(folder)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+    def joint(threads: int) -> Make:
+        def make(kind: str, batch: Batch) -> Prepared:
+            if kind == "step":
+                u = np.ascontiguousarray(batch.U[:, 0])
+                return lambda: robot.joint_step(batch.p, batch.pd, u, H, threads=threads), 0.0
+
+            def gradient() -> Any:
+                P, PD = robot.rollout(batch.p, batch.pd, batch.U, H, threads=threads)
+                P_bar, PD_bar = np.zeros_like(P), np.zeros_like(PD)
+                P_bar[:, -1], PD_bar[:, -1] = 2.0 * P[:, -1], 2.0 * PD[:, -1]
+                return robot.vjp_rollout(batch.p, batch.pd, batch.U, H, P_bar=P_bar, PD_bar=PD_bar, threads=threads)
+
+            return gradient, 0.0
+
+        return make
+
+    def sweeps(kind: str, batch: Batch) -> Prepared:
+        xi, u = robot.fk(batch.p, batch.pd), np.ascontiguousarray(batch.U[:, 0])
+        return lambda: robot.step_paper_jacobi(xi, u, H, threads=cores), 0.0
+
+    for threads in sorted({1, cores}):
+        label = f"diffpbd joint_step, {threads} core{'s' * (threads > 1)}"
+        yield fill(Row(label, "float64"), joint(threads), sizes, budget)
+    yield fill(Row(f"diffpbd Algorithm 1, {cores} cores", "float64"), sweeps, sizes, budget, ("step",))
+
+
+def recreated(sizes: tuple[int, ...], budget: Budget) -> Iterator[Row]:
+    """Algorithm 1 with 30 Jacobi sweeps in PyTorch, eager."""
+    versions = installed("torch")
+    import torch
+
+    from benchmarks.torch_recreation import Arm, X
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.set_num_threads(1)  # on a CPU; several wait for each other far longer than they compute
+    chain = read_chain(URDF)
+    for dtype in (torch.float32, torch.float64):
+        arm = Arm(chain, device=device, dtype=dtype)
+
+        def make(kind: str, batch: Batch, arm: Arm = arm, dtype: Any = dtype) -> Prepared:
+            put = {"dtype": dtype, "device": device}
+            state = torch.as_tensor(chain.states(batch.p, batch.pd), **put)
+            U = torch.as_tensor(batch.U, **put).requires_grad_(kind == "gradient")
+            near = torch.as_tensor(batch.p, **put)
+
+            def finished(value: Any) -> Any:
+                if device == "cuda":
+                    torch.cuda.synchronize()
+                return value
+
+            def step() -> Any:
+                with torch.no_grad():
+                    return finished(arm.step(state, U[:, 0], H))
+
+            def gradient() -> Any:
+                end = state
+                for k in range(ROLLOUT):
+                    end = arm.step(end, U[:, k], H)
+                p, w = arm.angles(end, near), end[..., X.stop :]
+                return finished(torch.autograd.grad(p.square().sum() + w.square().sum(), U))
+
+            return (step if kind == "step" else gradient), 0.0
+
+        where = torch.cuda.get_device_name() if device == "cuda" else "CPU, 1 thread"
+        name = f"PyTorch {versions['torch']} Algorithm 1, {where}"
+        yield fill(Row(name, str(dtype).removeprefix("torch.")), make, sizes, budget)
+        if device == "cuda":
+            torch.cuda.empty_cache()
+
+
+def main() -> None:
+    from benchmarks import batch_mjx, batch_plot
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.batch", description=__doc__)
+    parser.add_argument("--library", type=Path, default=LIBRARY, help="generated folder (default %(default)s)")
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="of the batches (default %(default)s)")
+    parser.add_argument("--budget", type=float, default=150.0, help="seconds, in equal shares (default %(default)s)")
+    parser.add_argument("--rows", default="diffpbd,torch,mjx", help="whose (default %(default)s)")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of batch.json and batch.txt")
+    parser.add_argument("--plot", type=Path, help="PNG to write (needs matplotlib)")
+    parser.add_argument("--plot-only", type=Path, metavar="JSON", help="draw --plot from an earlier run")
+    options = parser.parse_args()
+    if options.plot_only:
+        batch_plot.plot(options.plot_only, options.plot or options.plot_only.with_suffix(".png"))
+        return
+    sizes = tuple(map(int, options.sizes.split(",")))
+    found: list[Row] = []
+    sources: dict[str, Callable[[Budget], Iterator[Row]]] = {
+        "diffpbd": lambda budget: generated(options.library, sizes, budget),
+        "torch": lambda budget: recreated(sizes, budget),
+        "mjx": lambda budget: batch_mjx.rows(sizes, budget),
+    }
+    chosen = options.rows.split(",")
+    for name in chosen:
+        try:
+            found += sources[name](Budget(options.budget / len(chosen)))
+        except Skipped as reason:
+            found.append(Row(name, "", notes=[str(reason)]))
+    facts = {**machine(), "h": H, "rollout": ROLLOUT, "rows": [asdict(r) for r in found]}
+    head = f"baxter_bare, h = {1e3 * H:g} ms, gradients over {ROLLOUT} steps; {facts['processor']}, {facts['cores']} cores"
+    write(options.out, "batch", facts, f"{head}\n{report(found, sizes)}")
+    if options.plot:
+        batch_plot.plot(options.out / "batch.json", options.plot)
+
+
+def report(found: list[Row], sizes: tuple[int, ...]) -> str:
+    """Steps a second; compile times and gaps below."""
+    lines = [["steps/s", "", "", *map(str, sizes), "compile [s]"]]
+    notes = []
+    for row in found:
+        for kind, rates in row.rates.items():
+            longest = max(row.compile_s[kind].values(), default=0.0)
+            cells = [f"{rates[s]:.3g}" if s in rates else "" for s in sizes]
+            lines.append([row.name, row.precision, kind, *cells, f"{longest:.1f}" if longest else ""])
+        notes += [f"{row.name} {row.precision}: {note}".strip() for note in row.notes]
+    return "\n".join([table(lines), *notes])
+
+
+if __name__ == "__main__":
+    main()
