@@ -21,6 +21,9 @@ __all__ = [
     "ABI_VERSION",
     "MANIFEST_NAME",
     "SCHEMA_VERSION",
+    "MATRIX",
+    "SCALAR",
+    "VECTOR",
     "Argument",
     "Constant",
     "Function",
@@ -35,23 +38,29 @@ __all__ = [
     "read_manifest",
 ]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the layout of manifest.json."""
 ABI_VERSION = 1
 """Version of the C calling convention."""
 MANIFEST_NAME = "manifest.json"
 
 
+SCALAR, VECTOR, MATRIX = range(3)
+"""Numbers of axes of an argument."""
+
+
 @dataclass(frozen=True)
 class Argument:
     """A named input or output, dense, column-major in C.
 
-    `cols` is a number, or for rollouts the string "N" (steps) or "N+1" (nodes).
+    `cols` is a number, or for rollouts the string "N" (steps) or "N+1" (nodes). `axes` says what it is, which its sizes
+    do not where a robot has one joint: SCALAR, VECTOR (one column), MATRIX (or trajectory).
     """
 
     name: str
     rows: int
     cols: int | str
+    axes: int
     unit: str
     frame: str
 
@@ -64,6 +73,11 @@ class Argument:
         if isinstance(self.cols, int):
             return self.cols
         return steps if self.cols == "N" else steps + 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of a single value in Python; not for trajectories."""
+        return (self.rows, self.columns())[: self.axes]
 
 
 @dataclass(frozen=True)
@@ -267,11 +281,21 @@ def _columns(node: Node) -> int | str:
     return str(node.value) if node.value in ("N", "N+1") else node.integer(0)
 
 
+def _axes(node: Node, rows: int, cols: int | str) -> int:
+    least = MATRIX if cols != 1 else VECTOR if rows != 1 else SCALAR
+    axes = node.integer(least)
+    if axes > MATRIX:
+        raise node.fault(f"at most {MATRIX}")
+    return axes
+
+
 def _argument(node: Node) -> Argument:
+    rows, cols = node.get("rows").integer(0), _columns(node.get("cols"))
     return Argument(
         name=node.get("name").text(),
-        rows=node.get("rows").integer(0),
-        cols=_columns(node.get("cols")),
+        rows=rows,
+        cols=cols,
+        axes=_axes(node.get("axes"), rows, cols),
         unit=node.get("unit").text(),
         frame=node.get("frame").text(),
     )

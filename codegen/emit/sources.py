@@ -12,7 +12,7 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.step_kernels import StepKernels
-from diffpbd.codegen.graph.catalogue import DOCS, unit_and_frame
+from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
 
@@ -57,8 +57,8 @@ class Entry:
 
 
 def argument(name: str, rows: int, cols: int | str) -> Argument:
-    """An argument with its unit and frame."""
-    return Argument(name, rows, cols, *unit_and_frame(name))
+    """An argument with its axes, unit and frame."""
+    return Argument(name, rows, cols, axes(name, cols), *unit_and_frame(name))
 
 
 @dataclass(frozen=True)

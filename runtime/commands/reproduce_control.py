@@ -108,7 +108,7 @@ def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> N
     plot(out, found)
     write_map(numbers, found)
     stiffness, damping, rest = closest_plane(found)
-    mass = float(opened.mass_matrix(found.pose))
+    mass = opened.mass_matrix(found.pose).item()
     rows = [
         ["largest torque [N·m]", number(float(abs(found.torque).max()), 5), ""],
         ["slope over displacement [N·m/rad]", number(stiffness, 5), f"M/h² = {mass / found.h**2:.5g}"],
@@ -139,7 +139,7 @@ def push(
     opened = _one_joint(robot)
     numbers = _outputs(robot, out, table_path)
     found = sample_map(opened, opened.joints[0], step=step)
-    mass = float(opened.mass_matrix(found.pose))
+    mass = opened.mass_matrix(found.pose).item()
     traces = run_all(find_description(description), found, mass, scaling, Hand(strength=strength))
     plot(out, f"{found.joint}: goal {GOAL} rad, pushed and let go", traces)  # first: it fails without matplotlib
     write_traces(numbers, traces)

@@ -70,7 +70,7 @@ def run(robot: Robot, table: NetTorqueMap, experiment: Experiment, *, motion: bo
     if effort is None:
         raise InputError(f"{robot.joints[0]} has no effort limit, which the motor needs.")
     alpha = friction(robot, without_gravity(robot), experiment.coulomb, experiment.viscous)
-    mass = float(robot.mass_matrix(np.array([experiment.goal])))
+    mass = robot.mass_matrix(np.array([experiment.goal])).item()
     critical = 2.0 * float(np.sqrt(experiment.stiffness * mass))
     laws: list[tuple[str, NetTorque | None, float]] = [
         ("PD", None, experiment.damping),

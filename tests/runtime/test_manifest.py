@@ -44,11 +44,14 @@ def test_sizes_of_trajectories_follow_the_number_of_steps(twin_folder: Path) -> 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda d: d.update(schema=2), ["layout", "version 2", "version 1"]),
+        (lambda d: d.update(schema=1), ["layout", "version 1", "version 2", "Generate the folder again"]),
         (lambda d: d.update(abi=7), ["C interface", "7"]),
         (lambda d: d.pop("alpha"), ["alpha is missing"]),
         (lambda d: d["functions"][1]["inputs"][0].update(rows="x"), ["functions[1].inputs[0].rows", "'x'"]),
         (lambda d: d["functions"][0]["inputs"][0].update(cols="N"), ["functions[0].inputs[0].cols"]),
+        (lambda d: d["functions"][0]["inputs"][0].pop("axes"), ["functions[0].inputs[0].axes is missing"]),
+        (lambda d: d["functions"][0]["inputs"][0].update(axes=0), ["functions[0].inputs[0].axes", "at least 1"]),
+        (lambda d: d["functions"][0]["inputs"][3].update(axes=3), ["functions[0].inputs[3].axes", "at most 2"]),
         (lambda d: d["functions"][0].update(status={"a": "b"}), ["functions[0].status"]),
         (lambda d: d["functions"].append(d["functions"][0]), ["functions lists joint_step more than once"]),
         (lambda d: d["robot"]["joints"][0].update(lower="low"), ["robot.joints[0].lower", "finite number"]),
