@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
+from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring
 from diffpbd.runtime.commands.tables import number, table
@@ -37,8 +36,7 @@ command.add_command(spring)
 @click.option("--shift", type=click.FloatRange(min=0.0), default=0.05, show_default=True, help="Detachment [m].")
 @click.option("--turn", type=click.FloatRange(0.0, 1.0), default=0.2, show_default=True, help="Detachment [rad].")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the detachment.")
-@click.option("--out", default="convergence.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The numbers (default: beside it, .csv).")
+@picture_and_table("convergence.png", "The numbers")
 def convergence(
     robot: str, sweeps: int, multiplier: str, shift: float, turn: float, seed: int, out: str, table_path: str | None
 ) -> None:
@@ -46,10 +44,7 @@ def convergence(
     from diffpbd.codegen.convergence import converge
     from diffpbd.runtime.reproduce.convergence import plot, write_table
 
-    inputs = [("ROBOT", robot)]
-    distinct([("--out", out)], inputs)
-    numbers = str(Path(out).with_suffix(".csv")) if table_path is None else table_path
-    distinct([("--out", out), ("--table", numbers)], inputs)
+    numbers = table_beside(out, table_path, [("ROBOT", robot)])
     found = converge(robot, sweeps=sweeps, shift=shift, turn=turn, seed=seed, multiplier=multiplier)
     plot(out, found.robot, found.projections)  # first: it fails without matplotlib
     write_table(numbers, found.links, found.projections)

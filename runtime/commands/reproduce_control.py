@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.commands.locate import GENERATED, open_robot
+from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import distinct
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["circle", "impedance", "net_torque_map", "push", "replay"]
@@ -35,9 +35,7 @@ def _one_joint(robot: str) -> Robot:
 
 
 def _outputs(robot: str, out: str, table_path: str | None) -> str:
-    numbers = str(Path(out).with_suffix(".csv")) if table_path is None else table_path
-    distinct([("--out", out), ("--table", numbers)], [("ROBOT", robot)])
-    return numbers
+    return table_beside(out, table_path, [("ROBOT", robot)])
 
 
 @click.command("impedance")
@@ -52,8 +50,7 @@ def _outputs(robot: str, out: str, table_path: str | None) -> str:
 )  # fmt: skip
 @click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step that the map is solved with.")
 @click.option("--motion", is_flag=True, help="Also the map fed with the last tick's motion; diverges.")
-@click.option("--out", default="impedance.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The traces (default: beside it, .csv).")
+@picture_and_table("impedance.png", "The traces")
 def impedance(
     robot: str, scaling: float, coulomb: float, viscous: float, start: float, goal_speed: float, step: str,
     motion: bool, out: str, table_path: str | None,
@@ -95,8 +92,7 @@ def impedance(
 @click.command("net-torque-map")
 @click.argument("robot", default=ONE_JOINT)
 @click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step to solve.")
-@click.option("--out", default="net_torque_map.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The samples (default: beside it, .csv).")
+@picture_and_table("net_torque_map.png", "The samples")
 def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> None:
     """The paper's net torque map of s1, its distance from a plane, and from the closed form."""
     from diffpbd.runtime.control.net_torque import sample_map
@@ -189,8 +185,7 @@ def circle(
 @click.option("--window", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
               help="Seconds until a run without feedback starts again on the recording.")  # fmt: skip
 @click.option("--params", metavar="FILE", help="params.json of identify; also replays the measured torques.")
-@click.option("--out", default="replay.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The paths (default: beside it, .csv).")
+@picture_and_table("replay.png", "The paths")
 def replay(
     robot: str, data: str, log: str, rate: float | None, window: float, params: str | None, out: str, table_path: str | None
 ) -> None:
@@ -199,8 +194,7 @@ def replay(
     from diffpbd.runtime.reproduce.replay import replay as simulate
 
     path = Path(data) / log
-    numbers = str(Path(out).with_suffix(".csv")) if table_path is None else table_path
-    distinct([("--out", out), ("--table", numbers)], [("ROBOT", robot), ("--log", path), ("--params", params)])
+    numbers = table_beside(out, table_path, [("ROBOT", robot), ("--log", path), ("--params", params)])
     opened = open_robot(robot)
     samples = read_recording(path, opened, RATE if rate is None and log == RECORDING else rate)
     found = simulate(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from diffpbd.runtime.commands.locate import open_robot
+from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import distinct
 
 if TYPE_CHECKING:
     from diffpbd.runtime.reproduce.spring import Scheme
@@ -22,13 +22,6 @@ __all__ = ["double_pendulum", "gravity_compensation", "spring"]
 
 PENDULUM = Path("generated") / "double_pendulum_lengths"
 LENGTHS = ("origin", "mass", "com", "inertia")
-
-
-def _outputs(out: str, table_path: str | None) -> str:
-    """The table's path; both are checked."""
-    numbers = str(Path(out).with_suffix(".csv")) if table_path is None else table_path
-    distinct([("--out", out), ("--table", numbers)], [])
-    return numbers
 
 
 def _assumptions(lines: Sequence[str]) -> None:
@@ -41,14 +34,13 @@ def _assumptions(lines: Sequence[str]) -> None:
 @click.option("--robot", "folder", help=f"The pendulum with symbolic lengths (default: {PENDULUM}, made if missing).")
 @click.option("--start", nargs=2, type=float, default=(3.0, 0.1), show_default=True, help="l1, l2 [m].")
 @click.option("--period", type=click.FloatRange(0.1, 60.0), default=3.0, show_default=True, help="Of the circle [s].")
-@click.option("--out", default="double-pendulum.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The trajectories (default: beside it, .csv).")
+@picture_and_table("double-pendulum.png", "The trajectories")
 def double_pendulum(folder: str | None, start: tuple[float, float], period: float, out: str, table_path: str | None) -> None:
     """Link lengths of a double pendulum that follows a circle with the least distance and work."""
     from diffpbd.runtime.reproduce import double_pendulum as experiment
     from diffpbd.runtime.reproduce.double_pendulum_figure import plot, write_table
 
-    numbers = _outputs(out, table_path)
+    numbers = table_beside(out, table_path)
     robot = open_robot(folder) if folder else _pendulum()
     found = experiment.improve(robot, experiment.Task(period=period), start, progress=click.echo)
     plot(out, found)
@@ -82,8 +74,7 @@ def _pendulum() -> Robot:
 @click.option("--rate", type=float, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column.")
 @click.option("--poses", "count", type=click.IntRange(1, 100000), default=30, show_default=True, help="How many.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of drawn poses.")
-@click.option("--out", default="gravity-compensation.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The torques of every pose (default: beside it, .csv).")
+@picture_and_table("gravity-compensation.png", "The torques of every pose")
 def gravity_compensation(
     robot: str, data: str | None, rate: float, count: int, seed: int, out: str, table_path: str | None
 ) -> None:
@@ -91,7 +82,7 @@ def gravity_compensation(
     from diffpbd.runtime.reproduce import gravity_compensation as experiment
     from diffpbd.runtime.reproduce.poses import INSIDE, draw, draw_from, find_logs
 
-    numbers = _outputs(out, table_path)
+    numbers = table_beside(out, table_path)
     loaded = open_robot(robot)
     poses = draw(loaded, count, seed) if data is None else draw_from(loaded, find_logs(data), count, rate)
     alpha = loaded.alpha.vector({"gravity.z": -9.8})
@@ -129,8 +120,7 @@ def gravity_compensation(
 @click.option("--rate", type=float, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column.")
 @click.option("--poses", "count", type=click.IntRange(5, 10000), default=30, show_default=True, help="How many static poses.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the poses.")
-@click.option("--out", default="spring.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The schemes (default: beside it, .csv).")
+@picture_and_table("spring.png", "The schemes")
 def spring(
     robot: str, joint: str | None, data: str | None, rate: float, count: int, seed: int, out: str, table_path: str | None
 ) -> None:
@@ -139,7 +129,7 @@ def spring(
     from diffpbd.runtime.reproduce.spring_figure import plot, write_table
     from diffpbd.runtime.reproduce.spring_recordings import report
 
-    numbers = _outputs(out, table_path)
+    numbers = table_beside(out, table_path)
     loaded = open_robot(robot)
     named = joint or next(iter(loaded.manifest.recipe.springs), None)
     if named not in loaded.joints:

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.solve.excitation import Excitation
 
 __all__ = ["plot_excitation"]
 
 PANEL_HEIGHT_INCH = 2.3
 WIDTH_INCH = 10.0
-DOTS_PER_INCH = 100
 
 
 def plot_excitation(found: Excitation, path: str | Path, *, title: str) -> None:
     """Draw the motion; dashed lines are the limits with the margin taken off."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("--plot needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
     m, e = found.motion, found.envelope
     joints = e.robot.joints
-    figure = Figure(figsize=(WIDTH_INCH, 4 * PANEL_HEIGHT_INCH), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(WIDTH_INCH, 4 * PANEL_HEIGHT_INCH)
     figure.suptitle(f"{title}; condition {found.before:.4g} to {found.after:.4g}")
     panels = figure.subplots(4, 1, sharex=True)
     middle, half = 0.5 * (e.lower + e.upper), 0.5 * (e.upper - e.lower)
@@ -52,6 +43,4 @@ def plot_excitation(found: Excitation, path: str | Path, *, title: str) -> None:
     panels[0].legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
     for panel in panels:
         panel.grid(alpha=0.3)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
-    write_atomic(path, content.getvalue())
+    save(figure, path)

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.solve.mpc_simulation import ClosedLoop
 
 __all__ = ["plot_closed_loop"]
 
 SIZE_INCH = (10.0, 8.4)
-DOTS_PER_INCH = 100
 MS = 1e3  # milliseconds a second
 
 
 def plot_closed_loop(run: ClosedLoop, path: str | Path, *, title: str) -> None:
     """Draw a run; dashed lines are the reference."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("--plot needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
-    figure = Figure(figsize=SIZE_INCH, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(*SIZE_INCH)
     positions, torques, ticks = figure.subplots(3, 1, sharex=True, height_ratios=(3, 2, 1))
     figure.suptitle(title)
     for k, joint in enumerate(run.joints):
@@ -41,6 +32,4 @@ def plot_closed_loop(run: ClosedLoop, path: str | Path, *, title: str) -> None:
     ticks.set_xlabel("time [s]")
     for axes in (positions, torques, ticks):
         axes.grid(alpha=0.3)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
-    write_atomic(path, content.getvalue())
+    save(figure, path)

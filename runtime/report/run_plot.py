@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.simulation import Run
 
 __all__ = ["plot_run"]
@@ -23,15 +21,7 @@ LINE_STYLES = ("-", "--", ":", "-.")
 
 def plot_run(run: Run, path: str | Path, *, title: str, units: tuple[str, ...]) -> None:
     """Draw `run`; `units` are the joints' units, rad or m."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError(
-            "--plot needs matplotlib, which is not installed: pip install 'diffpbd[plot]'."
-        ) from None
-    figure = Figure(figsize=(WIDTH_INCH, 3 * PANEL_HEIGHT_INCH), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(WIDTH_INCH, 3 * PANEL_HEIGHT_INCH)
     angles, energy, gaps = figure.subplots(3, 1, sharex=True)
     figure.suptitle(title)
 
@@ -57,6 +47,4 @@ def plot_run(run: Run, path: str | Path, *, title: str, units: tuple[str, ...]) 
             axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
         else:
             axes.text(0.5, 0.5, "not generated", transform=axes.transAxes, ha="center")
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
-    write_atomic(path, content.getvalue())
+    save(figure, path, DOTS_PER_INCH)

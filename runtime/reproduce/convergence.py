@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.report.figures import new_figure, save
 
 __all__ = ["Projection", "plot", "write_table"]
 
@@ -68,13 +68,7 @@ def write_table(path: str | Path, links: Sequence[str], projections: Sequence[Pr
 
 def plot(path: str | Path, robot: str, projections: Sequence[Projection]) -> None:
     """PNG: above, the links of the arm after some sweeps of every solver; below, the residuals over the sweeps."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("the figure needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
-    figure = Figure(figsize=(WIDTH_INCH, HEIGHT_INCH), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(WIDTH_INCH, HEIGHT_INCH)
     figure.suptitle(f"{robot}: detached links pulled together")
     grid = figure.add_gridspec(2, 1, height_ratios=HEIGHT_SHARES)
     upper, lower = (figure.add_subfigure(grid[k, 0]) for k in range(2))
@@ -92,9 +86,7 @@ def plot(path: str | Path, robot: str, projections: Sequence[Projection]) -> Non
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)
         panel.legend(frameon=False)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
-    write_atomic(path, content.getvalue())
+    save(figure, path, DOTS_PER_INCH)
 
 
 def _plane(points: Array) -> tuple[int, int]:

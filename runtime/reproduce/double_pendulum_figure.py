@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.reproduce.double_pendulum import Design, Walk
-from diffpbd.runtime.reproduce.figures import new_figure, panel, save, write_rows
+from diffpbd.runtime.reproduce.figures import panel, write_rows
 
 __all__ = ["plot", "write_table"]
 
@@ -35,7 +36,7 @@ def plot(path: str | Path, design: Design) -> None:
         for word, walk in walks.items():
             curve.plot(walk.angles[:-1, j], walk.torques[:, j], COLOURS[word], linewidth=1, label=word)
         curve.legend(frameon=False)
-    save(path, figure)
+    save(figure, path)
 
 
 def _arm(axes: Any, word: str, walk: Walk, design: Design) -> None:

@@ -1,31 +1,14 @@
-"""What every figure of `diffpbd reproduce` begins and ends with."""
+"""Panels and tables of `diffpbd reproduce`."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
 
-__all__ = ["new_figure", "panel", "save", "write_rows"]
-
-DOTS_PER_INCH = 100
-
-
-def new_figure(width: float, height: float) -> Any:
-    """An empty matplotlib figure [inch], without a display."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("the figure needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
+__all__ = ["panel", "write_rows"]
 
 def panel(axes: Any, title: str, x: str, y: str) -> Any:
     """Title, labels and a light grid."""
@@ -34,13 +17,6 @@ def panel(axes: Any, title: str, x: str, y: str) -> Any:
     axes.set_ylabel(y)
     axes.grid(alpha=0.3)
     return axes
-
-
-def save(path: str | Path, figure: Any) -> None:
-    """PNG, whole or not at all."""
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
-    write_atomic(path, content.getvalue())
 
 
 def write_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

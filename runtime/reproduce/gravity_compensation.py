@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.reproduce.figures import new_figure, panel, save, write_rows
+from diffpbd.runtime.report.figures import new_figure, save
+from diffpbd.runtime.reproduce.figures import panel, write_rows
 from diffpbd.runtime.robot import Robot
 
 __all__ = [
@@ -129,7 +130,7 @@ def plot(path: str | Path, found: Compensation) -> None:
         if name is not None:
             error.axhline(PAPER["MAE"][name], color="0.4", linestyle="--", linewidth=1, label="the paper's MAE")
             error.legend(frameon=False, fontsize="small")
-    save(path, figure)
+    save(figure, path)
 
 
 def shown_joints(joints: tuple[str, ...]) -> list[int]:

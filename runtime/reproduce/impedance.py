@@ -6,11 +6,9 @@ joint welded, gravity is compensated exactly, and the net torque of a resting go
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +16,8 @@ from diffpbd.runtime.control import ImpedanceController
 from diffpbd.runtime.control.controllers import FloatArray
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque, without_gravity
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.report.figures import new_figure as figure
+from diffpbd.runtime.report.figures import save
 from diffpbd.runtime.reproduce.joint_law import MotionNetTorque, Trace, simulate
 from diffpbd.runtime.robot import Robot
 
@@ -30,7 +29,6 @@ PHASES = (
     ("to the goal", 0.0, 5.0), ("5 N·m", 5.0, 15.0), ("released", 15.0, 20.0), ("10 N·m", 20.0, 30.0),
     ("released again", 30.0, 35.0),
 )  # fmt: skip
-DOTS_PER_INCH = 110
 
 
 @dataclass(frozen=True)
@@ -90,25 +88,6 @@ def run(robot: Robot, table: NetTorqueMap, experiment: Experiment, *, motion: bo
             alpha=alpha, effort=effort,
         ))  # fmt: skip
     return traces
-
-
-def save(figure: Any, path: str | Path) -> None:
-    """A matplotlib figure as a PNG."""
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
-    write_atomic(path, content.getvalue())
-
-
-def figure(width: float, height: float) -> Any:
-    """An empty matplotlib figure [inch] that needs no display."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("the figure needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
-    made = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(made)
-    return made
 
 
 def plot(path: str | Path, title: str, traces: Sequence[Trace], goal: float) -> None:

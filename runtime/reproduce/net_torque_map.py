@@ -11,7 +11,7 @@ import numpy as np
 from diffpbd.runtime.control.controllers import FloatArray
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.files import write_atomic
-from diffpbd.runtime.reproduce.impedance import figure, save
+from diffpbd.runtime.report.figures import new_figure, save
 
 __all__ = ["closest_plane", "plot", "write_map"]
 
@@ -25,7 +25,7 @@ def closest_plane(table: NetTorqueMap) -> tuple[float, float, FloatArray]:
 
 def plot(path: str | Path, table: NetTorqueMap) -> None:
     """PNG: torque over displacement and velocity, and the difference from the closest plane."""
-    made = figure(10.0, 4.2)
+    made = new_figure(10.0, 4.2)
     made.suptitle(f"{table.robot}: net torque of {table.joint}, {table.step}, {1e3 * table.h:g} ms")
     _, _, rest = closest_plane(table)
     for panel, values, label in zip(

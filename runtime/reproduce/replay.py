@@ -18,7 +18,7 @@ from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
-from diffpbd.runtime.reproduce.impedance import figure, save
+from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["Replay", "plot", "read_recording", "replay", "summary", "write_paths"]
@@ -116,7 +116,7 @@ def summary(found: Replay) -> tuple[list[str], list[list[str]]]:
 
 def plot(path: str | Path, title: str, found: Replay) -> None:
     """PNG: the tip's path from above and from the side, and its error over time."""
-    made = figure(12.0, 4.5)
+    made = new_figure(12.0, 4.5)
     made.suptitle(title)
     above, side, error = made.subplots(1, 3)
     for panel, axes in ((above, (0, 1)), (side, (0, 2))):

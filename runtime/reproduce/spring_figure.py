@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.reproduce.figures import new_figure, panel, save, write_rows
+from diffpbd.runtime.report.figures import new_figure, save
+from diffpbd.runtime.reproduce.figures import panel, write_rows
 from diffpbd.runtime.reproduce.spring import Lever, Measurements, Scheme
 from diffpbd.runtime.robot import Robot
 
@@ -33,7 +34,7 @@ def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, s
         left.semilogy(np.maximum(history / history[0], FLOOR), f"C{k}.-", linewidth=1, markersize=3)
         right.plot(angle, robot.lever_spring_torque(angle, *scheme.lever.numbers()), f"C{k}", linewidth=1, label=label)
     right.legend(frameon=False, fontsize="x-small")
-    save(path, figure)
+    save(figure, path)
 
 
 def write_table(path: str | Path, blocks: Sequence[tuple[str, Sequence[Scheme]]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,9 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.torque_estimation import Estimate
 
@@ -35,20 +33,7 @@ NEAR = 3.0
 
 
 def _figure(rows: int, height: float = ROW_INCH) -> Any:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("the picture needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
-    figure = Figure(figsize=(WIDTH_INCH, 0.8 + height * rows), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def _save(figure: Any, path: str | Path) -> None:
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
-    write_atomic(path, content.getvalue())
+    return new_figure(WIDTH_INCH, 0.8 + height * rows)
 
 
 def plot_estimate(
@@ -91,7 +76,7 @@ def plot_curves(path: str | Path, robot: Robot, joints: Sequence[int], curves: C
         panel.set_xlabel("time [s]")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False)
-    _save(figure, path)
+    save(figure, path, DOTS_PER_INCH)
 
 
 def _limits(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -121,4 +106,4 @@ def plot_violins(
         panel.set_title(robot.joints[j])
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("estimated − recorded [N·m]")
-    _save(figure, path)
+    save(figure, path, DOTS_PER_INCH)
