@@ -10,7 +10,7 @@ from diffpbd.runtime.manifest import Constant
 CONSTANTS: Final = (
     Constant(
         "pose_tolerance",
-        1e-13,
+        1e-14,
         "rad or m",
         "error that the contraction of the iterations predicts when the pose solve stops",
     ),
