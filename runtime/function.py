@@ -288,7 +288,7 @@ def plain(array: FloatArray, shape: tuple[int, ...]) -> FloatArray:
     return array[:, 0] if shape == () and array.ndim == 2 and array.shape[1] == 1 else array
 
 
-def _shaped(argument: Argument, array: FloatArray) -> FloatArray:
+def _shaped(argument: Argument, array: FloatArray) -> Any:
     """Rows (rows, cols, rows of the argument) in C's order as Python's."""
     if argument.axes == MATRIX:
         return array.swapaxes(-1, -2)

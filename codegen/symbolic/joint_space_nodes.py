@@ -99,7 +99,8 @@ def unpacked(b: Program, tree: Tree, body: Any, packed: Any) -> Node:
     for k in range(n - 1, -1, -1):
         if tree.parents[k] >= 0:
             m[tree.parents[k]] = b.let(m[tree.parents[k]] + m[k])
-    return Node(at, half, m, x1, *pairs[1:], Matrix(M))
+    _, U, N, z = pairs
+    return Node(at, half, m, x1, U, N, z, Matrix(M))
 
 
 def _momentum_columns(

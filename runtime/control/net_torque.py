@@ -186,7 +186,7 @@ def _solve(
     evaluate = _joint_space if step == "joint_step" else _maximal
     # The closed form starts it: from zero torque the wrist, light as it is, would be thrown too far to come back.
     halves = 2.0 if "paper" not in step else 1.0  # a second-order step moves half as far as a first-order one
-    u = robot.inverse_dynamics(p, pd, halves * (wanted - p - h * pd) / h**2, alpha)
+    u: FloatArray = robot.inverse_dynamics(p, pd, halves * (wanted - p - h * pd) / h**2, alpha)
     worst = math.inf
     for _ in range(ITERATIONS):
         reached, slope = evaluate(robot, step, p, pd, u, h, alpha)
