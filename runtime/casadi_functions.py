@@ -15,7 +15,7 @@ import numpy as np
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.function import Function
 from diffpbd.runtime.library import FloatArray, verify_file
-from diffpbd.runtime.manifest import Argument
+from diffpbd.runtime.manifest import MATRIX, Argument
 
 if TYPE_CHECKING:
     from diffpbd.runtime.robot import Robot
@@ -111,10 +111,7 @@ class _Compiled(casadi.Callback):
 
 
 def _to_numpy(value: Any, argument: Argument) -> FloatArray:
-    array = np.array(value, dtype=np.float64)
-    if argument.cols != 1:
-        return array
-    return array.reshape(()) if argument.rows == 1 else array.reshape(-1)
+    return np.array(value, dtype=np.float64).reshape(argument.shape)
 
 
 def _results(function: Function, arrays: Sequence[FloatArray]) -> tuple[Any, ...]:
@@ -144,14 +141,14 @@ def _reverse_rows(reverse: Function, primal: Function, by: Argument) -> _Compile
     seeds = []
     for argument, unit in zip(outputs, np.split(np.eye(total), edges, axis=1), strict=True):
         matrix = unit.reshape(total, argument.columns(), argument.rows).swapaxes(-1, -2)
-        seeds.append(unit if argument.cols == 1 else matrix)
+        seeds.append(matrix if argument.axes == MATRIX else unit)
 
     def evaluate(arrays: Sequence[FloatArray]) -> list[Any]:
         gradient = np.asarray(_results(reverse, [*arrays, *seeds])[position])
         column_major = gradient if gradient.ndim < 3 else gradient.swapaxes(-1, -2)
         return list(np.split(column_major.reshape(total, -1), edges))
 
-    blocks = [Argument(f"d{a.name}_d{by.name}", a.size(), by.size(), "", "") for a in outputs]
+    blocks = [Argument(f"d{a.name}_d{by.name}", a.size(), by.size(), MATRIX, "", "") for a in outputs]
     return _Compiled(f"{reverse.name}_{by.name}", primal.facts.inputs, blocks, evaluate)
 
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.library import FloatArray, Library
-from diffpbd.runtime.manifest import Argument, Manifest
+from diffpbd.runtime.manifest import MATRIX, SCALAR, Argument, Manifest
 from diffpbd.runtime.manifest import Function as FunctionFacts
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterVector
 
-__all__ = ["BoundFunction", "Function", "addresses", "as_array", "check_threads"]
+__all__ = ["BoundFunction", "Function", "addresses", "as_array", "check_threads", "plain"]
 
 
 def addresses(arrays: Sequence[FloatArray]) -> Any:
@@ -122,11 +122,9 @@ class BoundFunction(ABC):
 
 
 def _signature(argument: Argument, rollout: bool) -> str:
-    if rollout and isinstance(argument.cols, str):
+    if rollout and argument.axes == MATRIX:
         return f"{argument.name}[{argument.cols}, {argument.rows}]"
-    if argument.cols == 1:
-        return argument.name if argument.rows == 1 else f"{argument.name}[{argument.rows}]"
-    return f"{argument.name}[{argument.rows}, {argument.cols}]"
+    return f"{argument.name}[{', '.join(map(str, argument.shape))}]" if argument.axes else argument.name
 
 
 class _Layout:
@@ -137,7 +135,7 @@ class _Layout:
         stop = 0
         for argument in arguments:
             start, stop = stop, stop + argument.size()
-            self._spans.append((start, stop, _single_shape(argument)))
+            self._spans.append((start, stop, argument.shape))
         self.total = stop
         self._bytes = [start * np.dtype(np.float64).itemsize for start, _, _ in self._spans]
         self._pointer_array: Any = ctypes.c_void_p * len(arguments)
@@ -168,19 +166,13 @@ class _Layout:
         ]
 
 
-def _single_shape(argument: Argument) -> tuple[int, ...]:
-    if argument.cols == 1:
-        return () if argument.rows == 1 else (argument.rows,)
-    return (argument.rows, argument.columns())
-
-
 class Function(BoundFunction):
     """A generated function that works on numpy arrays.
 
     A vector argument has shape (n,), a matrix (rows, cols), a scalar (). One more axis in front makes a
     batch: every argument is either single (shared by all rows) or has the same number of rows. Units and
     frames are in `facts`. The result is one array, or a named tuple of arrays in the order of the outputs;
-    scalars come back as floats.
+    scalars come back as floats. A robot of one joint has vectors of shape (1,) and Jacobians of shape (1, 1).
     """
 
     def __init__(
@@ -222,22 +214,15 @@ class Function(BoundFunction):
     def _prepare(self, argument: Argument, value: Any) -> tuple[FloatArray, int | None]:
         """The argument contiguous in C's order, and its number of rows if it is a batch."""
         array = as_array(value, argument.name, self.name)
-        shape, count = array.shape, array.size
-        size = argument.size()
-        if argument.cols == 1:
-            single = shape == (argument.rows,) or (argument.rows == 1 and shape == ())
-            batched = (
-                len(shape) == 2 and shape[1] == argument.rows or (argument.rows == 1 and len(shape) == 1)
-            )
-        else:
-            single = shape == (argument.rows, argument.cols)
-            batched = len(shape) == 3 and shape[1:] == (argument.rows, argument.cols)
-            array = array.swapaxes(-1, -2) if single or batched else array
-        if not single and not batched:
+        found, shape = array.shape, argument.shape
+        array = plain(array, shape)
+        batched = array.ndim > len(shape)
+        if array.shape[batched:] != shape:
             raise InputError(
-                f"{self.name}: argument {argument.name!r}: expected {_shapes(argument)}, found {shape}."
+                f"{self.name}: argument {argument.name!r}: expected {_shapes(argument)}, found {found}."
             )
-        return np.ascontiguousarray(array), None if single else (shape[0] if size == 0 else count // size)
+        rows = array.shape[0] if batched else None
+        return np.ascontiguousarray(array.swapaxes(-1, -2) if argument.axes == MATRIX else array), rows
 
     def _single(self, packed: FloatArray) -> Any:
         output = np.empty(self._out.total)
@@ -272,7 +257,7 @@ class Function(BoundFunction):
             failed = sum(run(*span) for span in spans)
         if failed:
             raise self._failed_row(inputs, in_sizes, rows, failed)
-        return self._pack([_shaped(a, o, (rows,)) for a, o in zip(self.facts.outputs, outputs, strict=True)])
+        return self._pack([_shaped(a, o) for a, o in zip(self.facts.outputs, outputs, strict=True)])
 
     def _failed_row(
         self, inputs: list[FloatArray], in_sizes: list[int], rows: int, failed: int
@@ -296,16 +281,21 @@ def _offset(arrays: Sequence[FloatArray], sizes: Sequence[int], row: int) -> lis
     return [a.ctypes.data + row * size * a.itemsize for a, size in zip(arrays, sizes, strict=True)]
 
 
-def _shaped(argument: Argument, array: FloatArray, batch: tuple[int, ...]) -> Any:
-    if argument.cols == 1:
-        if argument.rows == 1:
-            return array.reshape(batch)
-        return array.reshape((*batch, argument.rows))
-    return array.swapaxes(-1, -2)
+def plain(array: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """What may be given in another form than `shape` or rows of it: a number as (1,) or (rows, 1), a vector of one as ()."""
+    if {array.shape, shape} == {(), (1,)}:
+        return array.reshape(shape)
+    return array[:, 0] if shape == () and array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def _shaped(argument: Argument, array: FloatArray) -> Any:
+    """Rows (rows, cols, rows of the argument) in C's order as Python's."""
+    if argument.axes == MATRIX:
+        return array.swapaxes(-1, -2)
+    return array.reshape((len(array), *argument.shape))
 
 
 def _shapes(argument: Argument) -> str:
-    if argument.cols == 1 and argument.rows == 1:
+    if argument.axes == SCALAR:
         return "a number, or shape (rows,) for a batch"
-    shape = f"{argument.rows}" if argument.cols == 1 else f"{argument.rows}, {argument.cols}"
-    return f"shape ({shape}{',' if argument.cols == 1 else ''}), or (rows, {shape}) for a batch"
+    return f"shape {argument.shape}, or {('rows', *argument.shape)} for a batch".replace("'", "")

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.function import BoundFunction, addresses, as_array, check_threads
+from diffpbd.runtime.function import BoundFunction, addresses, as_array, check_threads, plain
 from diffpbd.runtime.library import FloatArray
-from diffpbd.runtime.manifest import Argument
+from diffpbd.runtime.manifest import MATRIX, Argument
 
 __all__ = ["Rollout", "RolloutGradient"]
 
@@ -33,7 +33,7 @@ class Rollout(BoundFunction):
         inputs, steps, rows = self._prepare(self._bind(args, named))
         size = self._library.work_size(self.facts, steps)
         if rows is None:
-            return self._result(*self._run(inputs, steps, np.empty(size), ""))
+            return self._result(*self._numbers(self._run(inputs, steps, np.empty(size), "")))
 
         def one(row: int) -> list[FloatArray]:
             return self._run(_row(inputs, self.facts.inputs, row), steps, np.empty(size), f" in row {row}")
@@ -64,6 +64,10 @@ class Rollout(BoundFunction):
             raise self._failure(status, where)
         return outputs
 
+    def _numbers(self, outputs: list[FloatArray]) -> list[Any]:
+        """Scalars as floats."""
+        return [o if a.axes else float(o) for a, o in zip(self.facts.outputs, outputs, strict=True)]
+
     def _prepare(self, values: list[Any]) -> tuple[list[FloatArray], int, int | None]:
         """Contiguous inputs, the number of steps (from U), the number of rows of a batch."""
         arrays = [as_array(v, a.name, self.name) for v, a in zip(values, self.facts.inputs, strict=True)]
@@ -71,9 +75,7 @@ class Rollout(BoundFunction):
         rows: int | None = None
         for k, argument in enumerate(self.facts.inputs):
             shape = _shape(argument, steps)
-            if shape == (1,) and arrays[k].ndim < 2:
-                arrays[k] = arrays[k].reshape((1,) if arrays[k].size == 1 else (-1, 1))
-            array = arrays[k]
+            array = arrays[k] = plain(arrays[k], shape)
             if array.shape == shape:
                 continue
             if array.shape[1:] != shape or array.ndim != len(shape) + 1:
@@ -88,7 +90,7 @@ class Rollout(BoundFunction):
                     f"found {array.shape[0]}."
                 )
             rows = array.shape[0]
-        return [np.ascontiguousarray(array) for array in arrays], steps, rows
+        return [np.asarray(array, order="C") for array in arrays], steps, rows
 
     def _steps(self, arrays: list[FloatArray]) -> int:
         for argument, array in zip(self.facts.inputs, arrays, strict=True):
@@ -123,7 +125,7 @@ class RolloutGradient(Rollout):
             raise InputError(f"{self.name}: segment: expected at least 1 step, found {segment}.")
         inputs, steps, rows = self._prepare(self._bind(args, named))
         if rows is None:
-            return self._result(*self._shaped(self._reverse(inputs, steps, segment, "")))
+            return self._result(*self._numbers(self._reverse(inputs, steps, segment, "")))
 
         def one(row: int) -> list[FloatArray]:
             return self._reverse(_row(inputs, self.facts.inputs, row), steps, segment, f" in row {row}")
@@ -140,12 +142,6 @@ class RolloutGradient(Rollout):
             [np.empty(0) if v is _MISSING else as_array(v, a.name, self.name) for v, a in pairs]
         )
         return super()._prepare([np.zeros(_shape(a, steps)) if v is _MISSING else v for v, a in pairs])
-
-    def _shaped(self, outputs: list[FloatArray]) -> list[Any]:
-        return [
-            float(o[0]) if a.rows == 1 and a.cols == 1 else o
-            for a, o in zip(self.facts.outputs, outputs, strict=True)
-        ]
 
     def _segment(self, steps: int) -> int:
         """The longest halving of `steps` whose work memory is within the limit."""
@@ -201,18 +197,15 @@ _MISSING = object()
 
 
 def _shape(argument: Argument, steps: int) -> tuple[int, ...]:
-    """One sample a row for trajectories; (n,) for vectors, (1,) for scalars."""
-    if isinstance(argument.cols, str):
-        return (argument.columns(steps), argument.rows)
-    return (argument.rows,) if argument.cols == 1 else (argument.cols, argument.rows)
+    """One sample a row for trajectories, and so a column a row for matrices; (n,) for vectors, () for scalars."""
+    return (argument.columns(steps), argument.rows) if argument.axes == MATRIX else argument.shape
 
 
 def _row(inputs: list[FloatArray], arguments: tuple[Argument, ...], row: int) -> list[FloatArray]:
     """One row of a batch; arguments without the extra axis are shared."""
     result = []
     for argument, array in zip(arguments, inputs, strict=True):
-        batched = array.ndim == (3 if isinstance(argument.cols, str) else 2)
-        result.append(np.ascontiguousarray(array[row]) if batched else array)
+        result.append(np.asarray(array[row], order="C") if array.ndim > argument.axes else array)
     return result
 
 
@@ -229,4 +222,4 @@ def _stacked(
     for row, result in enumerate(results):
         for target, value in zip(stacked, result, strict=True):
             target[row] = value
-    return [t[:, 0] if a.rows == 1 and a.cols == 1 else t for t, a in zip(stacked, arguments, strict=True)]
+    return stacked

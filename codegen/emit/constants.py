@@ -10,7 +10,7 @@ from diffpbd.runtime.manifest import Constant
 CONSTANTS: Final = (
     Constant(
         "pose_tolerance",
-        1e-13,
+        1e-14,
         "rad or m",
         "error that the contraction of the iterations predicts when the pose solve stops",
     ),
@@ -21,6 +21,7 @@ CONSTANTS: Final = (
         "rad or m, relative to 1 + |p|",
         "correction that may be rounding alone when it no longer shrinks",
     ),
+    Constant("far_guess", 0.1, "rad or m", "error of a first guess beyond which it says little about the next one's"),
     Constant("far_pose", 10.0, "rad or m", "correction in one step beyond which the solve has diverged"),
     Constant("far_rate", 1e9, "rad/s or m/s", "rate beyond which the input was not a robot's"),
     Constant(

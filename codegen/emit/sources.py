@@ -12,7 +12,7 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.step_kernels import StepKernels
-from diffpbd.codegen.graph.catalogue import DOCS, unit_and_frame
+from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
 
@@ -57,8 +57,8 @@ class Entry:
 
 
 def argument(name: str, rows: int, cols: int | str) -> Argument:
-    """An argument with its unit and frame."""
-    return Argument(name, rows, cols, *unit_and_frame(name))
+    """An argument with its axes, unit and frame."""
+    return Argument(name, rows, cols, axes(name, cols), *unit_and_frame(name))
 
 
 @dataclass(frozen=True)
@@ -161,16 +161,18 @@ def add_joint_step(emission: Emission, kernels: StepKernels, n: int, links: int,
     emission.add(
         "src/joint_step.c", "joint_step.c",
         n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
-        kernels=kernels.texts, mass_size=mass, factors_size=factors, deep=deep, **named,
+        kernels=kernels.texts, mass_size=mass, factors_size=factors, node_size=kernels.node, deep=deep, **named,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(map(len, kernels.texts))
-    size = model + (12 + 6) * links + 13 * n + mass + factors + kernel_work + (9 * n + 1 + len(alpha) if deep else 0)
+    shared = 9 * n + 1 + len(alpha) if deep else 2 * kernels.node + 18 * links + 2 * n
+    size = model + (12 + 6) * links + 13 * n + mass + factors + shared + kernel_work
 
     def count(*names: str) -> int:
         return sum(kernels.operations[k] for k in names)
 
     step = count("prepare", "start", "newton", "chord", "end", "velocity")
-    adjoint = count("adjoint", "adjoint_parameters")
+    along = count("adjoint", "adjoint_parameters", *(() if deep else ("moments",)))
+    adjoint = along if deep else along + count("moments")
     jacobian = 2 * n * count("adjoint") if deep else count("jacobian")
     jacobian_alpha = 2 * n * adjoint if deep else count("jacobian_alpha")
     shapes: Mapping[str, tuple[int, int | str]] = {
@@ -239,16 +241,17 @@ def add_joint_step(emission: Emission, kernels: StepKernels, n: int, links: int,
         "u",
         count("prepare", "node", "velocity", "node_torque"),
     )
-    add("rollout", DOCS["rollout"], "p0 pd0 U h alpha", "P PD", step, rollout=True)
+    onward = step if deep else count("newton", "chord", "arrival", "velocity", "onward")
+    add("rollout", DOCS["rollout"], "p0 pd0 U h alpha", "P PD", onward, rollout=True)
     add(
         "vjp_rollout",
         "Reverse derivative of rollout; with h_bar and alpha_bar both NULL those two are left out and cost nothing.",
-        "p0 pd0 U h alpha P_bar PD_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar", step + adjoint, rollout=True,
+        "p0 pd0 U h alpha P_bar PD_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar", onward + along, rollout=True,
     )  # fmt: skip
     add(
         "vjp_trajectory",
         "Reverse derivative of rollout along a trajectory P, PD that it gave; otherwise as vjp_rollout.",
-        "U h alpha P PD P_bar PD_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar", count("prepare") + adjoint, rollout=True,
+        "U h alpha P PD P_bar PD_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar", count("prepare") + along, rollout=True,
     )  # fmt: skip
     return size
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from diffpbd.runtime.manifest import MATRIX, SCALAR, VECTOR
+
 POSITION: Final = "rad (m where prismatic)"
 RATE: Final = "rad/s (m/s where prismatic)"
 ACCELERATION: Final = "rad/s^2 (m/s^2 where prismatic)"
@@ -86,6 +88,26 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
 }
 
+SCALARS: Final = frozenset({
+    "h", "kinetic", "potential", "loss", "change", "known_friction", "angle", "lever_stiffness", "arm_1", "arm_2",
+    "lever_offset", "lever_rest", "lever_torque",
+})  # fmt: skip
+"""Arguments that are one number for every robot."""
+MATRICES: Final = frozenset({"M", "J", "Y", "terms"})
+"""Arguments that are matrices, whatever the number of their columns."""
+
+
+def axes(name: str, cols: int | str) -> int:
+    """Whether an argument is a number, a vector or a matrix (a trajectory); seeds are what they belong to."""
+    plain = name.removesuffix("_bar")
+    if plain in SCALARS:
+        return SCALAR
+    return MATRIX if cols != 1 or plain in MATRICES or _is_derivative(plain) else VECTOR
+
+
+def _is_derivative(name: str) -> bool:
+    return name not in ARGUMENTS and name.startswith("d") and "_d" in name
+
 
 def unit_and_frame(name: str) -> tuple[str, str]:
     """Unit and frame of an argument; derivatives and seeds are described by what they belong to."""
@@ -93,7 +115,7 @@ def unit_and_frame(name: str) -> tuple[str, str]:
         return ARGUMENTS[name]
     if name.endswith("_bar"):
         return f"derivative of a scalar by {name[:-4]}", ARGUMENTS[name[:-4]][1]
-    if name.startswith("d") and "_d" in name:
+    if _is_derivative(name):
         output, _, by = name[1:].rpartition("_d")
         return f"{output} per {by}", "rows: output, columns: input (matrices column by column)"
     raise KeyError(f"no unit and frame known for argument {name}")

@@ -10,7 +10,7 @@ import casadi as ca
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.symbolic import elimination, forces, joint_space, joint_space_jacobian
+from diffpbd.codegen.symbolic import elimination, forces, joint_space, joint_space_jacobian, joint_space_nodes
 from diffpbd.codegen.symbolic.program import Program
 from diffpbd.codegen.symbolic.tree import Tree
 
@@ -53,6 +53,9 @@ def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
     own = step_programs(tree)
     own["jacobian"] = joint_space_jacobian.jacobian(tree)
+    own["arrival"] = joint_space.arrival(tree)
+    own["onward"] = joint_space.onward(tree)
+    own["moments"] = joint_space_nodes.moments(tree)
     own["adjoint"] = joint_space_jacobian.adjoint(tree)
     result = [prepare, *(_kernel(program, name, prepared) for name, program in own.items())]
     return [*result, adjoint_parameters(model), node_torque(model), jacobian_alpha(model)]

@@ -159,20 +159,21 @@ def constraint_kernel(slide: bool) -> Program:
     return program
 
 
+def ends(tree: Tree, xi: Any, joint: Any, j: int) -> dict[str, Any]:
+    """Inputs of joint j's kernels: its numbers, the states of its parent and of its child."""
+    parent = tree.parents[j]
+    return {
+        "joint": part(joint, JOINT, j),
+        "parent": WORLD_STATE if parent == WORLD else part(xi, STATE, parent),
+        "child": part(xi, STATE, j),
+    }
+
+
 @cache
 def constraints(tree: Tree) -> Program:
     """Call program: xi (13 n), joint (28 n) -> c (5 n)."""
     program = Program("constraints", "Constraint residuals of every joint.")
     xi, joint = program.input("xi", STATE * tree.n), program.input("joint", JOINT * tree.n)
-    rows = []
-    for j, parent in enumerate(tree.parents):
-        state = WORLD_STATE if parent == WORLD else part(xi, STATE, parent)
-        called = program.call(
-            constraint_kernel(tree.slides[j]),
-            joint=part(joint, JOINT, j),
-            parent=state,
-            child=part(xi, STATE, j),
-        )
-        rows.append(called["c"])
+    rows = [program.call(constraint_kernel(tree.slides[j]), **ends(tree, xi, joint, j))["c"] for j in range(tree.n)]
     program.output("c", column(*rows))
     return program

@@ -151,19 +151,40 @@ def start(tree: Tree) -> Program:
     at = pose(b, tree, frames, q)
     half = half_moments(b, tree, at, body)
     M = joint_systems.inertia(b, tree, at, half, body, plant.rotor)
-    held = joint_systems.inertia_product(b, tree, M, pd)
     weight = gears.torques(b, tree, project(b, tree, at.screw, weights(b, tree, half.first, body, gravity)))
     external = gears.torques(b, tree, wrenches.torque(b, tree, at, plant.wrench))
     spring = springs(b, tree, plant, q)
+    b.output("half", _pack_half(n, half))
+    b.output("screw", _pack_screw(n, at.screw))
+    _begin(b, tree, p, pd, u, h, M, spring, external, weight)
+    return b
+
+
+def _begin(
+    b: Program, tree: Tree, p: Any, pd: Any, u: Any, h: Any, M: Any, spring: Any, external: Any, weight: Any
+) -> None:
+    """Write the outputs `terms` and `guess`, from the inertia and the torques of a pose."""
+    m = tree.freedoms
+    held = joint_systems.inertia_product(b, tree, M, pd)
     k = b.let(h / 2)
     terms = b.each(
         m, lambda i: h * b.let(held[i] + k * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i]))
     )
     moved = joint_systems.inertia_solve(b, tree, M, [0] * m, terms)
-    b.output("half", _pack_half(n, half))
-    b.output("screw", _pack_screw(n, at.screw))
     b.output("terms", terms)
     b.output("guess", b.each(m, lambda i: p[i] + moved[i]))
+
+
+@cache
+def onward(tree: Tree) -> Program:
+    """`start` at the pose that `arrival` was at: p, pd, u, h and what that left → `terms` and `guess`."""
+    m = tree.freedoms
+    b = Program("joint_step_onward", "First guess of a step that follows another one.")
+    p, pd, u = (b.input(k, m) for k in ("p", "pd", "u"))
+    h, M = b.scalar("h"), b.input("M", *joint_systems.inertia_shape(tree))
+    weight, external = b.input("weight", m), b.input("external", m)
+    plant = plant_inputs(b, tree)
+    _begin(b, tree, p, pd, u, h, M, springs(b, tree, plant, gears.positions(b, tree, p)), external, weight)
     return b
 
 
@@ -229,8 +250,18 @@ def chord(tree: Tree) -> Program:
 @cache
 def end(tree: Tree) -> Program:
     """p_next → joint `momentum` at the end of the step before friction, and the inertia `M` there (rotors included)."""
+    return _end(tree, Program("joint_step_end", "End pose of a step: its joint momentum and inertia."), arrives=False)
+
+
+@cache
+def arrival(tree: Tree) -> Program:
+    """`end`, and what `start` and `onward` need of that pose, where the next step begins."""
+    b = Program("joint_step_arrival", "End pose of a step that another one follows.")
+    return _end(tree, b, arrives=True)
+
+
+def _end(tree: Tree, b: Program, arrives: bool) -> Program:
     n = tree.n
-    b = Program("joint_step_end", "End pose of a step: its joint momentum and inertia.")
     p1, p, u = (b.input(k, tree.freedoms) for k in ("p_next", "p", "u"))
     h = b.scalar("h")
     half = _unpack_half(n, b.input("half", 12, n))
@@ -242,6 +273,12 @@ def end(tree: Tree) -> Program:
     half1 = half_moments(b, tree, at1, body)
     b.output("momentum", end_terms(b, tree, at1, momenta, half1.first, body, gravity, plant, q, q1, u, h))
     b.output("M", joint_systems.inertia(b, tree, at1, half1, body, plant.rotor))
+    if arrives:
+        b.output("next_half", _pack_half(n, half1))
+        b.output("next_screw", _pack_screw(n, at1.screw))
+        weight = project(b, tree, at1.screw, weights(b, tree, half1.first, body, gravity))
+        b.output("weight", Matrix(list(gears.torques(b, tree, weight))))
+        b.output("external", Matrix(list(gears.torques(b, tree, wrenches.torque(b, tree, at1, plant.wrench)))))
     return b
 
 

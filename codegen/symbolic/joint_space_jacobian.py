@@ -15,65 +15,24 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.symbolic import elimination, forces, gears, joint_systems, levers, wrenches
+from diffpbd.codegen.symbolic import elimination, forces, gears, joint_systems, wrenches
 from diffpbd.codegen.symbolic.joint_space import Plant, Wrench, friction_inputs, plant_inputs
+from diffpbd.codegen.symbolic.joint_space_nodes import Node, node_at, node_size, unpacked
 from diffpbd.codegen.symbolic.joint_systems import diagonal
 from diffpbd.codegen.symbolic.moments import (
     Coupling,
-    Half,
-    Pose,
     add,
     bilinear,
-    couplings,
     half_moments,
     link_couplings,
-    motion_cross,
     pairing,
     pose,
+    second_moment,
 )
 from diffpbd.codegen.symbolic.program import Matrix, Program
-from diffpbd.codegen.symbolic.recursive import model_inputs, velocities
+from diffpbd.codegen.symbolic.recursive import model_inputs
 from diffpbd.codegen.symbolic.rotation import cross
 from diffpbd.codegen.symbolic.tree import Tree
-
-
-@dataclass(frozen=True)
-class _End:
-    """One end of a step: pose, mass moments, composite inertias, and what changes there with the joint angles."""
-
-    at: Pose
-    half: Half
-    composite: list[Coupling]
-    V: list[Wrench]
-
-
-def _end(b: Program, tree: Tree, frames: Any, body: Any, p: Any, pd: Any) -> _End:
-    at = pose(b, tree, frames, p)
-    half = half_moments(b, tree, at, body)
-    return _End(at, half, couplings(b, tree, at, half, body, symmetric_moment=True), velocities(b, tree, at, pd))
-
-
-def _momentum_columns(b: Program, tree: Tree, e: _End, pd: Any) -> tuple[list[Wrench], list[Wrench], list[Wrench]]:
-    """For each joint k: U = C S, N = V × S, and z = S ×* H + C N, the change of the subtree's momentum with p_k.
-
-    ∂(M ṗ)_j/∂p_k is S_j · z_k when j carries k, and U_j · N_k when k carries j (S_j turns too, and the power S_j · H is
-    unchanged by a common motion).
-    """
-    n = tree.n
-    U = [e.composite[k].apply(b, e.at.screw[k]) for k in range(n)]
-    tail: list[Wrench] = [(b.let(U[k][0] * pd[k]), b.let(U[k][1] * pd[k])) for k in range(n)]
-    for k in range(n - 1, -1, -1):
-        if tree.parents[k] >= 0:
-            tail[tree.parents[k]] = add(b, tail[tree.parents[k]], tail[k])
-    N, z = [], []
-    for k in range(n):
-        parent = tree.parents[k]
-        H = tail[k] if parent < 0 else add(b, tail[k], e.composite[k].apply(b, e.V[parent]))
-        N.append(motion_cross(b, e.V[k], e.at.screw[k]))
-        w, v = e.at.screw[k]
-        turned = (b.let(cross(w, H[0]) + cross(v, H[1])), b.let(cross(w, H[1])))
-        z.append(add(b, turned, e.composite[k].apply(b, N[k])))
-    return U, N, z
 
 
 @dataclass(frozen=True)
@@ -166,68 +125,50 @@ class Blocks:
 def _stiffness(
     b: Program,
     tree: Tree,
-    e: _End,
+    e: Node,
     own: list[Wrench],
-    momentum: tuple[Any, Any, Any],
     sign: int,
     h: Any,
     gravity: Any,
     wrench: Any,
 ) -> _Stiffness:
     """Stiffness of one end: `own` are the columns C S of the step wrench's coupling there, sign +1 at the start."""
-    U, N, z = momentum
     half_square = b.let(h * h / 2)
     q = []
     for k in range(tree.n):
         w, v = e.at.screw[k]
-        moved = b.let(cross(w, e.composite[k].x1) + e.composite[k].m * v)
+        moved = b.let(cross(w, e.x1[k]) + e.m[k] * v)
         pull = b.let(half_square * cross(moved, gravity))
         q.append((b.let(-own[k][0] - pull), b.let(-own[k][1])))
     signed = b.let(sign * h)
-    hz = [(b.let(signed * part[0]), b.let(signed * part[1])) for part in z]
-    hN = [(b.let(signed * part[0]), b.let(signed * part[1])) for part in N]
+    hz = [(b.let(signed * part[0]), b.let(signed * part[1])) for part in e.z]
+    hN = [(b.let(signed * part[0]), b.let(signed * part[1])) for part in e.N]
     external = None
     if wrench is not None:
         external = b.let(-half_square * wrenches.torque_gradient(b, tree, e.at, wrench))
-    return _Stiffness(e.at.screw, q, hz, hN, U, external)
+    return _Stiffness(e.at.screw, q, hz, hN, e.U, external)
 
 
-def blocks(
-    b: Program,
-    tree: Tree,
-    frames: Any,
-    body: Any,
-    gravity: Any,
-    plant: Plant,
-    p: Any,
-    pd: Any,
-    p1: Any,
-    pd1: Any,
-    h: Any,
-) -> Blocks:
+def blocks(b: Program, tree: Tree, gravity: Any, plant: Plant, e0: Node, e1: Node, h: Any) -> Blocks:
     """Assemble `Blocks` (friction left out of M₁) at a start state and the end state it leads to."""
     n = tree.n
-    p, p1 = gears.positions(b, tree, p), gears.positions(b, tree, p1)
-    pd, pd1 = gears.rates(b, tree, pd), gears.rates(b, tree, pd1)
-    e0, e1 = _end(b, tree, frames, body, p, pd), _end(b, tree, frames, body, p1, pd1)
-    step = couplings(b, tree, e1.at, e0.half, body)
+    A = [second_moment(b, e1.at.R[k], e1.at.o[k], e0.half, k) for k in range(n)]
+    for k in range(n - 1, -1, -1):
+        if tree.parents[k] >= 0:
+            A[tree.parents[k]] = b.let(A[tree.parents[k]] + A[k])
+    step = [Coupling(A[k], e0.x1[k], e1.x1[k], e0.m[k]) for k in range(n)]
     columns0 = [step[k].transposed.apply(b, e0.at.screw[k]) for k in range(n)]
     columns1 = [step[k].apply(b, e1.at.screw[k]) for k in range(n)]
-    m0, m1 = _momentum_columns(b, tree, e0, pd), _momentum_columns(b, tree, e1, pd1)
-    K0 = _stiffness(b, tree, e0, columns0, m0, 1, h, gravity, plant.wrench)
-    K1 = _stiffness(b, tree, e1, columns1, m1, -1, h, gravity, plant.wrench)
+    K0 = _stiffness(b, tree, e0, columns0, 1, h, gravity, plant.wrench)
+    K1 = _stiffness(b, tree, e1, columns1, -1, h, gravity, plant.wrench)
     D = bilinear(b, tree, e0.at.screw, step, e1.at.screw, columns=columns1, rows=columns0)
-    M0 = bilinear(b, tree, e0.at.screw, e0.composite, e0.at.screw, columns=m0[0])
-    M1 = bilinear(b, tree, e1.at.screw, e1.composite, e1.at.screw, columns=m1[0])
     square = b.let(h * h / 2)
-
-    def joint(positions: Any) -> list[Any]:
-        lever = levers.on_joints(b, "slope", tree, plant.lever, positions)
-        return [b.let(square * (plant.stiffness[i] + lever[i]) - plant.rotor[i]) for i in range(n)]
-
-    K0, K1 = replace(K0, joint=joint(p)), replace(K1, joint=joint(p1))
+    K0, K1 = (
+        replace(K, joint=[b.let(square * (plant.stiffness[i] + e.slope[i]) - plant.rotor[i]) for i in range(n)])
+        for K, e in ((K0, e0), (K1, e1))
+    )
     rotor = diagonal(list(plant.rotor))
-    D, M0, M1 = (b.let(gears.folded(b, tree, block + rotor)) for block in (D, M0, M1))
+    D, M0, M1 = (b.let(gears.folded(b, tree, block + rotor)) for block in (D, e0.M, e1.M))
     return Blocks(D, K0, M0, K1, M1)
 
 
@@ -237,11 +178,20 @@ def declare_blocks(b: Program, tree: Tree) -> tuple[Any, Blocks]:
     h = b.scalar("h")
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
+    e0, e1 = (
+        node_at(b, tree, frames, body, plant.lever, gears.positions(b, tree, q), gears.rates(b, tree, qd))
+        for q, qd in ((p, pd), (p1, pd1))
+    )
+    return h, _with_friction(b, tree, gravity, plant, e0, e1, pd1, h)
+
+
+def _with_friction(b: Program, tree: Tree, gravity: Any, plant: Plant, e0: Node, e1: Node, pd1: Any, h: Any) -> Blocks:
+    """The blocks with the friction slope in M₁; declares the inputs of friction."""
     coulomb, viscous, transition = friction_inputs(b, tree)
-    s = blocks(b, tree, frames, body, gravity, plant, p, pd, p1, pd1, h)
+    s = blocks(b, tree, gravity, plant, e0, e1, h)
     slopes = forces.friction_slopes(b, gears.rates(b, tree, pd1), coulomb, viscous, transition)
     slopes = gears.diagonal(b, tree, [h * slope for slope in slopes])
-    return h, replace(s, M1=b.let(s.M1 + diagonal(slopes)))
+    return replace(s, M1=b.let(s.M1 + diagonal(slopes)))
 
 
 @cache
@@ -274,11 +224,15 @@ def jacobian(tree: Tree) -> Program:
 
 @cache
 def adjoint(tree: Tree) -> Program:
-    """Seeds p_next_bar, pd_next_bar → p_bar, pd_bar, u_bar, and the multipliers x of h F and y of h G, with which the
-    derivative by anything else is −xᵀ ∂hF − yᵀ ∂hG."""
+    """`begin` and `end` (nodes), pd_next and seeds p_next_bar, pd_next_bar → p_bar, pd_bar, u_bar, and the multipliers x of
+    h F and y of h G, with which the derivative by anything else is −xᵀ ∂hF − yᵀ ∂hG."""
     b = Program("joint_step_adjoint", "Reverse derivative of the joint-space step: two transposed solves.")
     n = tree.freedoms
-    h, s = declare_blocks(b, tree)
+    begin, end, pd1 = b.input("begin", node_size(tree)), b.input("end", node_size(tree)), b.input("pd_next", n)
+    h = b.scalar("h")
+    _, body, gravity = model_inputs(b, tree)
+    e0, e1 = (unpacked(b, tree, body, packed) for packed in (begin, end))
+    s = _with_friction(b, tree, gravity, plant_inputs(b, tree), e0, e1, pd1, h)
     seed_p, seed_pd = b.input("p_next_bar", n), b.input("pd_next_bar", n)
     M1 = elimination.factors(b, s.M1, symmetric=True)
     y = b.let(elimination.solve(b, M1, seed_pd) * b.let(1 / h))

@@ -157,7 +157,8 @@ def link_couplings(
             A = second_moment(b, y.R[i], y.o[i], x, i)
             if symmetric_moment:
                 A = Matrix([[A[0, 0], A[0, 1], A[0, 2]], [A[0, 1], A[1, 1], A[1, 2]], [A[0, 2], A[1, 2], A[2, 2]]])
-            result.append(Coupling(A, x.first[i], first_moment(b, y.R[i], y.o[i], body, i), body[0, i]))
+            first = x.first[i] if symmetric_moment else first_moment(b, y.R[i], y.o[i], body, i)
+            result.append(Coupling(A, x.first[i], first, body[0, i]))
     return result
 
 

@@ -19,6 +19,7 @@ from diffpbd.codegen.symbolic.bodies import discrete_spin
 from diffpbd.codegen.symbolic.constraints import (
     JointVectors,
     constraint_kernel,
+    ends,
     gradient,
     hinge_residual,
     slide_residual,
@@ -199,13 +200,11 @@ def state_residual(tree: Tree) -> Program:
     program = Program("state_residual", "What makes a maximal state consistent.")
     xi, joint = program.input("xi", STATE * tree.n), program.input("joint", JOINT * tree.n)
     rows = []
-    for j, parent in enumerate(tree.parents):
-        child = part(xi, STATE, j)
-        given = {"joint": part(joint, JOINT, j), "child": child}
-        given["parent"] = WORLD_STATE if parent == WORLD else part(xi, STATE, parent)
+    for j in range(tree.n):
+        given = ends(tree, xi, joint, j)
         c = program.call(constraint_kernel(tree.slides[j]), **given)["c"]
         rate = program.call(constraint_rate_kernel(tree.slides[j]), **given)["rate"]
-        q = child[QUATERNION, 0]
+        q = given["child"][QUATERNION, 0]
         rows.append(column(c, program.let(dot(q, q) - 1), rate))
     program.output("residual", column(*rows))
     return program

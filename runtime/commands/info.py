@@ -113,8 +113,7 @@ def signature(function: Function) -> str:
     """`p[7], h -> xi[91]`; matrices as rows x columns, trajectories as rows x N."""
 
     def text(argument: Argument) -> str:
-        if argument.cols == 1:
-            return argument.name if argument.rows == 1 else f"{argument.name}[{argument.rows}]"
-        return f"{argument.name}[{argument.rows}x{argument.cols}]"
+        sizes = (argument.rows, argument.cols)[: argument.axes]
+        return f"{argument.name}[{'x'.join(map(str, sizes))}]" if sizes else argument.name
 
     return f"{', '.join(map(text, function.inputs))} -> {', '.join(map(text, function.outputs))}"

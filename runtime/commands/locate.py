@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import Named, distinct, parse_json, read_json
-from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
+from diffpbd.runtime.files import Named, parse_json, read_json
+from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest
+from diffpbd.runtime.manifest_reader import read_manifest
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot, load
 
 __all__ = [
     "GENERATED", "files_in", "locate", "open_manifest", "open_robot", "parse_state", "robot_files", "state_file",
-    "table_beside",
 ]  # fmt: skip
 
 GENERATED = Path("generated")
@@ -70,14 +69,6 @@ def files_in(name: str, folder: str | Path | None) -> list[Named]:
     if folder is None:
         return []
     return [(name, path) for path in sorted(Path(folder).rglob("*")) if path.is_file()]
-
-
-def table_beside(out: str, table: str | None, inputs: Sequence[Named]) -> str:
-    """The path of --table, by default beside the picture --out as .csv; both are checked."""
-    distinct([("--out", out)], inputs)
-    numbers = str(Path(out).with_suffix(".csv")) if table is None else table
-    distinct([("--out", out), ("--table", numbers)], inputs)
-    return numbers
 
 
 def open_robot(robot: str) -> Robot:

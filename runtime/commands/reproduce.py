@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from diffpbd.runtime.commands.locate import files_in, robot_files, table_beside
+from diffpbd.runtime.commands.locate import files_in, robot_files
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, LONGEST, RATE, SEED, Real
+from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring
 from diffpbd.runtime.commands.tables import number, table
@@ -37,8 +38,7 @@ command.add_command(spring)
 @click.option("--shift", type=AMOUNT, default=0.05, show_default=True, help="Detachment [m].")
 @click.option("--turn", type=Real(0.0, 1.0), default=0.2, show_default=True, help="Detachment [rad].")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of the detachment.")
-@click.option("--out", default="convergence.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The numbers (default: beside it, .csv).")
+@picture_and_table("convergence.png", "The numbers")
 def convergence(
     robot: str, sweeps: int, multiplier: str, shift: float, turn: float, seed: int, out: str, table_path: str | None
 ) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from diffpbd.runtime.commands.locate import GENERATED, files_in, open_robot, robot_files, table_beside
+from diffpbd.runtime.commands.locate import GENERATED, files_in, open_robot, robot_files
 from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, RATE, SPEED, Real
+from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
@@ -49,8 +50,7 @@ def _one_joint(robot: str) -> Robot:
 )  # fmt: skip
 @click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step that the map is solved with.")
 @click.option("--motion", is_flag=True, help="Also the map fed with the last tick's motion; diverges.")
-@click.option("--out", default="impedance.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The traces (default: beside it, .csv).")
+@picture_and_table("impedance.png", "The traces")
 def impedance(
     robot: str, scaling: float, coulomb: float, viscous: float, start: float, goal_speed: float, step: str,
     motion: bool, out: str, table_path: str | None,
@@ -92,8 +92,7 @@ def impedance(
 @click.command("net-torque-map")
 @click.argument("robot", default=ONE_JOINT)
 @click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step to solve.")
-@click.option("--out", default="net_torque_map.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The samples (default: beside it, .csv).")
+@picture_and_table("net_torque_map.png", "The samples")
 def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> None:
     """The paper's net torque map of s1, its distance from a plane, and from the closed form."""
     from diffpbd.runtime.control.net_torque import sample_map
@@ -105,7 +104,7 @@ def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> N
     plot(out, found)
     write_map(numbers, found)
     stiffness, damping, rest = closest_plane(found)
-    mass = float(opened.mass_matrix(found.pose))
+    mass = opened.mass_matrix(found.pose).item()
     rows = [
         ["largest torque [N·m]", number(float(abs(found.torque).max()), 5), ""],
         ["slope over displacement [N·m/rad]", number(stiffness, 5), f"M/h² = {mass / found.h**2:.5g}"],
@@ -137,7 +136,7 @@ def push(
     urdf = find_description(description)
     numbers = table_beside(out, table_path, [*robot_files(robot), ("--description", urdf)])
     found = sample_map(opened, opened.joints[0], step=step)
-    mass = float(opened.mass_matrix(found.pose))
+    mass = opened.mass_matrix(found.pose).item()
     traces = run_all(urdf, found, mass, scaling, Hand(strength=strength))
     plot(out, f"{found.joint}: goal {GOAL} rad, pushed and let go", traces)  # first: it fails without matplotlib
     write_traces(numbers, traces)
@@ -198,8 +197,7 @@ def circle(
 @click.option("--window", type=DURATION, default=1.0, show_default=True,
               help="Seconds until a run without feedback starts again on the recording.")  # fmt: skip
 @click.option("--params", metavar="FILE", help="params.json of identify; also replays the measured torques.")
-@click.option("--out", default="replay.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The paths (default: beside it, .csv).")
+@picture_and_table("replay.png", "The paths")
 def replay(
     robot: str, data: str, log: str, rate: float | None, window: float, params: str | None, out: str, table_path: str | None
 ) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files, table_beside
+from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
 from diffpbd.runtime.commands.numbers import RATE, SEED, Real
+from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
 from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 
@@ -35,8 +36,7 @@ def _assumptions(lines: Sequence[str]) -> None:
 @click.option("--robot", "folder", help=f"The pendulum with symbolic lengths (default: {PENDULUM}, made if missing).")
 @click.option("--start", nargs=2, type=ARM_LENGTH, default=(3.0, 0.1), show_default=True, help="l1, l2 [m].")
 @click.option("--period", type=Real(0.1, 60.0), default=3.0, show_default=True, help="Of the circle [s].")
-@click.option("--out", default="double-pendulum.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The trajectories (default: beside it, .csv).")
+@picture_and_table("double-pendulum.png", "The trajectories")
 def double_pendulum(folder: str | None, start: tuple[float, float], period: float, out: str, table_path: str | None) -> None:
     """Link lengths of a double pendulum that follows a circle with the least distance and work."""
     from diffpbd.runtime.reproduce import double_pendulum as experiment
@@ -76,8 +76,7 @@ def _pendulum() -> Robot:
 @click.option("--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column.")
 @click.option("--poses", "count", type=click.IntRange(1, 100000), default=30, show_default=True, help="How many.")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of drawn poses.")
-@click.option("--out", default="gravity-compensation.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The torques of every pose (default: beside it, .csv).")
+@picture_and_table("gravity-compensation.png", "The torques of every pose")
 def gravity_compensation(
     robot: str, data: str | None, rate: float, count: int, seed: int, out: str, table_path: str | None
 ) -> None:
@@ -123,8 +122,7 @@ def gravity_compensation(
 @click.option("--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column.")
 @click.option("--poses", "count", type=click.IntRange(5, 10000), default=30, show_default=True, help="How many static poses.")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of the poses.")
-@click.option("--out", default="spring.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The schemes (default: beside it, .csv).")
+@picture_and_table("spring.png", "The schemes")
 def spring(
     robot: str, joint: str | None, data: str | None, rate: float, count: int, seed: int, out: str, table_path: str | None
 ) -> None:

@@ -30,7 +30,7 @@ from diffpbd.runtime.control import Limits
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.live import live_line
-from diffpbd.runtime.reproduce.figures import new_figure
+from diffpbd.runtime.report.figures import new_figure
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["command"]

@@ -186,7 +186,7 @@ def _solve(
     evaluate = _joint_space if step == "joint_step" else _maximal
     # The closed form starts it: from zero torque the wrist, light as it is, would be thrown too far to come back.
     halves = 2.0 if "paper" not in step else 1.0  # a second-order step moves half as far as a first-order one
-    u = np.reshape(robot.inverse_dynamics(p, pd, halves * (wanted - p - h * pd) / h**2, alpha), p.shape)
+    u: FloatArray = robot.inverse_dynamics(p, pd, halves * (wanted - p - h * pd) / h**2, alpha)
     worst = math.inf
     for _ in range(ITERATIONS):
         reached, slope = evaluate(robot, step, p, pd, u, h, alpha)
@@ -208,7 +208,7 @@ def _joint_space(
     robot: Robot, step: str, p: FloatArray, pd: FloatArray, u: FloatArray, h: float, alpha: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     found = robot.jac_joint_step(p, pd, u, h=h, alpha=alpha)
-    return found.p_next.reshape(p.shape), found.dp_next_du.reshape(*p.shape, robot.n)
+    return found.p_next, found.dp_next_du
 
 
 def _maximal(
@@ -218,11 +218,11 @@ def _maximal(
     function, back = robot.function(step), robot.function(f"vjp_{step}")
     xi = robot.fk(p, pd, alpha)
     after = function(xi, u, h, alpha)
-    reached = np.reshape(robot.joint_state(after, alpha, p).p, p.shape)
+    reached = robot.joint_state(after, alpha, p).p
     slope = np.empty((len(p), robot.n, robot.n))
     for k in range(robot.n):
         seed = np.zeros_like(p)
         seed[:, k] = 1.0
         xi_bar = robot.vjp_joint_state(after, alpha, p, p_bar=seed, pd_bar=np.zeros_like(p)).xi_bar
-        slope[:, k] = np.reshape(back(xi, u, h, alpha, xi_next_bar=xi_bar).u_bar, p.shape)
+        slope[:, k] = back(xi, u, h, alpha, xi_next_bar=xi_bar).u_bar
     return reached, slope

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from diffpbd.runtime.logs.processing import Motion, Samples
-from diffpbd.runtime.reproduce.figures import new_figure, panel, save
+from diffpbd.runtime.report.figures import new_figure, panel, save
 
 __all__ = ["plot_recording"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.reproduce.figures import new_figure, save
+from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.simulation import Run
 
 __all__ = ["plot_run"]

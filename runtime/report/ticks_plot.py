@@ -12,7 +12,7 @@ from diffpbd.runtime.baxter.ros1.messages import Tick
 from diffpbd.runtime.control.controllers import Mode
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.guard import TickStatus
-from diffpbd.runtime.reproduce.figures import new_figure, panel, save
+from diffpbd.runtime.report.figures import new_figure, panel, save
 
 __all__ = ["plot_ticks"]
 

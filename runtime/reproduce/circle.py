@@ -14,7 +14,7 @@ from diffpbd.runtime.closed_loop import ComputedTorque, MujocoPlant, PlantFacts,
 from diffpbd.runtime.control.controllers import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
-from diffpbd.runtime.reproduce.figures import new_figure, save
+from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["LAWS", "PUSHES", "START", "plant_alpha", "plot", "pushes", "run", "summary", "write_tracks"]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.files import write_atomic
-from diffpbd.runtime.reproduce.figures import new_figure, save
+from diffpbd.runtime.report.figures import new_figure, save
 
 __all__ = ["Projection", "plot", "write_table"]
 

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.reproduce.figures import new_figure, panel, save, write_rows
+from diffpbd.runtime.report.figures import new_figure, panel, save
+from diffpbd.runtime.reproduce.rows import write_rows
 from diffpbd.runtime.robot import Robot
 
 __all__ = [

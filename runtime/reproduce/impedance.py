@@ -16,7 +16,7 @@ from diffpbd.runtime.control import ImpedanceController
 from diffpbd.runtime.control.controllers import FloatArray
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque, without_gravity
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.reproduce.figures import new_figure, save
+from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.reproduce.joint_law import MotionNetTorque, Trace, simulate
 from diffpbd.runtime.robot import Robot
 
@@ -67,7 +67,7 @@ def run(robot: Robot, table: NetTorqueMap, experiment: Experiment, *, motion: bo
     if effort is None:
         raise InputError(f"{robot.joints[0]} has no effort limit, which the motor needs.")
     alpha = friction(robot, without_gravity(robot), experiment.coulomb, experiment.viscous)
-    mass = float(robot.mass_matrix(np.array([experiment.goal])))
+    mass = robot.mass_matrix(np.array([experiment.goal])).item()
     critical = 2.0 * float(np.sqrt(experiment.stiffness * mass))
     laws: list[tuple[str, NetTorque | None, float]] = [
         ("PD", None, experiment.damping),

@@ -88,7 +88,7 @@ def simulate(
         if abs(q[0]) > DIVERGED:
             break
         after = robot.joint_step(q, dq, np.array([motor + outside]), alpha=alpha)
-        q, dq = np.reshape(after.p_next, 1), np.reshape(after.pd_next, 1)
+        q, dq = after.p_next, after.pd_next
     return Trace(name, *np.array(rows).T)
 
 

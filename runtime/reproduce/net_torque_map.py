@@ -11,7 +11,7 @@ import numpy as np
 from diffpbd.runtime.control.controllers import FloatArray
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.files import write_atomic
-from diffpbd.runtime.reproduce.figures import new_figure, save
+from diffpbd.runtime.report.figures import new_figure, save
 
 __all__ = ["closest_plane", "plot", "write_map"]
 

@@ -16,7 +16,7 @@ from diffpbd.runtime.baxter.simulated.robot import TORQUE, SimulatedBaxter
 from diffpbd.runtime.control import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.reproduce.figures import new_figure, save
+from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.reproduce.joint_law import Trace, merits
 
 __all__ = ["PHASES", "Hand", "plot", "run", "run_all", "summary"]

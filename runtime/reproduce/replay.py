@@ -18,7 +18,7 @@ from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
-from diffpbd.runtime.reproduce.figures import new_figure, save
+from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["Replay", "plot", "read_recording", "replay", "summary", "write_paths"]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.reproduce.figures import new_figure, panel, save, write_rows
+from diffpbd.runtime.report.figures import new_figure, panel, save
+from diffpbd.runtime.reproduce.rows import write_rows
 from diffpbd.runtime.reproduce.spring import Lever, Measurements, Scheme
 from diffpbd.runtime.robot import Robot
 

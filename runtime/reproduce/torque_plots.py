@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.reproduce.figures import new_figure, save
+from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.torque_estimation import Estimate
 

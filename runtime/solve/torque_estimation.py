@@ -177,7 +177,7 @@ def estimate(
     if settings.loss == NODES:
         check_motion(robot, p, pd, 2, where)
         _require(robot, "node_torque")
-        reading = np.reshape(robot.node_torque(p[:-2], p[1:-1], p[2:], h, values), (-1, robot.n))
+        reading = robot.node_torque(p[:-2], p[1:-1], p[2:], h, values)
         return Estimate(at[1:-1], p[1:-1], pd[1:-1], reading - offset, offset, h, False, np.zeros(len(p) - 2))
     check_motion(robot, p, pd, settings.horizon, where)
     if settings.optimizer == "adam":
@@ -201,7 +201,7 @@ def _require(robot: Robot, name: str) -> None:
 
 def hold(robot: Robot, q: FloatArray, alpha: FloatArray) -> FloatArray:
     """The torque that holds the poses q (…, n) at rest: gravity less springs."""
-    return np.reshape(robot.gravity(q, alpha) - robot.spring_torque(q, alpha), q.shape)
+    return np.asarray(robot.gravity(q, alpha) - robot.spring_torque(q, alpha))
 
 
 def window_start(
@@ -254,8 +254,8 @@ def _gauss_newton(
             raise SolverError(f"Step {k + 1} of {count}, at {time[k]:.6g} s: {error}") from None
         q[k], dq[k] = state
         window, before = found.U, found.U[0]
-        u[k], loss[k] = before, found.loss[0]
-        unsettled += int(found.change[0] > SETTLED * (1.0 + np.abs(window).max()))
+        u[k], loss[k] = before, found.loss
+        unsettled += int(found.change > SETTLED * (1.0 + np.abs(window).max()))
         state = (found.P[1], found.PD[1]) if settings.carry else (p[k + 1], pd[k + 1])
         if loop is not None:
             loop.add(clock.perf_counter() - begin)

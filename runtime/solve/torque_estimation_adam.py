@@ -148,7 +148,7 @@ class _Descents:
                 ]
             )
             state = self.robot.joint_state(xi, self.alpha, np.repeat(self.p[k : k + 1], rows, axis=0))
-            q[k], dq[k] = (np.reshape(x, (rows, n)) for x in state)  # a single joint comes back as numbers
+            q[k], dq[k] = state
             try:
                 window = self._minimise(xi, guess, k, before)
                 losses[k], _ = self._loss(xi, window, k, before)
@@ -190,7 +190,7 @@ class _Descents:
         bar = np.zeros_like(xi)
         for j in range(steps - 1, -1, -1):
             state, p_ref = states[j + 1], np.repeat(self.p[k + 1 + j : k + 2 + j], rows, axis=0)
-            error = np.reshape(self.robot.joint_state(state, self.alpha, p_ref).p, p_ref.shape) - p_ref
+            error = self.robot.joint_state(state, self.alpha, p_ref).p - p_ref
             turn = self._omega(state) - self.omega[k + 1 + j]
             loss = loss + self.weights[:, 0] * (error**2).sum(axis=1) + self.weights[:, 1] * (turn**2).sum(axis=(1, 2))
             seeds = {"p_bar": 2.0 * self.weights[:, :1] / count * error, "pd_bar": np.zeros_like(error)}
@@ -198,7 +198,7 @@ class _Descents:
             self._omega(bar)[...] += 2.0 * self.weights[:, 1, None, None] / count * turn
             pulled = self.pull(states[j], U[:, j], self.h, self.alpha, bar)
             bar = pulled.xi_bar
-            gradient[:, j] += np.reshape(pulled.u_bar, (rows, n))
+            gradient[:, j] += pulled.u_bar
         return loss / count, gradient
 
     @staticmethod

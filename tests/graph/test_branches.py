@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from description.builders import TENSOR, joint, link, robot
+from support.blocks import step_blocks
 from support.described import Described
 from support.families import Families
 from support.maximal import Array
@@ -17,10 +18,7 @@ from support.peer import Peer
 from support.programs import Programs
 from support.robots import alpha_of, call, graphs, loaded_alpha, model
 
-from diffpbd.codegen.graph.joint_step import Residuals
-from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.symbolic import joint_space, joint_space_jacobian
-from diffpbd.codegen.symbolic.program import Program
+from diffpbd.codegen.symbolic import joint_space
 
 H = 0.01
 FINGERS = ("one", "two", "three")
@@ -129,12 +127,7 @@ def test_jacobian_of_the_hands_step(fingers: Families) -> None:
 def _gap_of_blocks(d: Described, alpha: Array, rng: np.random.Generator) -> float:
     """Largest difference of K₀ and K₁ from what CasADi differentiates, over their largest entry."""
     m = d.model
-    r, program = Residuals(m), Program("blocks")
-    _, s = joint_space_jacobian.declare_blocks(program, m.tree)
-    program.output("K0", s.K0(program, m.tree))
-    program.output("K1", s.K1(program, m.tree))
-    own = dict(r.inputs)
-    ours = inline(program, {k: own[k] if k in own else m.blocks[k] for k in program.inputs})
+    r, ours = step_blocks(m, ("K0", "K1"))
     pairs = [ours["K0"], ca.jacobian(r.F, r.p), ours["K1"], ca.jacobian(r.G, r.p_next)]
     f = ca.Function("f", [*r.inputs.values(), m.alpha], [ca.densify(x) for x in pairs], {"cse": True})
     p, pd, u, p_next, pd_next = rng.uniform(-1.0, 1.0, (5, m.robot.n))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.arguments import H, arguments, outputs, row_of
+from support.arguments import arguments, outputs, row_of
 from support.numeric import Worst, states
 from support.programs import Programs
 from support.robots import FULL, call, loaded, loaded_alpha, model
@@ -120,20 +120,3 @@ def test_compiled_derivatives_of_the_step_are_the_graphs(name: str) -> None:
             expected = sum(seeds[k] @ blocks[k, by] for k in seeds)
             worst.see(np.atleast_1d(found[2][f"{by}_bar"][row]), expected, f"row {row} {by}_bar")
     worst.close()
-
-
-@pytest.mark.parametrize("name", FULL)
-def test_rollout_is_the_step_repeated(name: str) -> None:
-    robot = loaded(name)
-    alpha = loaded_alpha(robot.alpha)
-    rng = np.random.default_rng(8)
-    U = rng.uniform(-2.0, 2.0, (20, robot.n))
-    p, pd = rng.uniform(-1.0, 1.0, (2, robot.n))
-    P, PD = robot.rollout(p, pd, U, H, alpha)
-    assert P.shape == PD.shape == (21, robot.n)
-    for k, u in enumerate(U):
-        np.testing.assert_array_equal(P[k], p)
-        np.testing.assert_array_equal(PD[k], pd)
-        p, pd = robot.joint_step(p, pd, u, H, alpha)
-    np.testing.assert_array_equal(P[-1], p)
-    np.testing.assert_array_equal(PD[-1], pd)

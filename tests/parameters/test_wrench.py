@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio
 import pytest
 from support.arguments import outputs
+from support.blocks import step_blocks
 from support.branching import branching
 from support.described import Described
 from support.maximal import Array, evaluate
@@ -24,10 +25,7 @@ from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.graph import maximal
-from diffpbd.codegen.graph.joint_step import Residuals
-from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.symbolic import joint_space_jacobian, kinematics, step
-from diffpbd.codegen.symbolic.program import Program
+from diffpbd.codegen.symbolic import kinematics, step
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.errors import InputError
 
@@ -165,15 +163,7 @@ def test_jacobian_of_inverse_dynamics(pushed: Described) -> None:
 def test_blocks_of_the_step_are_the_derivatives(pushed: Described) -> None:
     """K₀ and K₁ of F and G, and their transposed products, against CasADi's differentiation."""
     m = pushed.model
-    r, program, n = Residuals(m), Program("blocks"), m.robot.n
-    _, s = joint_space_jacobian.declare_blocks(program, m.tree)
-    x = program.input("x", n)
-    program.output("K0", s.K0(program, m.tree))
-    program.output("K1", s.K1(program, m.tree))
-    program.output("y0", s.pull(program, m.tree, s.start, x))
-    program.output("y1", s.pull(program, m.tree, s.end, x))
-    own = {**r.inputs, "x": r.u}
-    found = inline(program, {k: own[k] if k in own else m.blocks[k] for k in program.inputs})
+    r, found = step_blocks(m, ("K0", "K1", "y0", "y1"))
     K0, K1 = ca.jacobian(r.F, r.p), ca.jacobian(r.G, r.p_next)
     f = ca.Function(
         "f", [*r.inputs.values(), m.alpha],
@@ -183,7 +173,7 @@ def test_blocks_of_the_step_are_the_derivatives(pushed: Described) -> None:
     alpha = pushed.alpha.vector(wrenches(FRAMES, size=50.0), base=loaded_alpha(pushed.alpha))
     rng = np.random.default_rng(6)
     for _ in range(4):
-        p, pd, u, p_next, pd_next = rng.uniform(-1.5, 1.5, (5, n))
+        p, pd, u, p_next, pd_next = rng.uniform(-1.5, 1.5, (5, r.n))
         for gap in f(p, pd, u, H, p_next, pd_next, alpha):
             np.testing.assert_allclose(np.array(gap), 0.0, rtol=0, atol=1e-12)
 

@@ -44,7 +44,7 @@ def test_springs_yield_by_what_they_say_and_the_map_does_not_yield(one: Robot, t
         assert found["PD, critically damped"][phase].offset == pytest.approx(torque / 30.0, abs=1e-3)
         assert found["PD, critically damped"][phase].overshoot < 1e-3
         assert found["PD"][phase].overshoot > 0.15 * torque / 30.0 and found["PD"][phase].settling is None
-        mass = float(one.mass_matrix(np.zeros(1)))
+        mass = one.mass_matrix(np.zeros(1)).item()
         stiff = torque / (30.0 + mass / one.h**2)
         assert found["impedance"][phase].offset == pytest.approx(stiff, rel=0.01)
         assert found["impedance"][phase].settling == 0.0

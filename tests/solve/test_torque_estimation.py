@@ -100,7 +100,7 @@ def test_the_optimum_is_that_of_a_general_solver(known: float) -> None:
     results = [robot.estimate_torque(P[0], PD[0], start, *rest) for start in (0 * U, U, U + 9.0)]
     for found in results:
         np.testing.assert_allclose(found.U.ravel(), expected.x, atol=1e-6)
-        assert found.loss[0] == pytest.approx(2.0 * expected.cost / U.size, rel=1e-9)
+        assert found.loss == pytest.approx(2.0 * expected.cost / U.size, rel=1e-9)
         np.testing.assert_allclose(found.U, results[0].U, atol=1e-6)
 
 
@@ -138,7 +138,7 @@ def test_what_no_term_depends_on_stays_or_follows_the_others(weights: tuple[floa
     found = robot.estimate_torque(P[0], PD[0], U, P[1:], PD[1:], before, np.array(weights), 1.0, H)
     np.testing.assert_allclose(found.U, U if weights[2] == 0.0 else np.tile(before, (3, 1)), atol=1e-12)
     empty = robot.estimate_torque(P[0], PD[0], U[:0], P[:0], PD[:0], before, np.array(weights), 1.0, H)
-    assert empty.U.shape == (0, 2) and empty.loss[0] == 0.0
+    assert empty.U.shape == (0, 2) and empty.loss == 0.0
 
 
 def test_nothing_is_written_behind_work_or_outputs_and_nothing_stale_is_read() -> None:
@@ -199,7 +199,7 @@ def test_the_descent_goes_down_and_lanes_do_not_touch_each_other() -> None:
     before, _ = descents._loss(xi, held[:, None], 0, held)
     for k, lane in enumerate(lanes):
         assert found[k].u.shape == (3, robot.n) and np.isfinite(found[k].u).all()
-        assert found[k].loss[0] < 0.5 * before[k]
+        assert found[k].loss < 0.5 * before[k]
         alone = descend(robot, P, PD, H, [lane], alpha)[0]
         np.testing.assert_array_equal(alone.u, found[k].u)
         np.testing.assert_allclose(found[k].q[0], P[0], atol=1e-12)
@@ -242,7 +242,7 @@ def test_settings_and_motions_are_refused() -> None:
 
 
 def test_one_joint(shared: Path) -> None:
-    """Functions of a single joint give numbers where others give vectors."""
+    """Vectors of one number all the way."""
     urdf = next((shared / "cases").glob("P46-*")) / "slow.urdf"
     robot = load(generated(str(urdf), symbolic=("mass", "com", "inertia")))  # as the identification tests generate it
     assert robot.n == 1

@@ -62,9 +62,7 @@ def arguments(
         elif name in LEVER:
             found[name] = np.full(rows, LEVER[name]) if name != "angle" else 0.5 * np.tanh(values["p"][:, 0])
         elif name.endswith("_bar"):
-            shape = (argument.rows,) if argument.cols == 1 else (argument.rows, argument.columns())
-            shape = () if shape == (1,) else shape
-            found[name] = rng.normal(size=(rows, *shape))
+            found[name] = rng.normal(size=(rows, *argument.shape))
         else:
             raise KeyError(f"{function.name}: no argument for {name}")
     if set(found) == {"alpha"}:

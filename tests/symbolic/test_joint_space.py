@@ -8,11 +8,16 @@ from functools import cache
 import numpy as np
 import pytest
 from support.arguments import effort
+from support.maximal import evaluate, numbers, shipped
+from support.maximal import free as forces_free
 from support.numeric import Worst, random_states
 from support.peer import Peer
 from support.robots import FULL, loaded, loaded_alpha
 
 from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.graph.model import tree_of
+from diffpbd.codegen.symbolic import step
+from diffpbd.codegen.symbolic.kinematics import fk, joint_state
 from diffpbd.runtime import Robot
 
 SUZUKI = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
@@ -61,6 +66,23 @@ def test_swing_of_baxter_bare(h: float, parts: tuple[float, ...], bar: float) ->
     half, whole = (swing_error(robot, h, t, parts) for t in (0.5, 1.0))
     print(f"h = {h:g} s, {len(parts)} parts: {half:.3e} rad at 0.5 s, {whole:.3e} rad at 1 s (bar {bar:g})")
     assert whole <= bar
+
+
+def test_the_maximal_step_swings_alike() -> None:
+    """1 s of Baxter's free swing at 10 ms, by eight iterations on maximal states and in joint space."""
+    described, robot = shipped("baxter_bare"), loaded("baxter_bare")
+    tree, n, worst = tree_of(described), robot.n, 0.0
+    given = numbers(described) | forces_free(described)
+    program = step.variational_direct(tree, 8)
+    p, pd = start("baxter_bare", n), np.zeros(n)
+    xi = evaluate(fk(tree), p=p, pd=pd, joint=given["joint"])["xi"]
+    for _ in range(100):
+        xi = evaluate(program, **{k: (given | {"xi": xi, "h": 0.01})[k] for k in program.inputs})["xi_next"]
+        p, pd = robot.joint_step(p, pd, np.zeros(n), 0.01)
+        other = evaluate(joint_state(tree), xi=xi, joint=given["joint"], p_ref=p)["p"].ravel()
+        worst = max(worst, float(np.abs(other - p).max()))
+    print(f"step and joint_step part by {worst:.2e} rad within 1 s")
+    assert worst <= 1e-9
 
 
 @pytest.mark.parametrize("name", FULL)
@@ -112,13 +134,22 @@ def test_symplectic(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["baxter", "baxter_bare", "double_pendulum"]
 )  # the slide of the fourth falls for ever
-def test_energy_over_ten_seconds(name: str) -> None:
-    robot = loaded(name)
-    P, PD = free(robot, start(name, robot.n), np.zeros(robot.n), 1e-3, 10_000, robot.alpha.defaults)
-    kinetic, potential = robot.energy(P, PD)
-    drift = np.abs(kinetic + potential - kinetic[0] - potential[0]).max() / np.ptp(kinetic)
-    print(f"{name}: max|E - E0| = {100.0 * drift:.4f} % of the kinetic energy's range")
-    assert drift <= 1e-3
+def test_energy_over_ten_seconds(name: str, count: Callable[[int, int], int]) -> None:
+    """Free swings of a chaotic arm: one says little, so many are made from poses within 0.05 rad of `start`.
+
+    The largest deviation of a swing is that of its fastest moment, when a light wrist is thrown about.
+    """
+    robot, drifts = loaded(name), []
+    rng = np.random.default_rng(7)
+    for _ in range(count(24, 200)):
+        p = start(name, robot.n) + rng.uniform(-0.05, 0.05, robot.n)
+        P, PD = free(robot, p, np.zeros(robot.n), 1e-3, 10_000, robot.alpha.defaults)
+        kinetic, potential = robot.energy(P, PD)
+        drifts.append(np.abs(kinetic + potential - kinetic[0] - potential[0]).max() / np.ptp(kinetic))
+    shown = ", ".join(f"{100.0 * np.quantile(drifts, q):.4f}" for q in (0.1, 0.5, 0.9, 1.0))
+    print(f"{name}: max|E - E0| over {len(drifts)} swings: {shown} % of the kinetic energy's range (10, 50, 90, 100 %)")
+    assert np.median(drifts) <= 1e-3
+    assert max(drifts) <= 3e-3
 
 
 def frictional(robot: Robot) -> np.ndarray:

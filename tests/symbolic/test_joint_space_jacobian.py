@@ -8,17 +8,15 @@ from functools import cache
 import casadi as ca
 import numpy as np
 import pytest
+from support.blocks import step_blocks
 from support.numeric import Worst
 from support.programs import Programs
 from support.robots import alpha_of, loaded_alpha, model
 
 from diffpbd.codegen.description.recipe import default_recipe
 from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.graph.joint_step import Residuals
 from diffpbd.codegen.graph.model import build
-from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.symbolic import joint_space, joint_space_jacobian
-from diffpbd.codegen.symbolic.program import Program
+from diffpbd.codegen.symbolic import joint_space
 from diffpbd.runtime.parameters import ParameterVector
 
 ROBOTS = ("double_pendulum", "prismatic_skew", "baxter_bare", "baxter_dual")
@@ -30,14 +28,7 @@ ROUNDING = 1e-12
 def both(name: str) -> tuple[ca.Function, ca.Function]:
     """(blocks by assembly, blocks by AD) as functions of p, pd, u, h, p_next, pd_next, alpha."""
     m = model(name)
-    r = Residuals(m)
-    program = Program("blocks")
-    _, s = joint_space_jacobian.declare_blocks(program, m.tree)
-    written = {"D": s.D, "K0": s.K0(program, m.tree), "M0": s.M0, "K1": s.K1(program, m.tree), "M1": s.M1}
-    for key, value in written.items():
-        program.output(key, value)
-    own = dict(r.inputs)
-    assembled = inline(program, {k: own[k] if k in own else m.blocks[k] for k in program.inputs})
+    r, assembled = step_blocks(m, ("D", "K0", "M0", "K1", "M1"))
     inputs = [*r.inputs.values(), m.alpha]
     D = ca.jacobian(r.F, r.p_next)
     by_ad = {

@@ -1,30 +1,29 @@
-"""What every figure begins and ends with, of `diffpbd reproduce` and of --plot."""
+"""What every picture begins and ends with."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
 
-__all__ = ["new_figure", "panel", "save", "write_rows"]
+__all__ = ["new_figure", "panel", "save"]
 
 DOTS_PER_INCH = 100
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty matplotlib figure [inch], without a display."""
+    """An empty matplotlib figure [inch] that needs no display."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError("a figure needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+    made = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(made)
+    return made
 
 
 def panel(axes: Any, title: str, x: str, y: str) -> Any:
@@ -41,10 +40,3 @@ def save(path: str | Path, figure: Any, dots_per_inch: float = DOTS_PER_INCH) ->
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=dots_per_inch)
     write_atomic(path, content.getvalue())
-
-
-def write_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """CSV; numbers in full."""
-    lines = [",".join(header)]
-    lines += [",".join(repr(float(x)) if isinstance(x, float) else str(x) for x in row) for row in rows]
-    write_atomic(path, "\n".join(lines) + "\n")

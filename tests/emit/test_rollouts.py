@@ -1,0 +1,71 @@
+"""Rollouts share between steps what `joint_step` works out for each; they are the same steps, and so are their gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.arguments import effort
+from support.robots import loaded, loaded_alpha
+
+from diffpbd.runtime import Robot
+
+STEPS = 40
+SOLVED = 1e-12
+"""[rad, m] Both are solved to 1e-14; each of 40 steps carries what the ones before it left."""
+
+
+@pytest.fixture(params=["double_pendulum", "prismatic_skew", "baxter_bare"])
+def robot(request: pytest.FixtureRequest) -> Robot:
+    return loaded(request.param)
+
+
+def motion(robot: Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """A start, torques, and alpha with every force."""
+    rng = np.random.default_rng(3)
+    p, pd = rng.uniform(-0.5, 0.5, (2, robot.n))
+    return p, pd, effort(robot) * rng.uniform(-5.0, 5.0, (STEPS, robot.n)), loaded_alpha(robot.alpha)
+
+
+def test_a_rollout_is_its_steps(robot: Robot) -> None:
+    p, pd, U, alpha = motion(robot)
+    P, PD = robot.rollout(p, pd, U, 0.01, alpha)
+    for k in range(STEPS):
+        p, pd = robot.joint_step(p, pd, U[k], 0.01, alpha)
+        np.testing.assert_allclose(P[k + 1], p, rtol=0, atol=SOLVED)
+        np.testing.assert_allclose(PD[k + 1], pd, rtol=0, atol=SOLVED / 0.01)
+
+
+def test_its_gradient_is_that_of_its_steps(robot: Robot) -> None:
+    p, pd, U, alpha = motion(robot)
+    P, PD = robot.rollout(p, pd, U, 0.01, alpha)
+    P_bar, PD_bar = np.random.default_rng(4).normal(size=(2, *P.shape))
+    found = robot.vjp_trajectory(U, 0.01, alpha, P, PD, P_bar, PD_bar)
+    p_bar, pd_bar, alpha_bar, h_bar = P_bar[-1], PD_bar[-1], np.zeros(len(alpha)), 0.0
+    for k in range(STEPS - 1, -1, -1):
+        step = robot.vjp_joint_step(P[k], PD[k], U[k], 0.01, alpha, p_bar, pd_bar)
+        np.testing.assert_allclose(found.U_bar[k], step.u_bar, rtol=1e-8, atol=1e-9 * np.abs(found.U_bar).max())
+        p_bar, pd_bar = step.p_bar + P_bar[k], step.pd_bar + PD_bar[k]
+        alpha_bar, h_bar = alpha_bar + step.alpha_bar, h_bar + step.h_bar
+    for one, two in ((found.p0_bar, p_bar), (found.pd0_bar, pd_bar), (found.alpha_bar, alpha_bar), (found.h_bar, h_bar)):
+        np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-9 * np.abs(two).max())
+
+
+def test_after_a_failure_the_last_good_state_stays(robot: Robot) -> None:
+    p, pd, U, alpha = motion(robot)
+    P, PD = robot.rollout(p, pd, U, 0.01, alpha)
+    U[5] = 1e12
+    out = np.full((STEPS + 1, robot.n), np.nan), np.full((STEPS + 1, robot.n), np.nan)
+    assert robot.functions["rollout"].fixed(STEPS, [p, pd, U, np.array(0.01), alpha], out)() == 1
+    for found, whole in zip(out, (P, PD), strict=True):
+        np.testing.assert_array_equal(found[:6], whole[:6])
+        np.testing.assert_array_equal(found[6:], np.broadcast_to(whole[5], (STEPS - 5, robot.n)))
+
+
+def test_no_steps(robot: Robot) -> None:
+    p, pd, _, alpha = motion(robot)
+    nothing = np.zeros((0, robot.n))
+    P, _ = robot.rollout(p, pd, nothing, 0.01, alpha)
+    np.testing.assert_array_equal(P, [p])
+    back = robot.vjp_rollout(p, pd, nothing, 0.01, alpha, P_bar=np.ones((1, robot.n)))
+    np.testing.assert_array_equal(back.p0_bar, np.ones(robot.n))
+    assert back.h_bar == 0.0 and not back.alpha_bar.any()
