@@ -24,8 +24,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("soak" if config.getoption("--soak") else "reduced")
+    if not config.getoption("--soak"):
+        os.environ.setdefault("DIFFPBD_CFLAGS", QUICKLY)
 
 
+QUICKLY = "-O0"
+"""Compiling is most of the suite's time. Optimised code gives the same bits (tests/emit/test_folder.py); --soak tests that."""
 REAL_TIME = Path("tests", "baxter")  # these wait for clocks, on one graph at a time
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from string import Template
 from typing import TypeAlias
@@ -48,7 +48,7 @@ def page(result: Identification) -> str:
         parameters=_parameters(result),
         lost=_lost(result) + _base(result),
         correlations=_correlations(result),
-        errors=_errors(result.joints, train, held),
+        errors=_errors(result.joints, train, held, result.left_out),
         recordings=_recordings(train, held),
         shown=f"{html.escape(shown.name)}, {kind}",
         torques="".join(_torque(joint, result.efforts[j], j, shown) for j, joint in enumerate(result.joints)),
@@ -92,13 +92,17 @@ def _correlations(result: Identification) -> str:
     return "<h2>Hardly told apart</h2>" + _table(["parameter", "and", "correlation"], rows)
 
 
-def _errors(joints: Sequence[str], train: Errors, held: Errors | None) -> str:
+def _errors(joints: Sequence[str], train: Errors, held: Errors | None, left_out: Mapping[str, float] | None) -> str:
     header = ["joint", "fit: RMSE", "bias", "about the bias"]
     rows = [[j, number(train.rmse[j], 3), number(train.bias[j], 2), number(train.centred[j], 3)] for j in joints]
     if held is not None:
         header += ["validation: RMSE", "bias", "about the bias"]
         for row, j in zip(rows, joints, strict=True):
             row += [number(held.rmse[j], 3), number(held.bias[j], 2), number(held.centred[j], 3)]
+    if left_out is not None:
+        header.append("each left out: mean RMSE")
+        for row, j in zip(rows, joints, strict=True):
+            row.append(number(left_out[j], 3))
     return _table(header, rows)
 
 

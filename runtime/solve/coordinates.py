@@ -12,10 +12,10 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import inertials
-from diffpbd.runtime.solve.bodies import BARRIER, PRIOR, physical_bodies
+from diffpbd.runtime.solve.bodies import BARRIER, PRIOR, check_prior, physical_bodies
 from diffpbd.runtime.solve.trajectory import Parameters, undetermined_directions
 
 __all__ = ["Coordinates"]
@@ -42,8 +42,7 @@ class Coordinates:
     """
 
     def __init__(self, robot: Robot, parameters: Parameters, weight: float = PRIOR) -> None:
-        if not (np.isfinite(weight) and weight > 0.0):
-            raise InputError(f"--prior: expected a positive weight, found {weight}.")
+        check_prior(weight)
         self.parameters, self.weight, self.joints = parameters, weight, robot.n
         names, base = parameters.names, parameters.base
         inside = {entry for body in physical_bodies(robot, names, base, 0) for entry in body.entries}

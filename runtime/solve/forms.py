@@ -12,7 +12,6 @@ from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.parameters import ParameterValues
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.bodies import check_prior
 from diffpbd.runtime.solve.result import Identification
 from diffpbd.runtime.solve.selection import Selection, select
 from diffpbd.runtime.solve.shooting import shoot
@@ -48,7 +47,6 @@ def identify_motion(
     if not train:
         raise InputError("No recording to fit.")
     settings = settings or Settings()
-    check_prior(settings.prior)
     selection = select(robot, fit, fixed) if fit or settings.torques is None else Selection(())
     _check(form, robot, selection.names, train, settings)
     parameters = parameters_of(robot, selection.names, robot.alpha.vector(start), form)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,6 @@ import click
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.numbers import COUNT, RATE
 from diffpbd.runtime.commands.options import plot_option
-from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
 from diffpbd.runtime.live import Parts, duration, live_line
@@ -22,19 +21,17 @@ from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of, process
 from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
 from diffpbd.runtime.report.identification import page
+from diffpbd.runtime.report.identification_text import summary
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve.bodies import PRIOR
 from diffpbd.runtime.solve.forms import identify_motion
 from diffpbd.runtime.solve.identify import LOSSES, identify
-from diffpbd.runtime.solve.result import COMBINATION, Identification
+from diffpbd.runtime.solve.result import Identification
 from diffpbd.runtime.solve.torques import unknown_torques, write_torques
 from diffpbd.runtime.solve.trajectory import Settings
 from diffpbd.runtime.solve.workers import Map, one_by_one, workers
 
-__all__ = ["command", "read_recordings", "summary"]
-
-
-MOST_LINES = 6  # parameters that only combinations determine and that are explained one by one
+__all__ = ["command", "read_recordings"]
 
 
 class _ManyValidationLogs(click.Command):
@@ -133,8 +130,8 @@ def command(
     processing = Processing(cutoff=cutoff or None, trim=trim, bridge=bridge)
     if split is not None and not 0.0 < split < 1.0:  # NaN too
         raise InputError(f"--split: expected a share between 0 and 1, found {split:g}.")
-    if leave_one_out and form != "torque":
-        raise InputError(f"--leave-one-out belongs to --form torque; with --form {form} use --validate or --split.")
+    if form != "torque":
+        _refuse({"--leave-one-out": leave_one_out, "--loss huber": loss != LOSSES[0], "--starts": starts > 1}, form)
     settings = _settings(loaded, form, fit, prior, continuity, unknown_torque, torque_sigma, torques_out)
     names = fit.split(",") if fit is not None else []
     fixed = _fixed(fix)
@@ -187,6 +184,13 @@ def _fixed(words: Sequence[str]) -> dict[str, float]:
         except ValueError:
             raise InputError(f"--fix: expected NAME=VALUE with a number, such as payload.mass=0.5, found {word!r}.") from None
     return found
+
+
+def _refuse(given: Mapping[str, bool], form: str) -> None:
+    """Options of the torque form that another form would pass over in silence."""
+    for name, there in given.items():
+        if there:
+            raise InputError(f"{name} belongs to --form torque, found --form {form}.")
 
 
 def _settings(
@@ -273,53 +277,3 @@ def _read(task: _Task) -> tuple[list[Samples], list[Samples]]:
 def _process(name: str, recording: Recording, task: _Task) -> list[Samples]:
     with_or_without = filter_parts if task.bare else process
     return with_or_without(name, recording, task.processing, breaks=recording.breaks, notes=recording.notes)
-
-
-def summary(result: Identification) -> str:
-    """The result for people."""
-    lines = [f"\n{result.status}: {result.iterations} iterations. {result.processing.describe()}."]
-    lines += [f"Note: {note}" for note in result.notes]
-    rows = [
-        [e.name, number(e.value), number(e.std, 2), e.unit, f"at its {e.bound} bound" if e.bound else ""]
-        for e in result.estimates
-    ]
-    lines += ["", table(["parameter", "value", "std", "unit", ""], rows)]
-    lines.append(
-        f"\nRank {result.rank} of {result.unknowns}, condition {result.condition:.3g} (normalised columns). Standard "
-        f"deviations allow for residuals correlated over up to {result.window:.2g} s."
-    )
-    if result.correlations:
-        lines += ["\nHardly told apart:"]
-        lines += [f"  {c.first} and {c.second}: correlation {c.value:.4f}" for c in result.correlations]
-    if result.base:
-        lines += [f"\n{len(result.base)} base parameters (I about the link origin; std by the recordings alone):"]
-        lines += [f"{number(e.value, 5):>12} ± {number(e.std, 2):<8} {e.unit:<6} {e.name}" for e in result.base]
-    if result.lost:
-        lines += ["\nNot identifiable:", *_lost(result)]
-    lines += ["", _errors(result)]
-    return "\n".join(lines)
-
-
-def _lost(result: Identification) -> list[str]:
-    """A line each; of many that only combinations determine, their names: the base parameters say which."""
-    combined = [item for item in result.lost if item.reason.startswith(COMBINATION)]
-    many = len(combined) > MOST_LINES and bool(result.base)
-    lines = [f"  {item.name}: {item.reason}" for item in result.lost if not (many and item in combined)]
-    if many:
-        lines.append(f"  {COMBINATION} (see the base parameters): {', '.join(item.name for item in combined)}")
-    return lines
-
-
-def _errors(result: Identification) -> str:
-    joints, train, held = result.joints, result.train, result.validate
-    header = ["joint", "train RMSE", "bias"]
-    rows = [[j, number(train.rmse[j], 3), number(train.bias[j], 2)] for j in joints]
-    if held is not None:
-        header += ["validate RMSE", "bias", "about the bias"]
-        for row, j in zip(rows, joints, strict=True):
-            row += [number(held.rmse[j], 3), number(held.bias[j], 2), number(held.centred[j], 3)]
-    if result.left_out is not None:
-        header.append("leave one out")
-        for row, j in zip(rows, joints, strict=True):
-            row.append(number(result.left_out[j], 3))
-    return table(header, rows)

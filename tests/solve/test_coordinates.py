@@ -157,12 +157,12 @@ def test_a_strong_prior_holds_the_description(pendulum: Robot, log: Log, form: s
     friction = {name: value for name, value in BODIES.items() if name.startswith("friction")}
     described = pendulum.alpha.by_name(pendulum.alpha.defaults)
     moved = []
-    for weight in (1e-2, 1e8):
+    for weight in (1e-2, 1e6):
         settings = Settings(prior=weight)
         result = identify_motion(form, pendulum, noisy, ["inertials"], start=friction, settings=settings)
         moved.append(abs(result.parameters["com.lower.z"] - described["com.lower.z"]))
     assert moved[1] < 1e-3 < moved[0]
-    with pytest.raises(InputError, match="--prior: expected a positive weight"):
+    with pytest.raises(InputError, match="--prior: expected a weight from"):
         identify_motion(form, pendulum, noisy, ["inertials"], settings=Settings(prior=-1.0))
 
 

@@ -9,6 +9,7 @@ from support.robots import generated, loaded
 
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.solve.identify import identify
 
 TRUTH = {"friction.viscous.elbow": 0.3, "torque_offset.shoulder": 0.7}
@@ -30,13 +31,21 @@ def test_it_is_the_mean_of_fits_made_one_by_one() -> None:
     assert found["shoulder"] > 0.5 > 0.1 > found["elbow"]
 
 
+def test_the_page_has_a_column_of_it() -> None:
+    robot = loaded("double_pendulum")
+    runs = [samples(robot, TRUTH, seed=k, noise=0.02)[0] for k in range(2)]
+    assert "left out" not in page(identify(robot, runs, FIT))
+    assert "each left out: mean RMSE" in page(identify(robot, runs, FIT, cross_validate=True))
+
+
 def test_one_recording_has_nothing_to_leave_out() -> None:
     robot = loaded("double_pendulum")
     with pytest.raises(InputError, match="at least two recordings, found 1"):
         identify(robot, samples(robot, TRUTH), FIT, cross_validate=True)
 
 
-def test_other_forms_refuse_it() -> None:
+@pytest.mark.parametrize("option", ["--leave-one-out", "--loss huber", "--starts 3"])
+def test_other_forms_refuse_what_they_would_pass_over(option: str) -> None:
     words = ["identify", str(generated("double_pendulum")), "run.csv", "--fit", "friction", "--form", "shooting"]
-    result = CliRunner().invoke(cli, [*words, "--leave-one-out"])
-    assert result.exit_code == 1 and "belongs to --form torque" in result.output
+    result = CliRunner().invoke(cli, [*words, *option.split()])
+    assert result.exit_code == 1 and "belongs to --form torque, found --form shooting" in result.output

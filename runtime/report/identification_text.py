@@ -1,0 +1,60 @@
+"""An identification as text for the terminal."""
+
+from __future__ import annotations
+
+from diffpbd.runtime.commands.tables import number, table
+from diffpbd.runtime.solve.result import COMBINATION, Identification
+
+__all__ = ["summary"]
+
+MOST_LINES = 6  # parameters that only combinations determine and that are explained one by one
+
+
+def summary(result: Identification) -> str:
+    """The result for people."""
+    lines = [f"\n{result.status}: {result.iterations} iterations. {result.processing.describe()}."]
+    lines += [f"Note: {note}" for note in result.notes]
+    rows = [
+        [e.name, number(e.value), number(e.std, 2), e.unit, f"at its {e.bound} bound" if e.bound else ""]
+        for e in result.estimates
+    ]
+    lines += ["", table(["parameter", "value", "std", "unit", ""], rows)]
+    lines.append(
+        f"\nRank {result.rank} of {result.unknowns}, condition {result.condition:.3g} (normalised columns). Standard "
+        f"deviations allow for residuals correlated over up to {result.window:.2g} s."
+    )
+    if result.correlations:
+        lines += ["\nHardly told apart:"]
+        lines += [f"  {c.first} and {c.second}: correlation {c.value:.4f}" for c in result.correlations]
+    if result.base:
+        lines += [f"\n{len(result.base)} base parameters (I about the link origin; std by the recordings alone):"]
+        lines += [f"{number(e.value, 5):>12} ± {number(e.std, 2):<8} {e.unit:<6} {e.name}" for e in result.base]
+    if result.lost:
+        lines += ["\nNot identifiable:", *_lost(result)]
+    lines += ["", _errors(result)]
+    return "\n".join(lines)
+
+
+def _lost(result: Identification) -> list[str]:
+    """A line each; of many that only combinations determine, their names: the base parameters say which."""
+    combined = [item for item in result.lost if item.reason.startswith(COMBINATION)]
+    many = len(combined) > MOST_LINES and bool(result.base)
+    lines = [f"  {item.name}: {item.reason}" for item in result.lost if not (many and item in combined)]
+    if many:
+        lines.append(f"  {COMBINATION} (see the base parameters): {', '.join(item.name for item in combined)}")
+    return lines
+
+
+def _errors(result: Identification) -> str:
+    joints, train, held = result.joints, result.train, result.validate
+    header = ["joint", "train RMSE", "bias"]
+    rows = [[j, number(train.rmse[j], 3), number(train.bias[j], 2)] for j in joints]
+    if held is not None:
+        header += ["validate RMSE", "bias", "about the bias"]
+        for row, j in zip(rows, joints, strict=True):
+            row += [number(held.rmse[j], 3), number(held.bias[j], 2), number(held.centred[j], 3)]
+    if result.left_out is not None:
+        header.append("leave one out")
+        for row, j in zip(rows, joints, strict=True):
+            row.append(number(result.left_out[j], 3))
+    return table(header, rows)
