@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.function import BoundFunction, addresses, as_array, check_threads, plain
@@ -34,11 +35,7 @@ class Rollout(BoundFunction):
         size = self._library.work_size(self.facts, steps)
         if rows is None:
             return self._result(*self._numbers(self._run(inputs, steps, np.empty(size), "")))
-
-        def one(row: int) -> list[FloatArray]:
-            return self._run(_row(inputs, self.facts.inputs, row), steps, np.empty(size), f" in row {row}")
-
-        return self._result(*_stacked(one, rows, threads, self.facts.outputs, steps))
+        return self._result(*self._batched(inputs, steps, rows, threads))
 
     def fixed(
         self, steps: int, inputs: Sequence[FloatArray], outputs: Sequence[FloatArray]
@@ -62,6 +59,26 @@ class Rollout(BoundFunction):
         status = self._call(steps, addresses(inputs), addresses(outputs), work.ctypes.data)
         if status != 0:
             raise self._failure(status, where)
+        return outputs
+
+    def _batched(self, inputs: list[FloatArray], steps: int, rows: int, threads: int) -> list[FloatArray]:
+        """All rows into one array an output; C gets a row as addresses into these arrays, so a row costs one call.
+
+        The interpreter is free during a call: threads run side by side, each with a work array of its own.
+        """
+        outputs = [np.empty((rows, *_shape(argument, steps))) for argument in self.facts.outputs]
+        batch = [array.ndim > a.axes for array, a in zip(inputs, self.facts.inputs, strict=True)]
+        given, found = _addresses(inputs, batch, rows), _addresses(outputs, [True] * len(outputs), rows)
+        size = self._library.work_size(self.facts, steps)
+
+        def span(first: int, last: int) -> None:
+            work = np.empty(size)
+            for row in range(first, last):
+                status = self._call(steps, given[row].ctypes.data, found[row].ctypes.data, work.ctypes.data)
+                if status != 0:
+                    raise self._failure(status, f" in row {row}")
+
+        _spans(span, rows, threads)
         return outputs
 
     def _numbers(self, outputs: list[FloatArray]) -> list[Any]:
@@ -126,6 +143,8 @@ class RolloutGradient(Rollout):
         inputs, steps, rows = self._prepare(self._bind(args, named))
         if rows is None:
             return self._result(*self._numbers(self._reverse(inputs, steps, segment, "")))
+        if "p0" not in self._names or (segment or self._segment(steps)) >= steps:
+            return self._result(*self._batched(inputs, steps, rows, threads))
 
         def one(row: int) -> list[FloatArray]:
             return self._reverse(_row(inputs, self.facts.inputs, row), steps, segment, f" in row {row}")
@@ -212,14 +231,34 @@ def _row(inputs: list[FloatArray], arguments: tuple[Argument, ...], row: int) ->
 def _stacked(
     one: Any, rows: int, threads: int, arguments: tuple[Argument, ...], steps: int
 ) -> list[FloatArray]:
+    results: list[list[FloatArray]] = [[] for _ in range(rows)]
+
+    def span(first: int, last: int) -> None:
+        for row in range(first, last):
+            results[row] = one(row)
+
+    _spans(span, rows, threads)
+    return [
+        np.stack([result[k] for result in results]) if rows else np.empty((0, *_shape(argument, steps)))
+        for k, argument in enumerate(arguments)
+    ]
+
+
+def _addresses(arrays: Sequence[FloatArray], batch: Sequence[bool], rows: int) -> npt.NDArray[np.uintp]:
+    """(rows, arrays): the address of every row's data; an array that is no batch is shared by all rows."""
+    first = np.array([array.ctypes.data for array in arrays], dtype=np.uintp)
+    stride = np.array(
+        [array.strides[0] if many else 0 for array, many in zip(arrays, batch, strict=True)], dtype=np.uintp
+    )
+    return first + np.arange(rows, dtype=np.uintp)[:, None] * stride
+
+
+def _spans(span: Callable[[int, int], None], rows: int, threads: int) -> None:
+    """`span` over all rows, in as many parts of equal length as there are threads."""
     threads = max(1, min(threads, rows))
     if threads == 1:
-        results = [one(row) for row in range(rows)]
-    else:
-        with ThreadPoolExecutor(max_workers=threads) as pool:
-            results = list(pool.map(one, range(rows)))
-    stacked = [np.empty((rows, *_shape(argument, steps))) for argument in arguments]
-    for row, result in enumerate(results):
-        for target, value in zip(stacked, result, strict=True):
-            target[row] = value
-    return stacked
+        span(0, rows)
+        return
+    ends = [rows * k // threads for k in range(threads + 1)]
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        list(pool.map(span, ends[:-1], ends[1:]))
