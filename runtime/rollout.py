@@ -73,8 +73,9 @@ class Rollout(BoundFunction):
 
         def span(first: int, last: int) -> None:
             work = np.empty(size)
+            at_in, at_out, at_work = given.ctypes.data, found.ctypes.data, work.ctypes.data
             for row in range(first, last):
-                status = self._call(steps, given[row].ctypes.data, found[row].ctypes.data, work.ctypes.data)
+                status = self._call(steps, at_in + row * given.strides[0], at_out + row * found.strides[0], at_work)
                 if status != 0:
                     raise self._failure(status, f" in row {row}")
 
