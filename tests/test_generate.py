@@ -264,7 +264,11 @@ main()
 
 @pytest.mark.parametrize(
     ("number", "group"),
-    [(signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGHUP, False), (signal.SIGKILL, True)],
+    [
+        (signal.SIGINT, True),
+        (signal.SIGKILL, True),
+        *(pytest.param(number, False, marks=pytest.mark.soak) for number in (signal.SIGTERM, signal.SIGHUP)),
+    ],
 )
 def test_interrupted_half_way(
     good: Path, one: Path, slow_compiler: tuple[Path, Path], number: signal.Signals, group: bool

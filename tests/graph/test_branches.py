@@ -138,6 +138,7 @@ def _gap_of_blocks(d: Described, alpha: Array, rng: np.random.Generator) -> floa
 # Two arms ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.soak
 def test_one_arm_does_not_know_of_the_other() -> None:
     """Baxter's two arms: whatever the right one does or weighs at its joints, not one bit of the left one's results changes.
 

@@ -216,6 +216,7 @@ def test_both_ways_of_finding_singular_joints_agree() -> None:
         )
 
 
+@pytest.mark.soak
 def test_the_compiled_functions_are_the_graphs(folded: Described) -> None:
     robot = load(generated(str(folded.recipe.urdf), tip=["tip", "left", "right"]))
     assert robot.joints == ("ja", "jl") and robot.n == 2 and len(robot.links) == 5

@@ -40,6 +40,7 @@ def compare(survey: ModuleType, words: tuple[str, ...]) -> int:
     return len(found)
 
 
+@pytest.mark.soak
 def test_some_of_them(survey: ModuleType) -> None:
     assert compare(survey, QUICK) >= len(QUICK)
 

@@ -208,6 +208,7 @@ def pendulum_reference(p: Array, pd: Array, stop: float, T: float, dt: float) ->
     return y[:2]
 
 
+@pytest.mark.soak
 def test_double_pendulum_with_a_stop_converges_to_the_reference() -> None:
     robot = shipped("double_pendulum")
     p, pd, stop, T = np.array([1.2, 0.6]), np.array([0.0, -1.0]), -0.1, 1.2

@@ -35,7 +35,9 @@ COMPARED = (
 )
 
 
-@pytest.mark.parametrize("name", shipped_robots())
+@pytest.mark.parametrize(
+    "name", [pytest.param(r, marks=pytest.mark.soak) if r == "baxter_dual" else r for r in shipped_robots()]
+)
 def test_equal_to_pinocchio(name: str) -> None:
     recipe, robot = resolve(name)
     peer = Peer(recipe.urdf, robot)
@@ -70,7 +72,9 @@ def test_forward_dynamics_under_random_torques(name: str) -> None:
     worst.close()
 
 
-@pytest.mark.parametrize("name", ["double_pendulum", "prismatic_skew", "baxter", "baxter_dual"])
+@pytest.mark.parametrize(
+    "name", ["double_pendulum", "prismatic_skew", "baxter", pytest.param("baxter_dual", marks=pytest.mark.soak)]
+)
 @pytest.mark.parametrize("parameters", ["default", "loaded"])
 def test_programs_and_graphs_agree(name: str, parameters: str) -> None:
     layout = alpha_of(name)
