@@ -41,14 +41,14 @@ LAG_SAID = 0.25
 @click.command("estimate-torque")
 @click.argument("robot")
 @click.argument("log", metavar="LOG")
-@click.option("--loss", type=click.Choice([*LOSSES, NODES]), default="angle+omega", show_default=True, help="See below.")
+@click.option("--loss", type=click.Choice([*LOSSES, NODES]), default="angle+omega", show_default=True, help="See above.")
 @click.option("--start", type=click.Choice(STARTS), default="zero", show_default=True, help="Of a window's torques.")
 @click.option("--horizon", type=int, default=1, show_default=True, metavar="N", help="Steps of a window.")
 @click.option(
     "--weights", metavar="λ1,λ2,λ3", help="Of positions [1/rad²], angular velocities [s²/rad²], torque changes [1/(N·m)²]."
 )
 @click.option("--carry", is_flag=True, help="Start windows from the estimated state, not from the recorded one.")
-@click.option("--optimizer", type=click.Choice(OPTIMIZERS), default="gauss-newton", show_default=True, help="See below.")
+@click.option("--optimizer", type=click.Choice(OPTIMIZERS), default="gauss-newton", show_default=True, help="See above.")
 @click.option(
     "--friction", type=click.Choice(FRICTIONS), default=FRICTIONS[0], show_default=True,
     help="Taken at recorded rates, or at those that the torques lead to.",

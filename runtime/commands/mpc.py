@@ -30,7 +30,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 MS = 1e3  # milliseconds a second
 
 
-@click.command("mpc")
+@click.command("mpc", context_settings={"show_default": True})
 @click.argument("robot")
 @click.option("--reference", metavar="LOG.csv", help="Log whose q_ [rad] and dq_ [rad/s] columns are followed.")
 @click.option("--goal", metavar="JSON", help="Or a goal [rad]: a list, an object of joint names (others stay), or a file.")

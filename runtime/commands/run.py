@@ -42,7 +42,7 @@ JSON_OPTIONS = ("goal", "weights", "stiffness", "damping", "tip-offset", "tip-st
 LONGEST_RAMP = 60.0  # s
 
 
-@click.command("run")
+@click.command("run", context_settings={"show_default": True})
 @click.argument("robot", default="baxter")
 @click.option("--side", type=click.Choice(["left", "right"]), default="left")
 @click.option("--controller", default="hold",

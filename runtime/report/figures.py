@@ -20,7 +20,9 @@ def new_figure(width: float, height: float) -> Any:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("a figure needs matplotlib, which is not installed: pip install 'diffpbd[plot]'.") from None
+        raise InputError(
+            "a figure needs matplotlib, which is not installed: pip install '.[plot]' in a checkout of diffpbd."
+        ) from None
     made = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(made)
     return made
