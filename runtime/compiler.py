@@ -43,9 +43,8 @@ class CompileResult:
 
 def find_compiler() -> tuple[str, ...]:
     """The C compiler's command: $CC (several words allowed), else cc, gcc or clang on the PATH."""
-    chosen = os.environ.get("CC", "").strip()
-    if chosen:
-        words = tuple(shlex.split(chosen))
+    chosen, words = os.environ.get("CC", "").strip(), _words("CC")
+    if words:
         if shutil.which(words[0]) is None:
             raise InputError(
                 f"The C compiler named by the environment variable CC, {chosen!r}, was not found. "
@@ -66,7 +65,18 @@ def compile_flags() -> tuple[str, ...]:
 
     -O0 there compiles in a sixth of the time, for code three times slower that gives the same bits.
     """
-    return (*COMPILE_FLAGS, *shlex.split(os.environ.get("DIFFPBD_CFLAGS", "")))
+    return (*COMPILE_FLAGS, *_words("DIFFPBD_CFLAGS"))
+
+
+def _words(variable: str) -> tuple[str, ...]:
+    """The words of an environment variable, as a shell would split them."""
+    text = os.environ.get(variable, "")
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise InputError(
+            f"The environment variable {variable}, {text!r}, is no list of words: {error}. Mend it or unset it."
+        ) from None
 
 
 def compile_library(

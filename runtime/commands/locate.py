@@ -85,7 +85,10 @@ def parse_state(text: str, option: str, joints: tuple[str, ...]) -> list[float]:
     """--q0 and --dq0: a JSON list in joint order, an object of joint names (others 0), or a file."""
     if not text:
         raise InputError(f"{option}: expected JSON or a file, found an empty string.")
-    data = parse_json(text, option) if state_file(text) is None else read_json(text)
+    path = state_file(text)
+    if path is not None and not Path(path).is_file():
+        raise InputError(f"{option}: expected a JSON list or object, or a file of one, found {text!r}.")
+    data = parse_json(text, option) if path is None else read_json(path)
     if isinstance(data, dict):
         for name in data:
             if name not in joints:

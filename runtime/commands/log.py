@@ -10,6 +10,7 @@ import numpy as np
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.tables import number, table
+from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import Log, read_column_map, write_log
 
@@ -59,6 +60,8 @@ def command(
     processing = Processing(cutoff=cutoff or None, trim=trim, bridge=bridge)
     reading = Reading(rate, read_column_map(column_map) if column_map is not None else {}, torque, topic)
     wanted = open_robot(robot).joints if robot is not None else tuple(joints.split(",")) if joints else None
+    if wanted is not None and len(set(wanted)) < len(wanted):
+        raise InputError(f"--joints: a joint is named twice in {joints}.")
     parts: list[tuple[Samples, bool]] = []
     for k, (name, path) in enumerate(zip(names_of(list(logs)), logs, strict=True)):
         found = read_recording(path, wanted or joints_in(path, reading), reading)

@@ -66,7 +66,7 @@ for experiment in (impedance, net_torque_map, push, circle, replay):
 @click.option("--data", required=True, metavar="DIR", help="Folder of the recordings; see docs/torque-estimation.md.")
 @click.option("--train", default="train_*", show_default=True, help="Names of those to identify the model on.")
 @click.option("--test", default="test_*", show_default=True, help="Name of the one whose torques are estimated.")
-@click.option("--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Their sampling rate.")
+@click.option("--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column.")
 @click.option("--params", metavar="FILE", help="The identified model, instead of identifying it on --train.")
 @click.option("--adam", "seconds", type=Real(0.0, LONGEST), default=2.0, show_default=True, metavar="S",
               help="Stretch of the recording for the published descent; 0: leave it out.")

@@ -39,6 +39,8 @@ LEAD_DAMPING = 0.2
 
 def configured(robot: Robot, options: Mapping[str, Any]) -> Configuration:
     """The configuration of a run of the generated robot."""
+    if options["disturbance"] and options["controller"] != "mpc":
+        raise click.UsageError(f"--disturbance is for --controller mpc, found --controller {options['controller']}.")
     alpha = robot.alpha.vector(options["params"])
     model = options["gravity"] == "model"
     mode = Mode.POSITION if options["controller"] == "hold" else Mode.TORQUE

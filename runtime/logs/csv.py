@@ -77,10 +77,13 @@ def _columns_of(have: Sequence[str], want: Sequence[str]) -> list[int]:
     return [have.index(joint) for joint in want]
 
 
-def read_log(path: str | Path, *, rate: float | None = None, columns: Mapping[str, str] | None = None) -> Log:
+def read_log(
+    path: str | Path, *, rate: float | None = None, untimed: float | None = None, columns: Mapping[str, str] | None = None
+) -> Log:
     """Read a log that has q and dq of every joint.
 
-    `rate` [Hz] makes the time of a file without a time column; `columns` renames columns, from the file's
+    `rate` [Hz] makes the time of a file that must not have a time column, `untimed` that of one that happens to have none;
+    `columns` renames columns, from the file's
     name to the name here.
     """
     table = CsvTable(path, columns or {})
@@ -95,7 +98,8 @@ def read_log(path: str | Path, *, rate: float | None = None, columns: Mapping[st
     values = {quantity: table.values(quantity, joints) for quantity in QUANTITIES}
     q, dq = values["q"], values["dq"]
     assert q is not None and dq is not None  # required above
-    return Log(table.time(rate), joints, q, dq, values["ddq"], values["tau"])
+    assumed = untimed if rate is None and not table.timed else rate
+    return Log(table.time(assumed), joints, q, dq, values["ddq"], values["tau"])
 
 
 def read_torques(

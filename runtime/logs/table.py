@@ -93,6 +93,11 @@ class Table(ABC):
             )
         return time
 
+    @property
+    def timed(self) -> bool:
+        """Whether there is a time column."""
+        return any(name in self.header for name in TIME_NAMES)
+
     def stamps(self, rate: float | None, *, gaps: bool = False) -> FloatArray:
         """Times [s] in the file's order, from the file or from the rate [Hz]."""
         names = [name for name in TIME_NAMES if name in self.header]

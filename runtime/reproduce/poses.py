@@ -47,7 +47,7 @@ def find_logs(folder: str | Path) -> list[Path]:
 
 def draw_from(robot: Robot, logs: Sequence[Path], count: int, rate: float | None) -> FloatArray:
     """Frames (count, n) of recordings, equally spaced over all of them together."""
-    recorded = np.vstack([read_log(path, rate=rate).select(robot.joints).q for path in logs])
+    recorded = np.vstack([read_log(path, untimed=rate).select(robot.joints).q for path in logs])
     if len(recorded) < count:
         raise InputError(f"--data: {len(recorded)} samples in all; expected at least {count}.")
     return np.asarray(recorded[np.linspace(0, len(recorded) - 1, count).round().astype(int)], dtype=np.float64)

@@ -35,7 +35,7 @@ def report(robot: Robot, joint: str, folder: str, rate: float) -> str:
     samples = []
     for path in logs:
         try:
-            samples += process(path.name, read_log(path, rate=rate).select(robot.joints), Processing())
+            samples += process(path.name, read_log(path, untimed=rate).select(robot.joints), Processing())
         except InputError as error:
             raise InputError(f"--data: {path}: {error}") from None
     result = identify(robot, samples, ["friction", f"spring.{joint}"])

@@ -96,10 +96,7 @@ def read_recordings(robot: Robot, folder: str | Path, train: str, test: str, rat
             raise InputError(f"--data: {place} holds no {pattern}; expected recordings named like that.")
         samples: list[Samples] = []
         for path in paths:
-            try:
-                log = read_log(path, rate=rate).select(robot.joints)
-            except InputError as error:
-                raise InputError(f"{path}: {error}") from None
+            log = read_log(path, untimed=rate).select(robot.joints)
             samples += process(path.name, log, Processing())
         found.append(samples)
     return Recordings(tuple(found[0]), found[1][0])

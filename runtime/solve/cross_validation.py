@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -45,6 +45,7 @@ def leave_one_out(
     huber: bool,
     spread: Map,
     levers: Sequence[Lever] = (),
+    say: Callable[[str], None] = lambda _line: None,
 ) -> dict[str, float]:
     """RMSE [N·m or N] by joint on each recording with the parameters of all others, mean over the recordings.
 
@@ -52,6 +53,7 @@ def leave_one_out(
     """
     if len(train) < 2:
         raise InputError(f"--leave-one-out: expected at least two recordings, found {len(train)}.")
+    say(f"Solving {len(train)} times without one of the recordings")
     tasks = [
         _Task(robot, (*train[:k], *train[k + 1 :]), held, selection, base, prior, huber, tuple(levers))
         for k, held in enumerate(train)

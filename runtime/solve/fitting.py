@@ -20,7 +20,7 @@ from diffpbd.runtime.solve.problem import AT_BOUND, Problem
 from diffpbd.runtime.solve.selection import Selection
 from diffpbd.runtime.solve.unknowns import Unknowns, make_unknowns
 
-__all__ = ["COARSELY", "Fitted", "fit_rounds"]
+__all__ = ["COARSELY", "STILL", "Fitted", "fit_rounds"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 

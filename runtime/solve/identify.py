@@ -16,7 +16,7 @@ from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.solve import offsets, statistics
 from diffpbd.runtime.solve.bodies import MOVES, PRIOR, WEAKER, check_prior
 from diffpbd.runtime.solve.cross_validation import leave_one_out
-from diffpbd.runtime.solve.fitting import COARSELY, fit_rounds
+from diffpbd.runtime.solve.fitting import COARSELY, STILL, fit_rounds
 from diffpbd.runtime.solve.lever_springs import levers
 from diffpbd.runtime.solve.outer import sensor_names, unit_of
 from diffpbd.runtime.solve.problem import Problem
@@ -82,6 +82,12 @@ def identify(
     say = progress or (lambda _line: None)
     huber, seed = loss == "huber", 0
     springs = levers(robot, selection.names, (*train, *validate))
+    for lever in levers(robot, selection.names, train):
+        if any(lever.has(name) for name in selection.names) and lever.high - lever.low < STILL:
+            raise InputError(
+                f"--fit: the joint {lever.joint} never moves in the recordings (range {lever.high - lever.low:.2g} rad); they "
+                "tell nothing of its lever spring. Record it moving, or leave the spring out."
+            )
     tried: list[End] = []
     if starts > 1:
         say(f"Solving from {starts} starts")
@@ -89,9 +95,8 @@ def identify(
         seed = tried[0].seed
     left_out: dict[str, float] | None = None
     if cross_validate:
-        say(f"Solving {len(train)} times without one of the recordings")
         left_out = leave_one_out(
-            robot, train, selection, base, prior=prior, huber=huber, spread=spread, levers=springs
+            robot, train, selection, base, prior=prior, huber=huber, spread=spread, levers=springs, say=say
         )
     fitted = fit_rounds(robot, train, selection, base, prior=prior, huber=huber, say=say, seed=seed, levers=springs)
     problem, unknowns, x = fitted.problem, fitted.unknowns, fitted.x.copy()

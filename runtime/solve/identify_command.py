@@ -74,7 +74,7 @@ class _ManyValidationLogs(click.Command):
 @click.option("--torque", metavar="FIELD", help="The signal that is the joint torque, such as actual_effort.")
 @click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints.")
 @click.option("--prior", type=float, default=PRIOR, metavar="W", help=f"Pull of inertials to the description ({PRIOR:g}).")
-@click.option("--loss", type=click.Choice(list(LOSSES)), default=LOSSES[0], help="Huber's takes outliers lightly (torque form).")
+@click.option("--loss", type=click.Choice(list(LOSSES)), default=LOSSES[0], help="Huber's: outliers lightly (torque form).")
 @click.option("--starts", type=COUNT, default=1, metavar="N", help="Solve from N starts, keep the best (1; torque form).")
 @click.option("--leave-one-out", is_flag=True, help="Also fit without each recording in turn and test on it (torque form).")
 @click.option("--jobs", type=COUNT, default=1, metavar="N", help="Processes for logs and starts (1).")
@@ -178,9 +178,11 @@ def _fixed(words: Sequence[str]) -> dict[str, float]:
     """NAME=VALUE words as numbers by name."""
     found = {}
     for word in words:
-        name, _, value = word.partition("=")
+        name, value = (part.strip() for part in (word.partition("=")[0], word.partition("=")[2]))
+        if name in found:
+            raise InputError(f"--fix: {name} is given twice.")
         try:
-            found[name.strip()] = float(value)
+            found[name] = float(value)
         except ValueError:
             raise InputError(f"--fix: expected NAME=VALUE with a number, such as payload.mass=0.5, found {word!r}.") from None
     return found

@@ -52,6 +52,10 @@ class Lever:
     high: float
     terms: int
 
+    def has(self, name: str) -> bool:
+        """Whether an entry of alpha is one of this spring's."""
+        return name.startswith(PREFIX) and name.endswith(f".{self.joint}")
+
     def columns(self, robot: Robot, q: FloatArray, alpha: FloatArray) -> FloatArray:
         """What the sensor's torque is linear in (samples, terms), at angles q of the joint."""
         if self.terms == 1:

@@ -36,6 +36,9 @@ def unknown_torques(robot: Robot, joints: str, sigma: str | None) -> dict[str, f
     """Deviations of readings by joint, from `--unknown-torque` (names, or `all`) and `--torque-sigma` (a number for all of
     them, or NAME=NUMBER for some); infinite without the latter."""
     names = list(robot.joints) if joints.strip() == ALL else [name.strip() for name in joints.split(",") if name.strip()]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"--unknown-torque: {listing(twice)} is named twice.")
     strange = [name for name in names if name not in robot.joints]
     if strange or not names:
         said = f"found {listing(strange)}. {hint(strange[0], robot.joints)}" if strange else "found none."
@@ -52,7 +55,7 @@ def unknown_torques(robot: Robot, joints: str, sigma: str | None) -> dict[str, f
         if not (np.isfinite(value) and value > 0.0):
             raise InputError(f"--torque-sigma: expected a positive number of N·m (N for slides), found {text!r}.")
         if equals and name not in found:
-            raise InputError(f"--torque-sigma: {name} is not among the joints of --unknown-torque, {listing(names)}.")
+            raise InputError(f"--torque-sigma: {name!r} is not among the joints of --unknown-torque, {listing(names)}.")
         found |= {name: value} if equals else dict.fromkeys(names, value)
     return found
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from diffpbd.runtime import DiffpbdError, InputError, load
-from diffpbd.runtime.compiler import compile_library, find_compiler
+from diffpbd.runtime.compiler import COMPILE_FLAGS, compile_flags, compile_library, find_compiler
 
 
 @pytest.fixture
@@ -60,3 +60,15 @@ def test_a_failure_keeps_the_previous_library(folder: Path) -> None:
 def test_no_sources(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no C sources"):
         compile_library(tmp_path, "libx.so")
+
+
+@pytest.mark.parametrize("variable", ["CC", "DIFFPBD_CFLAGS"])
+def test_an_open_quote_is_named(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "'-O0")
+    with pytest.raises(InputError, match=f"environment variable {variable}, .*No closing quotation"):
+        (find_compiler if variable == "CC" else compile_flags)()
+
+
+def test_flags_of_the_user_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIFFPBD_CFLAGS", "-O0 -g")
+    assert compile_flags() == (*COMPILE_FLAGS, "-O0", "-g")

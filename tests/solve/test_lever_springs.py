@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import casadi
@@ -145,3 +146,9 @@ def test_command(arm: Robot, tmp_path: Path) -> None:
     for wrong, said in bad.items():
         refused = CliRunner().invoke(cli, [*words, "--fix", wrong])
         assert refused.exit_code == 1 and said in refused.output
+
+
+def test_a_joint_that_never_moves_tells_nothing_of_its_spring(arm: Robot) -> None:
+    still = [replace(s, q=np.full_like(s.q, 0.3), dq=0.0 * s.dq, ddq=0.0 * s.ddq) for s in samples(arm, TRUTH, seed=1)]
+    with pytest.raises(InputError, match="the joint shoulder never moves in the recordings"):
+        identify(arm, still, ["lever_spring"])

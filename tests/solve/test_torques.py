@@ -137,7 +137,8 @@ def test_joints_and_deviations(pendulum: Robot) -> None:
         ("elbow", "-1", "expected a positive number"),
         ("elbow", "", "expected a positive number"),
         ("elbow", "nan", "expected a positive number"),
-        ("elbow", "shoulder=1", "shoulder is not among the joints"),
+        ("elbow,elbow", None, "elbow is named twice"),
+        ("elbow", "shoulder=1", "'shoulder' is not among the joints"),
     ):
         with pytest.raises(InputError, match=words):
             unknown_torques(pendulum, joints, sigma)

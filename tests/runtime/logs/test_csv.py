@@ -109,3 +109,10 @@ def test_other_faults(tmp_path: Path) -> None:
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not UTF-8"):
         read_log(tmp_path / "binary.csv")
+
+
+def test_a_rate_for_files_without_times_only(tmp_path: Path) -> None:
+    timed, untimed = tmp_path / "timed.csv", tmp_path / "untimed.csv"
+    timed.write_text("time,q_a,dq_a\n0,1,0\n0.5,2,0\n")
+    untimed.write_text("q_a,dq_a\n1,0\n2,0\n")
+    assert [read_log(path, untimed=100.0).time[1] for path in (timed, untimed)] == [0.5, 0.01]
