@@ -10,7 +10,6 @@ from support.robots import generated, loaded
 
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
-from diffpbd.runtime.reproduce import torque_table
 from diffpbd.runtime.solve.torque_estimation import LOSSES, STARTS
 
 H = 0.01
@@ -161,7 +160,6 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         P, PD = robot.rollout(np.array([0.1, -0.2]), np.zeros(2), U, H, alpha)
         tau = np.concatenate([U[:1], 0.5 * (U[1:] + U[:-1]), U[-1:]])
         write_log(data / name, Log(t, robot.joints, P, PD, None, tau))
-    monkeypatch.setattr(torque_table, "read_log", lambda path, rate: read_log(path))
     fit = "diffpbd.runtime.reproduce.torque_command.FIT"
     monkeypatch.setattr(fit, ("friction",))
     monkeypatch.setattr("diffpbd.runtime.reproduce.torque_command.PAPER_JOINTS", {"elbow": 0})
