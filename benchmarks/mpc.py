@@ -25,6 +25,8 @@ from diffpbd.runtime.solve.mpc_problem import Bounds, Plan, Task, Weights
 
 HORIZONS = (3, 10, 20, 50)
 ROUNDS = 31
+QUICKEST = 1e-7
+"""[s] No call is quicker; a clock that has not moved is taken for this."""
 SLICE = 2e-3
 """[s] of one measurement."""
 WEIGHTS = Weights(u=2e-7, du=0.0)
@@ -127,7 +129,7 @@ def seconds(call: Call, count: int) -> float:
 def paired(mine: Call, other: Call | None, rounds: int) -> tuple[float, float | None]:
     """Medians of mine's microseconds and of its ratio to the other's, measured in turn, the other first."""
     calls = [mine] if other is None else [other, mine]
-    counts = [max(1, int(SLICE / max(seconds(call, 3), 1e-7))) for call in calls]
+    counts = [max(1, int(SLICE / max(seconds(call, 3), QUICKEST))) for call in calls]
     taken = np.array([[seconds(call, k) for call, k in zip(calls, counts, strict=True)] for _ in range(rounds)])
     ratio = None if other is None else float(np.median(taken[:, 1] / taken[:, 0]))
     return 1e6 * float(np.median(taken[:, -1])), ratio

@@ -140,7 +140,7 @@ def recreation(
 
     def data(k: int) -> tuple[Any, Any, Any]:
         values = (states[k : k + 1], p[k + 1 : k + 2], states[k + 1 : k + 2, :, 10:])
-        return tuple(torch.as_tensor(v, dtype=dtype, device=device) for v in values)  # type: ignore[return-value]
+        return tuple(torch.as_tensor(v, dtype=dtype, device=device) for v in values)
 
     arm = Arm(chain, device=device, dtype=dtype, compiled=compiled)
     window = Window(arm, H, LOSSES[SETTINGS.loss][:2], data(0))
