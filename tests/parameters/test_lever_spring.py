@@ -13,9 +13,9 @@ from support.arguments import outputs
 from support.branching import branching
 from support.described import Described
 from support.families import PLAIN, Families
-from support.maximal import Array, evaluate
+from support.maximal import Array
+from support.maximal_steps import check_acceleration, follow
 from support.numeric import BAR, Worst, differences
-from support.programs import Programs
 from support.robots import loaded_alpha
 from support.sprung import PARTS, SPRING, springs, sprung_pendulum
 
@@ -23,10 +23,9 @@ from diffpbd.codegen.description.levers import lever_joints
 from diffpbd.codegen.description.resolve import find_recipe
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.generate import generate
-from diffpbd.codegen.graph import maximal
 from diffpbd.codegen.graph.joint_step import Residuals
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.symbolic import forces, joint_space_jacobian, kinematics, levers, step
+from diffpbd.codegen.symbolic import forces, joint_space_jacobian, levers
 from diffpbd.codegen.symbolic.program import Program
 from diffpbd.runtime import Robot
 from diffpbd.runtime.baxter.configuration import gravity_model, has_spring
@@ -196,45 +195,17 @@ def test_assembled_jacobians(sprung: Described) -> None:
             np.testing.assert_allclose(np.array(gap), 0.0, rtol=0, atol=1e-11)
 
 
-def _blocks(m: Any) -> ca.Function:
-    return ca.Function("blocks", [m.alpha], list(maximal.blocks(m).values()), ["alpha"], list(maximal.block_sizes(m.tree)))
-
-
 def test_the_maximal_step_is_the_joint_step(sprung: Described) -> None:
     """Along a swing with springs, payload and friction, through half a turn."""
-    m = sprung.model
     others = {"payload.mass": 0.5, "friction.viscous.jb": 0.5, "spring.stiffness.ja": 3.0, "spring.rest.ja": 2.5}
     alpha = sprung.alpha.vector(springs(JOINTS, **others))
-    known = {k: np.array(v).ravel() for k, v in _blocks(m)(alpha=alpha).items()}
-    programs, u = Programs(m), np.array([1.0, -2.0, 0.5, 0.3])
-    p, pd = np.array([3.0, 0.1, -0.5, 0.4]), np.array([4.0, 0.0, 0.0, 0.0])
-    xi = evaluate(kinematics.fk(m.tree), p=p, pd=pd, joint=known["joint"])["xi"]
-    program = step.variational_direct(m.tree, 6, 12)
-    worst = Worst("step against joint_step with lever springs", 1e-10)
-    for k in range(8):
-        given = {"xi": xi, "u": u, "h": H, "gravity": alpha[:3], **known}
-        xi = evaluate(program, **{name: given[name] for name in program.inputs})["xi_next"]
-        p, pd = programs.joint_step(p, pd, u, H, alpha)
-        back = evaluate(kinematics.joint_state(m.tree), xi=xi, joint=known["joint"], p_ref=p)
-        worst.see(back["p"].ravel(), p, f"step {k} p")
-        worst.see(back["pd"].ravel(), pd, f"step {k} pd")
-    worst.close()
-    assert p[0] > np.pi
+    start, rate, u = np.array([3.0, 0.1, -0.5, 0.4]), np.array([4.0, 0.0, 0.0, 0.0]), np.array([1.0, -2.0, 0.5, 0.3])
+    assert follow(sprung, alpha, start, rate, u, 8, "with lever springs")[0] > np.pi
 
 
-@pytest.mark.parametrize("solver", ["paper_direct", "variational_gauss_seidel"])
-def test_every_integrator_feels_it(solver: str, sprung: Described) -> None:
-    """Steps so short that only the acceleration counts: the change of the rates over h is forward dynamics'."""
-    m, h = sprung.model, 1e-5
-    alpha = sprung.alpha.vector(springs(JOINTS))
-    known = {k: np.array(v).ravel() for k, v in _blocks(m)(alpha=alpha).items()}
-    p, pd, u = np.array([0.3, 0.1, -0.5, 0.4]), np.zeros(4), np.array([1.0, -2.0, 0.5, 0.3])
-    xi = evaluate(kinematics.fk(m.tree), p=p, pd=pd, joint=known["joint"])["xi"]
-    program = getattr(step, solver)(m.tree, 1 if solver == "paper_direct" else 40, 1)
-    given = {"xi": xi, "u": u, "h": h, "gravity": alpha[:3], **known}
-    xi = evaluate(program, **{name: given[name] for name in program.inputs})["xi_next"]
-    rate = evaluate(kinematics.joint_state(m.tree), xi=xi, joint=known["joint"], p_ref=p)["pd"].ravel()
-    np.testing.assert_allclose(rate / h, sprung("forward_dynamics", p, pd, u, alpha=alpha), rtol=2e-3, atol=2e-3)
+@pytest.mark.parametrize(("solver", "sweeps"), [("paper_direct", 1), ("variational_gauss_seidel", 40)])
+def test_every_integrator_feels_it(solver: str, sweeps: int, sprung: Described) -> None:
+    check_acceleration(sprung, sprung.alpha.vector(springs(JOINTS)), solver, sweeps)
 
 
 # Compiled ---------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from support.blocks import step_blocks
 from support.branching import branching
 from support.described import Described
 from support.maximal import Array, evaluate
+from support.maximal_steps import check_acceleration, follow, known_blocks
 from support.numeric import BAR, Worst, differences
 from support.peer import Peer
 from support.programs import Programs
@@ -24,7 +25,6 @@ from diffpbd.codegen.description.resolve import find_recipe
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.codegen.generate import generate
-from diffpbd.codegen.graph import maximal
 from diffpbd.codegen.symbolic import kinematics, step
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.errors import InputError
@@ -139,7 +139,7 @@ def test_a_wrench_of_zero_changes_no_bit(pushed: Described, plain: Described) ->
     for make in (step.variational_direct, step.paper_direct):
         ends = []
         for d, alpha in ((plain, without), (pushed, zero)):
-            known = {k: np.array(v).ravel() for k, v in _maximal(d.model)(alpha=alpha).items()}
+            known = known_blocks(d, alpha)
             xi = evaluate(kinematics.fk(d.model.tree), p=p, pd=pd, joint=known["joint"])["xi"]
             program = make(d.model.tree, 2, 3)
             given = {"xi": xi, "u": u, "h": H, "gravity": alpha[:3], **known}
@@ -178,47 +178,19 @@ def test_blocks_of_the_step_are_the_derivatives(pushed: Described) -> None:
             np.testing.assert_allclose(np.array(gap), 0.0, rtol=0, atol=1e-12)
 
 
-def _maximal(m: Any) -> ca.Function:
-    sizes = maximal.block_sizes(m.tree)
-    return ca.Function("blocks", [m.alpha], list(maximal.blocks(m).values()), ["alpha"], list(sizes))
-
-
 def test_the_maximal_step_is_the_joint_step(pushed: Described) -> None:
     """Along a swing under wrenches, with payload, springs and friction."""
-    m = pushed.model
     values = wrenches(FRAMES) | {"payload.mass": 0.5, "payload.com.x": 0.1, "payload.com.z": -0.2}
     values |= {"spring.stiffness.ja": 3.0, "friction.viscous.jb": 0.5, "friction.coulomb.jc": 0.3}
     values |= {"friction.transition_velocity.jc": 0.1}
     alpha = pushed.alpha.vector(values)
-    known = {k: np.array(v).ravel() for k, v in _maximal(m)(alpha=alpha).items()}
-    programs, u = Programs(m), np.array([1.0, -2.0, 0.5, 0.3])
-    p, pd = np.array([0.3, 0.1, -0.5, 0.4]), np.zeros(4)
-    xi = evaluate(kinematics.fk(m.tree), p=p, pd=pd, joint=known["joint"])["xi"]
-    program = step.variational_direct(m.tree, 6, 12)
-    worst = Worst("step against joint_step under wrenches", 1e-10)
-    for k in range(15):
-        given = {"xi": xi, "u": u, "h": H, "gravity": alpha[:3], **known}
-        xi = evaluate(program, **{name: given[name] for name in program.inputs})["xi_next"]
-        p, pd = programs.joint_step(p, pd, u, H, alpha)
-        back = evaluate(kinematics.joint_state(m.tree), xi=xi, joint=known["joint"], p_ref=p)
-        worst.see(back["p"].ravel(), p, f"step {k} p")
-        worst.see(back["pd"].ravel(), pd, f"step {k} pd")
-    worst.close()
+    start, u = np.array([0.3, 0.1, -0.5, 0.4]), np.array([1.0, -2.0, 0.5, 0.3])
+    follow(pushed, alpha, start, np.zeros(4), u, 15, "under wrenches")
 
 
-@pytest.mark.parametrize("solver", ["paper_direct", "variational_gauss_seidel"])
-def test_every_integrator_falls_as_pushed(solver: str, pushed: Described) -> None:
-    """Steps so short that only the acceleration counts: the change of the rates over h is forward dynamics'."""
-    m, h = pushed.model, 1e-5
-    alpha = pushed.alpha.vector(wrenches(FRAMES))
-    known = {k: np.array(v).ravel() for k, v in _maximal(m)(alpha=alpha).items()}
-    p, pd, u = np.array([0.3, 0.1, -0.5, 0.4]), np.zeros(4), np.array([1.0, -2.0, 0.5, 0.3])
-    xi = evaluate(kinematics.fk(m.tree), p=p, pd=pd, joint=known["joint"])["xi"]
-    program = getattr(step, solver)(m.tree, 1 if solver == "paper_direct" else 60, 1)
-    given = {"xi": xi, "u": u, "h": h, "gravity": alpha[:3], **known}
-    xi = evaluate(program, **{name: given[name] for name in program.inputs})["xi_next"]
-    rate = evaluate(kinematics.joint_state(m.tree), xi=xi, joint=known["joint"], p_ref=p)["pd"].ravel()
-    np.testing.assert_allclose(rate / h, pushed("forward_dynamics", p, pd, u, alpha=alpha), rtol=2e-3, atol=2e-3)
+@pytest.mark.parametrize(("solver", "sweeps"), [("paper_direct", 1), ("variational_gauss_seidel", 60)])
+def test_every_integrator_falls_as_pushed(solver: str, sweeps: int, pushed: Described) -> None:
+    check_acceleration(pushed, pushed.alpha.vector(wrenches(FRAMES)), solver, sweeps)
 
 
 # Compiled ---------------------------------------------------------------------------------------------------------------
