@@ -158,7 +158,7 @@ def fake_run(**more: object) -> SimpleNamespace:
 
 
 def text(run: SimpleNamespace) -> str:
-    return "".join(word for word, _ in RunStatus(run)())  # type: ignore[arg-type]
+    return "".join(word for word, _ in RunStatus(run)())
 
 
 def test_what_a_run_says() -> None:
