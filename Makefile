@@ -35,9 +35,10 @@ bench: ## Benchmarks against pinocchio, MuJoCo and CasADi code, in one table
 	@$(SETUP) bench
 	@$(BIN)/python -m benchmarks $(OPTS)
 
-lint: ## ruff and mypy --strict
+lint: ## ruff (rules and layout) and mypy --strict
 	@$(SETUP) dev
 	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
 clean: ## Remove .venv/, caches and builds; generated/ is kept

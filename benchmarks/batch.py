@@ -96,7 +96,12 @@ def fill(row: Row, make: Make, sizes: tuple[int, ...], budget: Budget, kinds: tu
             except Skipped as reason:
                 row.notes.append(f"{kind}, {size}: {reason}")
                 break
-            except (RuntimeError, MemoryError, NotImplementedError, ValueError) as error:  # memory, or no such derivative
+            except (
+                RuntimeError,
+                MemoryError,
+                NotImplementedError,
+                ValueError,
+            ) as error:  # memory, or no such derivative
                 lines = str(error).strip().splitlines() or [""]
                 row.notes.append(f"{kind}, {size}: {type(error).__name__}: {lines[0][:120]}")
                 break
@@ -210,7 +215,9 @@ def main() -> None:
         except Skipped as reason:
             found.append(Row(name, "", notes=[str(reason)]))
     facts = {**machine(), "h": H, "rollout": ROLLOUT, "rows": [asdict(r) for r in found]}
-    head = f"baxter_bare, h = {1e3 * H:g} ms, gradients over {ROLLOUT} steps; {facts['processor']}, {facts['cores']} cores"
+    head = (
+        f"baxter_bare, h = {1e3 * H:g} ms, gradients over {ROLLOUT} steps; {facts['processor']}, {facts['cores']} cores"
+    )
     write(options.out, "batch", facts, f"{head}\n{report(found, sizes)}")
     if options.plot:
         batch_plot.plot(options.out / "batch.json", options.plot)

@@ -83,7 +83,9 @@ def read_chain(urdf: Path) -> Chain:
         if kind == "fixed" and not parts:
             continue
         if kind not in ("revolute", "continuous"):
-            raise ValueError(f"{urdf}: joint {joint.get('name')} is {kind}; this peer takes one serial chain of hinges.")
+            raise ValueError(
+                f"{urdf}: joint {joint.get('name')} is {kind}; this peer takes one serial chain of hinges."
+            )
         axis = vector(joint.find("axis"), "xyz", "1 0 0")
         parts.append((str(joint.get("name")), *inertial(links[link]), R, t, axis / np.linalg.norm(axis)))
         R, t = np.eye(3), np.zeros(3)

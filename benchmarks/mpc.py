@@ -19,9 +19,9 @@ import numpy as np
 
 from benchmarks.standalone import LIBRARY, RESULTS, URDF, H, Skipped, machine, open_library, table, write
 from diffpbd.runtime import Robot
-from diffpbd.runtime.solve.mpc import Mpc
-from diffpbd.runtime.solve.mpc_embedded import Embedded
-from diffpbd.runtime.solve.mpc_problem import Bounds, Plan, Task, Weights
+from diffpbd.runtime.mpc.embedded import Embedded
+from diffpbd.runtime.mpc.planner import Mpc
+from diffpbd.runtime.mpc.problem import Bounds, Plan, Task, Weights
 
 HORIZONS = (3, 10, 20, 50)
 ROUNDS = 31

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.codegen.generate import generate
-from diffpbd.codegen.symbolic.tree import DENSE_DEPTH
+from diffpbd.codegen.program.tree import DENSE_DEPTH
 from diffpbd.runtime import Robot, load
 
 FUNCTIONS = ("joint_step", "jac_joint_step", "vjp_joint_step", "step", "vjp_step")
@@ -111,9 +111,7 @@ def measure(robot: str, out: Path) -> Row:
     operations = {f.name: f.operations for f in made.manifest.functions if f.name in FUNCTIONS}
     c_bytes = sum(path.stat().st_size for path in out.glob("src/*.c"))
     machine = load(out)
-    return Row(
-        made.manifest.name, machine.n, operations, timings(machine), c_bytes, made.seconds, made.compile_seconds
-    )
+    return Row(made.manifest.name, machine.n, operations, timings(machine), c_bytes, made.seconds, made.compile_seconds)
 
 
 def paired(folder: Path, reference: Path) -> float:

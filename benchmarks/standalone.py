@@ -118,7 +118,9 @@ def table(lines: Sequence[Sequence[str]]) -> str:
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
     rows = []
     for line in lines:
-        cells = [cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(line, widths, strict=True))]
+        cells = [
+            cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ]
         rows.append("  ".join(cells).rstrip())
     return "\n".join(rows)
 

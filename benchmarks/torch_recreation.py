@@ -72,7 +72,9 @@ class Arm:
         self.t, self.r = put(-chain.com), put(chain.to_parent_joint)
         self.axis = put(chain.axis)
         self.f1 = put(chain.tangents[:, 0])
-        turned = np.einsum("nij,nkj->nki", chain.rotation, np.concatenate([chain.tangents, chain.axis[:, None]], axis=1))
+        turned = np.einsum(
+            "nij,nkj->nki", chain.rotation, np.concatenate([chain.tangents, chain.axis[:, None]], axis=1)
+        )
         self.triad_a = put(turned)
         """Both tangents and the axis, in the parent's axes at the joint's zero (n, 3, 3), a row each."""
         self.share = put(np.array([0.5] * (chain.n - 1) + [1.0]))[:, None]

@@ -35,7 +35,7 @@ from benchmarks.standalone import (
 )
 from diffpbd.runtime import Robot
 from diffpbd.runtime.rollout import Rollout
-from diffpbd.runtime.solve.torque_estimation import LOSSES, Settings, estimate
+from diffpbd.runtime.torques.estimation import LOSSES, Settings, estimate
 
 RATE, ITERATIONS = 1.0, 120
 """Learning rate [N·m] and ADAM iterations from zero torque, as published."""
@@ -209,7 +209,9 @@ def main() -> None:
     parser.add_argument("--library", type=Path, default=LIBRARY, help="generated folder (default %(default)s)")
     parser.add_argument("--steps", type=int, default=3, help="control steps of each PyTorch row (default %(default)s)")
     parser.add_argument("--compile", action="store_true", help="torch.compile of a sweep, too")
-    parser.add_argument("--budget", type=float, default=150.0, help="seconds that the run may take (default %(default)s)")
+    parser.add_argument(
+        "--budget", type=float, default=150.0, help="seconds that the run may take (default %(default)s)"
+    )
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of torque.json and torque.txt")
     options = parser.parse_args()
     found = []

@@ -16,11 +16,11 @@ from diffpbd.codegen.description.recipe import MOST_SWEEPS
 from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.graph.maximal import blocks
 from diffpbd.codegen.graph.model import build
-from diffpbd.codegen.symbolic import constraints, kinematics, stages
-from diffpbd.codegen.symbolic.notation import JOINT, POSE, STATE
-from diffpbd.codegen.symbolic.program import Program
-from diffpbd.codegen.symbolic.sweeps import Multiplier, gauss_seidel_sweep, jacobi_sweep, weights
-from diffpbd.codegen.symbolic.tree import Tree
+from diffpbd.codegen.method import constraints, kinematics, stages
+from diffpbd.codegen.method.sweeps import Multiplier, gauss_seidel_sweep, jacobi_sweep, weights
+from diffpbd.codegen.program.notation import JOINT, POSE, STATE
+from diffpbd.codegen.program.program import Program
+from diffpbd.codegen.program.tree import Tree
 from diffpbd.runtime.errors import InputError
 
 Array = npt.NDArray[np.float64]
@@ -120,9 +120,7 @@ def _projection(
     return Projection(solver, np.array(poses), np.array(gap), np.array(tilt), bones)
 
 
-def _residual(
-    rows: Callable[..., Mapping[str, Array]], pose: Array, joint: Array, tree: Tree
-) -> tuple[float, float]:
+def _residual(rows: Callable[..., Mapping[str, Array]], pose: Array, joint: Array, tree: Tree) -> tuple[float, float]:
     """Largest positional residual [m] and angular residual [rad] of any joint."""
     xi = np.zeros((tree.n, STATE))
     xi[:, POSE_OF_STATE] = pose

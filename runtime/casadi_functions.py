@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import casadi
 import numpy as np
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.function import Function
-from diffpbd.runtime.library import FloatArray, verify_file
+from diffpbd.runtime.library import verify_file
 from diffpbd.runtime.manifest import MATRIX, Argument
 
 if TYPE_CHECKING:
@@ -78,9 +79,7 @@ def _keep(callback: casadi.Callback) -> casadi.Callback:
 class _Compiled(casadi.Callback):
     """A casadi callback with the named dense arguments of the manifest around a function on numpy arrays."""
 
-    def __init__(
-        self, name: str, inputs: Sequence[Argument], outputs: Sequence[Argument], evaluate: Evaluate
-    ) -> None:
+    def __init__(self, name: str, inputs: Sequence[Argument], outputs: Sequence[Argument], evaluate: Evaluate) -> None:
         casadi.Callback.__init__(self)
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
@@ -167,9 +166,7 @@ class _External(_Compiled):
     def has_jacobian(self) -> bool:
         return True
 
-    def get_jacobian(
-        self, name: str, inames: Sequence[str], onames: Sequence[str], opts: Mapping[str, Any]
-    ) -> Any:
+    def get_jacobian(self, name: str, inames: Sequence[str], onames: Sequence[str], opts: Mapping[str, Any]) -> Any:
         """All blocks d output / d input as one inlined graph over the derivative functions."""
         facts = self._function.facts
         inputs = [casadi.MX.sym(a.name, a.rows, a.columns()) for a in facts.inputs]
@@ -187,9 +184,7 @@ class _External(_Compiled):
             if not isinstance(derivative, Function):
                 continue
             pairs = {f"d{o.name}_d{i.name}": (o.name, i.name) for o in facts.outputs for i in facts.inputs}
-            found = [
-                a.name for a in derivative.facts.outputs if a.name in pairs and pairs[a.name] not in blocks
-            ]
+            found = [a.name for a in derivative.facts.outputs if a.name in pairs and pairs[a.name] not in blocks]
             if found:
                 results = _keep(_selection(derivative, found)).call(list(inputs))
                 blocks.update({pairs[n]: r for n, r in zip(found, results, strict=True)})
@@ -198,9 +193,7 @@ class _External(_Compiled):
             missing = [o.name for o in facts.outputs if (o.name, by.name) not in blocks]
             if not missing:
                 continue
-            if not isinstance(reverse, Function) or f"{by.name}_bar" not in [
-                a.name for a in reverse.facts.outputs
-            ]:
+            if not isinstance(reverse, Function) or f"{by.name}_bar" not in [a.name for a in reverse.facts.outputs]:
                 raise InputError(
                     f"{self._robot.name}: the derivative of {missing[0]} by {by.name} was not generated, so "
                     "the "

@@ -35,10 +35,12 @@ COMMANDS = {
     "run": _Command("diffpbd.runtime.commands.run", "Run a controller on a Baxter arm, safely."),
     "sim-baxter": _Command("diffpbd.runtime.commands.sim_baxter", "Simulate a Baxter on a ROS 1 graph."),
     "log": _Command("diffpbd.runtime.commands.log", "Clean and filter recordings; says what was found in them."),
-    "identify": _Command("diffpbd.runtime.solve.identify_command", "Identify parameters from logs."),
+    "identify": _Command("diffpbd.runtime.commands.identify", "Identify parameters from logs."),
     "net-torque-map": _Command("diffpbd.runtime.commands.net_torque_map", "Sample a joint's net torque, as a C table."),
     "excite": _Command("diffpbd.runtime.commands.excite", "A motion from which inertial parameters can be told."),
-    "estimate-torque": _Command("diffpbd.runtime.commands.estimate_torque", "Estimate joint torques from a recorded motion."),
+    "estimate-torque": _Command(
+        "diffpbd.runtime.commands.estimate_torque", "Estimate joint torques from a recorded motion."
+    ),
     "reproduce": _Command("diffpbd.runtime.commands.reproduce", "Make the paper's figures and tables again."),
 }
 """Each module has a click command named `command`."""

@@ -147,9 +147,7 @@ def _run(command: tuple[str, ...], what: str) -> None:
     try:
         result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
-        raise InputError(
-            f"The C compiler {command[0]!r} cannot be started: {error.strerror or error}."
-        ) from None
+        raise InputError(f"The C compiler {command[0]!r} cannot be started: {error.strerror or error}.") from None
     if result.returncode != 0:
         lines = result.stderr.strip().splitlines()
         shown = "\n".join(lines[:MAX_ERROR_LINES])

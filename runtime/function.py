@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.library import FloatArray, Library
+from diffpbd.runtime.library import Library
 from diffpbd.runtime.manifest import MATRIX, SCALAR, Argument, Manifest
 from diffpbd.runtime.manifest import Function as FunctionFacts
 from diffpbd.runtime.names import hint
@@ -41,9 +42,7 @@ def as_array(value: Any, name: str, function: str) -> FloatArray:
     if not np.isfinite(array).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         where = f" at index {place if len(place) > 1 else place[0]}" if place else ""
-        raise InputError(
-            f"{function}: argument {name!r}: expected finite numbers, found {array[place]}{where}."
-        )
+        raise InputError(f"{function}: argument {name!r}: expected finite numbers, found {array[place]}{where}.")
     return array
 
 
@@ -61,9 +60,7 @@ def _shorten(value: Any) -> str:
 class BoundFunction(ABC):
     """What every generated function has: manifest facts, C symbol, defaults for alpha, h and p_ref."""
 
-    def __init__(
-        self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector
-    ) -> None:
+    def __init__(self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector) -> None:
         self.facts = facts
         self.name = facts.name
         self._robot = manifest.name
@@ -175,9 +172,7 @@ class Function(BoundFunction):
     scalars come back as floats. A robot of one joint has vectors of shape (1,) and Jacobians of shape (1, 1).
     """
 
-    def __init__(
-        self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector
-    ) -> None:
+    def __init__(self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector) -> None:
         super().__init__(facts, manifest, library, alpha)
         self._work = facts.work_size or 0
         self._pointer = library.pointer(facts)
@@ -218,9 +213,7 @@ class Function(BoundFunction):
         array = plain(array, shape)
         batched = array.ndim > len(shape)
         if array.shape[batched:] != shape:
-            raise InputError(
-                f"{self.name}: argument {argument.name!r}: expected {_shapes(argument)}, found {found}."
-            )
+            raise InputError(f"{self.name}: argument {argument.name!r}: expected {_shapes(argument)}, found {found}.")
         rows = array.shape[0] if batched else None
         return np.ascontiguousarray(array.swapaxes(-1, -2) if argument.axes == MATRIX else array), rows
 
@@ -259,9 +252,7 @@ class Function(BoundFunction):
             raise self._failed_row(inputs, in_sizes, rows, failed)
         return self._pack([_shaped(a, o) for a, o in zip(self.facts.outputs, outputs, strict=True)])
 
-    def _failed_row(
-        self, inputs: list[FloatArray], in_sizes: list[int], rows: int, failed: int
-    ) -> SolverError:
+    def _failed_row(self, inputs: list[FloatArray], in_sizes: list[int], rows: int, failed: int) -> SolverError:
         """The map in C only counts failures: call the rows one by one until the first."""
         outputs = [np.empty(argument.size()) for argument in self.facts.outputs]
         work = np.empty(self._work)

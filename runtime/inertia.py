@@ -17,11 +17,12 @@ Every function takes one body or a stack of them: the last axis, or the last two
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import Manifest
 from diffpbd.runtime.parameters import ParameterVector
@@ -41,8 +42,6 @@ __all__ = [
     "pseudo_inertia_from_linear",
     "reordered",
 ]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 LINEAR_NAMES: Final = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 LINEAR_UNITS: Final = ("kg", "kg·m", "kg·m", "kg·m", *("kg·m^2",) * 6)
@@ -132,9 +131,7 @@ def log_cholesky_from_linear(vector: npt.ArrayLike) -> FloatArray:
     return np.stack([np.log(scale), *diagonal, *sheared, *(U[..., k, 3] for k in range(3))], axis=-1)
 
 
-def reordered(
-    vector: npt.ArrayLike, names: Sequence[str], *, given: Sequence[str] = LINEAR_NAMES
-) -> FloatArray:
+def reordered(vector: npt.ArrayLike, names: Sequence[str], *, given: Sequence[str] = LINEAR_NAMES) -> FloatArray:
     """Linear vectors (…, 10) written in the order `given`, in the order `names`; both hold every name once."""
     for order in (names, given):
         if sorted(order) != sorted(LINEAR_NAMES):

@@ -29,8 +29,7 @@ class Node:
         found = repr(self.value)
         found = found if len(found) <= MAX_SHOWN else found[: MAX_SHOWN - 3] + "..."
         return InputError(
-            f"{self.file}: {self.place or 'the file'}: expected {expected}, found {found}. "
-            "Generate the folder again."
+            f"{self.file}: {self.place or 'the file'}: expected {expected}, found {found}. Generate the folder again."
         )
 
     def get(self, key: str) -> Node:

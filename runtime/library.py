@@ -11,15 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import ABI_VERSION, Function, Manifest
 
 __all__ = ["FloatArray", "Library", "verify_file", "verify_sources"]
 
-FloatArray = npt.NDArray[np.float64]
 SOURCE_SUFFIXES = (".c", ".h")
 
 
@@ -108,9 +105,7 @@ class Library:
         abi.restype = ctypes.c_int
         abi.argtypes = []
         if abi() != ABI_VERSION:
-            raise self._mismatch(
-                f"its C interface has version {abi()}, this diffpbd calls version {ABI_VERSION}"
-            )
+            raise self._mismatch(f"its C interface has version {abi()}, this diffpbd calls version {ABI_VERSION}")
         found = self._hash()
         if found != manifest.abi_hash:
             raise self._mismatch(f"its hash is {found[:16]}…, the manifest says {manifest.abi_hash[:16]}…")

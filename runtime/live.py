@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TextIO, TypeAlias
 
-from diffpbd.runtime.baxter.statistics import Latency
+from diffpbd.runtime.latency import Latency
 
 __all__ = ["Loop", "Parts", "Rate", "duration", "latency", "live_line"]
 

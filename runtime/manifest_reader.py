@@ -229,7 +229,5 @@ def _manifest(node: Node) -> Manifest:
     ):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise InputError(
-                f"{node.file}: {what} lists {', '.join(twice)} more than once. Generate the folder again."
-            )
+            raise InputError(f"{node.file}: {what} lists {', '.join(twice)} more than once. Generate the folder again.")
     return manifest

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_json
 from diffpbd.runtime.manifest import Parameter
@@ -19,7 +20,6 @@ from diffpbd.runtime.names import hint
 
 __all__ = ["ParameterVector", "ParameterValues", "read_values"]
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 ParameterValues: TypeAlias = "Mapping[str, float] | str | Path | None"
 
 
@@ -32,9 +32,7 @@ def read_values(path: str | Path) -> dict[str, float]:
     if isinstance(data, dict) and isinstance(data.get("parameters"), dict):
         data = data["parameters"]
     if not isinstance(data, dict):
-        raise InputError(
-            f"{path}: expected an object of parameter names and numbers, found a {type(data).__name__}."
-        )
+        raise InputError(f"{path}: expected an object of parameter names and numbers, found a {type(data).__name__}.")
     return {name: _number(entry, f"{path}: {name}") for name, entry in data.items()}
 
 
@@ -102,9 +100,7 @@ class ParameterVector:
 
     def indices(self, prefix: str) -> tuple[int, ...]:
         """Positions of every name equal to the prefix or starting with it and a dot, such as `friction`."""
-        found = tuple(
-            k for k, name in enumerate(self.names) if name == prefix or name.startswith(prefix + ".")
-        )
+        found = tuple(k for k, name in enumerate(self.names) if name == prefix or name.startswith(prefix + "."))
         if not found:
             words = [name.split(".") for name in self.names]
             kinds = sorted({".".join(parts[:k]) for parts in words for k in range(1, len(parts) + 1)})
@@ -113,7 +109,9 @@ class ParameterVector:
 
     def stiffnesses(self) -> list[int]:
         """Positions of the stiffness of every joint spring and every lever spring."""
-        return [k for k, name in enumerate(self.names) if name.startswith(("spring.stiffness.", "lever_spring.stiffness."))]
+        return [
+            k for k, name in enumerate(self.names) if name.startswith(("spring.stiffness.", "lever_spring.stiffness."))
+        ]
 
     def vector(self, values: ParameterValues = None, *, base: FloatArray | None = None) -> FloatArray:
         """A new vector from values by name, or from a JSON file of them; the missing ones keep `base` or the
@@ -155,9 +153,7 @@ class ParameterVector:
             (entry.upper, entry.upper is not None and number > entry.upper, "at most"),
         ):
             if outside and math.isfinite(number):
-                raise InputError(
-                    f"{where}{entry.name}: expected {word} {bound:g} {entry.unit}, found {number:g}."
-                )
+                raise InputError(f"{where}{entry.name}: expected {word} {bound:g} {entry.unit}, found {number:g}.")
 
     def by_name(self, vector: npt.ArrayLike) -> dict[str, float]:
         """The values of a vector by name."""

@@ -47,9 +47,7 @@ class Robot:
         self.alpha = ParameterVector(self.manifest.alpha, self.name)
         self._library = Library(self.folder, self.manifest)
         functions: dict[str, BoundFunction] = {}
-        for facts in sorted(
-            self.manifest.functions, key=lambda facts: facts.name.startswith(GRADIENT_PREFIX)
-        ):
+        for facts in sorted(self.manifest.functions, key=lambda facts: facts.name.startswith(GRADIENT_PREFIX)):
             functions[facts.name] = self._make(facts, functions)
         self.functions: Mapping[str, BoundFunction] = MappingProxyType(
             {facts.name: functions[facts.name] for facts in self.manifest.functions}

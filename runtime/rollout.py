@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.function import BoundFunction, addresses, as_array, check_threads, plain
-from diffpbd.runtime.library import FloatArray
 from diffpbd.runtime.manifest import MATRIX, Argument
 
 __all__ = ["Rollout", "RolloutGradient"]
@@ -37,9 +37,7 @@ class Rollout(BoundFunction):
             return self._result(*self._numbers(self._run(inputs, steps, np.empty(size), "")))
         return self._result(*self._batched(inputs, steps, rows, threads))
 
-    def fixed(
-        self, steps: int, inputs: Sequence[FloatArray], outputs: Sequence[FloatArray]
-    ) -> Callable[[], int]:
+    def fixed(self, steps: int, inputs: Sequence[FloatArray], outputs: Sequence[FloatArray]) -> Callable[[], int]:
         """The C function on these contiguous arrays, in C's order, to be called again and again; returns its status.
 
         Nothing is allocated in a call, and nothing is checked. The callable keeps the arrays alive.
@@ -158,24 +156,17 @@ class RolloutGradient(Rollout):
 
     def _prepare(self, values: list[Any]) -> tuple[list[FloatArray], int, int | None]:
         pairs = list(zip(values, self.facts.inputs, strict=True))
-        steps = self._steps(
-            [np.empty(0) if v is _MISSING else as_array(v, a.name, self.name) for v, a in pairs]
-        )
+        steps = self._steps([np.empty(0) if v is _MISSING else as_array(v, a.name, self.name) for v, a in pairs])
         return super()._prepare([np.zeros(_shape(a, steps)) if v is _MISSING else v for v, a in pairs])
 
     def _segment(self, steps: int) -> int:
         """The longest halving of `steps` whose work memory is within the limit."""
         length = max(steps, 1)
-        while (
-            length > 1
-            and self._library.work_size(self.facts, length) * np.float64().itemsize > WORK_LIMIT_BYTES
-        ):
+        while length > 1 and self._library.work_size(self.facts, length) * np.float64().itemsize > WORK_LIMIT_BYTES:
             length = (length + 1) // 2
         return length
 
-    def _reverse(
-        self, inputs: list[FloatArray], steps: int, segment: int | None, where: str
-    ) -> list[FloatArray]:
+    def _reverse(self, inputs: list[FloatArray], steps: int, segment: int | None, where: str) -> list[FloatArray]:
         # Without a start to roll out from (vjp_trajectory), the nodes are given and nothing has to be held.
         if "p0" not in self._names:
             return self._run(inputs, steps, np.empty(self._library.work_size(self.facts, steps)), where)
@@ -229,9 +220,7 @@ def _row(inputs: list[FloatArray], arguments: tuple[Argument, ...], row: int) ->
     return result
 
 
-def _stacked(
-    one: Any, rows: int, threads: int, arguments: tuple[Argument, ...], steps: int
-) -> list[FloatArray]:
+def _stacked(one: Any, rows: int, threads: int, arguments: tuple[Argument, ...], steps: int) -> list[FloatArray]:
     results: list[list[FloatArray]] = [[] for _ in range(rows)]
 
     def span(first: int, last: int) -> None:

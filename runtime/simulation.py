@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.function import BoundFunction, as_array
 from diffpbd.runtime.logs.csv import Log, TorqueLog
@@ -17,7 +18,6 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["Run", "gaps_of", "maximal_variant", "simulate", "torque_policy"]
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 Policy: TypeAlias = Callable[[int, FloatArray], FloatArray]
 
 SUZUKI_S = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
@@ -69,9 +69,7 @@ def maximal_variant(robot: Robot, integrator: str | None, solver: str | None) ->
     return name
 
 
-def torque_policy(
-    robot: Robot, torque: Literal["zero", "gravity"] | TorqueLog, h: float, alpha: FloatArray
-) -> Policy:
+def torque_policy(robot: Robot, torque: Literal["zero", "gravity"] | TorqueLog, h: float, alpha: FloatArray) -> Policy:
     """The torque held during step k from the pose at its start, (n,) [N·m or N]."""
     if torque == "zero":
         zero = np.zeros(robot.n)
@@ -163,9 +161,7 @@ def _check_covers(log: TorqueLog, end: float, h: float) -> None:
     span = float(log.time[-1] - log.time[0])
     period = span / (len(log.time) - 1) if len(log.time) > 1 else 0.0
     if span + max(period, h) < end:
-        raise InputError(
-            f"The torque log spans {span:.6g} s, the simulation lasts {end:.6g} s; shorten --duration."
-        )
+        raise InputError(f"The torque log spans {span:.6g} s, the simulation lasts {end:.6g} s; shorten --duration.")
 
 
 def _refuse_friction(robot: Robot, alpha: FloatArray) -> None:
@@ -255,6 +251,4 @@ def _guarded(k: int, h: float, function: BoundFunction, *inputs: FloatArray | fl
 
 def _check_finite(q: FloatArray, dq: FloatArray, k: int, h: float) -> None:
     if not (np.isfinite(q).all() and np.isfinite(dq).all()):
-        raise SolverError(
-            f"Step {k + 1}, from {k * h:g} s: the state is no longer finite; a smaller h may help."
-        )
+        raise SolverError(f"Step {k + 1}, from {k * h:g} s: the state is no longer finite; a smaller h may help.")

@@ -133,9 +133,7 @@ def test_a_library_of_other_sources_is_refused_and_made_again(good: Path, one: P
     generate(str(one), out=tmp_path / "other")
     (tmp_path / "other" / "libone.so").unlink()  # never written over: this process has it mapped
     shutil.copy(good / "libone.so", tmp_path / "other" / "libone.so")
-    with pytest.raises(
-        InputError, match=r"libone.so does not match its manifest: its hash is .*Compile it again"
-    ):
+    with pytest.raises(InputError, match=r"libone.so does not match its manifest: its hash is .*Compile it again"):
         load(tmp_path / "other")
     assert not generate(str(one), out=tmp_path / "other").unchanged
     load(tmp_path / "other")
@@ -159,9 +157,7 @@ def test_a_folder_of_someone_else_is_refused(one: Path, tmp_path: Path) -> None:
         if manifest is not None:
             (foreign / "manifest.json").write_text(manifest)
         before = files(foreign)
-        with pytest.raises(
-            InputError, match="thesis holds files that were not generated.*Choose another --out"
-        ):
+        with pytest.raises(InputError, match="thesis holds files that were not generated.*Choose another --out"):
             generate(str(one), out=foreign)
         assert files(foreign) == before
         only(foreign)
@@ -190,9 +186,7 @@ def test_an_unwritable_folder(one: Path, out: str) -> None:
 
 
 @pytest.mark.parametrize("environment", [{"CC": "/nonexistent/cc"}, {"CC": "", "PATH": "/nonexistent"}])
-def test_no_compiler(
-    good: Path, one: Path, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
-) -> None:
+def test_no_compiler(good: Path, one: Path, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> None:
     """Told before anything is derived; the previous folder stays, and stays usable."""
     before = files(good)
     for name, value in environment.items():
@@ -206,9 +200,7 @@ def test_no_compiler(
     assert generate(str(one), out=good).unchanged
 
 
-def test_a_compiler_that_fails(
-    good: Path, one: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_compiler_that_fails(good: Path, one: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     before = files(good)
     broken = tmp_path / "broken-cc"
     broken.write_text("#!/bin/sh\necho 'disk full' >&2\nexit 3\n")
@@ -315,9 +307,7 @@ def test_interrupted_half_way(
     only(good)
 
 
-def test_a_failure_while_the_folder_is_exchanged(
-    good: Path, one: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_while_the_folder_is_exchanged(good: Path, one: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C between the two renames, the worst moment."""
     before = files(good)
     rename = os.rename
@@ -364,11 +354,7 @@ def test_the_same_bytes_under_other_circumstances(tmp_path: Path) -> None:
         umask=0o077,
     )
     ours, theirs = (
-        {
-            name: content
-            for name, (content, _) in files(folder).items()
-            if not name.endswith((".so", ".o", ".a"))
-        }
+        {name: content for name, (content, _) in files(folder).items() if not name.endswith((".so", ".o", ".a"))}
         for folder in (first, other)
     )
     assert sorted(ours) == sorted(theirs)

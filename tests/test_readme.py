@@ -23,7 +23,11 @@ def test_quickstart_runs_as_printed(root: Path, tmp_path: Path) -> None:
     (tmp_path / "generated").mkdir()
     (tmp_path / "generated" / "baxter").symlink_to(generated("baxter"), target_is_directory=True)
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", quickstart(root)], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-W", "error", "-c", quickstart(root)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "(7, 7)" in done.stdout

@@ -52,7 +52,9 @@ def selection_doubts(selection: Selection) -> Iterator[Finding]:
     for joint in selection.joints:
         if joint.mimic is not None:
             mimic = joint.mimic
-            message = f"joint {quoted(joint.name)} follows joint {quoted(mimic.joint)} as a rigid gear: its position is "
+            message = (
+                f"joint {quoted(joint.name)} follows joint {quoted(mimic.joint)} as a rigid gear: its position is "
+            )
             message += f"{mimic.multiplier:g} times the other's plus {mimic.offset:g}; it is no coordinate of its own"
             numbers = (("multiplier", mimic.multiplier), ("offset", mimic.offset))
             yield Finding("mimic", message, (), (joint.name, mimic.joint), numbers)
@@ -62,9 +64,7 @@ def selection_doubts(selection: Selection) -> Iterator[Finding]:
     for branch in selection.unused:
         joint, mass = branch.joint, branch.mass
         message = f"joint {quoted(joint.name)} was not chosen:"
-        message += (
-            f" {counted(len(branch.links), 'link')} behind it ({listed(branch.links, 5)}), {mass:.4g} kg, "
-        )
+        message += f" {counted(len(branch.links), 'link')} behind it ({listed(branch.links, 5)}), {mass:.4g} kg, "
         if branch.carrier == WORLD:
             message += "left out; they hang on the base, the robot does not feel them"
         else:
@@ -86,7 +86,9 @@ def mimic_doubts(robot: Robot) -> Iterator[Finding]:
         if short or (high is not None and (leader.upper is None or high < leader.upper - room)):
             ends = [("-inf", low), ("inf", high), ("-inf", leader.lower), ("inf", leader.upper)]
             own = [f"{value:g}" if value is not None else name for name, value in ends]
-            message = f"joint {quoted(joint.name)}: its limits allow joint {quoted(leader.name)}, which it follows, only"
+            message = (
+                f"joint {quoted(joint.name)}: its limits allow joint {quoted(leader.name)}, which it follows, only"
+            )
             message += f" {own[0]} to {own[1]} of its own {own[2]} to {own[3]}; only the latter are kept"
             keys = ("lower_allowed", "upper_allowed", "lower", "upper")
             numbers = tuple((key, value) for key, (_, value) in zip(keys, ends, strict=True) if value is not None)
@@ -97,9 +99,7 @@ def mass_doubts(selection: Selection, robot: Robot) -> Iterator[Finding]:
     """Links whose mass or inertia cannot carry the dynamics, or would dominate them."""
     singular = singular_links(robot)
     for link, joint in singular:
-        message = (
-            f"link {quoted(link)} behind joint {quoted(joint)} moves no mass: the mass matrix is singular;"
-        )
+        message = f"link {quoted(link)} behind joint {quoted(joint)} moves no mass: the mass matrix is singular;"
         message += " inverse dynamics is generated, forward dynamics and steps are impossible"
         yield Finding("singular", message, (link,), (joint,))
     inertials = {link.name: link.inertial for link in robot.links}
@@ -108,12 +108,8 @@ def mass_doubts(selection: Selection, robot: Robot) -> Iterator[Finding]:
             continue
         inertial = inertials[link]
         smallest = principal_moments(inertial.inertia)[0]
-        message = (
-            f"link {quoted(link)} behind joint {quoted(joint)} has mass {inertial.mass:.4g} kg and smallest"
-        )
-        message += (
-            f" moment {smallest:.4g} kg·m²: steps in maximal coordinates divide by both and are impossible"
-        )
+        message = f"link {quoted(link)} behind joint {quoted(joint)} has mass {inertial.mass:.4g} kg and smallest"
+        message += f" moment {smallest:.4g} kg·m²: steps in maximal coordinates divide by both and are impossible"
         numbers = (("mass", inertial.mass), ("smallest_moment", smallest))
         yield Finding("massless", message, (link,), (joint,), numbers)
     hinges = _hinge_inertias(robot)
@@ -133,14 +129,10 @@ def _inertia_doubts(link: str, inertial: Inertial) -> Iterator[Finding]:
     excess = largest - (smallest + middle)
     if smallest >= -ROUNDED_OFF * largest and excess > max(TRIANGLE_DIGITS * largest, NEGLIGIBLE_INERTIA):
         message = f"{where}no body has this inertia: its largest moment {largest:.4g} exceeds the sum"
-        yield Finding(
-            "triangle", f"{message} {smallest + middle:.4g} kg·m² of the others", names, (), numbers
-        )
+        yield Finding("triangle", f"{message} {smallest + middle:.4g} kg·m² of the others", names, (), numbers)
     if mass == 0.0 and largest > NEGLIGIBLE_INERTIA:
         message = f"{where}mass is 0 and inertia is not (largest moment {largest:.4g} kg·m²)"
-        yield Finding(
-            "inertia-without-mass", message, names, (), (("mass", mass), ("largest_moment", largest))
-        )
+        yield Finding("inertia-without-mass", message, names, (), (("mass", mass), ("largest_moment", largest)))
     if mass > 0.0 and largest == 0.0:
         message = f"{where}inertia is zero and mass is {mass:.4g} kg: a point"
         yield Finding("point-mass", message, names, (), (("mass", mass),))
@@ -183,18 +175,11 @@ def _hinge_inertias(robot: Robot) -> list[float]:
     for index in reversed(range(robot.n)):
         parent = robot.joints[index].parent
         if parent != WORLD:
-            composites[parent] = merged(
-                (composites[parent], moved(_zero_pose(robot, index), composites[index]))
-            )
-    return [
-        inertia_about_axis(body, ZERO, joint.axis)
-        for body, joint in zip(composites, robot.joints, strict=True)
-    ]
+            composites[parent] = merged((composites[parent], moved(_zero_pose(robot, index), composites[index])))
+    return [inertia_about_axis(body, ZERO, joint.axis) for body, joint in zip(composites, robot.joints, strict=True)]
 
 
-def _share(
-    robot: Robot, hinges: list[float], carrier: int, pose: Pose, inertial: Inertial
-) -> tuple[str, float]:
+def _share(robot: Robot, hinges: list[float], carrier: int, pose: Pose, inertial: Inertial) -> tuple[str, float]:
     """The nearest hinge before a body, and the part of its inertia (zero pose) that is the body's tensor."""
     while robot.joints[carrier].type is JointType.PRISMATIC:
         pose = compose(_zero_pose(robot, carrier), pose)
@@ -226,9 +211,7 @@ def _limit_doubts(joint: JointElement) -> Iterator[Finding]:
     where, names = f"joint {quoted(joint.name)}: ", (joint.name,)
     if not joint.has_limit:
         if joint.type != JointType.CONTINUOUS.value:
-            message = (
-                f"{where}a {joint.type} joint without <limit>; position, velocity and effort are unbounded"
-            )
+            message = f"{where}a {joint.type} joint without <limit>; position, velocity and effort are unbounded"
             yield Finding("no-limit", message, (), names)
         return
     if joint.type != JointType.CONTINUOUS.value:
@@ -240,9 +223,7 @@ def _limit_doubts(joint: JointElement) -> Iterator[Finding]:
             message = f"{where}limit lower = upper = {lower:g} locks the joint in any optimisation{note}"
             yield Finding("zero-range", message, (), names, numbers)
         elif lower > upper:
-            message = (
-                f"{where}limit lower {lower:g} is above upper {upper:g}{note}: no position respects both"
-            )
+            message = f"{where}limit lower {lower:g} is above upper {upper:g}{note}: no position respects both"
             yield Finding("inverted-range", message, (), names, numbers)
         elif absent:
             message = f"{where}limit lower {lower:g}, upper {upper:g}{note}"

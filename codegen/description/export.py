@@ -73,14 +73,14 @@ def _changed_link(link: Link, values: Mapping[str, float]) -> Link:
     own = link.inertial
     moments = (*own.inertia[0], own.inertia[1][1], own.inertia[1][2], own.inertia[2][2])
     x, y, z = (values.get(f"com.{link.name}.{axis}", c) for axis, c in zip(_AXES, own.com, strict=True))
-    inertia = symmetric(*(values.get(f"inertia.{link.name}.{key}", m) for key, m in zip(_MOMENTS, moments, strict=True)))
+    inertia = symmetric(
+        *(values.get(f"inertia.{link.name}.{key}", m) for key, m in zip(_MOMENTS, moments, strict=True))
+    )
     return dataclasses.replace(link, inertial=Inertial(values.get(f"mass.{link.name}", own.mass), (x, y, z), inertia))
 
 
 def _changed_joint(joint: Joint, values: Mapping[str, float]) -> Joint:
-    x, y, z = (
-        values.get(f"origin.{joint.name}.{axis}", t) for axis, t in zip(_AXES, joint.translation, strict=True)
-    )
+    x, y, z = (values.get(f"origin.{joint.name}.{axis}", t) for axis, t in zip(_AXES, joint.translation, strict=True))
     written = rpy_from_rotation(joint.rotation)
     rpy = tuple(values.get(f"origin.{joint.name}.{key}", a) for key, a in zip(_ANGLES, written, strict=True))
     roll, pitch, yaw = rpy
@@ -104,9 +104,7 @@ def _notices(robot: Robot, values: Mapping[str, float], defaults: Mapping[str, f
     notices = []
     for kind, what in NOT_IN_URDF.items():
         lost = {
-            name: value
-            for name, value in values.items()
-            if name.startswith(f"{kind}.") and value != defaults.get(name)
+            name: value for name, value in values.items() if name.startswith(f"{kind}.") and value != defaults.get(name)
         }
         if kind == "spring.rest":
             lost = {n: v for n, v in lost.items() if values.get(n.replace("rest", "stiffness", 1), 0.0) != 0.0}

@@ -83,14 +83,10 @@ def _link_faults(link: LinkElement) -> Iterator[Finding]:
     where = f"link {quoted(link.name)}: "
     mass = link.inertial.mass
     if mass < 0.0:
-        yield Finding(
-            "negative-mass", f"{where}mass {mass:g} kg is negative", (link.name,), (), (("mass", mass),)
-        )
+        yield Finding("negative-mass", f"{where}mass {mass:g} kg is negative", (link.name,), (), (("mass", mass),))
     smallest, _, largest = principal_moments(link.inertial.inertia)
     if smallest < -max(ROUNDED_OFF * largest, NEGLIGIBLE_INERTIA):
-        message = (
-            f"{where}inertia is not positive: principal moments from {smallest:.4g} to {largest:.4g} kg·m²"
-        )
+        message = f"{where}inertia is not positive: principal moments from {smallest:.4g} to {largest:.4g} kg·m²"
         numbers = (("smallest_moment", smallest), ("largest_moment", largest))
         yield Finding("negative-inertia", message, (link.name,), (), numbers)
 

@@ -99,9 +99,7 @@ class Recipe:
         for variant in (*self.variants, *self.sweeps):
             _expect_choice("variants", variant, tuple(DEFAULT_SWEEPS))
         if self.variant not in self.variants:
-            raise InputError(
-                f'recipe "{self.name}": the default variant {self.variant} is not among variants'
-            )
+            raise InputError(f'recipe "{self.name}": the default variant {self.variant} is not among variants')
         for variant, count in self.sweeps.items():
             if not 1 <= count <= MOST_SWEEPS:
                 raise InputError(f'recipe "{self.name}": sweeps.{variant} = {count}; 1 to {MOST_SWEEPS} are expected')

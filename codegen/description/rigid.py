@@ -108,9 +108,7 @@ def compose(a_b: Pose, b_c: Pose) -> Pose:
     """Pose of frame c in frame a."""
     if a_b.rotation == IDENTITY:
         return Pose(b_c.rotation, add(a_b.translation, b_c.translation))
-    return Pose(
-        multiply(a_b.rotation, b_c.rotation), add(a_b.translation, apply(a_b.rotation, b_c.translation))
-    )
+    return Pose(multiply(a_b.rotation, b_c.rotation), add(a_b.translation, apply(a_b.rotation, b_c.translation)))
 
 
 def symmetric(xx: float, xy: float, xz: float, yy: float, yz: float, zz: float) -> Mat3:

@@ -137,6 +137,4 @@ class Robot:
     @property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """Indices of the joints that each link carries, in joint order."""
-        return tuple(
-            tuple(j for j, joint in enumerate(self.joints) if joint.parent == i) for i in range(self.n)
-        )
+        return tuple(tuple(j for j, joint in enumerate(self.joints) if joint.parent == i) for i in range(self.n))

@@ -31,9 +31,7 @@ def singular_links(robot: Robot) -> tuple[tuple[str, str], ...]:
     """
     shares = _pivot_shares if len(robot.independent) == robot.n else _geared_pivot_shares
     largest = np.max([shares(robot, probe) for probe in _PROBES], axis=0)
-    return tuple(
-        (robot.links[i].name, robot.joints[i].name) for i in robot.independent if largest[i] < VANISHING_SHARE
-    )
+    return tuple((robot.links[i].name, robot.joints[i].name) for i in robot.independent if largest[i] < VANISHING_SHARE)
 
 
 def massless_links(robot: Robot) -> tuple[tuple[str, str], ...]:
@@ -116,9 +114,9 @@ def _spatial_inertia(robot: Robot, index: int) -> Matrix:
     inertial = robot.links[index].inertial
     c = _cross(np.array(inertial.com))
     mass = inertial.mass
-    return np.block(
-        [[np.array(inertial.inertia) - mass * c @ c, mass * c], [-mass * c, mass * np.eye(3)]]
-    ).astype(np.float64)
+    return np.block([[np.array(inertial.inertia) - mass * c @ c, mass * c], [-mass * c, mass * np.eye(3)]]).astype(
+        np.float64
+    )
 
 
 def _motion_transform(robot: Robot, index: int, position: float) -> Matrix:

@@ -189,9 +189,7 @@ def _ends(tree: Tree, place: dict[str, tuple[int, Pose]], moving: list[JointElem
     )
 
 
-def _immobile(
-    base: str, tips: tuple[str, ...], place: dict[str, tuple[int, Pose]], n_moving: int
-) -> list[Finding]:
+def _immobile(base: str, tips: tuple[str, ...], place: dict[str, tuple[int, Pose]], n_moving: int) -> list[Finding]:
     if not n_moving:
         message = f"no moving joint hangs on base {quoted(base)}"
         if tips:
@@ -204,9 +202,7 @@ def _immobile(
     ]
 
 
-def _unknown_names(
-    tree: Tree, base: str | None, tips: tuple[str, ...], hold: tuple[str, ...]
-) -> list[Finding]:
+def _unknown_names(tree: Tree, base: str | None, tips: tuple[str, ...], hold: tuple[str, ...]) -> list[Finding]:
     faults: list[Finding] = []
     named = [("base", base)] if base is not None else []
     for role, name in (*named, *(("tip", tip) for tip in tips)):
@@ -233,7 +229,5 @@ def _find_duplicates(document: Document, faults: list[Finding]) -> None:
             if len(where) > 1 and name:
                 at = ", ".join(str(line) for line in where)
                 message = f"{len(where)} {kind}s are called {quoted(name)} (lines {at}); names must differ"
-                names: tuple[tuple[str, ...], tuple[str, ...]] = (
-                    ((name,), ()) if kind == "link" else ((), (name,))
-                )
+                names: tuple[tuple[str, ...], tuple[str, ...]] = ((name,), ()) if kind == "link" else ((), (name,))
                 faults.append(Finding(f"duplicate-{kind}", message, *names))

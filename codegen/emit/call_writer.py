@@ -19,7 +19,7 @@ import sympy as sp
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.graph.translate import column_major, function
-from diffpbd.codegen.symbolic.program import Call, Program
+from diffpbd.codegen.program.program import Call, Program
 
 EXPANDED_CALLS = 1000
 """Kernel calls up to which a reverse mode keeps every value between them; beyond, its work array would leave the cache."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from diffpbd.codegen.symbolic.limits import CLOSE, PASSES
+from diffpbd.codegen.method.limits import CLOSE, PASSES
 from diffpbd.runtime.manifest import Constant
 
 CONSTANTS: Final = (
@@ -40,7 +40,9 @@ CONSTANTS: Final = (
     Constant("mpc_pivot", 1e-13, "1", "share of a diagonal entry below which a pivot of mpc is rounding"),
     Constant("mpc_inside", 0.01, "1", "mpc: share of half a bound's width that counts as room at the start"),
     Constant("mpc_broken", 10.0, "1", "mpc: the same where a softened bound is broken, over mpc_inside"),
-    Constant("mpc_mean", 10.0, "1", "mpc: first complementarity over what the inequalities may cost: fewest iterations"),
+    Constant(
+        "mpc_mean", 10.0, "1", "mpc: first complementarity over what the inequalities may cost: fewest iterations"
+    ),
     Constant("mpc_share", 0.1, "1", "mpc: least first complementarity over the cost without inequalities"),
     Constant("mpc_floor", 1e-15, "cost", "mpc: cost below which nothing is told apart"),
     Constant("mpc_boundary", 0.995, "1", "mpc: share of the way to the nearest bound that an iteration may go"),
@@ -85,7 +87,9 @@ LIMIT_CONSTANTS: Final = (
         "rad or m",
         "distance from a limit within which a rate towards it is taken away: far above what a converged pose is off",
     ),
-    Constant("limit_passes", PASSES, "1", "solutions of a step's linear systems in which joints at their limits are found"),
+    Constant(
+        "limit_passes", PASSES, "1", "solutions of a step's linear systems in which joints at their limits are found"
+    ),
 )
 """Listed where limits act."""
 

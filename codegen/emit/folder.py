@@ -18,12 +18,11 @@ from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.generate import Row, versions
-from diffpbd.codegen.graph import joint_step, maximal
+from diffpbd.codegen.graph import design, identification, joint_step, maximal, simultaneous, torque_estimation
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.graph.parameters import upper_triangle
-from diffpbd.codegen.problems import design, identification, simultaneous, torque_estimation
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts
 from diffpbd.runtime.manifest import Recipe as RecipeFacts

@@ -33,6 +33,4 @@ def numbers(alpha: Any, blocks: Sequence[Any], name: str) -> Numbers:
     seed = ca.SX.sym("values_bar", len(where))
     pulled = ca.densify(ca.jtimes(changing, alpha, seed, True))
     reverse = ca.Function("blocks", [alpha, seed], [pulled], ["alpha", "values_bar"], ["alpha_bar"], {"cse": True})
-    return Numbers(
-        fixed, where, kernel(graph, f"k_{name}"), kernel(reverse, f"k_{name}_reverse", accumulate=True)
-    )
+    return Numbers(fixed, where, kernel(graph, f"k_{name}"), kernel(reverse, f"k_{name}_reverse", accumulate=True))

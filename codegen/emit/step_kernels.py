@@ -19,9 +19,11 @@ from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.model import Model, prepare
-from diffpbd.codegen.symbolic import joint_space, joint_space_jacobian, stages
-from diffpbd.codegen.symbolic.outline import outlined, pruned
-from diffpbd.codegen.symbolic.program import Program
+from diffpbd.codegen.joint_space import step as joint_space
+from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.method import stages
+from diffpbd.codegen.program.outline import outlined, pruned
+from diffpbd.codegen.program.program import Program
 
 NUMBERS = ("before", "after", "body", "gravity", "rotor", "stiffness", "rest", "coulomb", "viscous", "transition")
 """Blocks of the model that the step's programs take as inputs; external wrenches and lever springs have one more each."""
@@ -83,9 +85,7 @@ class _Roll:
 
     def arguments(self, program: Program, renamed: Mapping[str, str]) -> list[str]:
         """C expressions for the inputs of a program: the model's numbers from their array, others by their own names."""
-        return [
-            f"model + {self.offset[k]}" if k in self.offset else renamed.get(k, k) for k in program.inputs
-        ]
+        return [f"model + {self.offset[k]}" if k in self.offset else renamed.get(k, k) for k in program.inputs]
 
     def outlined(self, program: Program) -> Program:
         """The program as calls of kernels, the robot's zeros and ones folded in."""
@@ -115,9 +115,7 @@ class _Roll:
         own = [k for k in program.inputs if k not in self.offset]
         formals = [f"const double *{k}" for k in (*own, "alpha", "model")] + [f"double *{k}" for k in program.outputs]
         call = f"{routine.name}({', '.join([*self.arguments(rolled, {}), *program.outputs])}, w);"
-        self.texts.append(
-            f"static void k_{name}({', '.join(formals)}, double *w) {{\n  (void)alpha;\n  {call}\n}}\n"
-        )
+        self.texts.append(f"static void k_{name}({', '.join(formals)}, double *w) {{\n  (void)alpha;\n  {call}\n}}\n")
         self.count(name, routine)
 
     def count(self, name: str, routine: Routine, extra: int = 0) -> None:

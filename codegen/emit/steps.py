@@ -14,7 +14,7 @@ from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.maximal import StepVariant, block_sizes, blocks
 from diffpbd.codegen.graph.model import Model
-from diffpbd.codegen.symbolic.notation import STATE
+from diffpbd.codegen.program.notation import STATE
 from diffpbd.runtime.manifest import Function
 
 INPUTS = ("xi", "u", "h", "gravity")

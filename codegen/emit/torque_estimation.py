@@ -28,7 +28,8 @@ def add_torque_estimation(
     known = {f.name: f for f in emission.functions}
     step, friction = known["jac_kicked_step"], known["friction_torque"]
     coulomb, viscous = (
-        next(i for i, e in enumerate(alpha) if e.name.startswith(f"friction.{kind}.")) for kind in ("coulomb", "viscous")
+        next(i for i, e in enumerate(alpha) if e.name.startswith(f"friction.{kind}."))
+        for kind in ("coulomb", "viscous")
     )
     named = {c.name: int(c.value) if c.name in INTEGERS else literal(c.value) for c in CONSTANTS}
     emission.add(

@@ -37,7 +37,10 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "U_start": (EFFORT, JOINTS),
     "u_prev": (EFFORT, JOINTS),
     "kick": ("N·m·s (N·s where prismatic)", f"{JOINTS}; at the end of the step"),
-    "lambdas": ("1/rad^2, s^2/rad^2, 1/(N·m)^2", "of positions, of angular velocities (rates of slides), of torque changes"),
+    "lambdas": (
+        "1/rad^2, s^2/rad^2, 1/(N·m)^2",
+        "of positions, of angular velocities (rates of slides), of torque changes",
+    ),
     "loss": ("1", ""),
     "known_friction": ("1", "0: friction belongs to the steps, else it acts at the rates PD_ref"),
     "change": (EFFORT, "largest of the last iteration"),
@@ -58,7 +61,10 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "c": ("m and 1", f"joint by joint; {WORLD}"),
     "impulse": ("N·s and N·m·s", "constraint rows, joint by joint, along the gradients at the start of the step"),
     "impulse_next": ("N·s and N·m·s", "constraint rows, joint by joint, along the gradients at its end"),
-    "balance": ("kg·m/s and kg·m^2/s", f"{WORLD}; link by link: linear and angular at the start of the step, then at its end"),
+    "balance": (
+        "kg·m/s and kg·m^2/s",
+        f"{WORLD}; link by link: linear and angular at the start of the step, then at its end",
+    ),
     "residual": ("m, 1; 1; m/s, 1/s", "link by link: constraints of its joint, |q|^2 - 1, rates of the constraints"),
     "angle": ("rad", "of the joint that the spring acts on"),
     "lever_stiffness": ("N/m", ""),
@@ -74,7 +80,10 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "tip_ref": ("m", f"{WORLD}; a column a node, the first is not used"),
     "weights": ("cost per unit^2", "columns: p, pd, u, change of u, p at the end, pd at the end"),
     "tip_weights": ("cost per m^2", "columns: along the way, at the end"),
-    "bounds": ("as what they bound", "columns: least u, most u, most change of u in a step, least p, most p, most |pd|"),
+    "bounds": (
+        "as what they bound",
+        "columns: least u, most u, most change of u in a step, least p, most p, most |pd|",
+    ),
     "options": (
         "1, cost per unit",
         "0 start (0: guess, 1: guess moved on by a step, 2: cold, guess not read); 1 most quadratic programs (1: one "

@@ -16,7 +16,7 @@ import casadi as ca
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.functions import Graphs, Pairs
 from diffpbd.codegen.graph.joint_step import solve
-from diffpbd.codegen.symbolic import recursive
+from diffpbd.codegen.joint_space import recursive
 
 STATE_AND_ALPHA = ("inverse_dynamics", "forward_dynamics", "gravity", "tip_pose")
 """Functions with jac_, jac_alpha_ and vjp_."""
@@ -104,9 +104,7 @@ def _forward(graphs: Graphs, inputs: Pairs, outputs: Mapping[str, Any]) -> Itera
         return ca.substitute(expression, pdd, at)
 
     by_alpha = solve(M, ca.densify(here(-ca.jacobian(torque, graphs.alpha))), symmetric=True)
-    yield Spec(
-        f"jac_alpha_{name}", _alpha_doc(name), _function(f"jac_alpha_{name}", inputs, {"dpdd_dalpha": by_alpha})
-    )
+    yield Spec(f"jac_alpha_{name}", _alpha_doc(name), _function(f"jac_alpha_{name}", inputs, {"dpdd_dalpha": by_alpha}))
     seed, w = ca.SX.sym("pdd_bar", n), ca.SX.sym("w", n)
     by = ca.vertcat(graphs.p, graphs.pd, graphs.u, graphs.alpha)
     pulled = ca.gradient(ca.dot(w, graphs.u) - ca.dot(w, torque), by)

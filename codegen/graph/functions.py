@@ -15,8 +15,9 @@ from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.symbolic import forces, levers, recursive, recursive_jacobian, wrenches
-from diffpbd.codegen.symbolic.program import Program
+from diffpbd.codegen.joint_space import recursive, recursive_jacobian
+from diffpbd.codegen.method import forces, levers, wrenches
+from diffpbd.codegen.program.program import Program
 
 Pairs = Sequence[tuple[str, Any]]
 
@@ -121,7 +122,9 @@ class Graphs:
         slopes = self.program(forces.friction_slope_program(self.model.robot.n), pd=all_pd)["slope"]
         by_pose = rigid["du_dp"] + ca.diag(own["stiffness"])
         if self.model.tree.levers:
-            by_pose = by_pose + ca.diag(self.program(levers.program(self.model.tree, "slope"), p=gears.positions(p))["slope"])
+            by_pose = by_pose + ca.diag(
+                self.program(levers.program(self.model.tree, "slope"), p=gears.positions(p))["slope"]
+            )
         if self.model.tree.wrenches:
             gradient = wrenches.gradient_program(self.model.tree)
             by_pose = by_pose - self.program(gradient, p=gears.positions(p))["gradient"]

@@ -10,9 +10,13 @@ import casadi as ca
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.symbolic import elimination, forces, joint_space, joint_space_jacobian, joint_space_nodes
-from diffpbd.codegen.symbolic.program import Program
-from diffpbd.codegen.symbolic.tree import Tree
+from diffpbd.codegen.joint_space import nodes as joint_space_nodes
+from diffpbd.codegen.joint_space import step as joint_space
+from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.method import forces
+from diffpbd.codegen.program import elimination
+from diffpbd.codegen.program.program import Program
+from diffpbd.codegen.program.tree import Tree
 
 RESIDUAL_TOLERANCE: Final = 1e-12
 """[kg·m² and kg·m²/s, scaled] Where the CasADi root finder stops; the emitted C has its own test (see the manifest)."""
@@ -66,7 +70,9 @@ def node_torque(model: Model) -> ca.Function:
     gears = gears_of(model.robot)
     u, pd = ca.SX.sym("u", gears.n), ca.SX.sym("pd", gears.n)
     program, rate = forces.friction_program(model.robot.n), gears.rates(pd)
-    friction = gears.torques(inline(program, {k: rate if k == "pd" else model.blocks[k] for k in program.inputs})["torque"])
+    friction = gears.torques(
+        inline(program, {k: rate if k == "pd" else model.blocks[k] for k in program.inputs})["torque"]
+    )
     reading = u - friction + gears.chosen(model.blocks["offset"])
     return _function("node_torque", {"u": u, "pd": pd, "alpha": model.alpha}, {"reading": reading})
 
@@ -121,9 +127,7 @@ def jacobian_alpha(model: Model) -> ca.Function:
     carried = ca.mtimes(response, ca.mtimes(blocks["K1"], inverse))
     dp = -ca.mtimes(inverse, F_alpha)
     dpd = ca.mtimes(carried, F_alpha) - ca.mtimes(response, G_alpha)
-    return _function(
-        "jacobian_alpha", {**r.inputs, "alpha": r.alpha}, {"dp_next_dalpha": dp, "dpd_next_dalpha": dpd}
-    )
+    return _function("jacobian_alpha", {**r.inputs, "alpha": r.alpha}, {"dp_next_dalpha": dp, "dpd_next_dalpha": dpd})
 
 
 def solve(A: Any, rhs: Any, symmetric: bool) -> Any:

@@ -11,11 +11,11 @@ import casadi as ca
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import call_graph, inline
-from diffpbd.codegen.symbolic import constraints, kinematics, step, velocity
-from diffpbd.codegen.symbolic.maximal_parameters import axes_of, maximal_parameters
-from diffpbd.codegen.symbolic.notation import BODY, FRICTION, JOINT, LEVER, LIMIT, SPRING, STATE, WRENCH
-from diffpbd.codegen.symbolic.program import Program
-from diffpbd.codegen.symbolic.tree import Tree
+from diffpbd.codegen.method import constraints, kinematics, step, velocity
+from diffpbd.codegen.method.parameters import axes_of, maximal_parameters
+from diffpbd.codegen.program.notation import BODY, FRICTION, JOINT, LEVER, LIMIT, SPRING, STATE, WRENCH
+from diffpbd.codegen.program.program import Program
+from diffpbd.codegen.program.tree import Tree
 
 _BLOCKS: Final = {"body": BODY, "joint": JOINT, "friction": FRICTION, "spring": SPRING}
 

@@ -27,7 +27,7 @@ from diffpbd.codegen.graph.parameters import (
     is_limited,
     upper_triangle,
 )
-from diffpbd.codegen.symbolic.tree import Gear, Tree
+from diffpbd.codegen.program.tree import Gear, Tree
 from diffpbd.runtime.manifest import Parameter
 
 JOINT_BLOCKS: Mapping[str, str] = {

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import sympy as sp
 
-from diffpbd.codegen.symbolic.program import Assign, Program
+from diffpbd.codegen.program.program import Assign, Program
 
 # The CasADi twin of program.NUMPY_NAMES.
 FUNCTIONS: Mapping[type[sp.Function], Callable[..., Any]] = {

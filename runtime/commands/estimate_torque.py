@@ -11,15 +11,16 @@ import numpy as np
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import live_option, plot_option
-from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.live import Loop, live_line
 from diffpbd.runtime.logs.csv import Log, read_column_map, read_log, write_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
+from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.torque_errors import TorqueErrors, rate_lag
-from diffpbd.runtime.solve.torque_estimation import (
+from diffpbd.runtime.torques.adam import unlike_published
+from diffpbd.runtime.torques.errors import TorqueErrors, rate_lag
+from diffpbd.runtime.torques.estimation import (
     FRICTIONS,
     LOSSES,
     NODES,
@@ -30,7 +31,6 @@ from diffpbd.runtime.solve.torque_estimation import (
     check_motion,
     estimate,
 )
-from diffpbd.runtime.solve.torque_estimation_adam import unlike_published
 
 __all__ = ["command"]
 
@@ -41,20 +41,32 @@ LAG_SAID = 0.25
 @click.command("estimate-torque")
 @click.argument("robot")
 @click.argument("log", metavar="LOG")
-@click.option("--loss", type=click.Choice([*LOSSES, NODES]), default="angle+omega", show_default=True, help="See above.")
+@click.option(
+    "--loss", type=click.Choice([*LOSSES, NODES]), default="angle+omega", show_default=True, help="See above."
+)
 @click.option("--start", type=click.Choice(STARTS), default="zero", show_default=True, help="Of a window's torques.")
 @click.option("--horizon", type=int, default=1, show_default=True, metavar="N", help="Steps of a window.")
 @click.option(
-    "--weights", metavar="λ1,λ2,λ3", help="Of positions [1/rad²], angular velocities [s²/rad²], torque changes [1/(N·m)²]."
+    "--weights",
+    metavar="λ1,λ2,λ3",
+    help="Of positions [1/rad²], angular velocities [s²/rad²], torque changes [1/(N·m)²].",
 )
 @click.option("--carry", is_flag=True, help="Start windows from the estimated state, not from the recorded one.")
-@click.option("--optimizer", type=click.Choice(OPTIMIZERS), default="gauss-newton", show_default=True, help="See above.")
 @click.option(
-    "--friction", type=click.Choice(FRICTIONS), default=FRICTIONS[0], show_default=True,
+    "--optimizer", type=click.Choice(OPTIMIZERS), default="gauss-newton", show_default=True, help="See above."
+)
+@click.option(
+    "--friction",
+    type=click.Choice(FRICTIONS),
+    default=FRICTIONS[0],
+    show_default=True,
     help="Taken at recorded rates, or at those that the torques lead to.",
 )
 @click.option(
-    "--rates", type=click.Choice(["recorded", "positions"]), default="recorded", show_default=True,
+    "--rates",
+    type=click.Choice(["recorded", "positions"]),
+    default="recorded",
+    show_default=True,
     help="The log's dq columns, or central differences of the filtered positions.",
 )
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
@@ -175,19 +187,25 @@ def _read(
 
 def _log(robot: Robot, found: list[Estimate], torque: str) -> Log:
     tau = [e.reading if torque == "sensor" else e.u for e in found]
-    stacked = [np.concatenate(values) for values in ([e.time for e in found], [e.q for e in found], [e.dq for e in found], tau)]
+    stacked = [
+        np.concatenate(values) for values in ([e.time for e in found], [e.q for e in found], [e.dq for e in found], tau)
+    ]
     return Log(stacked[0], robot.joints, stacked[1], stacked[2], None, stacked[3])
 
 
 def _summary(robot: Robot, settings: Settings, parts: list[Samples], found: list[Estimate], recorded: bool) -> str:
     count = sum(len(e.u) for e in found)
-    what = "the torque at each node" if settings.loss == NODES else f"{settings.optimizer}, windows of {settings.horizon}"
+    what = (
+        "the torque at each node" if settings.loss == NODES else f"{settings.optimizer}, windows of {settings.horizon}"
+    )
     lines = [f"{robot.name}: {count} torques by {settings.loss} ({what}) at steps of {found[0].h:.6g} s"]
     lines += [f"{part.name}: {note}" for part in parts for note in part.notes]
     lines.append(parts[0].processing.describe())
     unsettled = sum(e.unsettled for e in found)
     if unsettled:
-        lines.append(f"note: {unsettled} of {count} windows did not converge; their torques are the best that was found")
+        lines.append(
+            f"note: {unsettled} of {count} windows did not converge; their torques are the best that was found"
+        )
     errors = TorqueErrors.of(parts, found) if recorded else None
     change = np.sqrt(sum((np.diff(e.u, axis=0) ** 2).sum(axis=0) for e in found) / max(1, count - len(found)))
     header = ["joint", "unit", "RMS torque", "RMS change a step"]

@@ -10,11 +10,12 @@ from typing import Any
 import click
 import numpy as np
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.files import distinct, read_json, write_atomic
 from diffpbd.runtime.names import hint
-from diffpbd.runtime.parameters import FloatArray, ParameterVector
+from diffpbd.runtime.parameters import ParameterVector
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["command", "evaluate"]
@@ -45,17 +46,13 @@ def command(robot: str, function: str, source: str, out: str | None, params: str
         write_atomic(out, text)
 
 
-def evaluate(
-    robot: Robot, function: str, data: Any, *, params: str | Path | None = None, where: str = "input"
-) -> Any:
+def evaluate(robot: Robot, function: str, data: Any, *, params: str | Path | None = None, where: str = "input") -> Any:
     """The outputs for parsed JSON: an object, or a list of objects if the input is one."""
     called = robot.function(function)
     listed = isinstance(data, list)
     values = _transposed(data, where) if listed else data
     if not isinstance(values, dict):
-        raise InputError(
-            f"{where}: expected an object of inputs or a list of them, found {type(data).__name__}."
-        )
+        raise InputError(f"{where}: expected an object of inputs or a list of them, found {type(data).__name__}.")
     names = [argument.name for argument in called.facts.inputs]
     for name in values:
         if name not in names:
@@ -66,9 +63,7 @@ def evaluate(
     result = called(**values)
     outputs = [argument.name for argument in called.facts.outputs]
     parts = [result] if len(outputs) == 1 else list(result)
-    named = {
-        name: _plain(part, name, function, robot.alpha) for name, part in zip(outputs, parts, strict=True)
-    }
+    named = {name: _plain(part, name, function, robot.alpha) for name, part in zip(outputs, parts, strict=True)}
     if not listed:
         return named
     return [{name: part[row] for name, part in named.items()} for row in range(len(data))]

@@ -11,12 +11,12 @@ import numpy as np
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.numbers import Real
 from diffpbd.runtime.commands.options import plot_option
-from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.logs.csv import Log, write_log
+from diffpbd.runtime.report.tables import number, table
 
 if TYPE_CHECKING:
-    from diffpbd.runtime.solve.excitation import Excitation
+    from diffpbd.runtime.excite.excitation import Excitation
 
 __all__ = ["command", "summary"]
 
@@ -28,7 +28,9 @@ HEIGHT = Real(-100.0, 100.0)  # m
 @click.option("--duration", type=float, default=10.0, metavar="S", help="Period of the motion (10).")
 @click.option("--harmonics", type=int, default=5, metavar="N", help="Of the base frequency 1/duration (5).")
 @click.option("--rate", type=float, default=100.0, metavar="HZ", help="Samples a second in the file (100).")
-@click.option("--min-tip-height", type=HEIGHT, metavar="M", help="Least height of the tip, along -gravity in the world frame.")
+@click.option(
+    "--min-tip-height", type=HEIGHT, metavar="M", help="Least height of the tip, along -gravity in the world frame."
+)
 @click.option("--margin", type=float, default=0.1, metavar="SHARE", help="Part of every limit that is left free (0.1).")
 @click.option("--params", metavar="FILE", help="Values of alpha that torques are predicted with, such as a payload.")
 @click.option("--out", required=True, metavar="TRAJ.csv", help="The motion to write (.gz allowed).")
@@ -49,8 +51,8 @@ def command(
     It minimises the condition number of the base regressor within the limits of position, speed and torque. The file has
     the columns time [s], q_ [rad or m], dq_, ddq_ and the predicted tau_ [N·m or N]. Collisions are not looked at.
     """
-    from diffpbd.runtime.solve.excitation import Wishes, excite
-    from diffpbd.runtime.solve.identify_command import progress
+    from diffpbd.runtime.commands.identify import progress
+    from diffpbd.runtime.excite.excitation import Wishes, excite
 
     begin = time.perf_counter()
     distinct([("--out", out), ("--plot", plot)], [("--params", params), *robot_files(robot)])

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.commands.numbers import COUNT
-from diffpbd.runtime.commands.tables import number, table
+from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]
 
@@ -17,25 +17,17 @@ __all__ = ["command"]
 @click.option("--base", metavar="LINK", help="Base link (default: the recipe's, or the root).")
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder (default: generated/NAME)."
-)
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder (default: generated/NAME).")
 @click.option("--integrator", type=click.Choice(["variational", "paper"]), help="Integrator of `step`.")
-@click.option(
-    "--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="Projection of `step`."
-)
-@click.option(
-    "--sweeps", type=COUNT, metavar="N", help="Sweeps or Newton iterations of `step`."
-)
+@click.option("--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="Projection of `step`.")
+@click.option("--sweeps", type=COUNT, metavar="N", help="Sweeps or Newton iterations of `step`.")
 @click.option(
     "--symbolic",
     metavar="LIST",
     default="",
     help="Symbolic quantities out of mass,com,inertia,origin, by commas.",
 )
-@click.option(
-    "--friction", type=click.Choice(["none", "urdf"]), help="Default friction: none, or the file's."
-)
+@click.option("--friction", type=click.Choice(["none", "urdf"]), help="Default friction: none, or the file's.")
 @click.option("--limits/--no-limits", default=None, help="Whether joints stop at their limits in `step`.")
 @click.option(
     "--wrench",
@@ -89,7 +81,4 @@ def command(
         return
     rows = [[row.name, str(row.operations), number(row.seconds, 3), str(row.bytes)] for row in result.rows]
     click.echo(table(["function", "operations", "seconds", "bytes"], rows))
-    click.echo(
-        f"{result.folder}: generated in {result.seconds:.1f} s, compiling {result.compile_seconds:.1f} s of "
-        "it."
-    )
+    click.echo(f"{result.folder}: generated in {result.seconds:.1f} s, compiling {result.compile_seconds:.1f} s of it.")

@@ -8,10 +8,10 @@ import re
 import click
 
 from diffpbd.runtime.commands.locate import open_manifest
-from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.inertia import LINEAR_FRAME, LINEAR_NAMES, LINEAR_UNITS, link_parameters
 from diffpbd.runtime.manifest import Argument, Function, Manifest
 from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command", "describe"]
 
@@ -42,7 +42,9 @@ def _parameters(manifest: Manifest, params: str | None, as_json: bool) -> str:
         return json.dumps(facts, indent=1, ensure_ascii=False)
     rows = [[name, *(number(float(x), 9) for x in row)] for name, row in zip(names, vectors, strict=True)]
     header = ["link", *(f"{name} [{unit}]" for name, unit in zip(LINEAR_NAMES, LINEAR_UNITS, strict=True))]
-    return f"{manifest.name}: u = Y theta of `regressor`; first moment and inertia {LINEAR_FRAME}\n\n{table(header, rows)}"
+    return (
+        f"{manifest.name}: u = Y theta of `regressor`; first moment and inertia {LINEAR_FRAME}\n\n{table(header, rows)}"
+    )
 
 
 def describe(manifest: Manifest) -> str:
@@ -69,9 +71,7 @@ def describe(manifest: Manifest) -> str:
             f"moving mass {robot.total_mass:.6g} kg; h = {recipe.h:g} s, {recipe.integrator}, "
             f"{recipe.solver}; "
             f"made by diffpbd {manifest.generator.diffpbd}",
-            table(
-                ["joint", "type", "parent", "child", "lower", "upper", "velocity", "effort"], joints, left=4
-            ),
+            table(["joint", "type", "parent", "child", "lower", "upper", "velocity", "effort"], joints, left=4),
             *_mimics(manifest),
             *_wrenches(manifest),
             *_levers(manifest),

@@ -9,10 +9,10 @@ import numpy as np
 
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import plot_option
-from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import Log, read_column_map, write_log
+from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]
 
@@ -27,7 +27,9 @@ __all__ = ["command"]
 @click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none.")
 @click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering.")
-@click.option("--bridge", type=float, default=0.0, metavar="S", help="Close gaps up to this long instead of splitting there.")
+@click.option(
+    "--bridge", type=float, default=0.0, metavar="S", help="Close gaps up to this long instead of splitting there."
+)
 @click.option("--out", metavar="CLEAN.csv", help="Writes what identification would use; later parts beside it.")
 @plot_option("Signals as read and as filtered, a picture a LOG, later ones beside it.")
 def command(
@@ -79,7 +81,8 @@ def command(
                 click.echo(f"  {part.name}: {note}")
     click.echo(processing.describe())
     rows = [
-        [p.name, str(len(p)), f"{p.rate:.6g}", number(len(p) / p.rate, 4), "yes" if torques else "no"] for p, torques in parts
+        [p.name, str(len(p)), f"{p.rate:.6g}", number(len(p) / p.rate, 4), "yes" if torques else "no"]
+        for p, torques in parts
     ]
     click.echo("\n" + table(["part", "samples", "rate [Hz]", "length [s]", "torque"], rows))
     if out is not None:

@@ -11,18 +11,18 @@ import numpy as np
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.numbers import COUNT, DURATION, RATE, SPEED
 from diffpbd.runtime.commands.options import live_option, plot_option
-from diffpbd.runtime.commands.tables import table
-from diffpbd.runtime.control.disturbance import TIME_CONSTANT
-from diffpbd.runtime.control.plan import PlanSource
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct, parse_json, read_json
 from diffpbd.runtime.live import Loop, live_line
 from diffpbd.runtime.logs.csv import read_column_map, read_log, write_log
+from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
+from diffpbd.runtime.mpc.plan import PlanSource
+from diffpbd.runtime.mpc.planner import BACKENDS, Mpc
+from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
+from diffpbd.runtime.mpc.reference import GoalReference, LogReference, Reference
+from diffpbd.runtime.mpc.simulation import ClosedLoop, run_closed_loop
+from diffpbd.runtime.report.tables import table
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.mpc import BACKENDS, Mpc
-from diffpbd.runtime.solve.mpc_problem import TRANSITION, Bounds, Weights
-from diffpbd.runtime.solve.mpc_reference import GoalReference, LogReference, Reference
-from diffpbd.runtime.solve.mpc_simulation import ClosedLoop, run_closed_loop
 
 __all__ = ["command", "parse_weights"]
 
@@ -33,7 +33,9 @@ MS = 1e3  # milliseconds a second
 @click.command("mpc", context_settings={"show_default": True})
 @click.argument("robot")
 @click.option("--reference", metavar="LOG.csv", help="Log whose q_ [rad] and dq_ [rad/s] columns are followed.")
-@click.option("--goal", metavar="JSON", help="Or a goal [rad]: a list, an object of joint names (others stay), or a file.")
+@click.option(
+    "--goal", metavar="JSON", help="Or a goal [rad]: a list, an object of joint names (others stay), or a file."
+)
 @click.option("--goal-speed", type=SPEED, default=0.5, help="Speed towards the goal or the log's first sample [rad/s].")
 @click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without a time column.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
@@ -46,8 +48,12 @@ MS = 1e3  # milliseconds a second
 @click.option("--time-limit", type=DURATION, metavar="S", help="No program begins later than this in a tick.")
 @click.option("--delay", type=click.IntRange(0, 10), default=0, help="Steps until a torque acts; it is compensated.")
 @click.option("--disturbance/--no-disturbance", default=False, help="Balance joint torques that an observer finds.")
-@click.option("--load", metavar="JSON", help="Torques [N·m] by joint that act on the simulated robot, unknown to the plan.")
-@click.option("--weights", metavar="JSON", help='Cost: p, pd, u, du, tip, end, such as {"p": 1, "pd": 0.02, "du": 2e-7}.')
+@click.option(
+    "--load", metavar="JSON", help="Torques [N·m] by joint that act on the simulated robot, unknown to the plan."
+)
+@click.option(
+    "--weights", metavar="JSON", help='Cost: p, pd, u, du, tip, end, such as {"p": 1, "pd": 0.02, "du": 2e-7}.'
+)
 @click.option("--bounds", metavar="JSON", help="u, du, pd: a number or a list each [N·m, N·m a step, rad/s].")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="RUN.csv", help="The log to write (.gz allowed).")
@@ -85,7 +91,9 @@ def command(robot: str, out: str, plot: str | None, live: bool, **options: Any) 
     if plot is not None:
         from diffpbd.runtime.report.mpc_plot import plot_closed_loop
 
-        plot_closed_loop(run, plot, title=f"{loaded.name}, horizon {options['horizon']} × {h:g} s, {options['backend']}")
+        plot_closed_loop(
+            run, plot, title=f"{loaded.name}, horizon {options['horizon']} × {h:g} s, {options['backend']}"
+        )
     write_log(out, run.log())
     click.echo(summary(loaded, run))
     click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
@@ -150,7 +158,9 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
     """Tick times, tracking error, sources and statuses of the ticks."""
     times = MS * run.seconds
     sources = ", ".join(f"{run.sources[source]} {source.value}" for source in PlanSource if run.sources[source])
-    statuses = ", ".join(f"{count} {status.name.lower().replace('_', ' ')}" for status, count in sorted(run.statuses.items()))
+    statuses = ", ".join(
+        f"{count} {status.name.lower().replace('_', ' ')}" for status, count in sorted(run.statuses.items())
+    )
     solver = MS * run.solver[np.isfinite(run.solver)]
     own = "solver alone: no time known"
     if solver.size:
@@ -168,7 +178,9 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
         "",
     ]
     if run.disturbance.any():
-        lines.insert(-1, f"disturbance estimated at the end: {np.round(run.disturbance[-1], 3).tolist()} N·m (N for slides)")
+        lines.insert(
+            -1, f"disturbance estimated at the end: {np.round(run.disturbance[-1], 3).tolist()} N·m (N for slides)"
+        )
     units = [joint.unit for joint in robot.manifest.robot.joints]
     rows = [
         [joint, f"{run.rms[k]:.3e}", f"{run.q[-1, k]:.6f}", f"{abs(run.tau[:, k]).max():.3f}", units[k]]

@@ -10,11 +10,11 @@ import click
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.numbers import DURATION, SPEED, Real
 from diffpbd.runtime.commands.options import plot_option
-from diffpbd.runtime.commands.tables import number
 from diffpbd.runtime.control.net_torque import DISPLACEMENT, VELOCITY, sample_map
 from diffpbd.runtime.control.net_torque_c import c_name, c_sources
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
+from diffpbd.runtime.report.tables import number
 
 __all__ = ["command"]
 
@@ -43,7 +43,9 @@ LARGEST_STEP = 10.0  # rad or m
     help="Generated step to solve; step_paper_direct is the paper's, for a robot with one joint.",
 )  # fmt: skip
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
-@click.option("--out", required=True, metavar="DIR", help="Folder for the C files and the map as JSON; made if missing.")
+@click.option(
+    "--out", required=True, metavar="DIR", help="Folder for the C files and the map as JSON; made if missing."
+)
 @plot_option("A picture of the map.")
 def command(
     robot: str, joint: str | None, pose: str | None, grid: tuple[int, int], displacement: float, velocity: float,

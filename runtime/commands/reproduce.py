@@ -9,8 +9,8 @@ from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, LONGEST, RATE, SEED,
 from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring
-from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.files import distinct
+from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]
 
@@ -52,7 +52,8 @@ def convergence(
     write_table(numbers, found.links, found.projections)
     shown = sorted({k for k in (0, 1, 2, 3, 5, 10, 20, 30) if k < sweeps} | {sweeps})
     rows = [
-        [str(k), *(number(x, 3) for solved in found.projections for x in (solved.gap[k], solved.tilt[k]))] for k in shown
+        [str(k), *(number(x, 3) for solved in found.projections for x in (solved.gap[k], solved.tilt[k]))]
+        for k in shown
     ]
     heads = [f"{solved.solver} {what}" for solved in found.projections for what in ("gap [m]", "tilt [rad]")]
     click.echo(table(["sweeps", *heads], rows))
@@ -61,19 +62,42 @@ def convergence(
 
 for experiment in (impedance, net_torque_map, push, circle, replay):
     command.add_command(experiment)
+
+
 @command.command("torque-table")
 @click.argument("robot", default="baxter_bare")
 @click.option("--data", required=True, metavar="DIR", help="Folder of the recordings; see docs/torque-estimation.md.")
 @click.option("--train", default="train_*", show_default=True, help="Names of those to identify the model on.")
 @click.option("--test", default="test_*", show_default=True, help="Name of the one whose torques are estimated.")
-@click.option("--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column.")
+@click.option(
+    "--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column."
+)
 @click.option("--params", metavar="FILE", help="The identified model, instead of identifying it on --train.")
-@click.option("--adam", "seconds", type=Real(0.0, LONGEST), default=2.0, show_default=True, metavar="S",
-              help="Stretch of the recording for the published descent; 0: leave it out.")
-@click.option("--adam-solver", "solver", type=click.Choice(["gauss_seidel", "jacobi"]), default="gauss_seidel",
-              show_default=True, help="Sweeps of its steps.")
-@click.option("--adam-iterations", "iterations", type=COUNT, default=120, show_default=True,
-              help="Its iterations from zero torque; the paper says 80 or 120.")
+@click.option(
+    "--adam",
+    "seconds",
+    type=Real(0.0, LONGEST),
+    default=2.0,
+    show_default=True,
+    metavar="S",
+    help="Stretch of the recording for the published descent; 0: leave it out.",
+)
+@click.option(
+    "--adam-solver",
+    "solver",
+    type=click.Choice(["gauss_seidel", "jacobi"]),
+    default="gauss_seidel",
+    show_default=True,
+    help="Sweeps of its steps.",
+)
+@click.option(
+    "--adam-iterations",
+    "iterations",
+    type=COUNT,
+    default=120,
+    show_default=True,
+    help="Its iterations from zero torque; the paper says 80 or 120.",
+)
 @click.option("--out", default="torque_table.csv", show_default=True, help="Every number.")
 @click.option("--plot", default="torque_joints.png", show_default=True, help="Torques by scheme over time.")
 @click.option("--violin", default="torque_violin.png", show_default=True, help="Torque errors by scheme.")
@@ -83,7 +107,7 @@ def torque_table(
 ) -> None:  # fmt: skip
     """RMSE [N·m] of joint torques estimated from a recording by the published schemes: three starts, three losses, windows of
     three steps; with the description of the generated ROBOT alone and with friction and springs identified."""
-    from diffpbd.runtime.reproduce.torque_command import reproduce
+    from diffpbd.runtime.commands.reproduce_torques import reproduce
     from diffpbd.runtime.reproduce.torque_table import Descending
 
     distinct([("--out", out), ("--plot", plot), ("--violin", violin)], [

@@ -10,8 +10,8 @@ import click
 from diffpbd.runtime.commands.locate import GENERATED, files_in, open_robot, robot_files
 from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, RATE, SPEED, Real
 from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
-from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["circle", "impedance", "net_torque_map", "push", "replay"]
@@ -43,7 +43,9 @@ def _one_joint(robot: str) -> Robot:
 @click.option("--scaling", type=AMOUNT, default=1.0, show_default=True, help="Of the net torque.")
 @click.option("--coulomb", type=AMOUNT, default=0.8, show_default=True, help="Plant [N·m].")
 @click.option("--viscous", type=AMOUNT, default=0.7, show_default=True, help="Plant [N·m·s/rad].")
-@click.option("--start", type=Real(-ANY_ANGLE, ANY_ANGLE), default=0.0, show_default=True, help="Angle at the start [rad].")
+@click.option(
+    "--start", type=Real(-ANY_ANGLE, ANY_ANGLE), default=0.0, show_default=True, help="Angle at the start [rad]."
+)
 @click.option(
     "--goal-speed", type=SPEED, default=0.2, show_default=True,
     help="Of the reference on its way to the goal [rad/s].",
@@ -65,9 +67,7 @@ def impedance(
 
     opened = _one_joint(robot)
     numbers = table_beside(out, table_path, robot_files(robot))
-    experiment = Experiment(
-        scaling=scaling, coulomb=coulomb, viscous=viscous, start=start, goal_speed=goal_speed
-    )
+    experiment = Experiment(scaling=scaling, coulomb=coulomb, viscous=viscous, start=start, goal_speed=goal_speed)
     found = sample_map(opened, opened.joints[0], step=step)
     rows = []
     shown = run(opened, found, experiment, motion=motion)
@@ -117,7 +117,9 @@ def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> N
 
 @click.command("push")
 @click.argument("robot", default=ONE_JOINT)
-@click.option("--description", default="baxter", show_default=True, help="Of the simulated robot: a name or a URDF file.")
+@click.option(
+    "--description", default="baxter", show_default=True, help="Of the simulated robot: a name or a URDF file."
+)
 @click.option("--scaling", type=AMOUNT, default=0.6, show_default=True, help="Of the net torque.")
 @click.option("--strength", type=AMOUNT, default=40.0, show_default=True, help="Of the hand [N·m].")
 @click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step that the map is solved with.")
@@ -143,8 +145,6 @@ def push(
     heads, rows = summary(traces)
     click.echo(table(heads, rows))
     click.echo(f"{out}, {numbers}")
-
-
 
 
 @click.command("circle")
@@ -199,7 +199,14 @@ def circle(
 @click.option("--params", metavar="FILE", help="params.json of identify; also replays the measured torques.")
 @picture_and_table("replay.png", "The paths")
 def replay(
-    robot: str, data: str, log: str, rate: float | None, window: float, params: str | None, out: str, table_path: str | None
+    robot: str,
+    data: str,
+    log: str,
+    rate: float | None,
+    window: float,
+    params: str | None,
+    out: str,
+    table_path: str | None,
 ) -> None:
     """A recording beside its simulation: the tip's path as measured, and as simulated under torque."""
     from diffpbd.runtime.reproduce.replay import plot, read_recording, summary, write_paths
@@ -209,9 +216,7 @@ def replay(
     numbers = table_beside(out, table_path, [*robot_files(robot), *files_in("--data", data), ("--params", params)])
     opened = open_robot(robot)
     samples = read_recording(path, opened, RECORDED if rate is None and log == RECORDING else rate)
-    found = simulate(
-        opened, samples, alpha=opened.alpha.vector(params), window=window, measured=params is not None
-    )
+    found = simulate(opened, samples, alpha=opened.alpha.vector(params), window=window, measured=params is not None)
     plot(out, f"{log}: measured, and simulated with {opened.name}", found)
     write_paths(numbers, found)
     heads, rows = summary(found)

@@ -12,8 +12,8 @@ import click
 from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
 from diffpbd.runtime.commands.numbers import RATE, SEED, Real
 from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
-from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.report.tables import number, table
 
 if TYPE_CHECKING:
     from diffpbd.runtime.reproduce.spring import Scheme
@@ -37,7 +37,9 @@ def _assumptions(lines: Sequence[str]) -> None:
 @click.option("--start", nargs=2, type=ARM_LENGTH, default=(3.0, 0.1), show_default=True, help="l1, l2 [m].")
 @click.option("--period", type=Real(0.1, 60.0), default=3.0, show_default=True, help="Of the circle [s].")
 @picture_and_table("double-pendulum.png", "The trajectories")
-def double_pendulum(folder: str | None, start: tuple[float, float], period: float, out: str, table_path: str | None) -> None:
+def double_pendulum(
+    folder: str | None, start: tuple[float, float], period: float, out: str, table_path: str | None
+) -> None:
     """Link lengths of a double pendulum that follows a circle with the least distance and work."""
     from diffpbd.runtime.reproduce import double_pendulum as experiment
     from diffpbd.runtime.reproduce.double_pendulum_figure import plot, write_table
@@ -51,7 +53,9 @@ def double_pendulum(folder: str | None, start: tuple[float, float], period: floa
     for word, walk in (("before", found.before), ("after", found.after)):
         paper = experiment.PAPER[word]
         ours = (*walk.lengths, walk.loss, walk.work)
-        rows.append([word, *(text for x, y in zip(ours, paper, strict=True) for text in (number(float(x), 5), number(y, 5)))])
+        rows.append(
+            [word, *(text for x, y in zip(ours, paper, strict=True) for text in (number(float(x), 5), number(y, 5)))]
+        )
     before, after = found.before, found.after
     gains = [text for a, b, p in ((before.loss, after.loss, 2), (before.work, after.work, 3)) for text in (
         f"{a / b:.2f}×", f"{experiment.PAPER['before'][p] / experiment.PAPER['after'][p]:.2f}×")]  # fmt: skip
@@ -73,7 +77,9 @@ def _pendulum() -> Robot:
 @click.command("gravity-compensation")
 @click.argument("robot", default="baxter")
 @click.option("--data", metavar="DIR", help="Recordings that the poses are taken from; else drawn inside the limits.")
-@click.option("--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column.")
+@click.option(
+    "--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column."
+)
 @click.option("--poses", "count", type=click.IntRange(1, 100000), default=30, show_default=True, help="How many.")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of drawn poses.")
 @picture_and_table("gravity-compensation.png", "The torques of every pose")
@@ -119,12 +125,23 @@ def gravity_compensation(
 @click.argument("robot", default="baxter")
 @click.option("--joint", help="The joint with the spring (default: that of the recipe).")
 @click.option("--data", metavar="DIR", help="Recordings: the spring's slope and zero that they determine, as well.")
-@click.option("--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column.")
-@click.option("--poses", "count", type=click.IntRange(5, 10000), default=30, show_default=True, help="How many static poses.")
+@click.option(
+    "--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column."
+)
+@click.option(
+    "--poses", "count", type=click.IntRange(5, 10000), default=30, show_default=True, help="How many static poses."
+)
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of the poses.")
 @picture_and_table("spring.png", "The schemes")
 def spring(
-    robot: str, joint: str | None, data: str | None, rate: float, count: int, seed: int, out: str, table_path: str | None
+    robot: str,
+    joint: str | None,
+    data: str | None,
+    rate: float,
+    count: int,
+    seed: int,
+    out: str,
+    table_path: str | None,
 ) -> None:
     """Stiffness of a lever spring on a joint of ROBOT: curve fitting and differentiable simulation."""
     from diffpbd.runtime.reproduce import spring as experiment

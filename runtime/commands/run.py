@@ -11,27 +11,27 @@ from typing import Any, Literal
 
 import click
 
-from diffpbd.runtime.baxter.arm import BaxterArm
-from diffpbd.runtime.baxter.configuration import Configuration
-from diffpbd.runtime.baxter.description import compare_description, tighter_limits
-from diffpbd.runtime.baxter.errors import GraphError, RefusedError
-from diffpbd.runtime.baxter.loop import Run, RunOptions
-from diffpbd.runtime.baxter.program import ProgramController
-from diffpbd.runtime.baxter.recorder import Recorder, configuration_file
-from diffpbd.runtime.baxter.replay import read_run, replay
-from diffpbd.runtime.baxter.ros1 import Node
-from diffpbd.runtime.baxter.status import RunStatus
-from diffpbd.runtime.baxter.stopping import Reason, Report, StopRequest
+from diffpbd.runtime.arms.baxter.arm import BaxterArm
+from diffpbd.runtime.arms.baxter.configuration import Configuration
+from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
+from diffpbd.runtime.arms.baxter.program import ProgramController
 from diffpbd.runtime.commands.locate import open_robot, robot_files, state_file
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real
 from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.commands.run_laws import configured
-from diffpbd.runtime.control import Limits
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.live import live_line
+from diffpbd.runtime.loop.guard import Limits
+from diffpbd.runtime.loop.recorder import Recorder, configuration_file
+from diffpbd.runtime.loop.replay import read_run, replay
+from diffpbd.runtime.loop.run import Run, RunOptions
+from diffpbd.runtime.loop.status import RunStatus
+from diffpbd.runtime.loop.stopping import Reason, Report, StopRequest
 from diffpbd.runtime.report.figures import new_figure
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.ros1 import Node
+from diffpbd.runtime.ros1.errors import GraphError, RefusedError
 
 __all__ = ["command"]
 
@@ -45,8 +45,9 @@ LONGEST_RAMP = 60.0  # s
 @click.command("run", context_settings={"show_default": True})
 @click.argument("robot", default="baxter")
 @click.option("--side", type=click.Choice(["left", "right"]), default="left")
-@click.option("--controller", default="hold",
-              type=click.Choice(["hold", "gravity", "impedance", "cartesian", "mpc", "program"]))
+@click.option(
+    "--controller", default="hold", type=click.Choice(["hold", "gravity", "impedance", "cartesian", "mpc", "program"])
+)
 @click.option("--program", metavar="COMMAND", help="With --controller program: your program, such as ./spring.")
 @click.option("--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1")
 @click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
@@ -58,12 +59,18 @@ LONGEST_RAMP = 60.0  # s
 @click.option("--without-spring", is_flag=True, help="With --gravity model: the arm needs no S1 spring term.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--goal", metavar="JSON", help="Impedance, mpc: goal [rad] by joint; others stay where they start.")
-@click.option("--goal-speed", type=SPEED, default=0.2, help="Impedance, mpc: speed towards the goal [rad/s]; cartesian: [m/s].")
+@click.option(
+    "--goal-speed", type=SPEED, default=0.2, help="Impedance, mpc: speed towards the goal [rad/s]; cartesian: [m/s]."
+)
 @click.option("--reference", metavar="LOG", help="MPC: q_ and dq_ columns to follow instead of a goal.")
 @click.option("--horizon", type=click.IntRange(1, 50), default=20, help="MPC: steps of one tick planned ahead.")
-@click.option("--weights", metavar="JSON", help='MPC: cost, such as {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "end": 1}.')
+@click.option(
+    "--weights", metavar="JSON", help='MPC: cost, such as {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "end": 1}.'
+)
 @click.option("--delay", type=click.IntRange(0, 10), default=0, help="MPC: ticks until a command acts.")
-@click.option("--disturbance/--no-disturbance", default=False, help="MPC: balance joint torques that an observer finds.")
+@click.option(
+    "--disturbance/--no-disturbance", default=False, help="MPC: balance joint torques that an observer finds."
+)
 @click.option("--stiffness", metavar="JSON", help="Impedance: [N·m/rad], a list or by joint.")
 @click.option("--damping", metavar="JSON", help="Impedance and gravity: [N·m·s/rad], a list or by joint.")
 @click.option("--net-torque-map", metavar="FILE", help="Impedance: a map of `diffpbd net-torque-map` (.json) to add.")
@@ -139,7 +146,9 @@ def _draw(plot: str | None, log: str) -> None:
     from diffpbd.runtime.report.ticks_plot import plot_ticks
 
     drawn = plot_ticks(plot, *read_run(log))
-    click.echo(f"written: {plot}" if drawn else f"note: {log} has no tick that sent a command; there is nothing to draw")
+    click.echo(
+        f"written: {plot}" if drawn else f"note: {log} has no tick that sent a command; there is nothing to draw"
+    )
 
 
 def _run(
@@ -161,7 +170,7 @@ def _run(
         )  # fmt: skip
         observer = None
         if options["view"]:
-            from diffpbd.runtime.baxter.viewer import Viewer
+            from diffpbd.runtime.arms.baxter.viewer import Viewer
 
             viewer = stack.enter_context(Viewer(robot, port=options["view_port"]))
             click.echo(f"view: {viewer.url}")

@@ -9,16 +9,18 @@ from typing import Any
 import click
 import numpy as np
 
-from diffpbd.runtime.baxter.configuration import Configuration, has_spring, limits_of
-from diffpbd.runtime.baxter.loop import SUPPRESS_PERIOD
+from diffpbd.runtime.arms.baxter.configuration import Configuration, has_spring, limits_of
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.mpc import parse_weights
-from diffpbd.runtime.control import GravitySettings, Mode, Settings, check_gravity
-from diffpbd.runtime.control.disturbance import TIME_CONSTANT
+from diffpbd.runtime.control.gravity import GravitySettings, check_gravity
 from diffpbd.runtime.control.net_torque import NetTorqueMap
+from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import parse_json, read_json
 from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.loop.run import SUPPRESS_PERIOD
+from diffpbd.runtime.loop.supervisor import Settings
+from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["configured"]

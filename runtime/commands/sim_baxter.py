@@ -12,18 +12,18 @@ from pathlib import Path
 import click
 import numpy as np
 
-from diffpbd.runtime.baxter.ros1.master import call
-from diffpbd.runtime.baxter.ros1.master_server import LocalMaster
-from diffpbd.runtime.baxter.simulated.node import SimulatedNode, description
-from diffpbd.runtime.baxter.simulated.plant import Plant
-from diffpbd.runtime.baxter.simulated.robot import SimulatedBaxter
-from diffpbd.runtime.baxter.simulated.status import SimulatedStatus
-from diffpbd.runtime.baxter.stopping import StopRequest
+from diffpbd.runtime.arms.baxter.simulated.node import SimulatedNode, description
+from diffpbd.runtime.arms.baxter.simulated.plant import Plant
+from diffpbd.runtime.arms.baxter.simulated.robot import SimulatedBaxter
+from diffpbd.runtime.arms.baxter.simulated.status import SimulatedStatus
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.numbers import DURATION, PORT
 from diffpbd.runtime.commands.options import live_option
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.live import live_line
+from diffpbd.runtime.loop.stopping import StopRequest
+from diffpbd.runtime.ros1.master import call
+from diffpbd.runtime.ros1.master_server import LocalMaster
 
 __all__ = ["command", "find_description"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import plot_option
-from diffpbd.runtime.commands.tables import number, table
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
+from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.simulation import Run, maximal_variant, simulate
 
@@ -23,16 +23,12 @@ __all__ = ["command", "summary"]
 @click.argument("robot")
 @click.option("--duration", type=float, metavar="S", help="Default: 1 s, or the length of a torque log.")
 @click.option("--h", type=float, metavar="S", help="Step (default: the recipe's).")
-@click.option(
-    "--q0", metavar="JSON", help="Start: a list, an object of joint names, or a file; default zero."
-)
+@click.option("--q0", metavar="JSON", help="Start: a list, an object of joint names, or a file; default zero.")
 @click.option("--dq0", metavar="JSON", help="Start rates, as --q0.")
 @click.option("--torque", default="zero", metavar="zero|gravity|LOG", help="Torque held during each step.")
 @click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without a time column.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
-@click.option(
-    "--order", type=click.Choice(["2", "4"]), default="2", help="4: Suzuki composition; no friction."
-)
+@click.option("--order", type=click.Choice(["2", "4"]), default="2", help="4: Suzuki composition; no friction.")
 @click.option("--maximal", is_flag=True, help="Simulate in maximal coordinates, with joint gaps.")
 @click.option("--integrator", type=click.Choice(["variational", "paper"]), help="With --maximal.")
 @click.option("--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="With --maximal.")
@@ -65,7 +61,12 @@ def command(
         raise click.UsageError("--order 4 composes joint_step; it cannot be used with --maximal.")
     if not maximal and (integrator or solver):
         raise click.UsageError("--integrator and --solver choose the step of --maximal; add --maximal.")
-    named: list[Named] = [("--q0", state_file(q0)), ("--dq0", state_file(dq0)), ("--map", column_map), ("--params", params)]
+    named: list[Named] = [
+        ("--q0", state_file(q0)),
+        ("--dq0", state_file(dq0)),
+        ("--map", column_map),
+        ("--params", params),
+    ]
     if torque not in ("zero", "gravity"):
         named.append(("--torque", torque))
     distinct([("--out", out), ("--plot", plot)], [*named, *robot_files(robot)])
@@ -98,9 +99,7 @@ def command(
         from diffpbd.runtime.report.run_plot import plot_run
 
         units = tuple(joint.unit for joint in loaded.manifest.robot.joints)
-        plot_run(
-            run, plot, title=f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}", units=units
-        )
+        plot_run(run, plot, title=f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}", units=units)
     write_log(out, run.log())  # after the picture, which fails without matplotlib
     click.echo(summary(loaded, run))
     click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
@@ -120,26 +119,21 @@ def _from_log(
 
 def summary(robot: Robot, run: Run) -> str:
     """Steps, energy, joint gaps, the final state, and joints that left their limits."""
-    lines = [
-        f"{robot.name}: {len(run.time) - 1} steps of {run.h:g} s by {run.function}, to {run.time[-1]:g} s"
-    ]
+    lines = [f"{robot.name}: {len(run.time) - 1} steps of {run.h:g} s by {run.function}, to {run.time[-1]:g} s"]
     if run.kinetic is not None and run.potential is not None:
         total = run.kinetic + run.potential
         drift = float(np.abs(total - total[0]).max())
         swing = float(np.ptp(run.kinetic))
         share = f" ({100 * drift / swing:.3g} % of the kinetic energy's range)" if swing > 0 else ""
         lines.append(
-            f"energy: {total[0]:.6g} J at the start, {total[-1]:.6g} J at the end, largest change "
-            f"{drift:.3g} J{share}"
+            f"energy: {total[0]:.6g} J at the start, {total[-1]:.6g} J at the end, largest change {drift:.3g} J{share}"
         )
     if run.gap is not None:
         lines.append(f"joint gaps: at most {run.gap.max():.3g}, {run.gap[-1]:.3g} at the end [m or 1]")
     joints = robot.manifest.robot.joints
     for k, joint in enumerate(joints):
         low, high = float(run.q[:, k].min()), float(run.q[:, k].max())
-        if (joint.lower is not None and low < joint.lower) or (
-            joint.upper is not None and high > joint.upper
-        ):
+        if (joint.lower is not None and low < joint.lower) or (joint.upper is not None and high > joint.upper):
             lines.append(
                 f"note: {joint.name} went from {low:.4g} to {high:.4g} {joint.unit}, beyond its limits "
                 f"{number(joint.lower)} and {number(joint.upper)}, which do not act"

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.control.controllers import FloatArray, Mode, within
+from diffpbd.runtime.arrays import FloatArray, within
+from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from diffpbd.runtime.control.controllers import Mode
+from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
 
 __all__ = ["SUPPRESS_RATE_MINIMUM", "GravityOwner", "GravitySettings", "check_gravity"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.control.controllers import FloatArray, Mode, within
+from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.control.net_torque import NetTorque, ReachNetTorque
+from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
 
 __all__ = ["ImpedanceController"]

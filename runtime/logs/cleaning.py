@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["GAP", "Cleaned", "clean"]
+from diffpbd.runtime.arrays import FloatArray
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+__all__ = ["GAP", "Cleaned", "clean"]
 
 GAP = 1.5
 """[1] A step longer than this many median steps is a gap: at least one sample is missing."""
@@ -64,7 +63,9 @@ def clean(time: FloatArray, columns: Mapping[str, FloatArray]) -> Cleaned:
         more = f" and {len(gone) - SHOWN} more columns" if len(gone) > SHOWN else ""
         notes.append(f"values are missing in {named}{more}")
     if judged.differing:
-        notes.append(f"{judged.differing} of the repeated stamps come with other values: the first sample of each counts")
+        notes.append(
+            f"{judged.differing} of the repeated stamps come with other values: the first sample of each counts"
+        )
     if judged.back:
         k = judged.back[0]
         notes.append(

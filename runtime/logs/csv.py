@@ -13,11 +13,10 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_bytes, read_json, write_atomic
 from diffpbd.runtime.logs.table import Table
@@ -25,7 +24,6 @@ from diffpbd.runtime.names import listing
 
 __all__ = ["CsvTable", "Log", "TorqueLog", "has_states", "read_column_map", "read_log", "read_torques", "write_log"]
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 QUANTITIES = ("q", "dq", "ddq", "tau")
 MAX_SHOWN = 60  # characters of a wrong cell in a message
 GZIP_MAGIC = b"\x1f\x8b"
@@ -78,7 +76,11 @@ def _columns_of(have: Sequence[str], want: Sequence[str]) -> list[int]:
 
 
 def read_log(
-    path: str | Path, *, rate: float | None = None, untimed: float | None = None, columns: Mapping[str, str] | None = None
+    path: str | Path,
+    *,
+    rate: float | None = None,
+    untimed: float | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Log:
     """Read a log that has q and dq of every joint.
 
@@ -102,9 +104,7 @@ def read_log(
     return Log(table.time(assumed), joints, q, dq, values["ddq"], values["tau"])
 
 
-def read_torques(
-    path: str | Path, *, rate: float | None = None, columns: Mapping[str, str] | None = None
-) -> TorqueLog:
+def read_torques(path: str | Path, *, rate: float | None = None, columns: Mapping[str, str] | None = None) -> TorqueLog:
     """Read only the time and the tau columns of a log."""
     table = CsvTable(path, columns or {})
     joints = table.joints("tau")

@@ -15,24 +15,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from diffpbd.runtime.baxter.bag import read_bag
-from diffpbd.runtime.baxter.errors import LogError, MessageError
-from diffpbd.runtime.baxter.joint_states import JointStateReader, LimbState
-from diffpbd.runtime.baxter.ros1.messages import Header, JointState, SEAJointState
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_bytes
 from diffpbd.runtime.logs.cleaning import GAP
 from diffpbd.runtime.logs.torque import choose
 from diffpbd.runtime.names import hint, listing
+from diffpbd.runtime.ros1.bag import read_bag
+from diffpbd.runtime.ros1.errors import LogError, MessageError
+from diffpbd.runtime.ros1.joint_states import JointStateReader, LimbState
+from diffpbd.runtime.ros1.messages import Header, JointState, SEAJointState
 
 __all__ = ["Rows", "joints_of", "read_messages"]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 EFFORTS = {
     "JointState": ("effort",),
@@ -289,7 +287,12 @@ def _interpolated(time: FloatArray, stamps: FloatArray, values: FloatArray) -> F
     if len(stamps) < 2:
         return result
     width = stamps[after] - stamps[after - 1]
-    inside = (time >= stamps[after - 1]) & (time <= stamps[after]) & (width <= GAP * np.median(np.diff(stamps))) & (width > 0.0)
+    inside = (
+        (time >= stamps[after - 1])
+        & (time <= stamps[after])
+        & (width <= GAP * np.median(np.diff(stamps)))
+        & (width > 0.0)
+    )
     share = ((time - stamps[after - 1]) / np.where(width > 0.0, width, 1.0))[:, None]
     result[inside] = (values[after - 1] + share * (values[after] - values[after - 1]))[inside]
     return result

@@ -10,19 +10,17 @@ import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_bytes
 from diffpbd.runtime.logs.table import Table
 from diffpbd.runtime.names import listing
 
 __all__ = ["NpzTable"]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 NAMES = ("joints", "names", "joint_names")
 NUMBERS = "fiu"  # kinds of numpy types that are numbers
@@ -48,7 +46,9 @@ class NpzTable(Table):
             sizes = ", ".join(f"{name} {len(values)}" for name, values in found.items())
             raise InputError(f"{path}: the arrays have different lengths ({sizes}); expected one row a sample in each.")
         if not found:
-            raise InputError(f"{path} has no array of numbers with one or two dimensions; it has {listing(list(arrays))}.")
+            raise InputError(
+                f"{path} has no array of numbers with one or two dimensions; it has {listing(list(arrays))}."
+            )
         self._arrays = found
         super().__init__(path, list(found), lengths.pop(), columns)
         self._by_name = dict(zip(self.header, found.values(), strict=True))

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.cleaning import GAP
 from diffpbd.runtime.logs.table import RATES
 
 __all__ = ["Motion", "Processing", "Samples", "filter_parts", "process"]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 JITTER = 0.02
 """[1] Deviation of a time step, as part of the median step, up to which samples count as equally spaced: the error that
@@ -182,7 +180,10 @@ def filter_parts(
     if processing.bridge:
         breaks = [b for b in breaks if not 0.0 < steps[b - 1] <= processing.bridge]
         bridged = int(((steps > usual) & (steps <= longest_step)).sum())
-        notes = [*notes, *([f"{bridged} gaps of up to {processing.bridge:g} s closed by a cubic spline"] if bridged else [])]
+        notes = [
+            *notes,
+            *([f"{bridged} gaps of up to {processing.bridge:g} s closed by a cubic spline"] if bridged else []),
+        ]
     gaps = (np.flatnonzero((steps > longest_step) | (steps <= 0.0)) + 1).tolist()
     edges = sorted({0, *gaps, *breaks, len(log.time)})
     spans = [(a, b) for a, b in zip(edges, edges[1:], strict=False)]
@@ -207,9 +208,7 @@ def filter_parts(
     return parts
 
 
-def _samples(
-    name: str, log: Motion, span: slice, rate: float, processing: Processing, notes: list[str]
-) -> Samples:
+def _samples(name: str, log: Motion, span: slice, rate: float, processing: Processing, notes: list[str]) -> Samples:
     time, q = log.time[span], log.q[span]
     dq, ddq, tau = (None if values is None else values[span] for values in (log.dq, log.ddq, log.tau))
     unread = tau is None

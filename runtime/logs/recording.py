@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_bytes
 from diffpbd.runtime.logs.cleaning import clean
@@ -20,8 +20,6 @@ from diffpbd.runtime.logs.torque import choose, looks_like_torque
 from diffpbd.runtime.names import listing
 
 __all__ = ["Reading", "Recording", "joints_in", "read_recording"]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 BAG, NPZ = b"#ROSBAG", b"PK"  # how such files begin
 DERIVED = ("q", "dq", "ddq")
@@ -72,7 +70,8 @@ class Recording:
 
     def _rows(self, rows: slice, without: Sequence[str]) -> Recording:
         blocks: dict[str, Any] = {
-            name: None if (values := getattr(self, name)) is None else values[rows] for name in ("q", "dq", "ddq", "tau")
+            name: None if (values := getattr(self, name)) is None else values[rows]
+            for name in ("q", "dq", "ddq", "tau")
         }
         breaks = tuple(b - rows.start for b in self.breaks if rows.start < b < rows.stop)
         notes = tuple(note for note in self.notes if note not in without)
@@ -182,6 +181,4 @@ def _cleaned(r: Recording) -> Recording:
     kept = {name: values[found.keep] for name, values in blocks.items()}
     before = np.searchsorted(found.keep, r.breaks)  # the first kept sample at or after a break
     breaks = {int(b) for b in before if 0 < b < len(found.keep)} | set(found.breaks)
-    return replace(
-        r, time=r.time[found.keep], breaks=tuple(sorted(breaks)), notes=(*notes, *found.notes), **kept
-    )
+    return replace(r, time=r.time[found.keep], breaks=tuple(sorted(breaks)), notes=(*notes, *found.notes), **kept)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import hint, listing
 
 __all__ = ["RATES", "TIME_NAMES", "Table"]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 TIME_NAMES = ("time", "t")
 MOST = 1e12
@@ -103,11 +100,11 @@ class Table(ABC):
         names = [name for name in TIME_NAMES if name in self.header]
         if rate is not None:
             if not RATES[0] <= rate <= RATES[1]:  # NaN too
-                raise InputError(f"--rate: expected a positive number of Hz, {RATES[0]:g} to {RATES[1]:g}, found {rate}.")
-            if names:
                 raise InputError(
-                    f"{self.path} has a column {names[0]!r}; give --rate only for logs without one."
+                    f"--rate: expected a positive number of Hz, {RATES[0]:g} to {RATES[1]:g}, found {rate}."
                 )
+            if names:
+                raise InputError(f"{self.path} has a column {names[0]!r}; give --rate only for logs without one.")
             return np.arange(self.rows, dtype=np.float64) / rate
         if len(names) != 1:
             found = "both columns time and t" if names else "no column time or t"

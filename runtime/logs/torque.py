@@ -42,5 +42,7 @@ def choose(where: str, candidates: Sequence[str], wanted: str | None) -> str | N
         return "tau"
     if len(candidates) > 1:
         lines = "".join(f"\n  {name}: {MEANINGS.get(name, UNKNOWN)}" for name in candidates)
-        raise InputError(f"{where} has {len(candidates)} signals that may be the torque; choose with --torque FIELD:{lines}")
+        raise InputError(
+            f"{where} has {len(candidates)} signals that may be the torque; choose with --torque FIELD:{lines}"
+        )
     return candidates[0] if candidates else None

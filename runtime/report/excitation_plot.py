@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from diffpbd.runtime.excite.excitation import Excitation
 from diffpbd.runtime.report.figures import new_figure, save
-from diffpbd.runtime.solve.excitation import Excitation
 
 __all__ = ["plot_excitation"]
 

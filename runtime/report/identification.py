@@ -6,18 +6,15 @@ import html
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from string import Template
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from diffpbd.runtime.commands.tables import number
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.identify.result import Errors, Identification, Trace
 from diffpbd.runtime.report.svg import Curve, bars, lines
-from diffpbd.runtime.solve.result import Errors, Identification, Trace
+from diffpbd.runtime.report.tables import number
 
 __all__ = ["page"]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 LONGEST_LAG = 3.0
 """[s] Longest lag in the figures of autocorrelation: several times what filtered residuals remember."""
@@ -52,7 +49,9 @@ def page(result: Identification) -> str:
         recordings=_recordings(train, held),
         shown=f"{html.escape(shown.name)}, {kind}",
         torques="".join(_torque(joint, result.efforts[j], j, shown) for j, joint in enumerate(result.joints)),
-        residuals="".join(_residual(joint, result.efforts[j], j, train.traces) for j, joint in enumerate(result.joints)),
+        residuals="".join(
+            _residual(joint, result.efforts[j], j, train.traces) for j, joint in enumerate(result.joints)
+        ),
     )
 
 
@@ -141,7 +140,7 @@ def _residual(joint: str, unit: str, j: int, traces: Sequence[Trace]) -> str:
         lines([Curve(lags, _autocorrelation(residuals, count), "#2c3e50")], "lag [s]", "autocorrelation", width=460),
     )
     body = "".join(f"<figure>{figure}</figure>" for figure in figures)
-    return f"<figcaption>{html.escape(joint)}</figcaption><div class=\"row\">{body}</div>"
+    return f'<figcaption>{html.escape(joint)}</figcaption><div class="row">{body}</div>'
 
 
 def _autocorrelation(series: Sequence[FloatArray], count: int) -> FloatArray:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from diffpbd.runtime.commands.tables import number, table
-from diffpbd.runtime.solve.result import COMBINATION, Identification
+from diffpbd.runtime.identify.result import COMBINATION, Identification
+from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["summary"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from diffpbd.runtime.mpc.simulation import ClosedLoop
 from diffpbd.runtime.report.figures import new_figure, save
-from diffpbd.runtime.solve.mpc_simulation import ClosedLoop
 
 __all__ = ["plot_closed_loop"]
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
+
+from diffpbd.runtime.arrays import FloatArray
 
 __all__ = ["Curve", "bars", "lines"]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 190, 58, 10, 8, 34
 MOST_POINTS = 1500
@@ -65,9 +63,7 @@ class _Frame:
 
     def curve(self, curve: Curve) -> str:
         x, y = _thinned(curve.x, curve.y)
-        points = " ".join(
-            f"{self.across(a):.1f},{self.up(b):.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True)
-        )
+        points = " ".join(f"{self.across(a):.1f},{self.up(b):.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
         return f'<polyline points="{points}" fill="none" stroke="{curve.colour}" stroke-width="1.1"/>'
 
     def svg(self, body: str, x_label: str, y_label: str) -> str:

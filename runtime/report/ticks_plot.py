@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.baxter.configuration import Configuration
-from diffpbd.runtime.baxter.ros1.messages import Tick
-from diffpbd.runtime.control.controllers import Mode
+from diffpbd.runtime.arms.baxter.configuration import Configuration
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.control.guard import TickStatus
+from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.report.figures import new_figure, panel, save
+from diffpbd.runtime.ros1.messages import Tick
 
 __all__ = ["plot_ticks"]
 

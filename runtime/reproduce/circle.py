@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.closed_loop import ComputedTorque, MujocoPlant, PlantFacts, Predictive, Track, circle, track
-from diffpbd.runtime.control.controllers import FloatArray
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.plant import MujocoPlant, PlantFacts
 from diffpbd.runtime.report.figures import new_figure, save
+from diffpbd.runtime.reproduce.reference import circle
+from diffpbd.runtime.reproduce.tracking import ComputedTorque, Predictive, Track, track
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["LAWS", "PUSHES", "START", "plant_alpha", "plot", "pushes", "run", "summary", "write_tracks"]

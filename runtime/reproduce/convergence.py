@@ -77,11 +77,16 @@ def plot(path: str | Path, robot: str, projections: Sequence[Projection]) -> Non
     for panel, found in zip(panels, projections, strict=True):
         _draw_arm(panel, found, axes)
     for panel, key, label in zip(
-        lower.subplots(1, 2, sharex=True), ("gap", "tilt"), ("largest joint gap [m]", "largest joint tilt [rad]"), strict=True
+        lower.subplots(1, 2, sharex=True),
+        ("gap", "tilt"),
+        ("largest joint gap [m]", "largest joint tilt [rad]"),
+        strict=True,
     ):
         for found in projections:
             values = np.maximum(getattr(found, key), FLOOR)
-            panel.semilogy(values, STYLES.get(found.solver, "-"), markersize=3, label=NAMES.get(found.solver, found.solver))
+            panel.semilogy(
+                values, STYLES.get(found.solver, "-"), markersize=3, label=NAMES.get(found.solver, found.solver)
+            )
         panel.set_xlabel("sweeps")
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)

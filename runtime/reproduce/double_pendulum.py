@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import casadi
 import numpy as np
-import numpy.typing as npt
 
+from diffpbd.runtime import ipopt
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve import ipopt
 
 __all__ = ["ASSUMPTIONS", "PAPER", "Design", "Task", "Walk", "alpha_of_lengths", "improve"]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 # The shipped pendulum: square aluminium tubes with a point mass at the end of the first, a ball at the end of the second.
 TUBE = 0.821  # kg/m
@@ -108,7 +106,11 @@ def alpha_of_lengths(robot: Robot, lengths: Any) -> Any:
         across = tube * length**2 / 12 + tube * WIDTH**2 / 6 + end_moment
         across += tube * (length / 2 - com) ** 2 + end * (length - com) ** 2
         entries = {"mass": mass, "com": -com, "xx": across, "yy": across, "zz": tube * WIDTH**2 / 3 + end_moment}
-        names = {"mass": f"mass.{link}", "com": f"com.{link}.z", **{k: f"inertia.{link}.{k}" for k in ("xx", "yy", "zz")}}
+        names = {
+            "mass": f"mass.{link}",
+            "com": f"com.{link}.z",
+            **{k: f"inertia.{link}.{k}" for k in ("xx", "yy", "zz")},
+        }
         for key, name in names.items():
             values[robot.alpha.index(name)] = entries[key]
     values[robot.alpha.index("origin.elbow.z")] = -l1

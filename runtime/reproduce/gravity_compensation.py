@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.report.figures import new_figure, panel, save
 from diffpbd.runtime.reproduce.rows import write_rows
@@ -30,8 +29,6 @@ __all__ = [
     "shown_joints",
     "write_table",
 ]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 WEIGHTS = (1.0, 0.02)
 """λ₁ [1/rad²], λ₂ [s²/rad²] of the paper."""
@@ -142,5 +139,7 @@ def shown_joints(joints: tuple[str, ...]) -> list[int]:
 def write_table(path: str | Path, found: Compensation) -> None:
     """CSV: one row a pose: positions, estimates, references."""
     header = [f"{what}_{joint}" for what in ("q", "estimate", "reference") for joint in found.joints]
-    rows = [[float(x) for x in (*p, *u, *g)] for p, u, g in zip(found.poses, found.estimate, found.reference, strict=True)]
+    rows = [
+        [float(x) for x in (*p, *u, *g)] for p, u, g in zip(found.poses, found.estimate, found.reference, strict=True)
+    ]
     write_rows(path, header, rows)

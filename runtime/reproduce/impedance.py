@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.control import ImpedanceController
-from diffpbd.runtime.control.controllers import FloatArray
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque, without_gravity
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.report.figures import new_figure, save

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.control import ImpedanceController
-from diffpbd.runtime.control.controllers import FloatArray
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.control.controllers import FloatArray
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.report.figures import new_figure, save
@@ -18,7 +18,9 @@ __all__ = ["closest_plane", "plot", "write_map"]
 
 def closest_plane(table: NetTorqueMap) -> tuple[float, float, FloatArray]:
     """The least-squares plane through zero: slopes [N·m/rad] and [N·m·s/rad], and the map less the plane [N·m]."""
-    keys = np.stack([axis.ravel() for axis in np.meshgrid(table.displacements, table.velocities, indexing="ij")], axis=1)
+    keys = np.stack(
+        [axis.ravel() for axis in np.meshgrid(table.displacements, table.velocities, indexing="ij")], axis=1
+    )
     slopes = np.linalg.lstsq(keys, table.torque.ravel(), rcond=None)[0]
     return float(slopes[0]), float(slopes[1]), table.torque - (keys @ slopes).reshape(table.torque.shape)
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["INSIDE", "draw", "draw_from", "find_logs"]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 INSIDE = 0.8
 """[1] Part of a joint's range, about its middle, that drawn poses keep to."""

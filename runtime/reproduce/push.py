@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.baxter.simulated.plant import FloatArray, Plant, PlantSettings
-from diffpbd.runtime.baxter.simulated.robot import TORQUE, SimulatedBaxter
-from diffpbd.runtime.control import ImpedanceController
+from diffpbd.runtime.arms.baxter.simulated.plant import Plant, PlantSettings
+from diffpbd.runtime.arms.baxter.simulated.robot import TORQUE, SimulatedBaxter
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.report.figures import new_figure, save

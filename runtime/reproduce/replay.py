@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.control.controllers import FloatArray
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.logs.csv import read_log

@@ -11,21 +11,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import least_squares
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.identify.least_squares import Condensation, minimise
 from diffpbd.runtime.reproduce.gravity_compensation import holding_torques
 from diffpbd.runtime.reproduce.poses import draw
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.least_squares import Condensation, minimise
 
-__all__ = ["ASSUMPTIONS", "DEVIATION", "TRUTH", "Lever", "Measurements", "Scheme", "estimate", "measurements", "simulated"]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+__all__ = [
+    "ASSUMPTIONS",
+    "DEVIATION",
+    "TRUTH",
+    "Lever",
+    "Measurements",
+    "Scheme",
+    "estimate",
+    "measurements",
+    "simulated",
+]
 
 WEIGHTS = (1.0, 0.2)
 """λ₁ [1/rad²], λ₂ [s²/rad²] of the paper's spring estimation, here on the rates of the joints."""

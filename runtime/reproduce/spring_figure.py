@@ -39,8 +39,17 @@ def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, s
 
 def write_table(path: str | Path, blocks: Sequence[tuple[str, Sequence[Scheme]]]) -> None:
     """CSV: one row a scheme."""
-    header = ["measurement", "scheme", "lengths", "loss", "torque_rms_Nm", "k_N_per_m", "l1_m", "l2_m", "alpha_rad", "rest_m"]
-    rows = [
-        [block, s.name, s.lengths, s.loss, s.rms, *s.lever.numbers()] for block, schemes in blocks for s in schemes
+    header = [
+        "measurement",
+        "scheme",
+        "lengths",
+        "loss",
+        "torque_rms_Nm",
+        "k_N_per_m",
+        "l1_m",
+        "l2_m",
+        "alpha_rad",
+        "rest_m",
     ]
+    rows = [[block, s.name, s.lengths, s.loss, s.rms, *s.lever.numbers()] for block, schemes in blocks for s in schemes]
     write_rows(path, header, rows)

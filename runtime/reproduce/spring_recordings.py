@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import least_squares
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.identify.identify import identify
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, process
 from diffpbd.runtime.reproduce.poses import find_logs
 from diffpbd.runtime.reproduce.spring import TRUTH
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.identify import identify
 
 __all__ = ["report"]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 ARMS = (0.06, 0.08, 0.10, 0.12)  # m: lengths of the parent's arm that are tried
 START = (25.0, 0.13, 2.8)

@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.torque_estimation import Estimate
+from diffpbd.runtime.torques.estimation import Estimate
 
 __all__ = ["Curves", "plot_curves", "plot_estimate", "plot_violins"]
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 Curves: TypeAlias = "Mapping[str, tuple[FloatArray, FloatArray]]"
 """Label → time (samples,) [s] and torque (samples, n)."""
 
@@ -61,7 +60,9 @@ def plot_curves(path: str | Path, robot: Robot, joints: Sequence[int], curves: C
         joint = robot.manifest.robot.joints[j]
         ranges = []
         for k, (label, (time, values)) in enumerate(curves.items()):
-            style: dict[str, Any] = {"color": "0.55", "linewidth": 2.4} if k == 0 and len(curves) > 1 else {"linewidth": 0.9}
+            style: dict[str, Any] = (
+                {"color": "0.55", "linewidth": 2.4} if k == 0 and len(curves) > 1 else {"linewidth": 0.9}
+            )
             panel.plot(time, values[:, j], label=label, **style)
             ranges.append((float(values[:, j].min()), float(values[:, j].max())))
         panel.set_ylim(*_limits(ranges))

@@ -10,21 +10,20 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.solve.torque_errors import TorqueErrors
-from diffpbd.runtime.solve.torque_estimation import LOSSES, STARTS, Estimate, Settings, estimate
+from diffpbd.runtime.torques.errors import TorqueErrors
+from diffpbd.runtime.torques.estimation import LOSSES, STARTS, Estimate, Settings, estimate
 
 __all__ = [
     "PAPER", "WINDOW", "Cell", "Descending", "Recordings", "converged", "descended", "nodes", "read_recordings", "write_table",
 ]  # fmt: skip
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 Say: TypeAlias = Callable[[str], None]
 
 WINDOW = Settings("angle+omega", "previous", 3, (1.0, 0.02, 2e-7))
@@ -137,7 +136,7 @@ def descended(
     robot: Robot, samples: Samples, model: str, alpha: FloatArray, descent: Descending, say: Say
 ) -> list[Cell]:
     """The published descent, states carried, over the first seconds of the recording; errors without a filter on it."""
-    from diffpbd.runtime.solve.torque_estimation_adam import Lane, descend
+    from diffpbd.runtime.torques.adam import Lane, descend
 
     count = min(len(samples) - 1, max(1, round(descent.seconds * samples.rate)))
     p, pd, tau = (x[: count + 1] for x in (samples.q, samples.dq, samples.tau))

@@ -17,9 +17,9 @@ import pytest
 from support.robots import loaded
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.errors import GraphError
-from diffpbd.runtime.baxter.ros1.definitions import DEFINITIONS
-from diffpbd.runtime.baxter.ros1.master import call
+from diffpbd.runtime.ros1.definitions import DEFINITIONS
+from diffpbd.runtime.ros1.errors import GraphError
+from diffpbd.runtime.ros1.master import call
 
 DIST_PACKAGES = Path("/usr/lib/python3/dist-packages")
 GENMSG = Path("/usr/lib/genpy/genmsg_py.py")
@@ -118,9 +118,7 @@ class Graph:
 class RobotProcess:
     """The rospy robot; `ask` sends a request and returns the robot's account of itself."""
 
-    def __init__(
-        self, graph: Graph, messages: Path, name: str = "baxter", *options: str, urdf: Path = URDF
-    ) -> None:
+    def __init__(self, graph: Graph, messages: Path, name: str = "baxter", *options: str, urdf: Path = URDF) -> None:
         self.process = subprocess.Popen(
             [sys.executable, str(HERE / "rospy_robot.py"), str(urdf), str(messages), name, *options],
             env=graph.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,

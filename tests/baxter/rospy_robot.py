@@ -22,8 +22,8 @@ from baxter_core_msgs.msg import AssemblyState, JointCommand, SEAJointState
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Empty, Float64, UInt16
 
-from diffpbd.runtime.baxter.simulated.plant import Plant
-from diffpbd.runtime.baxter.simulated.robot import Audit, SimulatedBaxter
+from diffpbd.runtime.arms.baxter.simulated.plant import Plant
+from diffpbd.runtime.arms.baxter.simulated.robot import Audit, SimulatedBaxter
 
 OTHERS = ["head_nod", "head_pan", "right_e0", "right_e1", "right_s0", "right_s1", "right_w0", "right_w1",
           "right_w2", "torso_t0"]  # fmt: skip
@@ -47,6 +47,7 @@ class RospyRobot:
         self.gravity = rospy.Publisher(
             f"{limb}/gravity_compensation_torques", SEAJointState, queue_size=1, tcp_nodelay=True
         )
+
         def listen(topic, kind, action):
             def locked(message):
                 with self.lock:

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.arm import BaxterArm
-from diffpbd.runtime.baxter.configuration import Configuration, limits_of
-from diffpbd.runtime.baxter.loop import Run, RunOptions
-from diffpbd.runtime.baxter.program import ProgramController
-from diffpbd.runtime.baxter.recorder import Recorder
-from diffpbd.runtime.baxter.ros1 import Node
-from diffpbd.runtime.baxter.stopping import Phase, Report, StopRequest
-from diffpbd.runtime.control import GravityOwner, Settings
+from diffpbd.runtime.arms.baxter.arm import BaxterArm
+from diffpbd.runtime.arms.baxter.configuration import Configuration, limits_of
+from diffpbd.runtime.arms.baxter.program import ProgramController
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.loop.recorder import Recorder
+from diffpbd.runtime.loop.run import Run, RunOptions
+from diffpbd.runtime.loop.stopping import Phase, Report, StopRequest
+from diffpbd.runtime.loop.supervisor import Settings
+from diffpbd.runtime.ros1 import Node
 
 HOLD = {"name": "hold"}
 GRAVITY = {"name": "gravity", "damping": [1.0, 1.0, 0.5, 0.5, 0.1, 0.1, 0.1]}

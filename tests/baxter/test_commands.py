@@ -16,8 +16,8 @@ import pytest
 from support.terminal import terminal
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.bag import read_bag
-from diffpbd.runtime.baxter.ros1.master import call
+from diffpbd.runtime.ros1.bag import read_bag
+from diffpbd.runtime.ros1.master import call
 
 from .conftest import REST, URDF, Graph, RobotProcess
 from .running import SPRING
@@ -86,9 +86,7 @@ def test_signals_end_in_a_clean_stop(start, robot: RobotProcess, number: signal.
 
 
 @pytest.mark.parametrize("owner", ["robot", "model"])
-def test_a_pause_of_the_process_ends_the_run(
-    start, robot: RobotProcess, owner: str, tmp_path: Path
-) -> None:
+def test_a_pause_of_the_process_ends_the_run(start, robot: RobotProcess, owner: str, tmp_path: Path) -> None:
     (tmp_path / "params.json").write_text(json.dumps(
         {"spring.stiffness.left_s1": SPRING[0], "spring.rest.left_s1": SPRING[1]}
     ))  # fmt: skip
@@ -108,9 +106,7 @@ def test_a_pause_of_the_process_ends_the_run(
     assert audit["gravity_twice"] == audit["not_finite"] == audit["over_limit"] == 0
 
 
-def test_a_full_disk_ends_the_run_and_the_log_can_be_read(
-    start, robot: RobotProcess, tmp_path: Path
-) -> None:
+def test_a_full_disk_ends_the_run_and_the_log_can_be_read(start, robot: RobotProcess, tmp_path: Path) -> None:
     process = start(*IMPEDANCE, "--log", "run.bag", shell="ulimit -f 600")
     output = finish(process, robot)
     assert process.returncode == 1
@@ -174,9 +170,13 @@ def test_simulated_transport_needs_no_ros_and_replays(arm_robot: Robot, tmp_path
     assert done.stdout.endswith("written: run.png\n") and (tmp_path / "run.png").read_bytes().startswith(PNG)
     assert done.stdout.startswith("finished in phase run") and "\x1b" not in done.stdout
     pictures = screen.pictures()
-    assert pictures[-1] == "" and any("ramp-in" in p and "latency p50" in p and " left" in p for p in pictures), pictures
+    assert pictures[-1] == "" and any("ramp-in" in p and "latency p50" in p and " left" in p for p in pictures), (
+        pictures
+    )
     done = subprocess.run(
-        [*line, "--transport", "replay", "--from", "run.bag", "--plot", "again.png"], capture_output=True, text=True,
+        [*line, "--transport", "replay", "--from", "run.bag", "--plot", "again.png"],
+        capture_output=True,
+        text=True,
         cwd=tmp_path,
     )  # the line on the terminal changed no command
     assert done.returncode == 0 and done.stderr == "" and "every command and status bit for bit the same" in done.stdout

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.configuration import limits_of
-from diffpbd.runtime.baxter.description import compare_description, tighter_limits
-from diffpbd.runtime.baxter.errors import RefusedError
+from diffpbd.runtime.arms.baxter.configuration import limits_of
+from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
+from diffpbd.runtime.ros1.errors import RefusedError
 
 from .conftest import URDF
 
@@ -47,9 +47,7 @@ def test_more_robot_around_the_arm_is_no_difference(arm_robot: Robot, text: str)
         ('xyz="0.06845 0.00269 -0.00529"', 'xyz="0.09 0.00269 -0.00529"', ["left_s1: gravity.*N·m"]),
     ],
 )  # fmt: skip
-def test_differences_are_named(
-    arm_robot: Robot, text: str, old: str, new: str, expected: list[str]
-) -> None:
+def test_differences_are_named(arm_robot: Robot, text: str, old: str, new: str, expected: list[str]) -> None:
     assert old in text
     found = refusals(text.replace(old, new, 1), arm_robot)
     for pattern in expected:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.stopping import Reason
-from diffpbd.runtime.control import GravityOwner
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.loop.stopping import Reason
 
 from .conftest import Graph, RobotProcess
 from .running import check_audit, execute
@@ -66,9 +66,7 @@ def test_commands_arrive_in_time(
     cores = os.cpu_count() or 1
     idle = os.getloadavg()[0] < IDLE_BEFORE * cores
     with Memory() as used:
-        report = execute(
-            arm_robot, graph.uri, owner=GravityOwner.MODEL, rate=rate, duration=duration
-        )
+        report = execute(arm_robot, graph.uri, owner=GravityOwner.MODEL, rate=rate, duration=duration)
     idle = idle and os.getloadavg()[0] < IDLE_AFTER * cores
     time.sleep(0.3)
     answer = robot.ask()
@@ -85,9 +83,7 @@ def test_commands_arrive_in_time(
 
 
 @pytest.mark.soak
-def test_memory_is_flat_over_ten_minutes(
-    arm_robot: Robot, graph: Graph, robot: RobotProcess, tmp_path: Path
-) -> None:
+def test_memory_is_flat_over_ten_minutes(arm_robot: Robot, graph: Graph, robot: RobotProcess, tmp_path: Path) -> None:
     """Ten runs of a minute in one process. A machine that stalls the robot for 0.1 s ends a run, as it must, not the test."""
     reasons, sent = [], 0  # not the reports: each holds histograms
     with Memory() as used:

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.ros1 import Node
-from diffpbd.runtime.baxter.ros1.messages import AssemblyState, JointCommand
-from diffpbd.runtime.baxter.stopping import Phase, Reason
-from diffpbd.runtime.control import GravityOwner, TickStatus
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.loop.guard import TickStatus
+from diffpbd.runtime.loop.stopping import Phase, Reason
+from diffpbd.runtime.ros1 import Node
+from diffpbd.runtime.ros1.messages import AssemblyState, JointCommand
 
 from .conftest import REST, Graph, RobotProcess, wait_until
 from .running import GRAVITY, HOLD, check_audit, execute
@@ -51,9 +52,7 @@ def test_a_good_run_holds_then_controls_then_holds(
 
 
 @pytest.mark.parametrize("controller", [HOLD, GRAVITY], ids=lambda c: c["name"])
-def test_other_controllers(
-    arm_robot: Robot, graph: Graph, robot: RobotProcess, controller: dict
-) -> None:
+def test_other_controllers(arm_robot: Robot, graph: Graph, robot: RobotProcess, controller: dict) -> None:
     report = execute(arm_robot, graph.uri, controller=controller, owner=GravityOwner.ROBOT)
     answer = held_after(robot)
     check_audit(answer, report)
@@ -218,7 +217,7 @@ def test_wrong_md5_then_robot_killed_and_restarted_then_master_killed(
 def test_an_exception_of_the_controller_still_stops_cleanly(
     arm_robot: Robot, graph: Graph, robot: RobotProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from diffpbd.runtime.control import ImpedanceController
+    from diffpbd.runtime.control.impedance import ImpedanceController
 
     calls = []
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.baxter.stopping import Reason
-from diffpbd.runtime.control import GravityOwner
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.loop.stopping import Reason
 
 from .conftest import REST, ROOT, Graph, RobotProcess
 from .running import GRAVITY, check_audit, execute

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.replay import read_run
-from diffpbd.runtime.baxter.stopping import Reason
+from diffpbd.runtime.loop.replay import read_run
+from diffpbd.runtime.loop.stopping import Reason
 
 from .conftest import Graph, RobotProcess
 from .running import check_audit, execute, impedance
@@ -40,9 +40,7 @@ def test_pushes_are_yielded_to_and_returned_from(
 
     controller = impedance(s1=GOAL)
     controller["damping"][S1] = DAMPING
-    report = execute(
-        arm_robot, graph.uri, controller=controller, duration=END, action=push, after=0.0, log=log
-    )
+    report = execute(arm_robot, graph.uri, controller=controller, duration=END, action=push, after=0.0, log=log)
     check_audit(robot.ask(), report)
     assert report.reason is Reason.FINISHED
     _, ticks = read_run(log)

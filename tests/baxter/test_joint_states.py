@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffpbd.runtime.baxter.joint_states import JointStateReader
-from diffpbd.runtime.baxter.ros1.messages import Header, JointState
+from diffpbd.runtime.ros1.joint_states import JointStateReader
+from diffpbd.runtime.ros1.messages import Header, JointState
 
 JOINTS = ("j1", "j2")
 

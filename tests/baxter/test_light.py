@@ -15,8 +15,8 @@ HEAVY = {
 
 @pytest.mark.parametrize(
     "module",
-    ["diffpbd.runtime.baxter.loop", "diffpbd.runtime.baxter.replay", "diffpbd.runtime.baxter.viewer",
-     "diffpbd.runtime.baxter.description", "diffpbd.runtime.control", "diffpbd.runtime.commands.run",
+    ["diffpbd.runtime.loop.run", "diffpbd.runtime.loop.replay", "diffpbd.runtime.arms.baxter.viewer",
+     "diffpbd.runtime.arms.baxter.description", "diffpbd.runtime.control", "diffpbd.runtime.commands.run",
      "diffpbd.runtime.commands.sim_baxter"],
 )  # fmt: skip
 def test_importing_loads_nothing_heavy(module: str) -> None:

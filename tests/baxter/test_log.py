@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.bag import BagWriter, read_bag
-from diffpbd.runtime.baxter.errors import LogError
-from diffpbd.runtime.baxter.joint_states import JointStateReader
-from diffpbd.runtime.baxter.recorder import TICK_TOPIC
-from diffpbd.runtime.baxter.replay import read_run, replay
-from diffpbd.runtime.baxter.ros1.messages import MESSAGES, JointState, Tick
-from diffpbd.runtime.control import GravityOwner
+from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.loop.recorder import TICK_TOPIC
+from diffpbd.runtime.loop.replay import read_run, replay
+from diffpbd.runtime.ros1.bag import BagWriter, read_bag
+from diffpbd.runtime.ros1.errors import LogError
+from diffpbd.runtime.ros1.joint_states import JointStateReader
+from diffpbd.runtime.ros1.messages import MESSAGES, JointState, Tick
 
 from .conftest import Graph, RobotProcess
 from .running import check_audit, execute, impedance
@@ -65,9 +65,7 @@ def test_a_run_replays_bit_for_bit(
         return
     _, ticks = read_run(log)
     assert {int(tick.status) for tick in ticks} >= {0, 2}
-    done = subprocess.run(
-        ["/usr/bin/python3", "-c", ROSBAG, str(log)], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run(["/usr/bin/python3", "-c", ROSBAG, str(log)], capture_output=True, text=True, check=True)
     theirs = json.loads(done.stdout)
     assert theirs["type"][TICK_TOPIC] == "diffpbd_msgs/Tick"
     assert theirs["count"][TICK_TOPIC] == report.ticks + 1
@@ -85,9 +83,7 @@ def test_a_run_replays_bit_for_bit(
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_changed_log_is_noticed(
-    arm_robot: Robot, graph: Graph, robot: RobotProcess, tmp_path: Path
-) -> None:
+def test_a_changed_log_is_noticed(arm_robot: Robot, graph: Graph, robot: RobotProcess, tmp_path: Path) -> None:
     log = tmp_path / "run.csv"
     execute(arm_robot, graph.uri, log=log, duration=0.2)
     rows = log.read_text().splitlines()

@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.replay import read_run
 from diffpbd.runtime.commands.run import command
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.loop.replay import read_run
 
 CLI = [sys.executable, "-m", "diffpbd.runtime.cli"]
 TIP = ("--controller", "cartesian", "--tip-offset", "[0, 0, 0.05]", "--goal-speed", "0.1", "--torque-share", "0.6")

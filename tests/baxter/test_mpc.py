@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.replay import read_run, replay
-from diffpbd.runtime.baxter.stopping import Reason
-from diffpbd.runtime.control import GravityOwner, TickStatus
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.loop.guard import TickStatus
+from diffpbd.runtime.loop.replay import read_run, replay
+from diffpbd.runtime.loop.stopping import Reason
 
 from .conftest import REST
 from .running import execute
@@ -32,8 +33,14 @@ def test_the_simulated_arm_goes_to_its_goal(
 ) -> None:
     log = tmp_path / "mpc.csv"
     report = execute(
-        arm_robot, node.node.master.uri, controller={**MPC, "disturbance": disturbance}, owner=owner, rate=100.0,
-        duration=1.2, enable=True, log=log,
+        arm_robot,
+        node.node.master.uri,
+        controller={**MPC, "disturbance": disturbance},
+        owner=owner,
+        rate=100.0,
+        duration=1.2,
+        enable=True,
+        log=log,
     )
     assert report.reason is Reason.FINISHED, report
     assert node.robot.audit.over_limit == node.robot.audit.gravity_twice == node.robot.audit.not_finite == 0

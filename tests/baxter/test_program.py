@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.configuration import gravity_model
-from diffpbd.runtime.baxter.program import ProgramController
-from diffpbd.runtime.baxter.replay import replay
-from diffpbd.runtime.control import GravityOwner, TickStatus
+from diffpbd.runtime.arms.baxter.configuration import gravity_model
+from diffpbd.runtime.arms.baxter.program import ProgramController
+from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.loop.guard import TickStatus
+from diffpbd.runtime.loop.replay import replay
 
 from .conftest import ROOT, Graph, RobotProcess
 from .running import check_audit, configuration, execute
@@ -101,9 +102,7 @@ def test_the_program_controls_the_robot_and_replays(
     monkeypatch.setenv("ROS_IP", "127.0.0.1")
     log = tmp_path / "run.csv"
     controller = {"name": "program", "command": [str(spring)], "timeout": 0.02}
-    report = execute(
-        arm_robot, graph.uri, controller=controller, owner=GravityOwner.MODEL, rate=100.0, log=log
-    )
+    report = execute(arm_robot, graph.uri, controller=controller, owner=GravityOwner.MODEL, rate=100.0, log=log)
     time.sleep(0.3)
     answer = robot.ask()
     check_audit(answer, report)

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.ros1 import Node
-from diffpbd.runtime.baxter.ros1.master_server import LocalMaster
-from diffpbd.runtime.baxter.ros1.messages import EndpointState, JointState, SEAJointState
-from diffpbd.runtime.baxter.stopping import Reason
-from diffpbd.runtime.control import GravityOwner
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.loop.stopping import Reason
+from diffpbd.runtime.ros1 import Node
+from diffpbd.runtime.ros1.master_server import LocalMaster
+from diffpbd.runtime.ros1.messages import EndpointState, JointState, SEAJointState
 
 from .conftest import REST, URDF, wait_until
 from .running import execute
 
 pytest.importorskip("pinocchio")
 
-from diffpbd.runtime.baxter.simulated.node import SimulatedNode, quaternion
-from diffpbd.runtime.baxter.simulated.plant import ENCODER_STEP, Plant, PlantSettings
-from diffpbd.runtime.baxter.simulated.robot import SimulatedBaxter
+from diffpbd.runtime.arms.baxter.simulated.node import SimulatedNode, quaternion
+from diffpbd.runtime.arms.baxter.simulated.plant import ENCODER_STEP, Plant, PlantSettings
+from diffpbd.runtime.arms.baxter.simulated.robot import SimulatedBaxter
 
 POSITION, TORQUE = 1, 3
 

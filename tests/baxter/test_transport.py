@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from diffpbd.runtime.baxter.errors import GraphError
-from diffpbd.runtime.baxter.ros1 import Node, Publisher
-from diffpbd.runtime.baxter.ros1.master import call
-from diffpbd.runtime.baxter.ros1.messages import Float64, String
-from diffpbd.runtime.baxter.ros1.wire import FrameReader, decode_header, encode_header
+from diffpbd.runtime.ros1 import Node, Publisher
+from diffpbd.runtime.ros1.errors import GraphError
+from diffpbd.runtime.ros1.master import call
+from diffpbd.runtime.ros1.messages import Float64, String
+from diffpbd.runtime.ros1.wire import FrameReader, decode_header, encode_header
 
 from .conftest import Graph, wait_until
 
@@ -27,9 +27,7 @@ def test_latch_every_publisher_and_unregister(graph: Graph) -> None:
     with Node("listener", master=graph.uri) as listener:
         with Node("one", master=graph.uri) as one, Node("two", master=graph.uri) as two:
             one.publish("/number", Float64, latch=True).publish(Float64(1.0))
-            subscriber = listener.subscribe(
-                "/number", Float64, lambda m, r: got.append((r.publisher, m.data))
-            )
+            subscriber = listener.subscribe("/number", Float64, lambda m, r: got.append((r.publisher, m.data)))
             wait_until(lambda: got, 2.0, "the latched message did not come")
             late = two.publish("/number", Float64)
             wait_until(lambda: late.subscribers, 2.0, "the second publisher was not connected")

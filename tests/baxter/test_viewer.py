@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.ros1.messages import Header, Tick
-from diffpbd.runtime.baxter.viewer import Viewer
-from diffpbd.runtime.baxter.viewer_page import skeleton
+from diffpbd.runtime.arms.baxter.viewer import Viewer
+from diffpbd.runtime.arms.baxter.viewer_page import skeleton
+from diffpbd.runtime.ros1.messages import Header, Tick
 
 from .conftest import wait_until
 

@@ -30,7 +30,11 @@ def chain(root: Path) -> Chain:
 def states() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     random = np.random.default_rng(3)
     effort = np.array([5.0, 5.0, 5.0, 5.0, 1.0, 1.0, 0.1])
-    return random.uniform(-2.0, 2.0, (4, 7)), random.uniform(-1.0, 1.0, (4, 7)), effort * random.uniform(-1.0, 1.0, (4, 7))
+    return (
+        random.uniform(-2.0, 2.0, (4, 7)),
+        random.uniform(-1.0, 1.0, (4, 7)),
+        effort * random.uniform(-1.0, 1.0, (4, 7)),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +91,7 @@ def test_the_scalar_multiplier_closes_the_same_joints(
 
 def test_loss_is_that_of_the_library_and_descent_begins_as_adam_does(robot: Robot, chain: Chain, torch: Any) -> None:
     from benchmarks.torch_recreation import Arm, Window, descend
-    from diffpbd.runtime.solve.torque_estimation import LOSSES, Settings, estimate
+    from diffpbd.runtime.torques.estimation import LOSSES, Settings, estimate
 
     p, pd = np.array([[0.2, -0.5, -0.3, 1.2, 0.2, 0.8, 0.1]] * 2), np.full((2, 7), 0.1)
     p[1] += H * pd[0]

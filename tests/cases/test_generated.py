@@ -165,9 +165,7 @@ def test_gravity_turned_is_the_bolt_turned(cases: Path) -> None:
     parts = [call(f["gravity"], q, unit) for unit in units]
     np.testing.assert_allclose(call(f["gravity"], q, alpha), direction @ np.array(parts), atol=1e-12)
     potential = call(f["energy"], q, 0.0 * q, alpha)[1]
-    assert potential == pytest.approx(
-        direction @ [call(f["energy"], q, 0.0 * q, unit)[1] for unit in units], abs=1e-12
-    )
+    assert potential == pytest.approx(direction @ [call(f["energy"], q, 0.0 * q, unit)[1] for unit in units], abs=1e-12)
 
 
 def test_missing_limits_are_unbounded(cases: Path) -> None:
@@ -275,9 +273,7 @@ def test_reverse_of_the_maximal_step_at_rest(cases: Path, rest3: Robot) -> None:
 def scara(cases: Path, tmp_path_factory: pytest.TempPathFactory) -> Robot:
     folder = tmp_path_factory.mktemp("scara")
     (folder / "scara.urdf").write_bytes((cases / "P37-structural-zeros" / "scara.urdf").read_bytes())
-    (folder / "scara.toml").write_text(
-        'name = "scara"\nurdf = "scara.urdf"\nvariants = ["variational_direct"]\n'
-    )
+    (folder / "scara.toml").write_text('name = "scara"\nurdf = "scara.urdf"\nvariants = ["variational_direct"]\n')
     return load(generate(str(folder / "scara.toml"), out=folder / "out" / "scara").folder)
 
 

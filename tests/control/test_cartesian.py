@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.baxter.configuration import limits_of, make_controller
+from diffpbd.runtime.arms.baxter.configuration import limits_of, make_controller
 from diffpbd.runtime.control.cartesian import CartesianController, TaskImpedance, rotation_error, task_inertia
 from diffpbd.runtime.control.net_torque import without_gravity
 from diffpbd.runtime.errors import InputError
@@ -32,9 +32,7 @@ class Arm:
 
     def at(self, q: list[float]) -> tuple[np.ndarray, np.ndarray]:
         mass = pin.crba(self.model, self.data, np.array(q))
-        jacobian = pin.computeFrameJacobian(
-            self.model, self.data, np.array(q), self.tip, pin.LOCAL_WORLD_ALIGNED
-        )
+        jacobian = pin.computeFrameJacobian(self.model, self.data, np.array(q), self.tip, pin.LOCAL_WORLD_ALIGNED)
         return jacobian[IN_PLANE], np.triu(mass) + np.triu(mass, 1).T
 
 

@@ -9,17 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffpbd.runtime.control import (
-    GravityOwner,
-    GravitySettings,
-    ImpedanceController,
-    Limits,
-    Mode,
-    Settings,
-    Supervisor,
-    check_gravity,
-)  # fmt: skip
+from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity
+from diffpbd.runtime.control.impedance import ImpedanceController
+from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.loop.guard import Limits
+from diffpbd.runtime.loop.supervisor import Settings, Supervisor
 
 
 def settings(shared: Path, name: str) -> GravitySettings:

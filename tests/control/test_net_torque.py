@@ -15,7 +15,7 @@ from support.robots import generated, loaded
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.commands.net_torque_map import command
-from diffpbd.runtime.control import ImpedanceController
+from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorqueMap, ReachNetTorque, sample_map, without_gravity
 from diffpbd.runtime.control.net_torque_c import c_name, c_sources
 from diffpbd.runtime.errors import InputError, SolverError

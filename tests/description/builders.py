@@ -17,9 +17,7 @@ def link(name: str, body: str = BODY) -> str:
     return f'<link name="{name}">{body}</link>'
 
 
-def joint(
-    name: str, parent: str, child: str, kind: str = "revolute", more: str = "", at: str = "0 0 1"
-) -> str:
+def joint(name: str, parent: str, child: str, kind: str = "revolute", more: str = "", at: str = "0 0 1") -> str:
     return (
         f'<joint name="{name}" type="{kind}"><origin xyz="{at}"/>'
         f'<parent link="{parent}"/><child link="{child}"/><axis xyz="0 1 0"/>{more or LIMIT}</joint>'

@@ -75,9 +75,7 @@ def rename_attribute(text: str, rng: random.Random) -> str:
 
 
 def swap_values(text: str, rng: random.Random) -> str:
-    a, b = sorted(
-        (_pick(ATTRIBUTE, text, rng), _pick(ATTRIBUTE, text, rng)), key=lambda m: m.start(2) if m else 0
-    )
+    a, b = sorted((_pick(ATTRIBUTE, text, rng), _pick(ATTRIBUTE, text, rng)), key=lambda m: m.start(2) if m else 0)
     if a is None or b is None or a.end(2) >= b.start(2):
         return text
     return text[: a.start(2)] + b.group(2) + text[a.end(2) : b.start(2)] + a.group(2) + text[b.end(2) :]
@@ -135,10 +133,7 @@ def insert_neutral(text: str, rng: random.Random) -> str:
 
 def reorder(text: str, rng: random.Random) -> str:
     """Links and joints in another file order."""
-    found = [
-        match.group()
-        for match in re.finditer(r"<(link|joint)\b[^<>]*?(?:/>|(?<!/)>.*?</\1>)", text, re.DOTALL)
-    ]
+    found = [match.group() for match in re.finditer(r"<(link|joint)\b[^<>]*?(?:/>|(?<!/)>.*?</\1>)", text, re.DOTALL)]
     head, end = text[: text.find("<robot")], "</robot>"
     opening = re.search(r"<robot[^<>]*>", text)
     if opening is None:

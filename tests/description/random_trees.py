@@ -14,9 +14,7 @@ def random_urdf(seed: int, n_links: int = 12, weld: float = 0.4) -> str:
         name = f"link{99 - i}"
         links.append(f'<link name="{name}">{_inertial(rng)}</link>')
         parent = names[int(rng.integers(max(0, len(names) - 3), len(names)))]
-        kind = (
-            "fixed" if i and rng.random() < weld else str(rng.choice(["revolute", "prismatic", "continuous"]))
-        )
+        kind = "fixed" if i and rng.random() < weld else str(rng.choice(["revolute", "prismatic", "continuous"]))
         axis = _numbers(rng.normal(size=3))
         joints.append(
             f'<joint name="joint{99 - i}" type="{kind}">{_origin(rng)}<parent link="{parent}"/>'

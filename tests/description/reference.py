@@ -103,9 +103,7 @@ def inverse_dynamics(
     return torque
 
 
-def _add_body(
-    force: Array, moment: Array, R: Array, body: Inertial, omega: Array, alpha: Array, accel: Array
-) -> None:
+def _add_body(force: Array, moment: Array, R: Array, body: Inertial, omega: Array, alpha: Array, accel: Array) -> None:
     c = R @ np.array(body.com)
     inertia = R @ np.array(body.inertia) @ R.T
     f = body.mass * (accel + np.cross(alpha, c) + np.cross(omega, np.cross(omega, c)))

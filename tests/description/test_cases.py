@@ -40,9 +40,7 @@ def compare(robot: Robot, numbers: Any) -> None:
         q = state["q"]
         torque = inverse_dynamics(robot, q, state["dq"], state["ddq"])
         np.testing.assert_allclose(torque, state["tau_id"], rtol=0, atol=TOLERANCE)
-        np.testing.assert_allclose(
-            inverse_dynamics(robot, q, zero, zero), state["tau_gravity"], rtol=0, atol=TOLERANCE
-        )
+        np.testing.assert_allclose(inverse_dynamics(robot, q, zero, zero), state["tau_gravity"], rtol=0, atol=TOLERANCE)
         np.testing.assert_allclose(mass_matrix(robot, q), state["M"], rtol=0, atol=TOLERANCE)
         if "tip" in state:
             assert robot.tips[0].name == state["tip"]["link"]
@@ -228,9 +226,7 @@ def test_placeholder_inertias_are_named_with_their_share(cases: Path) -> None:
         assert doubt.joints == ("w2",)
     assert codes(report)["point-mass"] == [(name,) for name in numbers["note_links"]]
     robot = read_urdf(path)
-    np.testing.assert_allclose(
-        mass_matrix(robot, [0.3]), numbers["wrist_inertia_as_written"], rtol=0, atol=TOLERANCE
-    )
+    np.testing.assert_allclose(mass_matrix(robot, [0.3]), numbers["wrist_inertia_as_written"], rtol=0, atol=TOLERANCE)
     plausible = path.read_text(encoding="utf-8").replace("0.01", "1e-5").encode()
     np.testing.assert_allclose(
         mass_matrix(read_urdf(plausible), [0.3]),
@@ -334,6 +330,4 @@ def test_payload_on_a_massless_tool_frame(cases: Path) -> None:
         for state in numbers[name]:
             torque = inverse_dynamics(robot, state["q"], state["dq"], state["ddq"], payload=body)
             np.testing.assert_allclose(torque, state["tau_id"], rtol=0, atol=TOLERANCE)
-            np.testing.assert_allclose(
-                mass_matrix(robot, state["q"], body), state["M"], rtol=0, atol=TOLERANCE
-            )
+            np.testing.assert_allclose(mass_matrix(robot, state["q"], body), state["M"], rtol=0, atol=TOLERANCE)

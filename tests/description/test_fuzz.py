@@ -188,11 +188,7 @@ NUMBERISH = st.one_of(
 )
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(["mass", "inertia", "origin", "axis", "limit"]), NUMBERISH), max_size=6
-    )
-)
+@given(st.lists(st.tuples(st.sampled_from(["mass", "inertia", "origin", "axis", "limit"]), NUMBERISH), max_size=6))
 def test_any_numbers(changes: list[tuple[str, str]]) -> None:
     """A plain arm in which some attribute of some element is anything at all."""
     text = SHIPPED[-2]

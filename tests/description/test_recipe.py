@@ -150,9 +150,7 @@ def test_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found, robot = resolve("my-arm.urdf", base="left_upper_shoulder")
     assert (found.name, robot.name, robot.n) == ("my_arm", "my_arm", 6)
     assert (found.base, found.tip) == ("left_upper_shoulder", ("left_hand_link",))
-    Path("own.toml").write_text(
-        'urdf = "my-arm.urdf"\nhold = ["left_w2"]\nbase = "torso"\n', encoding="utf-8"
-    )
+    Path("own.toml").write_text('urdf = "my-arm.urdf"\nhold = ["left_w2"]\nbase = "torso"\n', encoding="utf-8")
     assert resolve("own.toml")[1].n == 6
     Path("folder").mkdir()
     for name, what in (("folder", "a folder"), ("nothing", "not a file")):

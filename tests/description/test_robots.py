@@ -65,9 +65,7 @@ def test_equal_to_pinocchio(name: str, count: Callable[[int, int], int]) -> None
         np.testing.assert_allclose(inverse_dynamics(robot, q, dq, ddq), torque, rtol=0, atol=1e-9)
         inertia = pinocchio.crba(model, data, configuration)
         inertia = np.triu(inertia) + np.triu(inertia, 1).T
-        np.testing.assert_allclose(
-            mass_matrix(robot, q), inertia[np.ix_(columns, columns)], rtol=0, atol=1e-9
-        )
+        np.testing.assert_allclose(mass_matrix(robot, q), inertia[np.ix_(columns, columns)], rtol=0, atol=1e-9)
         pinocchio.framesForwardKinematics(model, data, configuration)
         position, rotation = tip_pose(robot, q)
         np.testing.assert_allclose(position, data.oMf[frame].translation, rtol=0, atol=1e-9)
@@ -119,9 +117,7 @@ def test_baxter_carries_the_hand_and_no_gripper() -> None:
     assert robot.joints == bare.joints
     assert robot.links[6].merged == ("left_hand_link",)
     assert robot.links[6].inertial.mass == pytest.approx(0.35093 + 0.19125)
-    assert [(tip.name, tip.link, tip.translation) for tip in robot.tips] == [
-        ("left_hand_link", 6, (0.0, 0.0, 0.11355))
-    ]
+    assert [(tip.name, tip.link, tip.translation) for tip in robot.tips] == [("left_hand_link", 6, (0.0, 0.0, 0.11355))]
 
 
 def test_the_left_arm_does_not_depend_on_the_right() -> None:

@@ -81,9 +81,7 @@ def test_tips_choose_the_tree_and_their_order() -> None:
         ("nail", 2, (0.0, 0.0, 1.0)),
         ("thumb", 1, (0.0, 0.0, 0.0)),
     ]
-    (unused,) = (
-        doubt for doubt in check(source, tip=["nail", "thumb"]).doubts if doubt.code == "unused-branch"
-    )
+    (unused,) = (doubt for doubt in check(source, tip=["nail", "thumb"]).doubts if doubt.code == "unused-branch")
     assert unused.names == ("ring", "r")
     assert dict(unused.numbers) == {"mass": 1.0}
     assert "palm" in unused.message
@@ -142,9 +140,7 @@ def test_impossible_choices(options: dict[str, object], code: str) -> None:
 
 
 def test_tip_welded_to_the_base_beside_a_moving_one() -> None:
-    source = robot(
-        *map(link, ("base", "arm", "lamp")), joint("j", "base", "arm"), joint("w", "base", "lamp", "fixed")
-    )
+    source = robot(*map(link, ("base", "arm", "lamp")), joint("j", "base", "arm"), joint("w", "base", "lamp", "fixed"))
     assert fault_codes(source, tip=["arm", "lamp"]) == {"immobile"}
     assert [tip.name for tip in read_urdf(source).tips] == ["arm"]
 

@@ -122,9 +122,7 @@ def pieces(text: str) -> dict[str, int]:
     """Statements of every C function."""
     found, name, count = {}, "", 0
     for line in text.splitlines():
-        if match := re.match(
-            r"(?:static )?(?:NOINLINE )?(?:void|int|double|long|const char \*)\s*(\w+)\(.*\{", line
-        ):
+        if match := re.match(r"(?:static )?(?:NOINLINE )?(?:void|int|double|long|const char \*)\s*(\w+)\(.*\{", line):
             name, count = match[1], 0
         count += line.count(";")
         if line == "}" and name:
@@ -137,9 +135,7 @@ def test_sizes(name: str) -> None:
     folder = generated(name)
     total = sum(source.stat().st_size for source in sources(folder))
     largest = max((n, f) for source in sources(folder) for f, n in pieces(source.read_text()).items())
-    print(
-        f"{name}: {total} bytes of C (bar {MOST_BYTES}); largest function {largest[1]}, {largest[0]} statements"
-    )
+    print(f"{name}: {total} bytes of C (bar {MOST_BYTES}); largest function {largest[1]}, {largest[0]} statements")
     assert largest[0] <= MOST_OPERATIONS
     assert total < MOST_BYTES
 
@@ -150,9 +146,7 @@ def raw(robot: Robot, f: BoundFunction, given: dict[str, Any], fill: float) -> l
     inputs = [np.ravel(np.asarray(given[a.name], float), order="F") for a in f.facts.inputs]
     found = [np.full(a.size() + 2, fill) for a in f.facts.outputs]
     work = np.full((f.facts.work_size or 0) + 2, fill)
-    pointers = [
-        (ctypes.c_void_p * len(arrays))(*[x.ctypes.data for x in arrays]) for arrays in (inputs, found)
-    ]
+    pointers = [(ctypes.c_void_p * len(arrays))(*[x.ctypes.data for x in arrays]) for arrays in (inputs, found)]
     status = getattr(library, f.facts.symbol)(*pointers, ctypes.c_void_p(work.ctypes.data))
     assert status == 0, (f.name, status)
     assert (work[-2:] == fill).all(), f"{f.name} writes behind its work array"
@@ -215,9 +209,7 @@ def test_makefile(pendulum: Path) -> None:
     check_example(pendulum / "example")
     subprocess.run(["make", "shared", "CFLAGS=-O0"], check=True, **run)
     zero = np.zeros(2)
-    np.testing.assert_array_equal(
-        load(pendulum).gravity(zero + 1.0), loaded("double_pendulum").gravity(zero + 1.0)
-    )
+    np.testing.assert_array_equal(load(pendulum).gravity(zero + 1.0), loaded("double_pendulum").gravity(zero + 1.0))
     subprocess.run(["make", "clean"], check=True, **run)
     left = {path.relative_to(pendulum).as_posix() for path in pendulum.rglob("*") if path.is_file()}
     assert left == {*loaded("double_pendulum").manifest.files, "manifest.json"}
@@ -229,9 +221,7 @@ def test_a_plain_compiler_gives_the_same_bits(name: str, tmp_path: Path) -> None
     """What an old control PC's compiler lacks, tcc lacks too; without reordered arithmetic every bit is the same."""
     folder = tmp_path / name
     shutil.copytree(generated(name), folder, ignore=shutil.ignore_patterns("*.so"))
-    result = subprocess.run(
-        ["make", "shared", "example", "CC=tcc"], cwd=folder, capture_output=True, text=True
-    )
+    result = subprocess.run(["make", "shared", "example", "CC=tcc"], cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[:3000]
     plain, robot = load(folder), loaded(name)
     values = states(robot.n, 3)
@@ -270,9 +260,7 @@ def test_the_manifest_says_what_is_there(name: str) -> None:
         assert f.doc and f.operations >= 0 and set(f.status) <= set(STATUS)
         for argument in (*f.inputs, *f.outputs):
             assert argument.unit, (f.name, argument.name)
-        assert all(
-            re.fullmatch(r"[A-Za-z]\w*", a.name) and not re.fullmatch(r"[io]\d+", a.name) for a in f.inputs
-        )
+        assert all(re.fullmatch(r"[A-Za-z]\w*", a.name) and not re.fullmatch(r"[io]\d+", a.name) for a in f.inputs)
 
 
 @pytest.mark.parametrize("name", FULL)

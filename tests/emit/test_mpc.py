@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.robots import generated, loaded
 
-from diffpbd.runtime.control.disturbance import TIME_CONSTANT
+from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
+from diffpbd.runtime.mpc.planner import Mpc
+from diffpbd.runtime.mpc.problem import Bounds, Status
 from diffpbd.runtime.rollout import Rollout
-from diffpbd.runtime.solve.mpc import Mpc
-from diffpbd.runtime.solve.mpc_problem import Bounds, Status
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]
@@ -34,7 +34,17 @@ def track(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """docs/examples/mpc_c/track.c, against the library that was compiled from the folder's sources."""
     folder, program = generated("baxter_bare"), tmp_path_factory.mktemp("track") / "track"
     source, library = ROOT / "docs" / "examples" / "mpc_c" / "track.c", folder / "libbaxter_bare.so"
-    command = ["cc", *STRICT, f"-I{folder}", "-o", str(program), str(source), str(library), f"-Wl,-rpath,{folder}", "-lm"]
+    command = [
+        "cc",
+        *STRICT,
+        f"-I{folder}",
+        "-o",
+        str(program),
+        str(source),
+        str(library),
+        f"-Wl,-rpath,{folder}",
+        "-lm",
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return program

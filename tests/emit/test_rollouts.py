@@ -46,7 +46,12 @@ def test_its_gradient_is_that_of_its_steps(robot: Robot) -> None:
         np.testing.assert_allclose(found.U_bar[k], step.u_bar, rtol=1e-8, atol=1e-9 * np.abs(found.U_bar).max())
         p_bar, pd_bar = step.p_bar + P_bar[k], step.pd_bar + PD_bar[k]
         alpha_bar, h_bar = alpha_bar + step.alpha_bar, h_bar + step.h_bar
-    for one, two in ((found.p0_bar, p_bar), (found.pd0_bar, pd_bar), (found.alpha_bar, alpha_bar), (found.h_bar, h_bar)):
+    for one, two in (
+        (found.p0_bar, p_bar),
+        (found.pd0_bar, pd_bar),
+        (found.alpha_bar, alpha_bar),
+        (found.h_bar, h_bar),
+    ):
         np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-9 * np.abs(two).max())
 
 

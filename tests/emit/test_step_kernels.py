@@ -15,7 +15,9 @@ from support.robots import loaded, model
 
 from diffpbd.codegen.emit.sources import Banner, Emission, add_joint_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
-from diffpbd.codegen.symbolic import joint_space, joint_space_jacobian, tree
+from diffpbd.codegen.joint_space import step as joint_space
+from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.program import tree
 from diffpbd.runtime.compiler import find_compiler
 
 ROBOT = "prismatic_skew"

@@ -18,12 +18,21 @@ from support.peer import Peer
 from support.programs import Programs
 from support.robots import alpha_of, call, graphs, loaded_alpha, model
 
-from diffpbd.codegen.symbolic import joint_space
+from diffpbd.codegen.joint_space import step as joint_space
 
 H = 0.01
 FINGERS = ("one", "two", "three")
 TIPS = [*(f"{f}_3" for f in FINGERS), "thumb"]
-PEERS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "coriolis", "energy", "tip_pose", "tip_jacobian")
+PEERS = (
+    "inverse_dynamics",
+    "forward_dynamics",
+    "mass_matrix",
+    "gravity",
+    "coriolis",
+    "energy",
+    "tip_pose",
+    "tip_jacobian",
+)
 
 
 def hand() -> bytes:
@@ -38,7 +47,11 @@ def hand() -> bytes:
             parts += [link(name, body), joint(f"j_{name}", parent, name, at=at)]
     parts += [link("thumb", body), joint("j_thumb", "palm", "thumb", "prismatic", at="0.05 -0.04 0.02")]
     text = robot(*parts).decode()
-    for at, rpy in (("-0.1 0.02 0.1", "0.2 0.3 -0.4"), ("0.1 0.02 0.1", "-0.2 0.1 0.9"), ("0.05 -0.04 0.02", "0.7 0.8 0.2")):
+    for at, rpy in (
+        ("-0.1 0.02 0.1", "0.2 0.3 -0.4"),
+        ("0.1 0.02 0.1", "-0.2 0.1 0.9"),
+        ("0.05 -0.04 0.02", "0.7 0.8 0.2"),
+    ):
         text = text.replace(f'xyz="{at}"/>', f'xyz="{at}" rpy="{rpy}"/>')
     return text.encode()
 

@@ -39,9 +39,7 @@ def test_second_derivatives_of_the_step_are_finite_at_rest(name: str) -> None:
         np.testing.assert_allclose(gradient_at, exact, rtol=1e-7, atol=1e-9 * np.abs(exact).max())
 
 
-@pytest.mark.parametrize(
-    "name", ["inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "joint_step"]
-)
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "joint_step"])
 def test_compiled_functions_have_the_graphs_jacobian(name: str) -> None:
     robot = loaded("double_pendulum")
     graph, compiled = robot.casadi(name), robot.casadi(name, external=True)

@@ -52,9 +52,7 @@ def numeric(robot: Robot, name: str, given: dict[str, Any], by: str, step: Any) 
     return dict(differences(values, np.atleast_1d(np.asarray(given[by], float)), step))
 
 
-def check(
-    robot: Robot, name: str, alpha: np.ndarray, values: dict[str, np.ndarray], what: str, rate: float
-) -> None:
+def check(robot: Robot, name: str, alpha: np.ndarray, values: dict[str, np.ndarray], what: str, rate: float) -> None:
     """jac_NAME and jac_alpha_NAME at every state; the worst entry is printed."""
     worst = Worst(f"{robot.name} jac_{name}, {what}", BAR)
     for prefix in ("jac_", "jac_alpha_"):

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 from diffpbd.codegen.graph.translate import FUNCTIONS, UnknownNode, call_graph, expression, function, inline
-from diffpbd.codegen.symbolic.program import NUMPY_NAMES, Matrix, Program
+from diffpbd.codegen.program.program import NUMPY_NAMES, Matrix, Program
 
 x, y, z = sp.symbols("x y z", real=True)
 AT = {x: 0.7, y: -1.3, z: 2.1}
@@ -51,14 +51,10 @@ def test_value(node: sp.Expr) -> None:
     symbols = {s: ca.SX.sym(s.name) for s in AT}
     f = ca.Function("f", list(symbols.values()), [ca.SX(expression(node, symbols))])
     assert float(f(*AT.values())) == pytest.approx(float(node.subs(AT)), rel=1e-14)
-    assert float(ca.DM(expression(node, AT))) == pytest.approx(
-        float(node.subs(AT)), rel=1e-14
-    )
+    assert float(ca.DM(expression(node, AT))) == pytest.approx(float(node.subs(AT)), rel=1e-14)
 
 
-@pytest.mark.parametrize(
-    "node", [sp.Max(x, y), sp.gamma(x), x**y, x ** sp.Rational(1, 3), sp.Heaviside(x), x < y]
-)
+@pytest.mark.parametrize("node", [sp.Max(x, y), sp.gamma(x), x**y, x ** sp.Rational(1, 3), sp.Heaviside(x), x < y])
 def test_everything_else_is_refused(node: sp.Expr) -> None:
     with pytest.raises(UnknownNode, match="no CasADi translation of"):
         expression(node, {s: ca.SX.sym(s.name) for s in AT})

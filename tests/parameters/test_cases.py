@@ -52,9 +52,7 @@ def test_a_payload_of_no_mass_changes_no_bit_wherever_it_sits(shared: Path) -> N
     robot = Described.of(shared / "cases" / "P50-payload" / "payarm.urdf", tip="tool0")
     state = ([0.3, -0.8], [0.4, 0.2], [1.0, -2.0])
     there = {"payload.com.x": 0.4, "payload.com.z": -0.1}
-    np.testing.assert_array_equal(
-        robot("inverse_dynamics", *state, alpha=there), robot("inverse_dynamics", *state)
-    )
+    np.testing.assert_array_equal(robot("inverse_dynamics", *state, alpha=there), robot("inverse_dynamics", *state))
 
 
 def test_gravity_is_given_in_the_root_frame(shared: Path) -> None:

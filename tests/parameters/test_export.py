@@ -108,9 +108,7 @@ def test_command(tmp_path: Path) -> None:
     links = [link.name for link in robot.links]
     joints = [joint.name for joint in robot.joints]
     named = {"outer": links[1], "elbow": joints[1], "shoulder": joints[0]}
-    renamed = {
-        ".".join(named.get(word, word) for word in name.split(".")): {"value": x} for name, x in values.items()
-    }
+    renamed = {".".join(named.get(word, word) for word in name.split(".")): {"value": x} for name, x in values.items()}
     params.write_text(json.dumps({"parameters": renamed}), encoding="utf-8")
     out = tmp_path / "new.urdf"
     result = run("export", "double_pendulum", "--params", str(params), "--out", str(out))

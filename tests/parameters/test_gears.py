@@ -22,9 +22,9 @@ from support.robots import generated, loaded_alpha
 from diffpbd.codegen.graph.joint_step import Residuals, casadi_function
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.cli import cli
+from diffpbd.runtime.identify.identify import identify
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
-from diffpbd.runtime.solve.identify import identify
-from diffpbd.runtime.solve.torque_estimation import LOSSES, STARTS, Settings, estimate
+from diffpbd.runtime.torques.estimation import LOSSES, STARTS, Settings, estimate
 
 H = 0.01
 EXACT = 1e-8  # N·m or N
@@ -134,7 +134,15 @@ def hand(files: tuple[Path, Path]) -> Robot:
 def test_what_is_there(hand: Robot) -> None:
     """Everything in joint space; steps on maximal states are left out."""
     assert hand.joints == ("js", "je", "jl")
-    there = {"joint_step", "jac_joint_step", "jac_alpha_joint_step", "vjp_joint_step", "node_torque", "rollout", "vjp_rollout"}
+    there = {
+        "joint_step",
+        "jac_joint_step",
+        "jac_alpha_joint_step",
+        "vjp_joint_step",
+        "node_torque",
+        "rollout",
+        "vjp_rollout",
+    }
     assert there | {"vjp_trajectory", "fk", "estimate_torque", "torque_terms"} <= set(hand.functions)
     assert not {"step", "vjp_step", "constraints"} & set(hand.functions)
 
@@ -164,7 +172,9 @@ def test_energy(hand: Robot) -> None:
     print(f"max |E - E0| over 4 s: {drift:.1e} of the kinetic energy's range")
     assert drift < 1e-3
     joints = ("js", "je", "jl", "jr", "jk")
-    damped = bounded(hand, **{f"friction.coulomb.{j}": 0.5 for j in joints}, **{f"friction.viscous.{j}": 0.5 for j in joints})
+    damped = bounded(
+        hand, **{f"friction.coulomb.{j}": 0.5 for j in joints}, **{f"friction.viscous.{j}": 0.5 for j in joints}
+    )
     kinetic, potential = hand.energy(*hand.rollout(*start, np.zeros((4000, 3)), 1e-3, damped), damped)
     assert np.diff(kinetic + potential).max() < 1e-9 * np.ptp(kinetic + potential)
     assert kinetic[-1] + potential[-1] < kinetic[0] + potential[0] - 1.0
@@ -209,7 +219,9 @@ def test_torques_are_estimated_from_every_start(hand: Robot, parameters: str) ->
                 settings = Settings(loss, start, horizon, carry=carry, friction=friction)
                 found = estimate(hand, P, PD, H, settings, alpha=alpha)
                 assert found.unsettled == 0
-                np.testing.assert_allclose(found.u, U, rtol=0, atol=EXACT, err_msg=f"{loss} {start} {horizon} {friction}")
+                np.testing.assert_allclose(
+                    found.u, U, rtol=0, atol=EXACT, err_msg=f"{loss} {start} {horizon} {friction}"
+                )
 
 
 def test_the_command_takes_them(hand: Robot, tmp_path: Path) -> None:

@@ -25,15 +25,16 @@ from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.graph.joint_step import Residuals
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.symbolic import forces, joint_space_jacobian, levers
-from diffpbd.codegen.symbolic.program import Program
+from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.method import forces, levers
+from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot
-from diffpbd.runtime.baxter.configuration import gravity_model, has_spring
+from diffpbd.runtime.arms.baxter.configuration import gravity_model, has_spring
 from diffpbd.runtime.control.net_torque import without_gravity
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.identify.forms import identify_motion
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, process
-from diffpbd.runtime.solve.forms import identify_motion
 
 H = 0.01
 STEPS = ("variational_direct",)
@@ -73,7 +74,9 @@ def test_it_is_the_papers_geometry() -> None:
     k, l1, l2, alpha, rest = SPRING
     gamma = np.pi - alpha - ANGLES
     x = np.sqrt(l1**2 + l2**2 - 2 * l1 * l2 * np.cos(gamma))
-    np.testing.assert_allclose(law("torque", ANGLES), k * (x - rest) * l1 * l2 * np.sin(gamma) / x, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        law("torque", ANGLES), k * (x - rest) * l1 * l2 * np.sin(gamma) / x, rtol=1e-12, atol=1e-13
+    )
     alone = [float(forces.lever_spring_torque(p, *SPRING)) for p in ANGLES]
     np.testing.assert_allclose(law("torque", ANGLES), alone, rtol=1e-12, atol=1e-13)
 
@@ -157,7 +160,9 @@ def test_it_acts_through_its_own_torque(sprung: Described) -> None:
         u = sprung("inverse_dynamics", p, pd, pdd, alpha=values)
         np.testing.assert_allclose(sprung("inverse_dynamics", p, pd, pdd) - u, torque, rtol=0, atol=1e-11)
         np.testing.assert_allclose(sprung("forward_dynamics", p, pd, u, alpha=values), pdd, rtol=0, atol=1e-9)
-        slope = differences(lambda rows: {"V": np.array([_potential(sprung, row, values) for row in rows])}, p, 1e-3)["V"][0]
+        slope = differences(lambda rows: {"V": np.array([_potential(sprung, row, values) for row in rows])}, p, 1e-3)[
+            "V"
+        ][0]
         np.testing.assert_allclose(slope, sprung("gravity", p) - torque, rtol=0, atol=1e-7)
 
 
@@ -245,14 +250,19 @@ def test_compiled_steps_and_their_derivatives(arm: Robot) -> None:
         p_next, pd_next = arm.joint_step(x[:, :n], np.tile(pd, (len(x), 1)), np.tile(u, (len(x), 1)), H, full)
         return {"p_next": p_next, "pd_next": pd_next}
 
-    found = {"p_next": (jac.dp_next_dp, by_alpha.dp_next_dalpha), "pd_next": (jac.dpd_next_dp, by_alpha.dpd_next_dalpha)}
+    found = {
+        "p_next": (jac.dp_next_dp, by_alpha.dp_next_dalpha),
+        "pd_next": (jac.dpd_next_dp, by_alpha.dpd_next_dalpha),
+    }
     for name, exact in differences(moved, np.concatenate([p, alpha[at]]), 1e-3).items():
         worst.see(np.hstack([found[name][0], found[name][1][:, at]]), exact, name)
     worst.close()
     U = np.tile(u, (6, 1))
     P, _ = arm.rollout(p, pd, U, H, alpha)
     offset = alpha[list(arm.alpha.indices("torque_offset"))]
-    np.testing.assert_allclose(arm.node_torque(P[:-2], P[1:-1], P[2:], H, alpha), np.tile(u + offset, (5, 1)), atol=1e-8)
+    np.testing.assert_allclose(
+        arm.node_torque(P[:-2], P[1:-1], P[2:], H, alpha), np.tile(u + offset, (5, 1)), atol=1e-8
+    )
     seeds = rng.normal(size=(2, *P.shape))
     bars = arm.vjp_rollout(p, pd, U, h=H, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1])
     stiff = arm.alpha.vector(springs(["shoulder"]))
@@ -282,7 +292,9 @@ def test_forms_that_follow_the_step(form: str, arm: Robot) -> None:
     P, PD = arm.rollout(np.array([0.5, -0.3]), np.zeros(2), U, H, alpha)
     log = Log(H * np.arange(31), arm.joints, P, PD, None, np.zeros((31, 2)))
     start = springs(["shoulder"], **{"lever_spring.stiffness.shoulder": 250.0})
-    result = identify_motion(form, arm, process("swing", log, Processing(cutoff=None)), ["lever_spring.stiffness"], start=start)
+    result = identify_motion(
+        form, arm, process("swing", log, Processing(cutoff=None)), ["lever_spring.stiffness"], start=start
+    )
     assert result.parameters["lever_spring.stiffness.shoulder"] == pytest.approx(SPRING[0], rel=1e-6)
 
 
@@ -292,7 +304,9 @@ def test_who_owns_gravity_knows_it(arm: Robot) -> None:
     assert has_spring(arm, alpha) and not has_spring(arm, arm.alpha.defaults)
     p = np.array([0.3, 0.2])
     held = gravity_model(arm, alpha)(p)
-    np.testing.assert_allclose(held, np.asarray(arm.gravity(p, alpha)) - arm.spring_torque(p, alpha), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        held, np.asarray(arm.gravity(p, alpha)) - arm.spring_torque(p, alpha), rtol=0, atol=1e-12
+    )
     assert np.abs(arm.spring_torque(p, alpha)).max() > 0.5
     np.testing.assert_array_equal(arm.spring_torque(p, without_gravity(arm, alpha)), 0.0)
 

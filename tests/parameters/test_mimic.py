@@ -170,7 +170,9 @@ def test_what_follows_nothing_is_refused(more: str, word: str) -> None:
 
 
 def test_circles_and_what_was_not_chosen() -> None:
-    circle = robot(*map(link, "cab"), joint("ja", "c", "a", more=follows("jb")), joint("jb", "a", "b", more=follows("ja")))
+    circle = robot(
+        *map(link, "cab"), joint("ja", "c", "a", more=follows("jb")), joint("jb", "a", "b", more=follows("ja"))
+    )
     assert fault_codes(circle) == {"mimic"}
     sides = robot(*map(link, "cab"), joint("ja", "c", "a"), joint("jb", "c", "b", more=follows("ja")))
     assert fault_codes(sides, tip="b") == {"mimic"}

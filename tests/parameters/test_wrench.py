@@ -25,7 +25,7 @@ from diffpbd.codegen.description.resolve import find_recipe
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.codegen.generate import generate
-from diffpbd.codegen.symbolic import kinematics, step
+from diffpbd.codegen.method import kinematics, step
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.errors import InputError
 
@@ -222,13 +222,18 @@ def test_compiled_steps_and_their_derivatives(arm: Robot) -> None:
         p_next, pd_next = arm.joint_step(x[:, :n], np.tile(pd, (len(x), 1)), np.tile(u, (len(x), 1)), H, full)
         return {"p_next": p_next, "pd_next": pd_next}
 
-    found = {"p_next": (jac.dp_next_dp, by_alpha.dp_next_dalpha), "pd_next": (jac.dpd_next_dp, by_alpha.dpd_next_dalpha)}
+    found = {
+        "p_next": (jac.dp_next_dp, by_alpha.dp_next_dalpha),
+        "pd_next": (jac.dpd_next_dp, by_alpha.dpd_next_dalpha),
+    }
     for name, exact in differences(moved, np.concatenate([p, alpha[at]]), 1e-3).items():
         worst.see(np.hstack([found[name][0], found[name][1][:, at]]), exact, name)
     worst.close()
     P, PD = arm.rollout(p, pd, np.tile(u, (6, 1)), H, alpha)
     offset = alpha[list(arm.alpha.indices("torque_offset"))]
-    np.testing.assert_allclose(arm.node_torque(P[:-2], P[1:-1], P[2:], H, alpha), np.tile(u + offset, (5, 1)), atol=1e-8)
+    np.testing.assert_allclose(
+        arm.node_torque(P[:-2], P[1:-1], P[2:], H, alpha), np.tile(u + offset, (5, 1)), atol=1e-8
+    )
     seeds = rng.normal(size=(2, *P.shape))
     bars = arm.vjp_rollout(p, pd, np.tile(u, (6, 1)), h=H, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1])
 

@@ -80,7 +80,7 @@ def test_a_robot_that_does_not_fit_is_refused_with_the_command_that_helps(
 
 def test_locked_joints_stay_and_the_free_one_has_its_own_inertia() -> None:
     pytest.importorskip("pinocchio")
-    from diffpbd.runtime.baxter.simulated.plant import STEP, PlantSettings
+    from diffpbd.runtime.arms.baxter.simulated.plant import STEP, PlantSettings
     from diffpbd.runtime.reproduce.push import LockedPlant
 
     still = PlantSettings((0.0,) * 7, (0.0,) * 7, spring_stiffness=0.0)

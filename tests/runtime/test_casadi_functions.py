@@ -52,14 +52,10 @@ def test_every_block_of_the_compiled_jacobian_is_exact(twin: Robot, point: list[
     compiled = twin.casadi("joint_step", external=True).jacobian()
     assert compiled.name_out() == graph.name_out()
     for name, a, b in zip(graph.name_out(), graph(*point, 0, 0), compiled(*point, 0, 0), strict=True):
-        np.testing.assert_allclose(
-            np.array(casadi.DM(b)), np.array(casadi.densify(a)), atol=1e-14, err_msg=name
-        )
+        np.testing.assert_allclose(np.array(casadi.DM(b)), np.array(casadi.densify(a)), atol=1e-14, err_msg=name)
 
 
-def test_blocks_that_nobody_asks_for_are_not_computed(
-    twin: Robot, point: list[Any], calls: list[str]
-) -> None:
+def test_blocks_that_nobody_asks_for_are_not_computed(twin: Robot, point: list[Any], calls: list[str]) -> None:
     p = casadi.MX.sym("p", 2)
     p_next, _ = twin.casadi("joint_step", external=True)(p, *point[1:])
     jacobian = casadi.Function("J", [p], [casadi.jacobian(p_next, p)])

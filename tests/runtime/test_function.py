@@ -124,9 +124,7 @@ def test_wrong_names(twin: Robot) -> None:
 
 
 def test_a_failed_status_is_explained_with_its_row(twin: Robot) -> None:
-    with pytest.raises(
-        SolverError, match=r"joint_step of twin failed: the torque is beyond 1e6 \(status 1\)"
-    ):
+    with pytest.raises(SolverError, match=r"joint_step of twin failed: the torque is beyond 1e6 \(status 1\)"):
         twin.joint_step([0, 0], [0, 0], [2e6, 0])
     u = np.zeros((6, 2))
     u[4:] = 2e6

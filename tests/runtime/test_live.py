@@ -20,12 +20,12 @@ from support.robots import generated
 from support.terminal import Terminal, terminal
 
 from diffpbd.runtime import live
-from diffpbd.runtime.baxter.simulated.status import SimulatedStatus
-from diffpbd.runtime.baxter.statistics import Latency
-from diffpbd.runtime.baxter.status import RunStatus
-from diffpbd.runtime.baxter.stopping import Phase, Report
-from diffpbd.runtime.control import TickStatus
+from diffpbd.runtime.arms.baxter.simulated.status import SimulatedStatus
+from diffpbd.runtime.latency import Latency
 from diffpbd.runtime.live import Loop, live_line
+from diffpbd.runtime.loop.guard import TickStatus
+from diffpbd.runtime.loop.status import RunStatus
+from diffpbd.runtime.loop.stopping import Phase, Report
 
 FAST = 0.01  # s between two pictures
 CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")  # all but tab and line feed
@@ -122,14 +122,24 @@ def test_a_halted_terminal_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None
     assert screen.pictures()
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(0.0, "0.0 s"), (59.9, "59.9 s"), (245.0, "4:05 min"), (9000.0, "2:30 h")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.0, "0.0 s"), (59.9, "59.9 s"), (245.0, "4:05 min"), (9000.0, "2:30 h")]
+)
 def test_times(seconds: float, text: str) -> None:
     assert live.duration(seconds) == text
 
 
 def test_a_command_draws_on_the_terminal_and_nothing_changes(tmp_path: Path) -> None:
     """Its log is the same to the byte with and without; a pipe gets no control character."""
-    words = [sys.executable, "-m", "diffpbd.runtime.cli", "mpc", str(generated("double_pendulum")), "--goal", "[0.3, 0.2]"]
+    words = [
+        sys.executable,
+        "-m",
+        "diffpbd.runtime.cli",
+        "mpc",
+        str(generated("double_pendulum")),
+        "--goal",
+        "[0.3, 0.2]",
+    ]
     words += ["--duration", "8", "--out"]
     environment = {**os.environ, "TERM": "xterm"}
     with terminal() as screen:
@@ -183,7 +193,12 @@ def test_what_a_run_says() -> None:
 
 def test_what_the_simulated_robot_says() -> None:
     robot = SimpleNamespace(
-        enabled=False, stopped=False, error=False, mode=3, audit=SimpleNamespace(commands=5), compensating=lambda now: True
+        enabled=False,
+        stopped=False,
+        error=False,
+        mode=3,
+        audit=SimpleNamespace(commands=5),
+        compensating=lambda now: True,
     )
     node: Any = SimpleNamespace(robot=robot, lateness=Latency(), skipped=4, rate=100)
 

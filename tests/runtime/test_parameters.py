@@ -36,9 +36,7 @@ def test_vectors_from_files(twin: Robot, tmp_path: Path) -> None:
     plain, identified = tmp_path / "plain.json", tmp_path / "params.json"
     plain.write_text('{"payload.mass": 2}', encoding="utf-8")
     entry = {"value": 2.0, "std": 0.1, "unit": "kg"}
-    identified.write_text(
-        json.dumps({"status": "ok", "parameters": {"payload.mass": entry}}), encoding="utf-8"
-    )
+    identified.write_text(json.dumps({"status": "ok", "parameters": {"payload.mass": entry}}), encoding="utf-8")
     assert twin.alpha.vector(plain)[1] == twin.alpha.vector(str(identified))[1] == 2.0
 
 

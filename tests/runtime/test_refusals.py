@@ -17,10 +17,10 @@ from diffpbd.codegen.convergence import converge
 from diffpbd.codegen.description.resolve import ROBOTS
 from diffpbd.runtime import InputError, Robot, SolverError, cli
 from diffpbd.runtime.files import distinct, parse_json, write_atomic
+from diffpbd.runtime.identify.identify import _failures, identify
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing
 from diffpbd.runtime.simulation import simulate
-from diffpbd.runtime.solve.identify import _failures, identify
 
 
 @pytest.fixture

@@ -65,9 +65,7 @@ def test_the_gradient_equals_central_differences(twin: Robot) -> None:
                 moved[index] += sign * step
                 ends.append(loss(twin, **{**inputs, name: moved}))
             numeric[index] = (ends[0] - ends[1]) / (2 * step)
-        np.testing.assert_allclose(
-            getattr(gradient, f"{name}_bar"), numeric, rtol=1e-6, atol=1e-7, err_msg=name
-        )
+        np.testing.assert_allclose(getattr(gradient, f"{name}_bar"), numeric, rtol=1e-6, atol=1e-7, err_msg=name)
 
 
 @pytest.mark.parametrize("segment", [1, 5, 22, 23, 100])

@@ -8,8 +8,8 @@ from typing import Any
 from diffpbd.codegen.graph.joint_step import Residuals
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.symbolic import joint_space_jacobian
-from diffpbd.codegen.symbolic.program import Program
+from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.program.program import Program
 
 
 def step_blocks(m: Model, names: Sequence[str]) -> tuple[Residuals, dict[str, Any]]:

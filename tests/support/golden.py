@@ -9,9 +9,7 @@ from pathlib import Path
 LINES_SHOWN = 40
 
 
-def check_golden(
-    folder: Path, actual: Mapping[str, bytes], *, update: bool, committed: set[str], command: str
-) -> None:
+def check_golden(folder: Path, actual: Mapping[str, bytes], *, update: bool, committed: set[str], command: str) -> None:
     """Compare `actual` (relative path to content) with the `committed` files of `folder`, or write it there.
 
     The sets of names are compared first, then each content; `command` is what accepts the new files.
@@ -25,9 +23,7 @@ def check_golden(
         return
     accept = f"\nIf the change is intended: {command}"
     missing, extra = sorted(committed - set(actual)), sorted(set(actual) - committed)
-    assert not missing and not extra, (
-        f"{folder}: no longer written: {missing}; new and not committed: {extra}{accept}"
-    )
+    assert not missing and not extra, f"{folder}: no longer written: {missing}; new and not committed: {extra}{accept}"
     for name in sorted(actual):
         expected = (folder / name).read_bytes()
         if expected != actual[name]:

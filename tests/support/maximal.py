@@ -13,12 +13,12 @@ import numpy.typing as npt
 from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.description.robot import IDENTITY, ZERO, Inertial, Joint, JointType, Link, Robot
 from diffpbd.codegen.graph.model import build
-from diffpbd.codegen.symbolic.constraints import JointVectors, gradient, hinge_residual, slide_residual
-from diffpbd.codegen.symbolic.kinematics import fk, rotation
-from diffpbd.codegen.symbolic.maximal_parameters import axes_of, maximal_parameters
-from diffpbd.codegen.symbolic.notation import JOINT, POSE, JointNumbers
-from diffpbd.codegen.symbolic.program import Program
-from diffpbd.codegen.symbolic.tree import Tree
+from diffpbd.codegen.method.constraints import JointVectors, gradient, hinge_residual, slide_residual
+from diffpbd.codegen.method.kinematics import fk, rotation
+from diffpbd.codegen.method.parameters import axes_of, maximal_parameters
+from diffpbd.codegen.program.notation import JOINT, POSE, JointNumbers
+from diffpbd.codegen.program.program import Program
+from diffpbd.codegen.program.tree import Tree
 
 Array = npt.NDArray[np.float64]
 

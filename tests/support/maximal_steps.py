@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from diffpbd.codegen.graph import maximal
-from diffpbd.codegen.symbolic import kinematics, step
+from diffpbd.codegen.method import kinematics, step
 from support.described import Described
 from support.maximal import Array, evaluate
 from support.numeric import Worst

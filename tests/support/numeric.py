@@ -50,9 +50,7 @@ def states(n: int, rows: int, seed: int = 3) -> dict[str, Array]:
     return {name: np.concatenate([random[name], special[name]]) for name in random}
 
 
-def differences(
-    f: Callable[[Array], Mapping[str, Array]], x: Array, step: Array | float
-) -> Mapping[str, Array]:
+def differences(f: Callable[[Array], Mapping[str, Array]], x: Array, step: Array | float) -> Mapping[str, Array]:
     """∂f/∂x at x (m): for every output of f, its flat (by rows) size times m.
 
     f takes (rows, m) and gives (rows, ...) for every output; `step` is one number or one for each entry of x.
@@ -74,9 +72,7 @@ class Worst:
     def __init__(self, what: str, bar: float) -> None:
         self.what, self.bar, self.value, self.place = what, bar, 0.0, ""
 
-    def see(
-        self, found: npt.ArrayLike, expected: npt.ArrayLike, place: str, scale: float | None = None
-    ) -> None:
+    def see(self, found: npt.ArrayLike, expected: npt.ArrayLike, place: str, scale: float | None = None) -> None:
         """Difference over `scale` (default: max(1, largest |expected|)); NaN counts as infinite."""
         found, expected = np.atleast_1d(np.asarray(found, float)), np.atleast_1d(np.asarray(expected, float))
         assert found.shape == expected.shape, f"{place}: {found.shape} against {expected.shape}"

@@ -39,9 +39,7 @@ class Peer:
         return v
 
     def inverse_dynamics(self, p: Array, pd: Array, pdd: Array) -> Array:
-        return np.array(
-            pinocchio.rnea(self.model, self.data, self._q(p), self._v(pd), self._v(pdd))[self.columns]
-        )
+        return np.array(pinocchio.rnea(self.model, self.data, self._q(p), self._v(pd), self._v(pdd))[self.columns])
 
     def gravity(self, p: Array) -> Array:
         return np.array(pinocchio.computeGeneralizedGravity(self.model, self.data, self._q(p))[self.columns])
@@ -56,9 +54,7 @@ class Peer:
 
     def forward_dynamics(self, p: Array, pd: Array, u: Array) -> Array:
         if self.model.nv == len(p):
-            return np.array(
-                pinocchio.aba(self.model, self.data, self._q(p), self._v(pd), self._v(u))[self.columns]
-            )
+            return np.array(pinocchio.aba(self.model, self.data, self._q(p), self._v(pd), self._v(u))[self.columns])
         bias = self.inverse_dynamics(p, pd, np.zeros(len(p)))
         return np.linalg.solve(self.mass_matrix(p), u - bias)
 

@@ -11,15 +11,11 @@ import numpy.typing as npt
 
 from diffpbd.codegen.graph import maximal
 from diffpbd.codegen.graph.model import Model
-from diffpbd.codegen.symbolic import (
-    constraints,
-    forces,
-    joint_space,
-    joint_space_jacobian,
-    kinematics,
-    recursive,
-)
-from diffpbd.codegen.symbolic.program import Program
+from diffpbd.codegen.joint_space import recursive
+from diffpbd.codegen.joint_space import step as joint_space
+from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.method import constraints, forces, kinematics
+from diffpbd.codegen.program.program import Program
 
 Array = npt.NDArray[np.float64]
 
@@ -143,9 +139,7 @@ class Programs:
             newton = self.run(joint_space.velocity_newton(tree), alpha, M=M, h=h, pd=rate, gradient=g)
             direction = newton["direction"]
             t = 1.0
-            while (
-                t > 1e-6 and (residual(rate + t * direction) * direction).sum() > 0.5 * -(g * direction).sum()
-            ):
+            while t > 1e-6 and (residual(rate + t * direction) * direction).sum() > 0.5 * -(g * direction).sum():
                 t *= 0.5
             rate = rate + t * direction
             g = residual(rate)

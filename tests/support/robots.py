@@ -87,9 +87,7 @@ def mapped(f: ca.Function, values: Mapping[str, Any], shared: Mapping[str, Any])
     arguments = []
     for name in f.name_in():
         common = name in shared
-        arguments.append(
-            np.tile(np.reshape(shared[name], (-1, 1)), rows) if common else np.transpose(values[name])
-        )
+        arguments.append(np.tile(np.reshape(shared[name], (-1, 1)), rows) if common else np.transpose(values[name]))
     results = f.map(rows)(*arguments)
     found = []
     for k, result in enumerate(results if isinstance(results, tuple) else (results,)):

@@ -1,6 +1,6 @@
 /* A disturbance observer in C: what torque [N.m] acts on the joints beside the one that was sent?
  *
- * The same as diffpbd.runtime.control.disturbance: the generated step is inverted for the rates measured at its end, by
+ * The same as diffpbd.runtime.mpc.disturbance: the generated step is inverted for the rates measured at its end, by
  * Newton's method (one or two iterations), friction taken at those rates; what Coulomb friction of a joint that sticks or
  * turns round can explain is left out; the rest is bounded and low-passed. Nothing is allocated and nothing is static.
  *

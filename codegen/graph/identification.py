@@ -1,0 +1,62 @@
+"""Torque-level identification: the measured torque as terms of the motion times coefficients of the parameters.
+
+`torque_terms` T(p, pd, pdd, alpha) and `torque_coefficients` φ(alpha) with T φ = inverse_dynamics less external wrenches and
+lever springs, for every motion and every alpha. T depends on alpha only through gravity, the transition velocities and the
+joint origins. So where these are known, a recording of any length condenses into one small triangular system before a solver
+sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import casadi as ca
+
+from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.codegen.graph.derivatives import Spec
+from diffpbd.codegen.graph.functions import Graphs
+from diffpbd.codegen.joint_space import recursive
+from diffpbd.codegen.method import forces
+
+
+def specs(graphs: Graphs) -> Iterator[Spec]:
+    """The two functions; columns as in `catalogue.TORQUE_COLUMNS`."""
+    state = [("p", graphs.p), ("pd", graphs.pd), ("pdd", graphs.pdd), ("alpha", graphs.alpha)]
+    yield _spec("torque_terms", state, {"terms": terms(graphs)})
+    yield _spec("torque_coefficients", state[3:], {"phi": coefficients(graphs)})
+
+
+def terms(graphs: Graphs) -> Any:
+    """T: a row a coordinate, 16 columns a joint; those of joints that follow others are felt through their gears."""
+    n, gears = graphs.model.robot.n, graphs.gears
+    p, pd, pdd = gears.positions(graphs.p), gears.rates(graphs.pd), gears.rates(graphs.pdd)
+    links = graphs.program(recursive.regressor(graphs.model.tree), p=p, pd=pd, pdd=pdd)["Y"]
+    coulomb, viscous, stiffness = (ca.SX.sym(name, n) for name in ("coulomb", "viscous", "stiffness"))
+    friction = -graphs.program(forces.friction_program(n), pd=pd, coulomb=coulomb, viscous=viscous)["torque"]
+    spring = -graphs.program(forces.spring_program(n), p=p, stiffness=stiffness, rest=ca.SX.zeros(n))["torque"]
+    one = ca.SX.eye(n)
+    every = ca.horzcat(
+        links,
+        ca.jacobian(friction, coulomb),
+        ca.jacobian(friction, viscous),
+        ca.diag(pdd),
+        one,
+        ca.jacobian(spring, stiffness),
+        one,
+    )
+    return gears.torques(every)
+
+
+def coefficients(graphs: Graphs) -> Any:
+    """φ, 16 a joint: the payload counts to the link that carries the tip; last is the spring torques' constant part."""
+    blocks, n = graphs.model.blocks, graphs.model.robot.n
+    joints = [blocks[name] for name in ("coulomb", "viscous", "rotor", "offset", "stiffness")]
+    at_zero = graphs.program(forces.spring_program(n), p=ca.SX.zeros(n))["torque"]
+    return ca.vertcat(ca.vec(blocks["body"]), *joints, -at_zero)
+
+
+def _spec(name: str, inputs: list[tuple[str, Any]], outputs: dict[str, Any]) -> Spec:
+    dense = [ca.densify(value) for value in outputs.values()]
+    names = [key for key, _ in inputs]
+    return Spec(name, DOCS[name], ca.Function(name, [v for _, v in inputs], dense, names, list(outputs), {"cse": True}))

@@ -1,0 +1,235 @@
+"""Joint limits: the third constraint, one unilateral row a side.
+
+    lower <= p <= upper,    multiplier >= 0 on the side that is touched, 0 elsewhere,
+
+at the position level, and the same for the rates of the joints that are at a limit: they may only leave it (no restitution).
+A row's gradient is the joint's own motion, so that in the direct solves a touched limit locks a joint that the elimination
+has already isolated: the projection of `projection.solve`, and the rates of `tree_rates`, take the joint as it would move if
+free, stop it at its limit, and let its parent feel it as rigid the next time. Sweeps carry one multiplier a joint.
+
+Nothing here branches: sides are chosen by `below`, whose derivative is zero. Derivatives are exact where no joint is just about
+to touch or leave a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import sympy as sp
+
+from diffpbd.codegen.method.constraints import JointVectors, gradient, joint_gap
+from diffpbd.codegen.method.kinematics import hinge_beyond, slide_position
+from diffpbd.codegen.program.notation import JOINT, LIMIT, WORLD, JointNumbers, column, part, square
+from diffpbd.codegen.program.program import Matrix, Program
+from diffpbd.codegen.program.rotation import dot
+from diffpbd.codegen.program.tree import Tree
+
+PASSES: Final = 3
+"""Solutions with the active set of the one before: the first finds who touches a limit, the second solves with them, the third
+is for joints that let others go. Further ones change nothing but where several joints reach their limits within one step."""
+
+CLOSE: Final = sp.Float(1e-6)
+"""[rad or m] A joint this near to its limit, or beyond, is at it when rates are sought: far above what a converged pose is off,
+far below what matters."""
+
+
+def below(x: Any) -> Any:
+    """1 where x < 0, else 0."""
+    return (1 - sp.sign(2 * sp.sign(x) + 1)) / 2
+
+
+def stopped(program: Program, s: Any, room: Any) -> tuple[Any, Any]:
+    """A motion cut to its room, and its lock: -1 where cut at the lower limit, 1 at the upper, else 0."""
+    lower, upper = room[0, 0], room[1, 0]
+    under, over = program.let(s - lower), program.let(upper - s)
+    low, high = program.let(below(under)), program.let(below(over))
+    return program.let(s - low * under + high * over), program.let(high - low)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Limits of one joint in a solve: its lock so far, its `room` (2), and the `distance` to the limit it is locked at."""
+
+    lock: Any
+    room: Any
+    distance: Any
+
+
+def position(
+    program: Program, joint: JointNumbers, slide: bool, x_a: Any, R_a: Any, x_b: Any, R_b: Any, p_ref: Any
+) -> Any:
+    """Position of a joint at two poses; a hinge's within π of p_ref."""
+    if slide:
+        return program.let(slide_position(program, joint, x_a, R_a, x_b, R_b))
+    return program.let(p_ref + hinge_beyond(program, joint, R_a, R_b, p_ref))
+
+
+def _position(program: Program, slide: bool, root: bool, p_ref: Any) -> Any:
+    """`position` from the kernel's inputs."""
+    joint = JointNumbers.of(program.input("joint", JOINT))
+    R_b = square(program.input("rotation_b", 9))
+    R_a = sp.eye(3) if root else square(program.input("rotation_a", 9))
+    x_b = program.input("x_b", 3) if slide else sp.zeros(3, 1)
+    x_a = program.input("x_a", 3) if slide and not root else sp.zeros(3, 1)
+    return position(program, joint, slide, x_a, R_a, x_b, R_b, p_ref)
+
+
+@cache
+def start_kernel(slide: bool, root: bool) -> Program:
+    """Leaf: `angle`, the position of a joint at the start of a step; a hinge's within π of the middle of its range."""
+    program = Program(f"{'slide' if slide else 'hinge'}{'_root' if root else ''}_start", "Position of a joint.")
+    lower, upper = program.input("limit", LIMIT)
+    middle = sp.Integer(0) if slide else program.let((lower + upper) / 2)
+    program.output("angle", _position(program, slide, root, middle))
+    return program
+
+
+@cache
+def room_kernel(slide: bool, root: bool) -> Program:
+    """Leaf: `room` (2) of a joint at an iterate; a hinge's position is taken within π of the one at the start of the step."""
+    program = Program(f"{'slide' if slide else 'hinge'}{'_root' if root else ''}_room", "Room of a joint.")
+    limit = program.input("limit", LIMIT)
+    p = _position(program, slide, root, program.scalar("angle"))
+    program.output("room", program.let(limit - Matrix([p, p])))
+    return program
+
+
+@cache
+def stop_kernel() -> Program:
+    """Leaf: `stop`, the way to the limit that a joint is locked at, from its `room` and `lock`."""
+    program = Program("stop", "The way to the limit that a joint is locked at.")
+    room, lock = program.input("room", LIMIT), program.scalar("lock")
+    program.output("stop", program.let(below(lock) * room[0, 0] + below(-lock) * room[1, 0]))
+    return program
+
+
+def _poses_of(tree: Tree, j: int, joint: Any, x: list[Any], R: list[Any]) -> dict[str, Any]:
+    root, slide = tree.parents[j] == WORLD, tree.slides[j]
+    given = {"joint": part(joint, JOINT, j), "rotation_b": R[j]}
+    if not root:
+        given["rotation_a"] = R[tree.parents[j]]
+    if slide:
+        given |= {"x_b": x[j]} if root else {"x_a": x[tree.parents[j]], "x_b": x[j]}
+    return given
+
+
+def starts(program: Program, tree: Tree, joint: Any, limit: Any, x: list[Any], R: list[Any]) -> list[Any]:
+    """Calls: position of every limited joint at the start of a step, 0 for the others."""
+    results: list[Any] = [sp.Integer(0)] * tree.n
+    for j in tree.limits:
+        kernel = start_kernel(tree.slides[j], tree.parents[j] == WORLD)
+        given = _poses_of(tree, j, joint, x, R) | {"limit": part(limit, LIMIT, j)}
+        results[j] = program.call(kernel, **given)["angle"][0, 0]
+    return results
+
+
+def rooms(program: Program, tree: Tree, joint: Any, limit: Any, angle: Any, x: list[Any], R: list[Any]) -> list[Any]:
+    """Calls: room (2) of every limited joint at an iterate, None for the others; angle (n) as `starts` gave it."""
+    results: list[Any] = [None] * tree.n
+    for j in tree.limits:
+        kernel = room_kernel(tree.slides[j], tree.parents[j] == WORLD)
+        given = _poses_of(tree, j, joint, x, R) | {"limit": part(limit, LIMIT, j), "angle": angle[j, 0]}
+        results[j] = program.call(kernel, **given)["room"]
+    return results
+
+
+def stops(program: Program, room: list[Any], lock: Sequence[Any]) -> list[Stop | None]:
+    """Calls: the limits of every joint with the active set so far."""
+    results: list[Stop | None] = [None] * len(room)
+    for j, space in enumerate(room):
+        if space is not None:
+            results[j] = Stop(lock[j], space, program.call(stop_kernel(), room=space, lock=lock[j])["stop"][0, 0])
+    return results
+
+
+# Rates ------------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def contact_kernel() -> Program:
+    """Leaf: `contact` (2): 1 for each limit that a joint is at, from its room; and the lock to start with."""
+    program = Program("contact", "Whether a joint is at its limits.")
+    room = program.input("room", LIMIT)
+    lower = program.let(below(-CLOSE - room[0, 0]))
+    upper = program.let(below(room[1, 0] - CLOSE))
+    program.output("contact", column(lower, upper))
+    program.output("lock", program.let(upper - lower))
+    return program
+
+
+def contacts(program: Program, room: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Calls: contact (2) and lock of every joint at the end of a step."""
+    contact: list[Any] = [Matrix([0, 0])] * len(room)
+    lock: list[Any] = [sp.Integer(0)] * len(room)
+    for j, space in enumerate(room):
+        if space is not None:
+            called = program.call(contact_kernel(), room=space)
+            contact[j], lock[j] = called["contact"], called["lock"][0, 0]
+    return contact, lock
+
+
+def held(program: Program, rate: Any, contact: Any) -> tuple[Any, Any]:
+    """A rate that does not leave through a limit, and its lock."""
+    low = program.let(contact[0, 0] * program.let(below(rate)))
+    high = program.let(contact[1, 0] * program.let(below(-rate)))
+    lock = program.let(high - low)
+    return program.let(rate * program.let(1 - lock**2)), lock
+
+
+# Sweeps -----------------------------------------------------------------------------------------------------------------
+
+
+def slide_row(w: JointVectors) -> Any:
+    """Position of a slide [m] as a residual (1)."""
+    return Matrix([dot(w.on_a(w.joint.axis_a), joint_gap(w))])
+
+
+def row_gradient(slide: bool, w: JointVectors) -> tuple[Any, Any]:
+    """J_a, J_b (1 x 6) of a joint's position; a hinge's is its axis on the child, along which its effort acts too."""
+    if slide:
+        return gradient(slide_row, w)
+    axis = w.axis_b.T
+    return Matrix.hstack(sp.zeros(1, 3), -axis), Matrix.hstack(sp.zeros(1, 3), axis)
+
+
+def projected(program: Program, multiplier: Any, p: Any, limit: Any, K: Any) -> Any:
+    """The multiplier that puts a joint with p at λ where it belongs: > 0 at its lower limit, < 0 at its upper, 0 in between."""
+    lower = program.let(multiplier - program.let(p - limit[0, 0]) / K)
+    upper = program.let(multiplier - program.let(p - limit[1, 0]) / K)
+    return program.let(lower * program.let(below(-lower)) + upper * program.let(below(upper)))
+
+
+# Nonlinear programs -----------------------------------------------------------------------------------------------------
+
+
+def fischer_burmeister(a: Any, b: Any, smoothing: Any) -> Any:
+    """a + b - √(a² + b² + 2 σ²): zero where a > 0, b > 0 and a b = σ² (complementary as σ → 0), smooth for σ > 0."""
+    return a + b - sp.sqrt(a**2 + b**2 + 2 * smoothing**2)
+
+
+@cache
+def complementarity(n: int) -> Program:
+    """Limits of n joints as equations of a nonlinear program.
+
+    p (n) [rad or m] or the rates of joints at their limits, lower and upper (n), `pressure_lower`, `pressure_upper` (n)
+    [N·m or N, or their impulses] ≥ 0 on the joint away from each limit, and smoothing σ -> `residual` (2 n), zero where each
+    side's distance times its pressure is σ². The torque of the limits on the joints, `torque` (n), is the difference of the
+    pressures.
+    """
+    program = Program("limit_complementarity", "Smoothed complementarity of joint limits (Fischer and Burmeister).")
+    p, lower, upper, under, over = (
+        program.input(k, n) for k in ("p", "lower", "upper", "pressure_lower", "pressure_upper")
+    )
+    smoothing = program.scalar("smoothing")
+    sides = [(p[i, 0] - lower[i, 0], under[i, 0]) for i in range(n)]
+    sides += [(upper[i, 0] - p[i, 0], over[i, 0]) for i in range(n)]
+    program.output("residual", program.let(Matrix([fischer_burmeister(a, b, smoothing) for a, b in sides])))
+    program.output("torque", program.let(under - over))
+    return program
+
+
+SMOOTHING: Final = 1e-4
+"""[√(rad N·m) or √(m N)] Default σ of the complementarity: at a torque of 1 N·m a joint keeps 1e-8 rad away from its limit."""

@@ -1,1 +1,0 @@
-"""Optimisation problems over generated functions."""

@@ -1,0 +1,1 @@
+"""Arms that a run can move: one folder each."""

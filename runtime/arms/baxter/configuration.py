@@ -1,0 +1,162 @@
+"""A run's configuration as plain data, and the supervisor built from it, by the loop and by a replay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from diffpbd.runtime.arms.baxter.program import ProgramController
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.control.cartesian import CartesianController
+from diffpbd.runtime.control.floating import GravityController
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.control.holding import HoldController
+from diffpbd.runtime.control.impedance import ImpedanceController
+from diffpbd.runtime.control.net_torque import NetTorqueMap, ReachNetTorque
+from diffpbd.runtime.controller import Controller
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.loop.guard import Limits
+from diffpbd.runtime.loop.supervisor import GravityModel, Settings, Supervisor
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["Configuration", "gravity_model", "has_spring", "limits_of", "make_controller"]
+
+SCHEMA = 1
+POSITION_MARGIN = 0.1
+"""rad before a joint limit in which torque towards the limit fades out."""
+RATE_SHARE = 10.0
+"""1/s; the torque rate allowed by default, as a share of the effort limit: full effort in 0.1 s."""
+
+
+def limits_of(robot: Robot, *, torque_share: float = 1.0) -> Limits:
+    """The limits of the description; `torque_share` (0 to 1] bounds the law's torque, gravity left out."""
+    if not 0 < torque_share <= 1:
+        raise InputError(f"The torque share must be above 0 and at most 1, found {torque_share}.")
+    joints = robot.manifest.robot.joints
+    for joint in joints:
+        if joint.effort is None or joint.velocity is None:
+            raise InputError(f"{joint.name} has no effort or no speed limit: it cannot be guarded.")
+    effort = np.array([joint.effort for joint in joints], dtype=np.float64)
+    return Limits(
+        lower=np.array([-np.inf if joint.lower is None else joint.lower for joint in joints]),
+        upper=np.array([np.inf if joint.upper is None else joint.upper for joint in joints]),
+        speed=np.array([joint.velocity for joint in joints], dtype=np.float64),
+        effort=effort,
+        law_effort=torque_share * effort,
+        torque_rate=RATE_SHARE * effort,
+        position_margin=POSITION_MARGIN,
+    )
+
+
+def has_spring(robot: Robot, alpha: FloatArray) -> bool:
+    """Whether alpha gives some joint a spring."""
+    return any(alpha[k] > 0 for k in robot.alpha.stiffnesses())
+
+
+def gravity_model(robot: Robot, alpha: FloatArray) -> GravityModel:
+    """The torque [N·m] that holds the arm still at q: gravity less what the joints' springs do."""
+    gravity, spring = robot.function("gravity"), robot.function("spring_torque")
+    if not has_spring(robot, alpha):
+        return lambda q: np.asarray(gravity(q, alpha), dtype=np.float64)
+    return lambda q: np.asarray(gravity(q, alpha) - spring(q, alpha), dtype=np.float64)
+
+
+def make_controller(data: Mapping[str, Any], robot: Robot, alpha: FloatArray, effort: FloatArray) -> Controller:
+    """A controller from its name and settings; `alpha` and `effort` [N·m] are for those that need the model."""
+    settings = {key: value for key, value in data.items() if key != "name"}
+    if data["name"] == "hold":
+        return HoldController()
+    if data["name"] == "gravity":
+        return GravityController(settings["damping"])
+    if data["name"] == "impedance":
+        goal = [np.nan if angle is None else angle for angle in settings.pop("goal")]
+        table = settings.get("net_torque")
+        net = None if table is None else ReachNetTorque(NetTorqueMap.from_json(table), robot.joints)
+        return ImpedanceController(settings["stiffness"], settings["damping"], goal,
+                                   goal_speed=settings["goal_speed"], net_torque=net,
+                                   scaling=settings.get("scaling", 1.0))  # fmt: skip
+    if data["name"] == "cartesian":
+        return CartesianController(robot, alpha, effort=effort, **settings)
+    expected = "hold, gravity, impedance, cartesian, mpc or program"
+    raise InputError(f"There is no controller {data['name']!r}: expected {expected}.")
+
+
+_LIMIT_ARRAYS = ("lower", "upper", "speed", "effort", "law_effort", "torque_rate")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Everything that a run's commands follow from, beside the states that come in."""
+
+    robot: str
+    abi_hash: str
+    joints: tuple[str, ...]
+    controller: dict[str, Any]
+    owner: GravityOwner
+    alpha: FloatArray
+    limits: Limits
+    settings: Settings
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; numbers are kept exactly, infinite ones as null."""
+        limits: dict[str, Any] = {
+            name: [float(value) if np.isfinite(value) else None for value in getattr(self.limits, name)]
+            for name in _LIMIT_ARRAYS
+        }
+        limits["position_margin"] = self.limits.position_margin
+        return {
+            "schema": SCHEMA, "robot": self.robot, "abi_hash": self.abi_hash, "joints": list(self.joints),
+            "controller": self.controller, "gravity_owner": self.owner.value, "alpha": self.alpha.tolist(),
+            "limits": limits,
+            "settings": {
+                "period": self.settings.period, "ramp": self.settings.ramp,
+                "patience": self.settings.patience,
+            },
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Configuration:
+        """The configuration in a log."""
+        try:
+            if data["schema"] != SCHEMA:
+                raise InputError(f"The log's configuration has schema {data['schema']}, expected {SCHEMA}.")
+            limits = dict(data["limits"])
+            for name in _LIMIT_ARRAYS:
+                missing = -np.inf if name == "lower" else np.inf
+                limits[name] = np.array([missing if value is None else value for value in limits[name]])
+            return cls(
+                data["robot"], data["abi_hash"], tuple(data["joints"]), dict(data["controller"]),
+                GravityOwner(data["gravity_owner"]), np.array(data["alpha"], dtype=np.float64),
+                Limits(**limits), Settings(**data["settings"]),
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"The log's configuration cannot be used: {error!r}.") from None
+
+    def supervisor(self, robot: Robot) -> Supervisor:
+        """The supervisor, on a generated robot that must be the same code."""
+        if robot.manifest.abi_hash != self.abi_hash:
+            raise InputError(
+                f"{robot.name} in {robot.folder} is other code (hash {robot.manifest.abi_hash[:12]}) than "
+                f"the configuration was made for ({self.abi_hash[:12]}): generate it, or use that folder."
+            )
+        controller: Controller
+        model: GravityModel | None = None
+        if self.controller["name"] == "program":
+            program = ProgramController(
+                self.controller["command"], self.alpha, robot.n, timeout=self.controller["timeout"]
+            )
+            controller, model = program, program.gravity
+        elif self.controller["name"] == "mpc":
+            from diffpbd.runtime.mpc.controller import MpcController
+
+            controller = MpcController(robot, self.alpha, self.limits, self.settings.period, self.controller)
+            model = gravity_model(robot, self.alpha)
+        else:
+            controller = make_controller(self.controller, robot, self.alpha, self.limits.effort)
+            model = gravity_model(robot, self.alpha)
+        if self.owner is GravityOwner.ROBOT:
+            model = None
+        return Supervisor(controller, self.limits, self.settings, owner=self.owner, gravity=model)

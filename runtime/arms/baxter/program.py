@@ -1,0 +1,131 @@
+"""A controller that is a program of the user's, in any language: fixed-layout frames over its pipes.
+
+The program computes the law and the gravity; this side owns the link, the guard and the stop. A reply that is
+late, that belongs to another state, or that reports a status makes the tick a refused one.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import struct
+import subprocess
+import time as clock
+from collections.abc import Sequence
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.errors import InputError, SolverError
+
+__all__ = ["ProgramController"]
+
+HELLO, STATE, REPLY = b"DPBA", b"DPBS", b"DPBR"
+_HELLO = struct.Struct("<4sI")
+_STATE = struct.Struct("<4sId")
+_REPLY = struct.Struct("<4sIii")
+START_TIMEOUT = 2.0  # s for the program's first answer
+START_TIME = -1.0  # s; tells the program to start anew at the measured pose
+
+
+class ProgramController:
+    """Torque mode; see docs/examples/baxter_c for the frames. Leave it with `close`."""
+
+    name = "program"
+    mode = Mode.TORQUE
+
+    def __init__(self, command: Sequence[str], alpha: FloatArray, joints: int, *, timeout: float) -> None:
+        """`timeout` [s] for each reply; less than a tick's period."""
+        self._command = list(command)
+        self._alpha = np.asarray(alpha, dtype="<f8")
+        self._n = joints
+        self._timeout = timeout
+        self._sequence = 0
+        self._buffer = b""
+        self._last: tuple[bytes, FloatArray] | None = None
+        self.late = 0
+        """Replies that did not come in time."""
+        try:
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise InputError(f"The controller program {command[0]} cannot be run: {error.strerror}.") from None
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._to, False)
+        try:
+            self._send(_HELLO.pack(HELLO, len(self._alpha)) + self._alpha.tobytes())
+            self._receive(START_TIMEOUT)
+        except SolverError as error:
+            self.close()
+            raise InputError(f"The controller program {command[0]} does not answer: {error}") from None
+
+    def start(self, q: FloatArray) -> None:
+        """Start the program's law at the measured pose."""
+        self._exchange(START_TIME, q, np.zeros(self._n), START_TIMEOUT)
+
+    def output(self, time: float, q: FloatArray, dq: FloatArray) -> FloatArray:
+        """The program's law [N·m]."""
+        return self._exchange(time, q, dq, self._timeout)
+
+    def gravity(self, q: FloatArray) -> FloatArray:
+        """The program's gravity [N·m] at q, from the reply to the state with this q."""
+        if self._last is None or self._last[0] != q.tobytes():
+            self._exchange(START_TIME, q, np.zeros(self._n), START_TIMEOUT)
+        assert self._last is not None
+        return self._last[1]
+
+    def settings(self) -> dict[str, object]:
+        """The command line."""
+        return {"command": self._command, "timeout": self._timeout}
+
+    def _exchange(self, time: float, q: FloatArray, dq: FloatArray, timeout: float) -> FloatArray:
+        self._sequence = (self._sequence + 1) % (1 << 32) or 1  # 0 is the answer to the greeting
+        numbers = np.concatenate([q, dq]).astype("<f8").tobytes()
+        self._send(_STATE.pack(STATE, self._sequence, time) + numbers)
+        law, gravity = self._receive(timeout)
+        self._last = (q.tobytes(), gravity)
+        return law
+
+    def _send(self, frame: bytes) -> None:
+        try:
+            if os.write(self._to, frame) != len(frame):
+                raise SolverError("the program does not read its input.")
+        except (BlockingIOError, BrokenPipeError):
+            raise SolverError("the program does not read its input or has ended.") from None
+
+    def _receive(self, timeout: float) -> tuple[FloatArray, FloatArray]:
+        """The reply to the last state; replies to older ones, which came late, are thrown away."""
+        size = _REPLY.size + 16 * self._n
+        end = clock.monotonic() + timeout
+        while True:
+            while len(self._buffer) >= size:
+                frame, self._buffer = self._buffer[:size], self._buffer[size:]
+                magic, sequence, status, _ = _REPLY.unpack_from(frame)
+                if magic != REPLY:
+                    raise SolverError("the program's reply is not one.")
+                if sequence != self._sequence:
+                    continue
+                if status != 0:
+                    raise SolverError(f"the program reports status {status}.")
+                numbers = np.frombuffer(frame, "<f8", 2 * self._n, _REPLY.size).astype(np.float64)
+                return numbers[: self._n], numbers[self._n :]
+            left = end - clock.monotonic()
+            if left <= 0 or not select.select([self._from], [], [], left)[0]:
+                self.late += 1
+                raise SolverError(f"the program did not reply within {1e3 * timeout:g} ms.")
+            part = os.read(self._from, 1 << 16)
+            if not part:
+                raise SolverError("the program has ended.")
+            self._buffer += part
+
+    def close(self) -> None:
+        """End the program."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self._process.terminate()
+        self._process.wait(5.0)

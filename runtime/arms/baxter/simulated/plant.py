@@ -1,0 +1,116 @@
+"""The arm's physics: pinocchio's exact rigid-body dynamics, friction, S1 spring, quantised sensors.
+
+Semi-implicit Euler at 1 ms with viscous friction implicit and Coulomb friction as bounded impulses, so the
+arm can stand still. Independent of the generated code on purpose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+
+__all__ = ["STEP", "Plant", "PlantSettings"]
+
+STEP = 1e-3  # s
+FRICTION_SWEEPS = 3  # of projected Gauss-Seidel; the masses couple weakly, so few are enough
+ENCODER_STEP = 3.835e-4  # rad; as in recordings of a physical Baxter
+TORQUE_STEP = 4e-3  # N·m; likewise
+
+
+@dataclass(frozen=True)
+class PlantSettings:
+    """Friction a joint, s0 to w2: Coulomb [N·m] and viscous [N·m·s/rad]; the S1 spring [N·m/rad], [rad].
+
+    The values are about those that fit recordings of a physical left arm.
+    """
+
+    coulomb: tuple[float, ...] = (0.8, 0.8, 0.6, 0.6, 0.2, 0.2, 0.15)
+    viscous: tuple[float, ...] = (0.7, 0.7, 0.5, 0.5, 0.1, 0.1, 0.1)
+    spring_stiffness: float = 24.0
+    spring_rest: float = -1.514
+    quantised: bool = True
+
+
+class Plant:
+    """A seven-joint arm; q [rad], dq [rad/s] in the order of the description's joints."""
+
+    def __init__(self, urdf: str | Path, settings: PlantSettings | None = None) -> None:
+        """`urdf`: a description with the arm's seven joints and no other moving ones, gravity along −z."""
+        import pinocchio
+
+        self._pin = pinocchio
+        self.settings = settings or PlantSettings()
+        self._model = pinocchio.buildModelFromUrdf(str(urdf))
+        self._data = self._model.createData()
+        self.joints: tuple[str, ...] = tuple(self._model.names[1:])
+        self.n = int(self._model.nv)
+        self.spring_joint = next(k for k, name in enumerate(self.joints) if name.endswith("_s1"))
+        self.effort = np.array(self._model.effortLimit, dtype=np.float64)
+        self.lower = np.array(self._model.lowerPositionLimit, dtype=np.float64)
+        self.upper = np.array(self._model.upperPositionLimit, dtype=np.float64)
+        self._coulomb = [STEP * value for value in self.settings.coulomb]
+        self._viscous = np.diag(self.settings.viscous)
+        self.q = np.zeros(self.n)
+        self.dq = np.zeros(self.n)
+
+    def spring(self, q: FloatArray) -> FloatArray:
+        """The springs' torque on the joints [N·m]."""
+        torque = np.zeros(self.n)
+        k = self.spring_joint
+        torque[k] = -self.settings.spring_stiffness * (q[k] - self.settings.spring_rest)
+        return torque
+
+    def compensation(self, q: FloatArray) -> FloatArray:
+        """What holds the arm against gravity and spring [N·m]."""
+        gravity = self._pin.computeGeneralizedGravity(self._model, self._data, q)
+        return np.asarray(gravity - self.spring(q), dtype=np.float64)
+
+    def endpoint(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Of the description's last link, in the root's frame: position [m], rotation (3, 3), velocity [m/s], rate [rad/s]."""
+        pin, frame = self._pin, self._model.nframes - 1
+        pin.forwardKinematics(self._model, self._data, self.q, self.dq)
+        pin.updateFramePlacements(self._model, self._data)
+        pose = self._data.oMf[frame]
+        moves = pin.getFrameVelocity(self._model, self._data, frame, pin.LOCAL_WORLD_ALIGNED)
+        return (
+            np.array(pose.translation), np.array(pose.rotation), np.array(moves.linear), np.array(moves.angular)
+        )  # fmt: skip
+
+    def mass_and_bias(self) -> tuple[FloatArray, FloatArray]:
+        """Mass matrix and gravity plus Coriolis torque [N·m] at the present state."""
+        mass = self._pin.crba(self._model, self._data, self.q)
+        mass = np.triu(mass) + np.triu(mass, 1).T
+        return mass, self._pin.nonLinearEffects(self._model, self._data, self.q, self.dq)
+
+    def advance(self, torque: FloatArray, mass: FloatArray, bias: FloatArray, brake: float = 0.0) -> None:
+        """One step of STEP [s] with joint torque [N·m]; `brake` [N·m·s/rad] is more viscous friction."""
+        damped = mass + STEP * (self._viscous + brake * np.eye(self.n))
+        inverse = np.linalg.inv(damped)
+        free = inverse @ (mass @ self.dq + STEP * (torque + self.spring(self.q) - bias))
+        impulse = np.zeros(self.n)
+        for _ in range(FRICTION_SWEEPS):
+            for k, bound in enumerate(self._coulomb):
+                wanted = impulse[k] - free[k] / inverse[k, k]
+                change = min(max(wanted, -bound), bound) - impulse[k]
+                impulse[k] += change
+                free = free + inverse[:, k] * change
+        self.dq = free
+        self.q = self.q + STEP * free
+        outside = (self.q < self.lower) | (self.q > self.upper)
+        if outside.any():
+            self.q = np.clip(self.q, self.lower, self.upper)
+            self.dq = np.where(outside, 0.0, self.dq)
+
+    def measured(self, torque: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What the sensors say: q [rad], dq [rad/s], torque [N·m]."""
+        if not self.settings.quantised:
+            return self.q.copy(), self.dq.copy(), torque.copy()
+        return (
+            ENCODER_STEP * np.round(self.q / ENCODER_STEP),
+            self.dq.copy(),
+            TORQUE_STEP * np.round(torque / TORQUE_STEP),
+        )

@@ -1,0 +1,32 @@
+"""Hold the start pose."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.controller import Mode
+
+__all__ = ["HoldController"]
+
+
+class HoldController:
+    """Position mode at the angles measured at the start."""
+
+    name = "hold"
+    mode = Mode.POSITION
+
+    def __init__(self) -> None:
+        self._held = np.empty(0)
+
+    def start(self, q: FloatArray) -> None:
+        """Take the pose to hold [rad]."""
+        self._held = q.copy()
+
+    def output(self, time: float, q: FloatArray, dq: FloatArray) -> FloatArray:
+        """The pose taken at the start [rad]."""
+        return self._held
+
+    def settings(self) -> dict[str, object]:
+        """Nothing to set."""
+        return {}

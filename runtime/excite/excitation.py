@@ -1,0 +1,238 @@
+"""Motions from which inertial parameters can be told: the base regressor's condition number made small within the limits.
+
+The stacked rigid-body regressor of an arm is rank deficient; its independent columns, found once by a pivoted QR over random
+states, are those of the base parameters (Gautier 1991). Over Fourier motions (Swevers et al. 1997) log κ of the columns is
+minimised by L-BFGS with exact singular-value derivatives; limits of position, speed and torque and the tip's height are
+logarithmic barriers, continued as parabolas so that a search step may leave them. What comes out is checked sample by sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.excite.envelope import Envelope, Motion
+from diffpbd.runtime.excite.fourier import Fourier
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["Excitation", "Wishes", "base_columns", "excite"]
+
+IntArray: TypeAlias = npt.NDArray[np.intp]
+
+RANDOM_STATES = 400
+"""[1] States at which independent columns are looked for: several times more rows than any arm has parameters."""
+RANK = 1e-8
+"""[1] Diagonal of the triangle, in units of its largest, below which a column depends on those before it: rounding."""
+SAMPLES_A_HARMONIC = 20
+"""[1] Samples in a period of the highest harmonic: a peak between two of them is at most 1.3 % higher."""
+BARRIERS = (1e-1, 1e-2, 1e-3)
+"""[1] Weights of the barriers, one search after the other."""
+SEARCH = 120
+"""[1] Iterations of each search; later ones change κ by less than a percent."""
+STARTS = 3
+"""[1] Searches from different motions; the best counts."""
+STEP = 1e-5
+"""[rad, rad/s, … or m] Step of the central differences of the regressor: its error is that squared."""
+SHRINK = 0.97
+"""[1] Factor on the amplitudes while the densely sampled motion is outside."""
+SHRINKS = 60
+"""[1] Most such factors: a sixth of the amplitude is left, which is then no better than the start."""
+FIRST = 0.5
+"""[1] Part of the free range that the first motion's start may take."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is asked: `duration` [s], `harmonics`, `rate` [Hz] of the samples, least height of the tip [m] (None: any),
+    `margin`, the part of every limit that is left free.
+    """
+
+    duration: float = 10.0
+    harmonics: int = 5
+    rate: float = 100.0
+    least_height: float | None = None
+    margin: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be."""
+        for name, value, low, high in (
+            ("--duration", self.duration, 0.1, 3600.0),
+            ("--rate", self.rate, 1.0, 10000.0),
+            ("--margin", self.margin, 0.0, 0.9),
+        ):
+            if not low <= value <= high:  # NaN too
+                raise InputError(f"{name}: expected a number from {low:g} to {high:g}, found {value:g}.")
+        if not 2 <= self.harmonics <= 50:
+            raise InputError(f"--harmonics: expected 2 to 50, found {self.harmonics}.")
+        if self.rate * self.duration < SAMPLES_A_HARMONIC * self.harmonics:
+            raise InputError(
+                f"--rate: {self.rate:g} Hz samples the highest harmonic ({self.harmonics / self.duration:g} Hz) too coarsely; "
+                f"expected at least {SAMPLES_A_HARMONIC * self.harmonics / self.duration:g} Hz."
+            )
+
+
+@dataclass(frozen=True)
+class Excitation:
+    """The motion, sampled; condition numbers of the base regressor of the motion it started from and of itself."""
+
+    motion: Motion
+    before: float
+    after: float
+    base_parameters: int
+    envelope: Envelope
+    notes: tuple[str, ...]
+
+
+def base_columns(robot: Robot, envelope: Envelope) -> IntArray:
+    """Independent columns of the regressor: those of the base parameters, largest first."""
+    from scipy.linalg import qr
+
+    rng = np.random.default_rng(0)
+    n = robot.n
+    q = envelope.lower + rng.random((RANDOM_STATES, n)) * (envelope.upper - envelope.lower)
+    dq = rng.uniform(-1.0, 1.0, (RANDOM_STATES, n)) * envelope.speed
+    ddq = rng.uniform(-1.0, 1.0, (RANDOM_STATES, n)) * envelope.speed * 2.0 * np.pi
+    Y = robot.regressor(q, dq, ddq, envelope.alpha).reshape(RANDOM_STATES * n, -1)
+    _, R, order = qr(Y, mode="economic", pivoting=True)
+    size = np.abs(np.diag(R))
+    return np.asarray(order[: int((size > RANK * size[0]).sum())], dtype=np.intp)
+
+
+def excite(
+    robot: Robot, wishes: Wishes, alpha: FloatArray | None = None, progress: Callable[[str], None] | None = None
+) -> Excitation:
+    """The best motion found; the same for the same wishes. InputError if none keeps the limits."""
+    say = progress or (lambda _line: None)
+    missing = [f for f in ("regressor", "tip_pose", "jac_tip_pose", "jac_inverse_dynamics") if f not in robot.functions]
+    if missing:
+        raise InputError(f"{robot.name} has no {', '.join(missing)}, which excitation needs; generate it again.")
+    envelope = Envelope.of(robot, wishes.margin, wishes.least_height, alpha)
+    pose = envelope.best_pose()
+    columns = base_columns(robot, envelope)
+    series = Fourier(wishes.duration, wishes.harmonics)
+    coarse = (
+        np.arange(SAMPLES_A_HARMONIC * wishes.harmonics) * wishes.duration / (SAMPLES_A_HARMONIC * wishes.harmonics)
+    )
+    search = _Search(robot, envelope.tightened(), columns, series.matrices(coarse))
+    time = np.arange(round(wishes.duration * wishes.rate) + 1) / wishes.rate
+    best: tuple[float, FloatArray] | None = None
+    before = np.inf
+    for k in range(STARTS):
+        first = _first(search, pose, series, k)
+        if k == 0:
+            before = search.condition(first)
+        found = search.minimise(first)
+        inside = _inside(robot, series, found, pose, envelope, time)
+        if inside is None:
+            continue
+        condition = search.condition(inside)
+        say(f"search {k + 1} of {STARTS}: condition {condition:.4g}")
+        if best is None or condition < best[0]:
+            best = condition, inside
+    if best is None:
+        raise SolverError(
+            "Excitation: no search ended within the limits; nothing was written. Widen --margin or --duration."
+        )
+    q, dq, ddq = series.motion(best[1], time)
+    motion = envelope.evaluate(time, q, dq, ddq)
+    return Excitation(motion, before, best[0], len(columns), envelope, envelope.notes)
+
+
+def _first(search: _Search, pose: FloatArray, series: Fourier, seed: int) -> FloatArray:
+    """A random motion about the pose, as large as the limits let it be."""
+    shape = np.random.default_rng(seed).normal(size=(len(pose), series.size))
+    shape[:, 0] = 0.0
+    x = FIRST * shape * (search.envelope.upper - search.envelope.lower)[:, None]
+    for _ in range(SHRINKS):
+        moved = x.copy()
+        centre = (search.matrices[0] @ x.T).mean(axis=0)
+        moved[:, 0] = pose - centre
+        if search.envelope.slack(search.motion(moved)) > 0.0:
+            return np.asarray(moved, dtype=np.float64)
+        x = x * np.sqrt(FIRST)
+    return np.hstack([pose[:, None], np.zeros_like(shape[:, 1:])])
+
+
+def _inside(
+    robot: Robot, series: Fourier, x: FloatArray, pose: FloatArray, envelope: Envelope, time: FloatArray
+) -> FloatArray | None:
+    """The motion shrunk towards the pose until its dense samples keep the limits."""
+    still = np.hstack([pose[:, None], np.zeros_like(x[:, 1:])])
+    for k in range(SHRINKS):
+        tried = still + SHRINK**k * (x - still)
+        if envelope.slack(envelope.evaluate(time, *series.motion(tried, time))) >= 0.0:
+            return tried
+    return None
+
+
+class _Search:
+    """Objective and gradient over the coordinates of the Fourier motions."""
+
+    def __init__(
+        self, robot: Robot, envelope: Envelope, columns: IntArray, matrices: tuple[FloatArray, FloatArray, FloatArray]
+    ) -> None:
+        self.robot, self.envelope, self.columns, self.matrices = robot, envelope, columns, matrices
+
+    def motion(self, x: FloatArray) -> Motion:
+        """The coarsely sampled motion."""
+        q, dq, ddq = (m @ x.T for m in self.matrices)
+        return self.envelope.evaluate(np.zeros(len(q)), q, dq, ddq)
+
+    def regressor(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        """Base columns (samples, n, base parameters)."""
+        return np.asarray(self.robot.regressor(q, dq, ddq, self.envelope.alpha)[:, :, self.columns], dtype=np.float64)
+
+    def condition(self, x: FloatArray) -> float:
+        """κ of the base regressor."""
+        W = self.regressor(*(m @ x.T for m in self.matrices))
+        singular = np.linalg.svd(W.reshape(-1, len(self.columns)), compute_uv=False)
+        return float(singular[0] / singular[-1]) if singular[-1] > 0.0 else np.inf
+
+    def value(self, flat: FloatArray, weight: float, scale: FloatArray) -> tuple[float, FloatArray]:
+        """log κ plus the barriers, and its gradient, by the scaled coordinates."""
+        x = (flat.reshape(scale.shape)) * scale
+        state = [m @ x.T for m in self.matrices]
+        W = self.regressor(*state)
+        U, singular, right = np.linalg.svd(W.reshape(-1, len(self.columns)), full_matrices=False)
+        least = max(float(singular[-1]), float(np.finfo(float).tiny))
+        G = np.outer(U[:, 0], right[0]) / singular[0] - np.outer(U[:, -1], right[-1]) / least
+        by_state = self._by_state(state, G.reshape(W.shape))
+        wall, wall_by_state = self.envelope.barrier(self.motion(x))
+        gradient = np.zeros_like(x)
+        for m, own, other in zip(self.matrices, by_state, wall_by_state, strict=True):
+            gradient += (own + weight * other).T @ m
+        return float(np.log(singular[0] / least)) + weight * wall, (gradient * scale).ravel()
+
+    def _by_state(self, state: list[FloatArray], G: FloatArray) -> list[FloatArray]:
+        """Derivatives (samples, n) of Σ G∘W by q, dq and ddq."""
+        found = []
+        for k in range(3):
+            gradient = np.zeros_like(state[k])
+            for j in range(self.robot.n):
+                sides = []
+                for sign in (1.0, -1.0):
+                    moved = [values.copy() if i == k else values for i, values in enumerate(state)]
+                    moved[k][:, j] += sign * STEP
+                    sides.append(np.einsum("sij,sij->s", G, self.regressor(*moved)))
+                gradient[:, j] = (sides[0] - sides[1]) / (2.0 * STEP)
+            found.append(gradient)
+        return found
+
+    def minimise(self, first: FloatArray) -> FloatArray:
+        """The coordinates after the searches, walls made steeper from one to the next."""
+        from scipy.optimize import minimize
+
+        scale = np.tile(0.5 * (self.envelope.upper - self.envelope.lower)[:, None], (1, first.shape[1]))
+        flat = (first / scale).ravel()
+        for weight in BARRIERS:
+            found = minimize(
+                self.value, flat, args=(weight, scale), jac=True, method="L-BFGS-B", options={"maxiter": SEARCH}
+            )
+            flat = found.x
+        return np.asarray(flat.reshape(scale.shape) * scale, dtype=np.float64)

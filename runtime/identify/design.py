@@ -1,0 +1,148 @@
+"""Recordings as linear algebra: for each joint the filtered columns of `torque_terms` that the unknowns act through.
+
+The measured torque of joint j over all samples is y_j ≈ A_j φ. A_j and y_j pass the same zero-phase filter. An orthogonal
+triangularisation condenses them, [A_j y_j] → [R_j z_j; 0 ρ_j], without squaring the condition number; after that the
+length of the recordings costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.identify.lever_springs import Lever
+from diffpbd.runtime.identify.outer import Outer
+from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.robot import Robot
+
+__all__ = [
+    "KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "build", "columns_of_joint_kind", "condense", "every_joint",
+]  # fmt: skip
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+LINK_COLUMNS = 10
+"""[1] Columns a link: m, m c, I about the link origin."""
+KINDS = ("friction.coulomb", "friction.viscous", "rotor_inertia", "torque_offset", "spring.stiffness", "spring.rest")
+"""After the links: a column a joint of each kind; the last is the spring's torque at zero, −stiffness·rest."""
+
+
+def columns_of_joint_kind(robot: Robot, kind: str) -> range:
+    """Columns of `torque_terms` that belong to a kind of joint parameter."""
+    count = len(robot.links)  # each is moved by a joint of its own, which may follow another
+    start = LINK_COLUMNS * count + KINDS.index(kind) * count
+    return range(start, start + count)
+
+
+def every_joint(robot: Robot) -> tuple[str, ...]:
+    """Names of all joints in the order of those columns, followers included."""
+    prefix = f"{KINDS[0]}."
+    return tuple(robot.alpha.names[k].removeprefix(prefix) for k in robot.alpha.indices(KINDS[0]))
+
+
+@dataclass(frozen=True)
+class Design:
+    """One recording: for joint j `columns[j]` (k_j,) of φ, `matrices[j]` (samples, k_j) and `targets` (samples, n).
+
+    `fixed` (samples, n) is the filtered torque of all the other columns, so that measured = targets + fixed. `weights`
+    (samples, n) multiply squares; None: all one.
+    """
+
+    samples: Samples
+    columns: tuple[npt.NDArray[np.intp], ...]
+    matrices: tuple[FloatArray, ...]
+    targets: FloatArray
+    fixed: FloatArray
+    weights: FloatArray | None = None
+
+    def residual(self, phi: FloatArray) -> FloatArray:
+        """Measured minus predicted torque (samples, n) [N·m or N]."""
+        predicted = [a @ phi[c] for a, c in zip(self.matrices, self.columns, strict=True)]
+        return self.targets - np.column_stack(predicted)
+
+
+@dataclass(frozen=True)
+class Condensed:
+    """All recordings together: for joint j `columns[j]`, triangular `factors[j]`, `rights[j]`, the rest `rho[j]`."""
+
+    columns: tuple[npt.NDArray[np.intp], ...]
+    factors: tuple[FloatArray, ...]
+    rights: tuple[FloatArray, ...]
+    rho: FloatArray
+    count: int
+
+    def best(self) -> FloatArray:
+        """Root mean square (n,) of the residual of each joint alone by unconstrained least squares."""
+        return np.asarray(self.rho / np.sqrt(self.count), dtype=np.float64)
+
+
+def build(
+    robot: Robot,
+    samples: Samples,
+    alpha: FloatArray,
+    phi: FloatArray,
+    varying: BoolArray,
+    outer: Outer | None = None,
+    full: FloatArray | None = None,
+    levers: Sequence[Lever] = (),
+) -> Design:
+    """The design of one recording.
+
+    alpha fixes gravity, transition velocities and joint origins; phi (16 a joint, then those of `levers`) holds the
+    coefficients that do not vary, `varying` (as long) is True where they do. With `outer` further columns follow, one a
+    name, its derivatives where alpha is `full`; phi and `varying` go on with theirs.
+    """
+    terms = robot.torque_terms(samples.q, samples.dq, samples.ddq, alpha)
+    if levers:
+        blocks = [np.zeros((*samples.q.shape, lever.terms)) for lever in levers]
+        for lever, block in zip(levers, blocks, strict=True):
+            block[:, lever.at] = lever.columns(robot, samples.q[:, lever.at], alpha)
+        terms = np.concatenate([terms, *blocks], axis=-1)
+    count = terms.shape[-1]
+    if outer is not None and outer.names:
+        predicted = np.asarray(terms @ phi[:count], dtype=np.float64)
+        more = outer.columns(robot, samples, alpha if full is None else full, predicted)
+        terms = np.concatenate([terms, more], axis=-1)
+    fixed = samples.smooth(np.where(varying, 0.0, phi) @ terms.swapaxes(-1, -2))
+    columns, matrices = [], []
+    for j in range(robot.n):
+        block = terms[:, j, :]
+        present = np.flatnonzero(varying & block.any(axis=0))
+        columns.append(present)
+        matrices.append(samples.smooth(block[:, present]) if present.size else np.zeros((len(samples), 0)))
+    if outer is None or not outer.names:
+        return Design(samples, tuple(columns), tuple(matrices), samples.trimmed(samples.tau) - fixed, fixed)
+    measured, there = outer.measured(samples)
+    weights = None if there.all() else there.astype(np.float64)
+    return Design(samples, tuple(columns), tuple(matrices), measured - fixed, fixed, weights)
+
+
+def condense(designs: Sequence[Design], progress: Callable[[], None] | None = None) -> Condensed:
+    """Triangular factors of all designs together."""
+    n = designs[0].targets.shape[1]
+    columns = [np.unique(np.concatenate([d.columns[j] for d in designs])) for j in range(n)]
+    stacked = [np.zeros((0, c.size + 1)) for c in columns]
+    for design in designs:
+        for j in range(n):
+            block = np.zeros((len(design.targets), columns[j].size + 1))
+            block[:, np.searchsorted(columns[j], design.columns[j])] = design.matrices[j]
+            block[:, -1] = design.targets[:, j]
+            if design.weights is not None:
+                block *= np.sqrt(design.weights[:, j : j + 1])
+            stacked[j] = np.asarray(np.linalg.qr(np.vstack([stacked[j], block]), mode="r"), dtype=np.float64)
+        if progress is not None:
+            progress()
+    factors, rights, rho = [], [], np.zeros(n)
+    for j in range(n):
+        k = columns[j].size
+        square = np.zeros((k + 1, k + 1))
+        square[: len(stacked[j])] = stacked[j][: k + 1]
+        factors.append(square[:k, :k])
+        rights.append(square[:k, k])
+        rho[j] = abs(square[k, k])
+    return Condensed(tuple(columns), tuple(factors), tuple(rights), rho, sum(len(d.targets) for d in designs))

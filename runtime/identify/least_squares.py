@@ -1,0 +1,177 @@
+"""Least squares by IPOPT: residuals with exact Jacobians from compiled code, Gauss-Newton curvature, bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi
+import numpy as np
+
+from diffpbd.runtime import ipopt
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import SolverError
+
+__all__ = ["Condensation", "Fit", "minimise"]
+
+
+@dataclass(frozen=True)
+class Condensation:
+    """Of residuals r with Jacobian J at a point: half the square of r, Jᵀ r and Jᵀ J.
+
+    `curvature` is the whole matrix, or the nonzeros of its upper triangle in the order of a sparsity pattern; or what gives
+    these for the weight of the objective and the equations' multipliers. `equations` and the nonzeros of their Jacobian are
+    those of a problem that has some.
+    """
+
+    value: float
+    gradient: FloatArray
+    curvature: FloatArray | Callable[[float, FloatArray], FloatArray]
+    equations: FloatArray = field(default_factory=lambda: np.zeros(0))
+    equation_slopes: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    @staticmethod
+    def of(residual: FloatArray, jacobian: FloatArray) -> Condensation:
+        """From residuals (rows,) and Jacobian (rows, unknowns)."""
+        return Condensation(float(residual @ residual) / 2, jacobian.T @ residual, jacobian.T @ jacobian)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The optimum, what IPOPT says, and the objective at every point that it tried."""
+
+    solution: ipopt.Solution
+    history: tuple[float, ...]
+
+
+class _Evaluation:
+    """The condensation at the last point asked for, computed once for gradient and curvature; values alone by `value`."""
+
+    def __init__(
+        self,
+        condense: Callable[[FloatArray], Condensation],
+        value: Callable[[FloatArray], float] | None,
+        unknowns: int,
+        nonzeros: int,
+        equations: Any,
+    ) -> None:
+        self._condense, self._value = condense, value
+        rows, entries = (np.full(count, np.nan) for count in (equations.size1(), equations.nnz()))
+        self._failed = Condensation(np.nan, np.full(unknowns, np.nan), np.full(nonzeros, np.nan), rows, entries)
+        self._x: FloatArray | None = None
+        self._found = self._failed
+        self.history: list[float] = []
+
+    def __call__(self, x: Any) -> Condensation:
+        at = np.array(x, dtype=np.float64).reshape(-1)
+        if self._x is None or not np.array_equal(at, self._x):
+            try:
+                self._found = self._condense(at)
+            except SolverError:  # a step that does not converge: too far, IPOPT comes back closer
+                self._found = self._failed
+            self._x = at
+        return self._found
+
+    def value(self, x: Any) -> float:
+        """The objective, with as little work as possible: line searches ask for no more."""
+        at = np.array(x, dtype=np.float64).reshape(-1)
+        if self._value is None or (self._x is not None and np.array_equal(at, self._x)):
+            found = self(at).value
+        else:
+            try:
+                found = self._value(at)
+            except SolverError:
+                found = np.nan
+        self.history.append(found)
+        return found
+
+
+class _Callback(casadi.Callback):
+    """A CasADi function of dense arguments, computed in Python."""
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Mapping[str, tuple[int, int]],
+        outputs: Mapping[str, Any],
+        evaluate: Callable[..., list[Any]],
+    ) -> None:
+        casadi.Callback.__init__(self)
+        self._in, self._out, self._evaluate = list(inputs.items()), list(outputs.items()), evaluate
+        self.construct(name, {})
+
+    def get_n_in(self) -> int:
+        return len(self._in)
+
+    def get_n_out(self) -> int:
+        return len(self._out)
+
+    def get_name_in(self, i: int) -> str:
+        return self._in[i][0]
+
+    def get_name_out(self, i: int) -> str:
+        return self._out[i][0]
+
+    def get_sparsity_in(self, i: int) -> Any:
+        return casadi.Sparsity.dense(*self._in[i][1])
+
+    def get_sparsity_out(self, i: int) -> Any:
+        return self._out[i][1]
+
+    def eval(self, values: Sequence[Any]) -> list[Any]:
+        return self._evaluate(*values)
+
+
+def minimise(
+    what: str,
+    condense: Callable[[FloatArray], Condensation],
+    start: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    options: Mapping[str, Any] | None = None,
+    sparsity: Any = None,
+    value: Callable[[FloatArray], float] | None = None,
+    equations: Any = None,
+) -> Fit:
+    """Half the square of residuals, least within bounds; unknowns and objective should be of order one.
+
+    `sparsity` (casadi, upper triangle) is that of the curvature, dense without; `value` is the objective alone. `equations`
+    is the sparsity of the Jacobian of what has to be zero. Raises SolverError with IPOPT's status if it does not succeed.
+    """
+    n = len(start)
+    pattern = casadi.Sparsity.upper(n) if sparsity is None else sparsity
+    slopes = casadi.Sparsity(0, n) if equations is None else equations
+    rows = slopes.size1()
+    evaluation = _Evaluation(condense, value, n, pattern.nnz(), slopes)
+    one, column = casadi.Sparsity.dense(1, 1), casadi.Sparsity.dense(n, 1)
+    point = {"x": (n, 1), "p": (0, 1)}
+
+    def curvature(x: Any, _p: Any, weight: Any, multipliers: Any) -> list[Any]:
+        found = evaluation(x).curvature
+        if callable(found):
+            return [casadi.DM(pattern, found(float(weight), np.array(multipliers, dtype=np.float64).reshape(-1)))]
+        if found.ndim == 1:
+            return [casadi.DM(pattern, float(weight) * found)]
+        return [casadi.project(casadi.DM(float(weight) * found), pattern)]
+
+    objective = _Callback("value", {"x": (n, 1)}, {"f": one}, lambda x: [evaluation.value(x)])
+    gradient = _Callback(
+        "gradient", point, {"f": one, "g": column}, lambda x, _p: [evaluation(x).value, evaluation(x).gradient]
+    )
+    hessian = _Callback(
+        "hessian", {**point, "lam_f": (1, 1), "lam_g": (rows, 1)}, {"triu_hess_gamma_x_x": pattern}, curvature
+    )
+    x = casadi.MX.sym("x", n)
+    problem = {"x": x, "f": objective(x)}
+    derivatives = {"grad_f": gradient, "hess_lag": hessian, "no_nlp_grad": True, "show_eval_warnings": False}
+    if rows:
+        left = casadi.Sparsity.dense(rows, 1)
+        equal = _Callback("equal", {"x": (n, 1)}, {"g": left}, lambda x: [evaluation(x).equations])
+        derivatives["jac_g"] = _Callback(
+            "jacobian", point, {"g": left, "jac_g_x": slopes},
+            lambda x, _p: [evaluation(x).equations, casadi.DM(slopes, evaluation(x).equation_slopes)],
+        )  # fmt: skip
+        problem["g"] = equal(x)
+    solution = ipopt.solve(what, problem, start, lower, upper, options=options, derivatives=derivatives)
+    return Fit(solution, tuple(evaluation.history))

@@ -1,0 +1,163 @@
+"""`--fit`: which entries of alpha are unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.identify.design import every_joint
+from diffpbd.runtime.identify.lever_springs import scaled
+from diffpbd.runtime.identify.outer import SENSOR, sensor_names
+from diffpbd.runtime.names import hint, listing
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["Selection", "select"]
+
+FRICTION = ("friction.coulomb", "friction.viscous", "torque_offset")
+SPRING = ("spring.stiffness", "spring.rest")
+INERTIALS = ("mass", "com", "inertia")
+DIRECTION = "gravity_direction"
+LEVER = "lever_spring"
+WORDS = ("friction", "spring", LEVER, "inertials", DIRECTION, *SENSOR)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Names of the unknown entries of alpha, in its order, then those of the sensors; sentences on what was left fixed and
+    why; whether gravity keeps its magnitude.
+    """
+
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    direction: bool = False
+
+
+def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Selection:
+    """The entries named by words, prefixes and names, but for those that are `fixed`.
+
+    `friction`: Coulomb and viscous friction and a torque offset of every joint that follows no other (a follower's friction
+    reads as its leader's), but no offset on a joint whose spring's rest is fitted: the two are the same parameter there, nor
+    beside a lever spring's angle. `spring`: stiffness and rest of the joints that the recipe lists in `springs`;
+    `spring.JOINT` of that joint. `lever_spring`: the five numbers of every lever spring, or with `.JOINT` of one.
+    `inertials`: mass, COM and inertia of every link.
+    `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
+    `.JOINT` of one. Anything else is an entry of alpha or the beginning of some, such as `friction.viscous`, `payload` or
+    `spring.stiffness.JOINT`.
+    """
+    words = [word.strip() for word in fit if word.strip()]
+    if not words:
+        raise InputError("--fit names nothing; for example --fit friction,spring.")
+    chosen: set[int] = set()
+    known = sensor_names(robot)
+    sensors = [n for n in known if any(n == word or n.startswith(f"{word}.") for word in words)]
+    for word in words:
+        if not any(n == word or n.startswith(f"{word}.") for n in known):
+            chosen.update(_indices(robot, word))
+    alpha = robot.alpha
+    notes = []
+    if "friction" in words:
+        unnamed = [j for j in robot.joints if f"torque_offset.{j}" not in words]
+        sought = {alpha.names[k] for k in chosen}.difference(fixed)
+        both = [j for j in unnamed if any(f"spring.rest.{k}" in sought for k in _train(robot, j))]
+        levers = [j for j in unnamed if f"{LEVER}.angle.{j}" in sought and j not in both]
+        for joint in (*both, *levers):
+            chosen.discard(alpha.index(f"torque_offset.{joint}"))
+        if both:
+            notes.append(
+                f"The torque offset of {listing(both)} is fixed: beside a spring's rest it is the same parameter."
+            )
+        if levers:
+            notes.append(
+                f"The torque offset of {listing(levers)} is fixed: beside a lever spring's angle it is hardly told apart. Name "
+                "torque_offset.JOINT in --fit to have both"
+            )
+    names = tuple(name for k, name in enumerate(alpha.names) if k in chosen and name not in fixed)
+    notes += [
+        f"The lever spring at {joint} has the same torque with all lengths times c and its stiffness over c²: hold a measured "
+        f"one, such as --fix lever_spring.arm_1.{joint}=0.06. Arms in the inverse ratio have the same torque too"
+        for joint in scaled(names)
+    ]
+    if not names and not sensors:
+        raise InputError("--fix holds all that --fit names; nothing is left to fit.")
+    return Selection((*names, *sensors), tuple(notes), DIRECTION in words and "gravity" not in words)
+
+
+def _train(robot: Robot, joint: str) -> list[str]:
+    """A joint and those that follow it."""
+    return [joint, *(m.name for m in robot.manifest.robot.mimics if m.joint == joint)]
+
+
+def _indices(robot: Robot, word: str) -> list[int]:
+    alpha = robot.alpha
+    if word == "friction":
+        followers = {m.name for m in robot.manifest.robot.mimics}
+        return [
+            k
+            for kind in FRICTION
+            for k in alpha.indices(kind)
+            if alpha.names[k].removeprefix(f"{kind}.") not in followers
+        ]
+    if word == DIRECTION:
+        return list(alpha.indices("gravity"))
+    if word == "spring":
+        joints = robot.manifest.recipe.springs
+        if not joints:
+            raise InputError(
+                f"--fit spring: the recipe of {robot.name} lists no joints with springs. Name the joint, for example "
+                f"--fit spring.{robot.joints[0]}, or add `springs = [...]` to the recipe."
+            )
+        return [alpha.index(f"{kind}.{joint}") for joint in joints for kind in SPRING]
+    if word.startswith("spring.") and word.removeprefix("spring.") in every_joint(robot):
+        return [alpha.index(f"{kind}.{word.removeprefix('spring.')}") for kind in SPRING]
+    if word == LEVER or word.startswith(f"{LEVER}."):
+        return _levers(robot, word)
+    if word in ("inertials", *INERTIALS) or word.split(".")[0] in INERTIALS:
+        return _inertials(robot, word)
+    try:
+        return list(alpha.indices(word))
+    except InputError:
+        known = [
+            *WORDS,
+            *sensor_names(robot),
+            *sorted({".".join(n.split(".")[:k]) for n in alpha.names for k in (1, 2, 3)}),
+        ]
+        raise InputError(
+            f"--fit: {robot.name} has no parameters {word!r}. {hint(word, known)} Words: {', '.join(WORDS)}."
+        ) from None
+
+
+def _levers(robot: Robot, word: str) -> list[int]:
+    """`lever_spring`, with a joint, or with a number of it."""
+    alpha = robot.alpha
+    joints = [
+        name.removeprefix(f"{LEVER}.stiffness.") for name in alpha.names if name.startswith(f"{LEVER}.stiffness.")
+    ]
+    if not joints:
+        raise InputError(
+            f"--fit {word}: {robot.name} has no lever spring. Generate it with `diffpbd generate {robot.name} --lever-spring "
+            f"JOINT`; its joints are {listing(robot.joints)}."
+        )
+    own = word.removeprefix(f"{LEVER}.")
+    if own in joints:
+        return [k for k in alpha.indices(LEVER) if alpha.names[k].endswith(f".{own}")]
+    try:
+        return list(alpha.indices(word))
+    except InputError:
+        known = [LEVER, *(f"{LEVER}.{joint}" for joint in joints), *(alpha.names[k] for k in alpha.indices(LEVER))]
+        raise InputError(f"--fit: {robot.name} has no parameters {word!r}. {hint(word, known)}") from None
+
+
+def _inertials(robot: Robot, word: str) -> list[int]:
+    alpha = robot.alpha
+    kinds = INERTIALS if word == "inertials" else (word.split(".")[0],)
+    there = {name.split(".")[0] for name in alpha.names}
+    missing = [kind for kind in kinds if kind not in there]
+    if missing:
+        raise InputError(
+            f"--fit {word}: {', '.join(missing)} of the links are numbers in the generated code of {robot.name}. Generate "
+            f"it with `diffpbd generate {robot.name} --symbolic {','.join(INERTIALS)}`."
+        )
+    if word == "inertials":
+        return [k for kind in INERTIALS for k in alpha.indices(kind)]
+    return list(alpha.indices(word))

@@ -1,0 +1,192 @@
+"""Recordings cut into windows of `joint_step`, each from an initial state of its own: residuals and exact sensitivities.
+
+The residuals are those of positions and rates at every sample; their Jacobian is carried along with `jac_joint_step` and
+`jac_alpha_joint_step`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.identify.trajectory import POSITION, RATE, Motion, Parameters
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["Condensed", "Windows"]
+
+BATCH = 4000
+"""[1] Steps whose Jacobians are held at a time: about 40 MB with seven joints and a hundred entries of alpha."""
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Windows of equal length and step: recorded q, dq (windows, steps + 1, n) and readings (windows, steps, n); `first`
+    counts the windows before them. `begins` (windows,) tells which are the first of a recording."""
+
+    h: float
+    q: FloatArray
+    dq: FloatArray
+    tau: FloatArray
+    first: int
+    begins: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Condensed:
+    """At parameters and initial states, for the mean square of all weighted residuals: half of it, its gradient by
+    parameters (m,) and by states (windows, 2 n), and Jᵀ J (windows, m + 2 n, m + 2 n) of every window and their sum (`total`).
+    Final states `ends` (windows, 2 n) and their derivatives `by_start` (windows, 2 n, m + 2 n)."""
+
+    value: float
+    by_theta: FloatArray
+    by_states: FloatArray
+    blocks: FloatArray
+    total: FloatArray
+    ends: FloatArray
+    by_start: FloatArray
+
+
+class Windows:
+    """All recordings cut into windows, their residuals and sensitivities.
+
+    `ties` (k, 2) are pairs of windows that follow one another in a recording. Where windows are `tied`, the state between two
+    is compared with its sample once, as the end of the first. `motions` names the windows of every recording in order.
+    """
+
+    def __init__(
+        self, robot: Robot, motions: Sequence[Motion], parameters: Parameters, window: float, *, tied: bool = False
+    ) -> None:
+        self.robot, self.parameters, self.tied = robot, parameters, tied
+        self.groups, self.motions = _groups(motions, window)
+        self.count = sum(len(group.q) for group in self.groups)
+        self.residuals = sum(group.q.size + group.dq.size for group in self.groups)
+        pairs = [pair for run in self.motions for pair in zip(run, run[1:], strict=False)]
+        self.ties = np.array(pairs if tied else [], dtype=np.intp).reshape(-1, 2)
+        self.residuals -= 2 * robot.n * len(self.ties)
+        self.states = np.concatenate([np.hstack([g.q[:, 0], g.dq[:, 0]]) for g in self.groups])
+
+    def condense(self, theta: FloatArray, states: FloatArray) -> Condensed:
+        """Residuals and sensitivities at parameters (entries of alpha) and initial states (windows, 2 n)."""
+        m, n = len(theta), self.robot.n
+        value, by_theta, by_states = 0.0, np.zeros(m), np.zeros_like(states)
+        blocks = np.zeros((self.count, m + 2 * n, m + 2 * n))
+        ends, by_start = np.zeros_like(states), np.zeros((self.count, 2 * n, m + 2 * n))
+        for group in self.groups:
+            batch = max(1, BATCH // group.tau.shape[1])
+            for a in range(0, len(group.q), batch):
+                part = slice(a, min(a + batch, len(group.q)))
+                at = slice(group.first + part.start, group.first + part.stop)
+                half, gradient, blocks[at], ends[at], by_start[at] = self._batch(group, part, theta, states[at])
+                value += half
+                by_theta += gradient[:, :m].sum(axis=0)
+                by_states[at] = gradient[:, m:]
+        mean = 1.0 / self.residuals
+        total = mean * blocks.sum(axis=0)
+        return Condensed(mean * value, mean * by_theta, mean * by_states, mean * blocks, total, ends, by_start)
+
+    def half_mean_square(self, theta: FloatArray, states: FloatArray) -> float:
+        """The value of `condense` alone."""
+        p, n, total = self.parameters, self.robot.n, 0.0
+        for group in self.groups:
+            at = states[group.first : group.first + len(group.q)]
+            P, PD = self.robot.rollout(at[:, :n], at[:, n:], p.torque(group.tau, theta), group.h, p.alpha(theta))
+            off = self._off(group, slice(None), P, PD)
+            total += float((off**2).sum())
+        return total / (2.0 * self.residuals)
+
+    def _off(self, group: _Group, part: slice, P: FloatArray, PD: FloatArray) -> FloatArray:
+        """Weighted deviations (windows, steps + 1, 2 n)."""
+        off = np.concatenate([(P - group.q[part]) / POSITION, (PD - group.dq[part]) / RATE], axis=2)
+        if self.tied:
+            off[~group.begins[part], 0] = 0.0
+        return off
+
+    def _batch(
+        self, group: _Group, part: slice, theta: FloatArray, states: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray]:
+        p, n, m = self.parameters, self.robot.n, len(theta)
+        alpha, h, steps = p.alpha(theta), group.h, group.tau.shape[1]
+        U = p.torque(group.tau[part], theta)
+        P, PD = self.robot.rollout(states[:, :n], states[:, n:], U, h, alpha)
+        flat = (P[:, :-1].reshape(-1, n), PD[:, :-1].reshape(-1, n), U.reshape(-1, n))
+        J = self.robot.jac_joint_step(*flat, h, alpha)
+        J_alpha = self.robot.jac_alpha_joint_step(*flat, h, alpha)
+        by_u = np.concatenate([J.dp_next_du, J.dpd_next_du], axis=1)
+        by_state = np.concatenate(
+            [
+                np.concatenate([J.dp_next_dp, J.dp_next_dpd], axis=2),
+                np.concatenate([J.dpd_next_dp, J.dpd_next_dpd], axis=2),
+            ],
+            axis=1,
+        ).reshape(len(U), steps, 2 * n, 2 * n)
+        by_theta = np.concatenate([J_alpha.dp_next_dalpha, J_alpha.dpd_next_dalpha], axis=1)[:, :, p.positions]
+        for k in np.flatnonzero(p.offsets >= 0).tolist():
+            by_theta[:, :, k] -= by_u[:, :, p.offsets[k]]
+        by_theta = by_theta.reshape(len(U), steps, 2 * n, m)
+        weight = np.repeat([1.0 / POSITION, 1.0 / RATE], n)
+        off = self._off(group, part, P, PD)
+        S = np.zeros((len(U), 2 * n, m + 2 * n))
+        S[:, :, m:] = np.eye(2 * n)
+        gradient, block = np.zeros((len(U), m + 2 * n)), np.zeros((len(U), m + 2 * n, m + 2 * n))
+        for k in range(steps + 1):
+            if k:
+                S = by_state[:, k - 1] @ S
+                S[:, :, :m] += by_theta[:, k - 1]
+            weighted = S * weight[:, None]
+            if self.tied and not k:
+                weighted[~group.begins[part]] = 0.0
+            gradient += np.einsum("wi,wij->wj", off[:, k], weighted)
+            block += weighted.swapaxes(1, 2) @ weighted
+        ends = np.concatenate([P[:, -1], PD[:, -1]], axis=1)
+        return float((off**2).sum()) / 2, gradient, block, ends, S
+
+    def paths(self, theta: FloatArray, states: FloatArray) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+        """Of every recording: positions and rates (steps + 1, n) of the windows' rollouts joined, true torques (steps, n)."""
+        p, n = self.parameters, self.robot.n
+        pieces: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+        for group in self.groups:
+            at = states[group.first : group.first + len(group.q)]
+            U = p.torque(group.tau, theta)
+            P, PD = self.robot.rollout(at[:, :n], at[:, n:], U, group.h, p.alpha(theta))
+            pieces += zip(P, PD, U, strict=True)
+        found = []
+        for run in self.motions:
+            own = [pieces[k] for k in run]
+            P, PD = (np.concatenate([piece[kind][:-1] for piece in own] + [own[-1][kind][-1:]]) for kind in (0, 1))
+            found.append((P, PD, np.concatenate([piece[2] for piece in own])))
+        return found
+
+    def information(self, blocks: FloatArray) -> FloatArray:
+        """Information (m, m) of the parameters alone, the initial states eliminated; of windows that are not tied."""
+        m = len(self.parameters.names)
+        own, cross, states = blocks[:, :m, :m], blocks[:, m:, :m], blocks[:, m:, m:]
+        return np.asarray((own - cross.swapaxes(1, 2) @ np.linalg.solve(states, cross)).sum(axis=0), dtype=np.float64)
+
+
+def _groups(motions: Sequence[Motion], window: float) -> tuple[list[_Group], list[list[int]]]:
+    """Windows by length and step, and the places of those of every recording."""
+    pieces: dict[tuple[float, int], list[tuple[FloatArray, FloatArray, FloatArray]]] = {}
+    runs: list[list[tuple[tuple[float, int], int]]] = []
+    begins: dict[tuple[float, int], list[bool]] = {}
+    for motion in motions:
+        length = max(1, round(window / motion.h))
+        count = max(1, -(-motion.steps // length))
+        edges = np.linspace(0, motion.steps, count + 1).round().astype(int)
+        runs.append([])
+        for a, b in zip(edges, edges[1:], strict=False):
+            key = (motion.h, int(b - a))
+            own = pieces.setdefault(key, [])
+            begins.setdefault(key, []).append(bool(a == 0))
+            runs[-1].append((key, len(own)))
+            own.append((motion.q[a : b + 1], motion.dq[a : b + 1], motion.tau[a:b]))
+    groups: list[_Group] = []
+    first: dict[tuple[float, int], int] = {}
+    for key, cuts in pieces.items():
+        q, dq, tau = (np.stack([cut[k] for cut in cuts]) for k in range(3))
+        first[key] = sum(len(group.q) for group in groups)
+        groups.append(_Group(key[0], q, dq, tau, first[key], np.array(begins[key])))
+    return groups, [[first[key] + place for key, place in run] for run in runs]

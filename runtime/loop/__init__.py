@@ -1,0 +1,1 @@
+"""The control loop around any arm: guard, gate, supervisor, stop, recording, replay."""

@@ -1,0 +1,103 @@
+"""A log of a run through the same controller again: the commands must come out bit for bit."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from diffpbd.runtime.arms.baxter.configuration import Configuration
+from diffpbd.runtime.arms.baxter.program import ProgramController
+from diffpbd.runtime.loop.recorder import CONFIGURATION_TOPIC, START, TICK_TOPIC, csv_columns
+from diffpbd.runtime.loop.supervisor import Supervisor
+from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.ros1.bag import read_bag
+from diffpbd.runtime.ros1.errors import LogError
+from diffpbd.runtime.ros1.messages import Header, String, Tick
+
+__all__ = ["ReplayReport", "read_run", "replay"]
+
+
+def read_run(path: str | Path) -> tuple[Configuration, Iterator[Tick]]:
+    """Configuration and ticks of a `.bag` or `.csv` log."""
+    target = Path(path)
+    if target.suffix == ".bag":
+        messages = read_bag(target)
+        for message in messages:
+            if message.topic == CONFIGURATION_TOPIC:
+                configuration = Configuration.from_json(json.loads(String.decode(message.data).data))
+                ticks = (Tick.decode(m.data) for m in messages if m.topic == TICK_TOPIC)
+                return configuration, ticks
+        raise LogError(f"{path}: has no {CONFIGURATION_TOPIC}: it is not a log of `diffpbd run`.")
+    try:
+        text = target.with_suffix(".json").read_text(encoding="utf-8")
+        configuration = Configuration.from_json(json.loads(text))
+        rows = target.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise LogError(f"{path}: cannot be read as a log of `diffpbd run`: {error}.") from None
+    return configuration, _csv_ticks(rows, configuration.joints, str(path))
+
+
+def _csv_ticks(rows: list[str], joints: tuple[str, ...], path: str) -> Iterator[Tick]:
+    reader = csv.reader(rows)
+    if next(reader, []) != csv_columns(joints):
+        raise LogError(f"{path}: the columns are not those of a log of `diffpbd run` with these joints.")
+    n = len(joints)
+    for row in reader:
+        if len(row) != 6 * n + 5:  # the last row of a run that was cut off
+            return
+        numbers = np.array([float(value) for value in row[: 6 * n + 1]])
+        blocks = numbers[1:].reshape(6, n)
+        q, dq, effort, gravity, law, command = blocks
+        yield Tick(
+            Header(), float(numbers[0]), float(row[-4]), int(row[-3]), int(row[-2]), joints, q, dq, effort,
+            gravity, law, command, row[-1],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ReplayReport:
+    """`ticks` replayed; `difference`: the first one whose command or status came out otherwise, in words."""
+
+    ticks: int
+    difference: str
+
+    def __str__(self) -> str:
+        if self.ticks == 0:
+            return "the log has no control ticks"
+        return f"{self.ticks} ticks: " + (self.difference or "every command and status bit for bit the same")
+
+
+def replay(path: str | Path, robot: Robot) -> ReplayReport:
+    """Feed a log's states to its controller on `robot` and compare what comes out."""
+    configuration, ticks = read_run(path)
+    supervisor = configuration.supervisor(robot)
+    try:
+        return _compare(supervisor, ticks, robot, str(path))
+    finally:
+        if isinstance(supervisor.controller, ProgramController):
+            supervisor.controller.close()
+
+
+def _compare(supervisor: Supervisor, ticks: Iterator[Tick], robot: Robot, path: str) -> ReplayReport:
+    count = 0
+    for tick in ticks:
+        if tick.name != robot.joints:
+            raise LogError(f"{path}: joints {', '.join(tick.name)}, expected {', '.join(robot.joints)}.")
+        if tick.note == START:
+            supervisor.start(tick.position)
+            continue
+        decision = supervisor.tick(tick.time, tick.position, tick.velocity)
+        count += 1
+        if int(decision.status) != tick.status:
+            return ReplayReport(
+                count, f"at {tick.time:.4f} s the status is {int(decision.status)}, in the log {tick.status}"
+            )
+        if decision.command.tobytes() != np.asarray(tick.command, dtype=np.float64).tobytes():
+            worst = float(np.abs(decision.command - tick.command).max())
+            return ReplayReport(count, f"at {tick.time:.4f} s the command differs by {worst:.3g}")
+    return ReplayReport(count, "")

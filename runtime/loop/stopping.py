@@ -1,0 +1,181 @@
+"""Why a run ended, and how the outside asks it to end."""
+
+from __future__ import annotations
+
+import enum
+import signal
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+
+from diffpbd.runtime.latency import Latency
+from diffpbd.runtime.loop.guard import TickStatus
+from diffpbd.runtime.ros1.errors import GraphError
+from diffpbd.runtime.ros1.master import Master
+
+__all__ = ["MasterWatch", "Phase", "Reason", "Report", "StopRequest", "StopRun"]
+
+WATCH_PERIOD = 0.5  # s between two questions to the master
+WATCH_FAILURES = 2  # in a row, before the master counts as lost: one may be a slow answer
+
+
+class Phase(enum.Enum):
+    """Where a run is; a stop may be asked for in each."""
+
+    CHECK = "check"
+    ENABLE = "enable"
+    HOLD = "hold"
+    RUN = "run"
+    STOP = "stop"
+    DONE = "done"
+
+
+class Reason(enum.Enum):
+    """Why a run ended."""
+
+    FINISHED = "finished"
+    INTERRUPTED = "interrupted"
+    REFUSED = "refused"
+    ROBOT = "robot"
+    """E-stop, disabled, error, silent /robot/state, or a second robot on the graph."""
+    STALE_STATE = "stale state"
+    BAD_STATE = "bad state"
+    """Ticks refused for longer than the patience: not finite, absurd, or the controller failed."""
+    LOST_ROBOT = "lost robot"
+    LOST_MASTER = "lost master"
+    PAUSED = "paused"
+    """Our process did not run for a while."""
+    GATE = "gate"
+    LOG_FAILED = "log failed"
+    FAILED = "failed"
+    """An exception: a fault of this program."""
+
+
+class StopRun(Exception):
+    """Leaves a phase of a run for the clean stop."""
+
+    def __init__(self, reason: Reason, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+        self.text = text
+
+
+class StopRequest:
+    """Asked to stop, by whom; `signals` lets Ctrl-C and termination ask instead of raising anywhere."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def ask(self, text: str) -> None:
+        """Ask the run to stop."""
+        self.text = self.text or text
+
+    @contextmanager
+    def signals(self) -> Iterator[StopRequest]:
+        """Within this context SIGINT, SIGTERM and SIGHUP ask; only in the main thread, elsewhere nothing."""
+        if threading.current_thread() is not threading.main_thread():
+            yield self
+            return
+
+        def handle(number: int, frame: FrameType | None) -> None:
+            self.ask(signal.Signals(number).name)
+
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.signal(number, handle) for number in numbers}
+        try:
+            yield self
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class MasterWatch:
+    """Asks the master now and then: `lost` says when it is gone or another one, `others` who else commands
+    the arm."""
+
+    def __init__(self, master: Master, topic: str, own_name: str) -> None:
+        self.lost = ""
+        self.others: tuple[str, ...] = ()
+        self._master = master
+        self._topic = topic
+        self._own_name = own_name
+        self.look()
+        self._process = master.process()
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="ros-master", daemon=True)
+        self._thread.start()
+
+    def look(self) -> None:
+        """Ask who publishes the arm's commands."""
+        names = self._master.publishers(self._topic)
+        self.others = tuple(name for name in names if name != self._own_name)
+
+    def _watch(self) -> None:
+        failures = 0
+        while not self._end.wait(WATCH_PERIOD):
+            try:
+                if self._master.process() != self._process:
+                    self.lost = "the ROS master was restarted and has forgotten this program"
+                    return
+                self.look()
+                failures = 0
+            except GraphError as error:
+                failures += 1
+                if failures >= WATCH_FAILURES:
+                    self.lost = str(error)
+                    return
+
+    def close(self) -> None:
+        """End the watching thread; it may still wait for one answer."""
+        self._end.set()
+
+
+@dataclass
+class Report:
+    """What a run was: its end, what was sent, and how punctual it was."""
+
+    reason: Reason = Reason.FINISHED
+    text: str = ""
+    phase: Phase = Phase.CHECK
+    """Where the run was when it ended."""
+    ending: str = ""
+    """What the clean stop did."""
+    ticks: int = 0
+    sent: int = 0
+    overruns: int = 0
+    """Periods that were skipped because a tick came late."""
+    dropped: int = 0
+    """Commands that a newer one replaced because the link was full."""
+    counts: Counter[TickStatus] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    lateness: Latency = field(default_factory=Latency)
+    """From the time a tick was due to its start."""
+    work: Latency = field(default_factory=Latency)
+    """From a tick's start to its command handed to the kernel."""
+    latency: Latency = field(default_factory=Latency)
+    """Both together: the loop's own latency."""
+    age: Latency = field(default_factory=Latency)
+    """Of the state when its command was sent."""
+
+    @property
+    def good(self) -> bool:
+        """Whether the run ended as the user wanted."""
+        return self.reason in (Reason.FINISHED, Reason.INTERRUPTED)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.reason.value} in phase {self.phase.value}" + (f": {self.text}" if self.text else ""),
+            f"clean stop: {self.ending or 'nothing had been sent'}",
+            f"{self.ticks} ticks, {self.sent} commands sent, {self.dropped} dropped by the link, "
+            f"{self.overruns} periods skipped",
+        ]
+        if self.ticks:
+            lines += [f"loop latency {self.latency}", f"  lateness {self.lateness}; work {self.work}"]
+            lines.append(f"state age at sending {self.age}")
+        bad = {status: count for status, count in self.counts.items() if status is not TickStatus.OK}
+        lines += [f"ticks {status.name.lower().replace('_', ' ')}: {count}" for status, count in bad.items()]
+        lines += [f"joint states rejected, {reason}: {count}" for reason, count in self.rejected.items()]
+        return "\n".join(lines)

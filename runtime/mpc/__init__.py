@@ -1,0 +1,1 @@
+"""Predictive control: the problem, its solvers, the controller."""

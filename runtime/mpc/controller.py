@@ -1,0 +1,101 @@
+"""Predictive control as a controller: the law is what the plan's first torque asks for beyond holding the arm.
+
+Everything but the clock decides: one real-time iteration a tick and no time limit, so a log replays bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.loop.guard import Limits
+from diffpbd.runtime.mpc.planner import Mpc
+from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights, holding_torque
+from diffpbd.runtime.mpc.reference import GoalReference, LogReference, Reference
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["MpcController"]
+
+WEIGHTS = ("p", "pd", "u", "du", "end")
+"""Settings of the cost, see `Weights`."""
+
+
+class MpcController:
+    """Torque mode; plans over `horizon` steps of one `period` [s] towards a goal or along a reference.
+
+    The limits are the guard's: efforts, the law's share of them about the holding torque, torque rate, positions, speeds.
+    A tick without a plan sends an old plan's torque or the damped hold, as `Mpc` decides. With `disturbance` an observer's
+    estimate is in the plan.
+    """
+
+    name = "mpc"
+    mode = Mode.TORQUE
+
+    def __init__(
+        self, robot: Robot, alpha: FloatArray, limits: Limits, period: float, settings: Mapping[str, Any]
+    ) -> None:
+        """`settings` as `settings()` gives them: horizon, weights, goal or reference, goal_speed, delay, and
+        disturbance, the time constant [s] of the observer (None: no observer)."""
+        self._settings = dict(settings)
+        try:
+            horizon, delay = int(settings["horizon"]), int(settings.get("delay", 0))
+            speed = float(settings["goal_speed"])
+            given = dict(settings.get("weights") or {})
+            constant = settings.get("disturbance")
+            constant = None if constant is None else float(constant)
+            log, goal = settings.get("reference"), settings.get("goal")
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"The mpc controller's settings cannot be used: {error!r}.") from None
+        unknown = sorted(set(given) - set(WEIGHTS))
+        if unknown:
+            raise InputError(f"MPC weights: there is no {', '.join(unknown)}; expected some of {', '.join(WEIGHTS)}.")
+        self.reference: Reference
+        if log is not None:
+            time, q, dq = (np.array(log[key], dtype=np.float64) for key in ("time", "q", "dq"))
+            self.reference = LogReference(time, q, dq, speed)
+        else:
+            angles = [None] * robot.n if goal is None else goal
+            self.reference = GoalReference(
+                np.array([np.nan if a is None else a for a in angles], dtype=np.float64), speed
+            )
+        self._robot, self._alpha, self._limits, self._period = robot, np.array(alpha), limits, period
+        bounds = Bounds(
+            -limits.effort, limits.effort, limits.torque_rate * period, limits.lower, limits.upper, limits.speed
+        )
+        self.mpc = Mpc(
+            robot, horizon, weights=Weights(**given), bounds=bounds, h=period, alpha=self._alpha, delay=delay,
+            disturbance=constant, transition=0.0 if constant is None else TRANSITION,
+        )  # fmt: skip
+        self._nodes: FloatArray = period * (np.arange(horizon + 1, dtype=np.float64) + delay)
+
+    def start(self, q: FloatArray) -> None:
+        """From the measured pose; no plan, no torque on its way but what holds it."""
+        self.reference.start(q)
+        self._hold = holding_torque(self._robot, q, self._alpha)
+        self.mpc.start(self._hold)
+
+    def output(self, time: float, q: FloatArray, dq: FloatArray) -> FloatArray:
+        """The planned torque [N·m] less the one that holds q."""
+        hold = holding_torque(self._robot, q, self._alpha)
+        limits = self._limits
+        lower = np.maximum(-limits.effort, hold - limits.law_effort)
+        upper = np.minimum(limits.effort, hold + limits.law_effort)
+        if not (lower < upper).all():
+            raise SolverError("Holding the arm takes more than the effort limits: there is no torque to plan with.")
+        self._hold = hold
+        self.mpc.set_torque_bounds(lower, upper)
+        P, PD = self.reference.at(np.asarray(time + self._nodes, dtype=np.float64))
+        return self.mpc.tick(time, q, dq, P, PD).torque - hold
+
+    def sent(self, law: FloatArray) -> None:
+        """What the supervisor made of the law's torque [N·m]: the ramp and the guard may have changed it."""
+        self.mpc.sent(self._hold + law)
+
+    def settings(self) -> dict[str, object]:
+        """Plain data that make the same controller again."""
+        return dict(self._settings)

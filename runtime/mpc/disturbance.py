@@ -1,0 +1,110 @@
+"""A disturbance torque of each joint, estimated from what the generated step does not explain of a motion.
+
+The step is inverted exactly: which torque beside the one that acted takes the last measured state to the rates measured
+now, friction taken at those rates. Positions enter through gravity and inertia only, so an encoder step of 0.4 mrad is
+millinewton metres here, where a difference of positions would make it hundreds of newton metres.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray, within
+from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["TIME_CONSTANT", "DisturbanceObserver"]
+
+TIME_CONSTANT = 0.02
+"""s, of the low-pass on the estimate: two ticks at 100 Hz, so that a push is known before it has moved a shoulder."""
+FORGET = 0.1
+"""s in which an estimate fades to a third while there is nothing to renew it with."""
+TICK_TOLERANCE = 0.25
+"""Share of a step by which two samples may lie nearer or farther apart and still be a step."""
+ITERATIONS = 4
+"""Of Newton's method on one step, which is nearly linear in the torque: one or two are usual."""
+SMALL = 0.01
+"""N·m; a change of the torque after which the next one would be of the size of its square, in micronewton metres."""
+
+
+class DisturbanceObserver:
+    """Low-passed torque [N·m] (n,) that acts beside the commanded one and the model's own, never beyond `limit`.
+
+    Positive in the direction of the joint. What the model lacks is in it too: payload, friction, offsets. A sample that is not
+    finite, comes twice or late is no transition; without one the estimate fades.
+    """
+
+    def __init__(
+        self, robot: Robot, alpha: FloatArray, h: float, *, time_constant: float = TIME_CONSTANT,
+        limit: FloatArray | None = None,
+    ) -> None:  # fmt: skip
+        """`h` [s] between samples; `limit` (n,) [N·m], the effort limits if None."""
+        if not (math.isfinite(time_constant) and time_constant >= 0.0):
+            raise InputError(f"Disturbance: the time constant must be at least 0 s, found {time_constant}.")
+        if not (math.isfinite(h) and h > 0.0):
+            raise InputError(f"Disturbance: the step must be above 0 s, found {h}.")
+        effort = [math.inf if joint.effort is None else joint.effort for joint in robot.manifest.robot.joints]
+        self.limit = np.array(effort if limit is None else limit, dtype=np.float64)
+        if self.limit.shape != (robot.n,) or not (self.limit > 0.0).all():
+            raise InputError(f"Disturbance: expected {robot.n} limits above 0 N·m, found {self.limit.tolist()}.")
+        self.h = h
+        self._gain = 1.0 if time_constant == 0.0 else 1.0 - math.exp(-h / time_constant)
+        self._fade = math.exp(-h / FORGET)
+        self._step, self._friction = robot.function("jac_kicked_step"), robot.function("friction_torque")
+        self._alpha = np.array(alpha, dtype=np.float64)
+        self._coulomb = self._alpha[[*robot.alpha.indices("friction.coulomb")]]
+        self._transition = self._alpha[[*robot.alpha.indices("friction.transition_velocity")]]
+        self._smooth = self._alpha.copy()
+        self._smooth[[*robot.alpha.indices("friction.coulomb"), *robot.alpha.indices("friction.viscous")]] = 0.0
+        self.start()
+
+    def start(self) -> None:
+        """Forget everything: no disturbance."""
+        self.estimate: FloatArray = np.zeros_like(self.limit)
+        """The last estimate [N·m]."""
+        self.residual: FloatArray = np.zeros_like(self.limit)
+        """Of the last transition, before the low-pass [N·m]."""
+        self._last: tuple[float, FloatArray, FloatArray] | None = None
+
+    def update(self, time: float, p: FloatArray, pd: FloatArray, u: FloatArray | None) -> FloatArray:
+        """The estimate at `time` [s], from the state p [rad], pd [rad/s] and the torque u [N·m] since the sample before.
+
+        u may be None: unknown.
+        """
+        last, found = self._last, None
+        if not (math.isfinite(time) and np.isfinite(p).all() and np.isfinite(pd).all()):
+            self._last = None
+        elif last is None or not (last[0] < time and (p == last[1]).all() and (pd == last[2]).all() and pd.any()):
+            self._last = (time, np.array(p, dtype=np.float64), np.array(pd, dtype=np.float64))
+            if last is not None and u is not None and abs(time - last[0] - self.h) <= TICK_TOLERANCE * self.h:
+                found = self._unexplained(last[1], last[2], u, self._last[2])
+        # A moving arm that reads the same twice is a stale message: its sample before stays, and the next one is late.
+        if found is None:
+            self.estimate = self._fade * self.estimate
+        else:
+            self.residual = within(found, -self.limit, self.limit)
+            self.estimate = self.estimate + self._gain * (self.residual - self.estimate)
+        return self.estimate
+
+    def _unexplained(self, p: FloatArray, pd: FloatArray, u: FloatArray, pd_next: FloatArray) -> FloatArray | None:
+        """The torque beside u of a step from p, pd to the rates pd_next; None where the step has no answer."""
+        found = self.estimate
+        try:
+            kick = self.h * self._friction(pd_next, self._alpha)
+            for _ in range(ITERATIONS):
+                step = self._step(p, pd, u + found, kick, self.h, self._smooth)
+                change = np.linalg.solve(step.dpd_next_du, pd_next - step.pd_next)
+                found = found + change
+                if not np.abs(change).max() > SMALL:
+                    break
+        except (SolverError, InputError, np.linalg.LinAlgError):
+            return None
+        return self._beyond_friction(found, pd, pd_next) if np.isfinite(found).all() else None
+
+    def _beyond_friction(self, torque: FloatArray, pd: FloatArray, pd_next: FloatArray) -> FloatArray:
+        """What is left of a torque when Coulomb friction takes what it may: a joint that sticks, or turns round within
+        the step, has any friction up to its Coulomb torque, so nothing smaller says anything of a disturbance."""
+        slack = self._coulomb * (1.0 - np.tanh(pd / self._transition) * np.tanh(pd_next / self._transition))
+        return np.sign(torque) * np.maximum(np.abs(torque) - slack, 0.0)

@@ -1,0 +1,100 @@
+"""The embedded back end: the generated robot's own C solver, `<robot>_mpc`, through the loaded library."""
+
+from __future__ import annotations
+
+import time as clock
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.mpc.problem import Plan, Problem, Status, Task
+from diffpbd.runtime.rollout import Rollout
+
+__all__ = ["Embedded"]
+
+GUESS, SHIFTED, COLD = 0.0, 1.0, 2.0
+PROGRAM_ITERATIONS = 30
+"""Interior-point iterations of one program; 5 to 12 are usual."""
+TICK_ITERATIONS = 15
+"""The same where a tick has one program: what bounds its longest time (0.1 ms each on Baxter's arm at 20 steps)."""
+GAP, TICK_GAP = 1e-8, 1e-6
+"""[1] Duality gap over the cost at which a program is solved: of a sequence, and of a tick with one program."""
+STEP = 1e-8
+"""[1] Relative change of the torques at which the sequence of programs has converged."""
+INFO_SIZE = 8
+
+
+class Embedded:
+    """Fixed arrays around the C function: nothing is allocated in a call. One object for one thread."""
+
+    name = "embedded"
+
+    def __init__(self, problem: Problem) -> None:
+        """Of a robot that was generated with `mpc`."""
+        robot, n, N = problem.robot, problem.robot.n, problem.horizon
+        if "mpc" not in robot.functions:
+            raise InputError(
+                f"{robot.name} has no function mpc: it was generated before there was one, or has no joint_step. "
+                f"Generate it again: diffpbd generate {robot.name}."
+            )
+        function = robot.function("mpc")
+        assert isinstance(function, Rollout)
+        self.problem = problem
+        self._state: list[FloatArray] = [np.zeros(n) for _ in range(3)]
+        shapes = ((N + 1, n), (N + 1, n), (N, n), (N + 1, 3))
+        self._references: list[FloatArray] = [np.zeros(shape) for shape in shapes]
+        self._options = np.array([COLD, 1, PROGRAM_ITERATIONS, GAP, STEP, *problem.price])
+        self._guess = [np.zeros((N + 1, n)), np.zeros((N + 1, n)), np.zeros((N, n))]
+        self._out = [np.zeros((N, n)), np.zeros((N + 1, n)), np.zeros((N + 1, n)), np.zeros(INFO_SIZE)]
+        # The problem's own arrays, so that bounds changed there count here.
+        self._fixed = [problem.weights, problem.tip_weights, problem.bounds, np.array([problem.h]), problem.alpha]
+        inputs = [*self._state, *self._references, *self._fixed[:3], self._options, *self._fixed[3:], *self._guess]
+        self._call = function.fixed(N, inputs, self._out)
+
+    def solve(
+        self, task: Task, guess: Plan | None = None, *, shifted: bool = False, programs: int = 1,
+        seconds: float = float("inf"),
+    ) -> Plan:  # fmt: skip
+        """At most `programs` quadratic programs from the guess (`shifted`: a step on; None: cold) within `seconds`.
+
+        With a limit of seconds the programs are called one at a time, and none begins after it.
+        """
+        for target, value in zip(self._state, (task.p, task.pd, task.u_last), strict=True):
+            target[:] = value
+        for target, value in zip(self._references, (task.P, task.PD, task.U, task.tip), strict=True):
+            target[:] = value
+        self._options[0] = COLD if guess is None else SHIFTED if shifted else GUESS
+        if guess is not None:
+            self._begin_at(guess)
+        self._options[2:4] = (TICK_ITERATIONS, TICK_GAP) if programs == 1 else (PROGRAM_ITERATIONS, GAP)
+        if not np.isfinite(seconds):
+            self._options[1] = programs
+            return self._plan(0, 0, 0.0)
+        end = clock.perf_counter() + seconds
+        self._options[1] = 1
+        done, inner, spent = 0, 0, 0.0
+        while True:
+            plan = self._plan(done, inner, spent)
+            done, inner, spent = plan.iterations, plan.inner_iterations, plan.seconds
+            last_change = self._out[3][2]
+            if not plan.status.usable or done >= programs or last_change <= STEP or clock.perf_counter() >= end:
+                return plan
+            self._options[0] = GUESS
+            self._begin_at(plan)
+
+    def _begin_at(self, plan: Plan) -> None:
+        for target, value in zip(self._guess, (plan.P, plan.PD, plan.U), strict=True):
+            target[:] = value
+
+    def _plan(self, programs: int, inner: int, spent: float) -> Plan:
+        """Call the solver; what came before is added up."""
+        begin = clock.perf_counter()
+        status = self._call()
+        spent += clock.perf_counter() - begin
+        U, P, PD, info = (a.copy() for a in self._out)
+        return Plan(
+            Status(status), U, P, PD, cost=float(info[0]), defect=float(info[1]), violation=float(info[5]),
+            iterations=programs + int(info[3]), inner_iterations=inner + int(info[4]),
+            seconds=spent,
+        )  # fmt: skip

@@ -1,0 +1,108 @@
+"""The reference back end: the whole nonlinear program in IPOPT, with the exact derivatives of the serialized graphs."""
+
+from __future__ import annotations
+
+import time as clock
+from typing import Any
+
+import casadi
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.ipopt import OPTIONS
+from diffpbd.runtime.mpc.problem import NONE, Plan, Problem, Status, Task
+
+__all__ = ["Ipopt"]
+
+TOLERANCE = 1e-8
+"""[1] IPOPT's own, for a cost of order one."""
+LIMITS = ("Maximum_Iterations_Exceeded", "Maximum_WallTime_Exceeded", "Maximum_CpuTime_Exceeded")
+MAX_ITERATIONS = 300
+
+
+class Ipopt:
+    """Multiple shooting over `robot.casadi("joint_step")`; slow to build and to solve, the judge of the others."""
+
+    name = "ipopt"
+
+    def __init__(self, problem: Problem) -> None:
+        """Builds the program once; the data of a tick are its parameters."""
+        self.problem = problem
+        robot, n, N = problem.robot, problem.robot.n, problem.horizon
+        self._with_tip = bool(problem.tip_weights.any())
+        step = robot.casadi("joint_step")
+        sym = casadi.MX.sym
+        U, P, PD = sym("U", n, N), sym("P", n, N), sym("PD", n, N)
+        slack_p, slack_pd = sym("slack_p", n, N), sym("slack_pd", n, N)
+        data = {
+            "p": sym("p", n), "pd": sym("pd", n), "u_last": sym("u_last", n), "P": sym("P_ref", n, N),
+            "PD": sym("PD_ref", n, N), "U": sym("U_ref", n, N), "tip": sym("tip_ref", 3, N),
+        }  # fmt: skip
+        ends = step.map(N)(
+            casadi.horzcat(data["p"], P[:, :-1]), casadi.horzcat(data["pd"], PD[:, :-1]), U,
+            casadi.DM(problem.h), casadi.DM(problem.alpha),
+        )  # fmt: skip
+        changes = U - casadi.horzcat(data["u_last"], U[:, :-1])
+        w = problem.weights
+        node_p, node_pd = np.repeat(w[0][:, None], N, axis=1), np.repeat(w[1][:, None], N, axis=1)
+        node_p[:, -1], node_pd[:, -1] = w[4], w[5]
+        cost = casadi.sumsqr(np.sqrt(node_p) * (P - data["P"])) + casadi.sumsqr(np.sqrt(node_pd) * (PD - data["PD"]))
+        cost += casadi.sumsqr(np.sqrt(w[2])[:, None].repeat(N, axis=1) * (U - data["U"]))
+        cost += casadi.sumsqr(np.sqrt(w[3])[:, None].repeat(N, axis=1) * changes)
+        if self._with_tip:
+            tip = np.repeat(problem.tip_weights[:1].T, N, axis=1)
+            tip[:, -1] = problem.tip_weights[1]
+            found = robot.casadi("tip_pose").map(N)(P, casadi.DM(problem.alpha))[0]
+            cost += casadi.sumsqr(np.sqrt(tip) * (found - data["tip"]))
+        excess = [casadi.sum1(casadi.vec(slack)) for slack in (slack_p, slack_pd)]
+        cost = 0.5 * cost + problem.price[0] * excess[0] + problem.price[1] * excess[1]
+        self._parts = (n * N,) * 5
+        x = casadi.vertcat(*[casadi.vec(v) for v in (U, P, PD, slack_p, slack_pd)])
+        g = casadi.vertcat(*[
+            casadi.vec(v)
+            for v in (ends[0] - P, ends[1] - PD, changes, P - slack_p, P + slack_p, PD - slack_pd, PD + slack_pd)
+        ])  # fmt: skip
+        parameters = casadi.vertcat(*[casadi.vec(v) for v in data.values()])
+        options = {**OPTIONS, "ipopt": {**OPTIONS["ipopt"], "tol": TOLERANCE, "max_iter": MAX_ITERATIONS}}
+        self._solver: Any = casadi.nlpsol("mpc", "ipopt", {"x": x, "f": cost, "g": g, "p": parameters}, options)
+
+    def solve(
+        self, task: Task, guess: Plan | None = None, *, shifted: bool = False, programs: int = 0,
+        seconds: float = float("inf"),
+    ) -> Plan:  # fmt: skip
+        """The optimum; `programs` is left to IPOPT, `seconds` is judged when it returns."""
+        problem, N = self.problem, self.problem.horizon
+        bounds = np.where(abs(problem.bounds) < NONE, problem.bounds, np.sign(problem.bounds) * np.inf)
+        lower, upper, change, p_lower, p_upper, speed = bounds
+        U, P, PD = problem.first_guess(task, guess, shifted)
+        free = np.full((2 * N, problem.robot.n), np.inf)
+        rows = np.ones((N, 1))
+        zeros = np.zeros((2 * N, problem.robot.n))
+        side = np.full((N, problem.robot.n), np.inf)
+        end = clock.perf_counter() + seconds
+        result = self._solver(
+            x0=_flat(U, P[1:], PD[1:], zeros),
+            lbx=_flat(rows * lower, -free, zeros), ubx=_flat(rows * upper, free, free),
+            lbg=_flat(zeros, rows * -change, -side, rows * p_lower, -side, rows * -speed),
+            ubg=_flat(zeros, rows * change, rows * p_upper, side, rows * speed, side),
+            p=_flat(task.p, task.pd, task.u_last, task.P[1:], task.PD[1:], task.U, task.tip[1:]),
+        )  # fmt: skip
+        stats = self._solver.stats()
+        word = str(stats["return_status"])
+        values = np.split(np.array(result["x"], dtype=np.float64).reshape(-1), np.cumsum(self._parts)[:-1])
+        U, P, PD = (v.reshape(N, -1) for v in values[:3])
+        P, PD = np.vstack([task.p, P]), np.vstack([task.pd, PD])
+        finite = all(np.isfinite(a).all() for a in (U, P, PD))
+        status = Status.SOLVED if word == "Solve_Succeeded" else Status.LIMITED if word in LIMITS else Status.NOT_SOLVED
+        if not finite or clock.perf_counter() > end:
+            status = Status.NOT_SOLVED
+        defects = np.array(result["g"], dtype=np.float64).reshape(-1)[: 2 * U.size]
+        return Plan(
+            status, U, P, PD, cost=problem.cost(task, U, P, PD) if finite else float("nan"),
+            defect=float(abs(defects).max()), violation=problem.violation(P, PD),
+            iterations=int(stats["iter_count"]), detail=word,
+        )  # fmt: skip
+
+
+def _flat(*blocks: FloatArray) -> FloatArray:
+    return np.concatenate([np.ravel(block) for block in blocks])

@@ -1,0 +1,71 @@
+"""Bounded reuse of old plans when a predictive controller's solver fails."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import InputError
+
+__all__ = ["PlanReuse", "PlanSource"]
+
+
+class PlanSource(enum.Enum):
+    """Where a tick's torque comes from."""
+
+    SOLVED = "solved"
+    SHIFTED = "shifted"
+    FALL_BACK = "fall back"
+
+
+@dataclass
+class PlanReuse:
+    """Decides, tick by tick, what is applied and whether the next solve may start warm.
+
+    At most `reuse` shifted previous plans in a row; from the failure after that on, the fall-back torque, and
+    the warm start (primal and dual) is discarded so that the next try starts cold. Reference time is the
+    clock's and never waits for a success.
+    """
+
+    reuse: int = 5
+    failures: int = 0
+    """In a row."""
+    total_failures: int = 0
+    last_success: float | None = None
+    """Clock [s] of the last success."""
+    warm: object | None = None
+    """The solver's warm start; None: start cold."""
+    _plan: FloatArray | None = field(default=None, repr=False)
+    _plan_time: float = 0.0
+
+    def since_success(self, now: float) -> float:
+        """Seconds since the last success; infinite before the first."""
+        return float("inf") if self.last_success is None else now - self.last_success
+
+    def success(self, now: float, plan: FloatArray, warm: object) -> tuple[PlanSource, FloatArray]:
+        """A solved plan, torques (steps, n) from `now` on; its first row is applied."""
+        if plan.ndim != 2 or len(plan) == 0:
+            raise InputError(f"A plan needs torques of shape (steps, n), found {plan.shape}.")
+        if not np.isfinite(plan).all():
+            raise InputError("A plan that is not finite is no success: report it as a failure.")
+        self.failures = 0
+        self.last_success = now
+        self.warm = warm
+        self._plan, self._plan_time = plan.copy(), now
+        return PlanSource.SOLVED, self._plan[0]
+
+    def failure(self, now: float, period: float, fall_back: FloatArray) -> tuple[PlanSource, FloatArray]:
+        """A failed solve: the row of the old plan that is for `now`, or `fall_back`."""
+        self.failures += 1
+        self.total_failures += 1
+        if self.failures > self.reuse or self._plan is None:
+            self.warm = None
+            self._plan = None
+            return PlanSource.FALL_BACK, fall_back
+        row = round((now - self._plan_time) / period)
+        if row >= len(self._plan):
+            return PlanSource.FALL_BACK, fall_back
+        return PlanSource.SHIFTED, self._plan[row]

@@ -1,0 +1,294 @@
+"""Model predictive control: `Mpc(robot, horizon)` plans torques along a reference, and a tick always gives one.
+
+Three back ends solve the same problem (see `mpc_problem`): `embedded`, the generated robot's own C, in microseconds to
+milliseconds; `structured`, HPIPM on the same quadratic programs; `ipopt`, the whole nonlinear program, the reference.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections import Counter, deque
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.arrays import FloatArray, within
+from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
+from diffpbd.runtime.mpc.plan import PlanReuse, PlanSource
+from diffpbd.runtime.mpc.problem import (
+    NONE,
+    PRICE,
+    Bounds,
+    Plan,
+    Problem,
+    Status,
+    Task,
+    Weights,
+    check_step,
+    finite_array,
+    holding_torque,
+    trajectory,
+)
+from diffpbd.runtime.mpc.yielding import Yielding
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["BACKENDS", "Backend", "Mpc", "Tick"]
+
+Backend = Literal["embedded", "structured", "ipopt"]
+BACKENDS: tuple[Backend, ...] = ("embedded", "structured", "ipopt")
+DAMPING_SHARE = 0.1
+"""[1] Damping of the fall-back torque: this share of a joint's effort limit at its speed limit."""
+
+
+class Solver(Protocol):
+    """What a back end offers."""
+
+    name: str
+    problem: Problem
+
+    def solve(
+        self, task: Task, guess: Plan | None = None, *, shifted: bool = False, programs: int = 1, seconds: float = ...
+    ) -> Plan:
+        """A plan from a guess (None: cold; `shifted`: moved on by a step)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tick:
+    """What a tick sends: `torque` (n,) [N·m], always finite and within the torque bounds, and where it comes from."""
+
+    torque: FloatArray
+    source: PlanSource
+    status: Status
+    seconds: float
+    plan: Plan | None
+
+
+class Mpc:
+    """A planner with memory: warm starts, torques already sent, bounded reuse of old plans.
+
+    Trajectories have one sample a row. One object for one thread.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        horizon: int,
+        *,
+        weights: Weights | None = None,
+        bounds: Bounds | None = None,
+        h: float | None = None,
+        alpha: Any = None,
+        backend: Backend = "embedded",
+        programs: int = 1,
+        time_limit: float | None = None,
+        delay: int = 0,
+        reuse: int = 5,
+        price: tuple[float, float] = (PRICE, PRICE),
+        damping: npt.ArrayLike | None = None,
+        disturbance: float | None = None,
+        transition: float = 0.0,
+    ) -> None:
+        """`programs` quadratic programs a tick (1: a real-time iteration) within `time_limit` [s]; `delay`: steps between
+        measuring a state and the torque planned from it acting; `reuse`: failed ticks in a row that go on with an old plan;
+        `damping` [N·m·s/rad] of the fall-back torque; `disturbance` [s]: time constant of the observer whose estimate the plan
+        takes for a constant torque on the joints (None: no observer); `transition` [rad/s]: the least width over which the plan
+        lets Coulomb friction turn round, since a program knows nothing beyond the slope that it is linearised with."""
+        n = robot.n
+        step = robot.h if h is None else h
+        check_step(step)
+        rows, tip = (weights or Weights()).rows(n)
+        limits = (bounds or Bounds.of(robot, step)).rows(n)
+        values = (
+            robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.array(alpha, dtype=np.float64)
+        )
+        if backend not in BACKENDS:
+            raise InputError(f"MPC: there is no back end {backend!r}; expected one of {', '.join(BACKENDS)}.")
+        if programs < 1 or delay < 0 or reuse < 0 or (time_limit is not None and not time_limit > 0):
+            raise InputError(
+                f"MPC: expected at least 1 program, delay and reuse of at least 0 and a time limit above 0 s, found "
+                f"{programs}, {delay}, {reuse}, {time_limit}."
+            )
+        self.alpha = values
+        """As given, where the plan's may have wider friction."""
+        planned = values.copy()
+        widths = [*robot.alpha.indices("friction.transition_velocity")]
+        planned[widths] = np.maximum(planned[widths], transition)
+        self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, price)
+        self.solver: Solver = _solver(self.problem, backend)
+        self.delay = delay
+        self.counts: Counter[PlanSource] = Counter()
+        self.statuses: Counter[Status] = Counter()
+        self._programs = programs
+        self._seconds = float("inf") if time_limit is None else time_limit
+        self._reuse_limit = reuse
+        speeds = np.array([j.velocity or np.inf for j in robot.manifest.robot.joints])
+        own = DAMPING_SHARE * np.where(limits[1] < NONE, limits[1], 0.0) / speeds
+        self._damping = own if damping is None else np.broadcast_to(np.asarray(damping, dtype=np.float64), (n,))
+        self._step = robot.function("joint_step")
+        self._nodes: FloatArray = step * np.arange(horizon + 1, dtype=np.float64)
+        self.observer = (
+            None if disturbance is None else DisturbanceObserver(robot, values, step, time_constant=disturbance)
+        )
+        self._yielding = Yielding(robot, self.problem.alpha, step, delay, limits[5])
+        self.start()
+
+    def start(self, u_last: FloatArray | None = None) -> None:
+        """Forget everything; `u_last` [N·m] is the torque that acts now (None: what holds the first measured pose)."""
+        self.reuse = PlanReuse(reuse=self._reuse_limit)
+        self._u_last = self._u_first = None if u_last is None else np.array(u_last, dtype=np.float64)
+        self._sent: deque[FloatArray] = deque(maxlen=self.delay + 1)  # the oldest of a full one has just acted
+        self._told = True
+        self._bias = np.zeros(self.problem.robot.n)
+        if self.observer is not None:
+            self.observer.start()
+        self._yielding.start()
+        self._hold: FloatArray | None = None
+        self._last_time: float | None = None
+        self.counts.clear()
+        self.statuses.clear()
+
+    def set_torque_bounds(self, lower: FloatArray, upper: FloatArray) -> None:
+        """Other torque bounds [N·m] (n,) from the next tick on; `lower` below `upper`."""
+        self.problem.bounds[0], self.problem.bounds[1] = lower, upper
+
+    def sent(self, torque: FloatArray) -> None:
+        """What really went out [N·m] (n,): in place of the last tick's torque, or of a tick that was left out."""
+        if np.isfinite(torque).all():
+            if self._told:
+                self._sent.append(torque)
+            self._u_last = self._sent[-1] = np.array(torque, dtype=np.float64)
+        self._told = True
+
+    def task(
+        self, p: npt.ArrayLike, pd: npt.ArrayLike, P: npt.ArrayLike, PD: npt.ArrayLike | None = None,
+        U: npt.ArrayLike | None = None, tip: npt.ArrayLike | None = None, u_last: npt.ArrayLike | None = None,
+    ) -> Task:  # fmt: skip
+        """A tick's data from references: P (N + 1, n) or a pose (n,), PD zero, U and u_last the torque that holds p, the tip
+        where P puts it."""
+        n, N = self.problem.robot.n, self.problem.horizon
+        state = [finite_array(name, value, (n,)) for name, value in (("p", p), ("pd", pd))]
+        positions = trajectory("P", P, (N + 1, n))
+        hold = None
+        if u_last is None or U is None:
+            hold = holding_torque(self.problem.robot, state[0], self.problem.alpha)
+        if tip is None and self.problem.tip_weights.any():
+            tip = self.problem.robot.tip_pose(positions, alpha=self.problem.alpha).position
+        return Task(
+            state[0], state[1],
+            finite_array("u_last", hold if u_last is None else u_last, (n,)),
+            positions, trajectory("PD", np.zeros(n) if PD is None else PD, (N + 1, n)),
+            trajectory("U", hold if U is None else U, (N, n)),
+            trajectory("tip", np.zeros(3) if tip is None else tip, (N + 1, 3)),
+        )  # fmt: skip
+
+    def solve(self, task: Task, guess: Plan | None = None, *, programs: int = 50) -> Plan:
+        """One plan on its own, to convergence; nothing is remembered."""
+        return self.solver.solve(task, guess, programs=programs)
+
+    def tick(
+        self, time: float, p: npt.ArrayLike, pd: npt.ArrayLike, P: npt.ArrayLike, PD: npt.ArrayLike | None = None,
+        U: npt.ArrayLike | None = None, tip: npt.ArrayLike | None = None,
+    ) -> Tick:  # fmt: skip
+        """The torque for the state measured at `time` [s]; references begin where the torque acts, `delay` steps later.
+
+        Whatever fails (a state or reference that is not finite, the prediction, the solver), there is a torque: the row of the
+        last plan that is for now, at most `reuse` times in a row, then the holding torque with damping. After that the next
+        solve starts cold.
+        """
+        begin = clock.perf_counter()
+        plan: Plan | None = None
+        status = Status.BAD_INPUT
+        state = np.array([np.asarray(p, dtype=np.float64), np.asarray(pd, dtype=np.float64)])
+        references = [np.asarray(r, dtype=np.float64) for r in (P, PD, U, tip) if r is not None]
+        if self.observer is not None:
+            acted = self._sent[0] if len(self._sent) > self.delay else self._u_first
+            self._bias = self.observer.update(time, state[0], state[1], acted)
+        if np.isfinite(time) and all(np.isfinite(values).all() for values in (state, *references)):
+            try:
+                measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
+                self._hold = measured - self._damping * state[1]
+                if self._u_last is None:
+                    self._u_last = self._within(measured)
+                ahead = self._predict(state[0], state[1])
+                if self._bias.any() or self._yielding.offset.any():
+                    PD = 0.0 if PD is None else PD
+                    P, PD = self._yielding.shift(state[0], state[1], self._u_last, self._bias, P, PD, self._nodes)
+                task = self.task(*ahead, P, PD, measured if U is None else U, tip, self._u_last)
+                guess, shifted = self._warm(time)
+                biased = self._solve(task, guess, shifted, self._seconds - (clock.perf_counter() - begin))
+                plan = replace(biased, U=biased.U - self._bias)
+                status = plan.status
+            except SolverError:
+                status = Status.STEP_FAILED
+        if plan is not None and plan.status.usable:
+            source, torque = self.reuse.success(time, plan.U, biased)
+        else:
+            hold = np.zeros(self.problem.robot.n) if self._hold is None else self._hold
+            now = time if np.isfinite(time) else (self._last_time or 0.0) + self.problem.h
+            source, torque = self.reuse.failure(now, self.problem.h, hold)
+            if source is PlanSource.FALL_BACK and self.observer is not None:
+                self.observer.start()
+                self._yielding.start()
+        torque = self._within(torque)
+        self._remember(time, torque)
+        self.counts[source] += 1
+        self.statuses[status] += 1
+        return Tick(torque, source, status, clock.perf_counter() - begin, plan)
+
+    def _solve(self, task: Task, guess: Plan | None, shifted: bool, seconds: float) -> Plan:
+        """The plan under the disturbance d as that of a robot without one, every torque of which is d more; so is `guess`,
+        which therefore stays good when d changes."""
+        d, bounds = self._bias, self.problem.bounds
+        kept = bounds[:2].copy()
+        bounds[:2] += d  # in place: the back ends hold this array
+        try:
+            return self.solver.solve(
+                replace(task, u_last=task.u_last + d, U=task.U + d), guess, shifted=shifted, programs=self._programs,
+                seconds=seconds,
+            )  # fmt: skip
+        finally:
+            bounds[:2] = kept
+
+    def _within(self, torque: FloatArray) -> FloatArray:
+        return within(torque, self.problem.bounds[0], self.problem.bounds[1])
+
+    def _predict(self, p: FloatArray, pd: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The state when the torque planned now begins to act, by the torques that are on their way."""
+        waiting: list[FloatArray] = list(self._sent)[-self.delay :] if self.delay else []
+        missing = self.delay - len(waiting)
+        assert self._u_last is not None
+        first = waiting[0] if waiting else self._u_last
+        for torque in [first] * missing + waiting:
+            p, pd = self._step(p, pd, torque + self._bias, self.problem.h, self.problem.alpha)
+        return p, pd
+
+    def _warm(self, time: float) -> tuple[Plan | None, bool]:
+        """The last plan as guess, and whether it is a step old."""
+        plan = self.reuse.warm
+        if not isinstance(plan, Plan) or self.reuse.last_success is None:
+            return None, False
+        return plan, time - self.reuse.last_success > 0.5 * self.problem.h
+
+    def _remember(self, time: float, torque: FloatArray) -> None:
+        self._u_last = torque
+        self._sent.append(torque)
+        self._told = False
+        if np.isfinite(time):
+            self._last_time = time
+
+
+def _solver(problem: Problem, backend: Backend) -> Solver:
+    if backend == "embedded":
+        from diffpbd.runtime.mpc.embedded import Embedded
+
+        return Embedded(problem)
+    if backend == "structured":
+        from diffpbd.runtime.mpc.structured import Structured
+
+        return Structured(problem)
+    from diffpbd.runtime.mpc.ipopt import Ipopt
+
+    return Ipopt(problem)

@@ -1,0 +1,257 @@
+"""The optimal control problem that every back end of `Mpc` solves: what is asked, what comes back, what it costs.
+
+Torques and states of N steps are unknowns (multiple shooting), the defects of `joint_step` are equality constraints:
+
+    minimise  sum over nodes 1 … N of  ½ |p − p_ref|² + ½ |pd − pd_ref|² + ½ |tip − tip_ref|²   (weighted)
+              + sum over steps of      ½ |u − u_ref|² + ½ |u − u of the step before|²           (weighted)
+              + price · (excess over the bounds of p and pd)
+
+with hard bounds on u and on its change from step to step. Trajectories have one sample a row.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.function import Function
+from diffpbd.runtime.robot import Robot
+
+__all__ = [
+    "MAX_HORIZON", "NONE", "TRANSITION", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "check_step", "finite_array",
+    "holding_torque", "trajectory",
+]  # fmt: skip
+
+MAX_HORIZON = 50
+NONE = 1e20
+"""[SI] A bound of this size is none; the emitted solver's own number."""
+PRICE = 1e3
+"""[cost per rad or rad/s] Price of a broken bound of p or pd: above the multipliers of ordinary tracking costs, so that
+a bound is kept where it can be."""
+TRANSITION = 0.05
+"""rad/s over which Coulomb friction should turn round in a plan. At the 0.01 of the defaults a program that is linearised where
+a wrist rests believes that torque hardly moves it, asks for all there is, and throws it."""
+RATE_SHARE = 10.0
+"""[1/s] Default change of torque, as a share of the effort limit: that of the guard, full effort in 0.1 s."""
+
+
+class Status(enum.IntEnum):
+    """How a solve ended; the numbers are those of the emitted solver."""
+
+    SOLVED = 0
+    LIMITED = 5
+    """The iteration limit came first; the plan keeps the torque bounds and may be used."""
+    BAD_INPUT = 6
+    STEP_FAILED = 7
+    NOT_SOLVED = 8
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is a plan."""
+        return self <= Status.LIMITED
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Of the tracking cost, numbers or one a joint; the defaults are the paper's (1, 0.02, 2e-7), squared errors halved.
+
+    `p` [1/rad²], `pd` [s²/rad²], `u` and `du` [1/(N·m)²], `end` multiplies p, pd and tip at the last node, `tip` [1/m²]
+    (a number or one an axis).
+    """
+
+    p: npt.ArrayLike = 1.0
+    pd: npt.ArrayLike = 0.02
+    u: npt.ArrayLike = 0.0
+    du: npt.ArrayLike = 2e-7
+    tip: npt.ArrayLike = 0.0
+    end: float = 1.0
+
+    def rows(self, n: int) -> tuple[FloatArray, FloatArray]:
+        """Weights (6, n) and tip weights (2, 3) as the emitted solver takes them."""
+        rows = [_spread(name, getattr(self, name), n) for name in ("p", "pd", "u", "du")]
+        end = _spread("end", self.end, 1)[0]
+        tip = _spread("tip", self.tip, 3)
+        return np.array([*rows, end * rows[0], end * rows[1]]), np.array([tip, end * tip])
+
+
+def _spread(name: str, value: npt.ArrayLike, count: int) -> FloatArray:
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim > 1 or (array.ndim == 1 and array.shape != (count,)):
+        raise InputError(f"MPC weight {name}: expected a number or {count} of them, found shape {array.shape}.")
+    if not (np.isfinite(array).all() and (array >= 0).all()):
+        raise InputError(f"MPC weight {name}: expected finite numbers of at least 0, found {array.tolist()}.")
+    return np.broadcast_to(array, (count,)).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Bounds a joint, arrays (n,): torque [N·m], its change in a step [N·m], position [rad], speed [rad/s]; ±inf: none."""
+
+    u_lower: FloatArray
+    u_upper: FloatArray
+    du: FloatArray
+    p_lower: FloatArray
+    p_upper: FloatArray
+    pd: FloatArray
+
+    @classmethod
+    def of(cls, robot: Robot, h: float) -> Bounds:
+        """The limits of the description; torque may change by ten times the effort limit a second."""
+        joints = robot.manifest.robot.joints
+
+        def column(values: Sequence[float | None], none: float) -> FloatArray:
+            return np.array([none if value is None else value for value in values], dtype=np.float64)
+
+        effort = column([j.effort for j in joints], np.inf)
+        lower, upper = column([j.lower for j in joints], -np.inf), column([j.upper for j in joints], np.inf)
+        return cls(-effort, effort, RATE_SHARE * effort * h, lower, upper, column([j.velocity for j in joints], np.inf))
+
+    def rows(self, n: int) -> FloatArray:
+        """(6, n), infinite ones as NONE; bounds that contradict each other are refused."""
+        names = ("u_lower", "u_upper", "du", "p_lower", "p_upper", "pd")
+        rows = np.array([np.broadcast_to(np.asarray(getattr(self, k), dtype=np.float64), (n,)) for k in names])
+        if np.isnan(rows).any():
+            raise InputError("MPC bounds: found NaN; expected numbers, ±inf for no bound.")
+        for low, high in ((0, 1), (3, 4)):
+            if not (rows[low] < rows[high]).all():
+                raise InputError(f"MPC bounds: {names[low]} must be below {names[high]} for every joint.")
+        for row in (2, 5):
+            if not (rows[row] > 0).all():
+                raise InputError(f"MPC bounds: {names[row]} must be above 0 for every joint.")
+        result: FloatArray = np.clip(rows, -NONE, NONE)
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One tick's data: the state p [rad], pd [rad/s] (n,), the torque before (n,) and references by node and step.
+
+    `P`, `PD` (N + 1, n) [rad, rad/s], `U` (N, n) [N·m], `tip` (N + 1, 3) [m, world]; row 0 of the nodes is not used.
+    """
+
+    p: FloatArray
+    pd: FloatArray
+    u_last: FloatArray
+    P: FloatArray
+    PD: FloatArray
+    U: FloatArray
+    tip: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a solve gives: torques U (N, n), states P, PD (N + 1, n) from the measured one on, and how it went.
+
+    `cost` includes the prices of broken bounds; `defect` is the largest of the last linearisation; `violation` the largest
+    excess over bounds of p and pd. `seconds` is the time of the embedded solver's own code.
+    """
+
+    status: Status
+    U: FloatArray
+    P: FloatArray
+    PD: FloatArray
+    cost: float = float("nan")
+    defect: float = float("nan")
+    violation: float = float("nan")
+    iterations: int = 0
+    inner_iterations: int = 0
+    seconds: float = float("nan")
+    detail: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything of a robot's problem that stays from tick to tick: horizon N, step h [s], alpha, weights, bounds, prices."""
+
+    robot: Robot
+    horizon: int
+    h: float
+    alpha: FloatArray
+    weights: FloatArray
+    tip_weights: FloatArray
+    bounds: FloatArray
+    price: tuple[float, float] = (PRICE, PRICE)
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "weights", "tip_weights", "bounds"):
+            array = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
+            object.__setattr__(self, name, array)
+        if not 1 <= self.horizon <= MAX_HORIZON:
+            raise InputError(f"MPC: the horizon must be from 1 to {MAX_HORIZON} steps, found {self.horizon}.")
+        check_step(self.h)
+        if not all(np.isfinite(p) and p > 0 for p in self.price):
+            raise InputError(f"MPC: the prices of broken bounds must be above 0, found {self.price}.")
+
+    def cost(self, task: Task, U: FloatArray, P: FloatArray, PD: FloatArray) -> float:
+        """The cost of torques and states, prices of broken bounds included."""
+        w, (_, _, _, p_lower, p_upper, speed) = self.weights, self.bounds
+        node = np.repeat(w[[0, 1]][None], self.horizon, axis=0)
+        node[-1] = w[[4, 5]]
+        changes = np.diff(np.vstack([task.u_last, U]), axis=0)
+        total = 0.5 * float((node[:, 0] * (P[1:] - task.P[1:]) ** 2).sum())
+        total += 0.5 * float((node[:, 1] * (PD[1:] - task.PD[1:]) ** 2).sum())
+        total += 0.5 * float((w[2] * (U - task.U) ** 2).sum() + (w[3] * changes**2).sum())
+        if self.tip_weights.any():
+            tip = np.repeat(self.tip_weights[:1], self.horizon, axis=0)
+            tip[-1] = self.tip_weights[1]
+            found = np.array([self.robot.tip_pose(p, self.alpha).position for p in P[1:]])
+            total += 0.5 * float((tip * (found - task.tip[1:]) ** 2).sum())
+        over = np.maximum(P[1:] - p_upper, 0) + np.maximum(p_lower - P[1:], 0)
+        over_speed = np.maximum(abs(PD[1:]) - speed, 0)
+        return total + self.price[0] * float(over.sum()) + self.price[1] * float(over_speed.sum())
+
+    def violation(self, P: FloatArray, PD: FloatArray) -> float:
+        """The largest excess [rad or rad/s] of nodes 1 … N over the bounds of p and pd, 0 if there is none."""
+        _, _, _, p_lower, p_upper, speed = self.bounds
+        over = (P[1:] - p_upper, p_lower - P[1:], abs(PD[1:]) - speed)
+        return max(0.0, *(float(block.max()) for block in over))
+
+    def first_guess(self, task: Task, guess: Plan | None, shifted: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """U (N, n), P, PD (N + 1, n): the guess, a step on if `shifted`; None: at rest where the arm is, held."""
+        N, n = self.horizon, self.robot.n
+        if guess is None:
+            U = np.tile(holding_torque(self.robot, task.p, self.alpha), (N, 1))
+            P, PD = np.tile(task.p, (N + 1, 1)), np.zeros((N + 1, n))
+        else:
+            rows = np.minimum(np.arange(N + 1) + shifted, N)
+            U = guess.U[np.minimum(np.arange(N) + shifted, N - 1)]
+            P, PD = guess.P[rows], guess.PD[rows]
+        P[0], PD[0] = task.p, task.pd
+        return U, P, PD
+
+
+def check_step(h: float) -> None:
+    """Refuse a step [s] that is none."""
+    if not (np.isfinite(h) and h > 0):
+        raise InputError(f"MPC: the step must be above 0 s, found {h}.")
+
+
+def holding_torque(robot: Robot, p: FloatArray, alpha: FloatArray) -> FloatArray:
+    """The torque [N·m] that holds the arm still at p [rad]: gravity less what the joints' springs do."""
+    gravity, spring = robot.function("gravity"), robot.function("spring_torque")
+    assert isinstance(gravity, Function) and isinstance(spring, Function)
+    return np.asarray(gravity(p, alpha) - spring(p, alpha), dtype=np.float64)
+
+
+def finite_array(name: str, value: object, shape: tuple[int, ...]) -> FloatArray:
+    """`value` as an array of this shape, or an InputError that names it."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape != shape:
+        raise InputError(f"MPC: {name}: expected shape {shape}, found {array.shape}.")
+    if not np.isfinite(array).all():
+        raise InputError(f"MPC: {name}: expected finite numbers, found {array.tolist()}.")
+    return array
+
+
+def trajectory(name: str, value: object, shape: tuple[int, int]) -> FloatArray:
+    """A reference by rows; one row stands for all."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape == shape[1:]:
+        array = np.broadcast_to(array, shape)
+    return finite_array(name, array, shape)

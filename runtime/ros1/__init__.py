@@ -1,0 +1,7 @@
+"""A small ROS 1 client on the standard library: messages, the master's and the slave's API, TCPROS."""
+
+from diffpbd.runtime.ros1.node import Node
+from diffpbd.runtime.ros1.publisher import Publisher
+from diffpbd.runtime.ros1.subscriber import Receipt, Subscriber
+
+__all__ = ["Node", "Publisher", "Receipt", "Subscriber"]

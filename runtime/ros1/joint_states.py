@@ -1,0 +1,132 @@
+"""Joint state messages to the state of one arm, by name, with its age and every reason for a refusal."""
+
+from __future__ import annotations
+
+import time as clock
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.ros1.messages import JointState
+
+__all__ = ["JointStateReader", "LimbState"]
+
+RESTART_STEP = 1.0
+"""s; a stamp that is this much older than the last one is a restarted robot, less is a late message."""
+SOURCE_TIMEOUT = 1.0
+"""s of silence after which another publisher may take over the arm's joints."""
+DELAY_LEAK = 1e-3
+"""s/s by which the shortest delay seen is forgotten, so that clocks may drift apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class LimbState:
+    """The arm's joints in our order: q [rad], dq [rad/s], effort [N·m] (None if the message had none).
+
+    All from one message. `dq` is NaN if the message had none. `received` is monotonic [s]; `delay` [s] is
+    what the message took beyond the quickest one, so age counts from the measurement and not from the
+    arrival.
+    """
+
+    q: FloatArray
+    dq: FloatArray
+    effort: FloatArray | None
+    stamp: float
+    received: float
+    delay: float
+    source: str
+
+    def age(self, now: float) -> float:
+        """Seconds since the measurement, at monotonic time `now`."""
+        return now - self.received + self.delay
+
+    @property
+    def finite(self) -> bool:
+        """Whether positions and velocities are all finite."""
+        return bool(np.isfinite(self.q).all() and np.isfinite(self.dq).all())
+
+
+class JointStateReader:
+    """Maps names in every message; what cannot be used is counted by its reason."""
+
+    def __init__(self, joints: tuple[str, ...]) -> None:
+        self.joints = joints
+        self.rejected: Counter[str] = Counter()
+        """Messages that concern the arm and could not be used, by reason."""
+        self.ignored: Counter[str] = Counter()
+        """Messages of others on the same topic."""
+        self.second_source: str | None = None
+        """A publisher that also names this arm's joints while another one does: two robots on one graph."""
+        self._maps: dict[tuple[str, ...], list[int] | str] = {}
+        self._last: LimbState | None = None
+        self._offset = float("inf")
+
+    def _map(self, names: tuple[str, ...]) -> list[int] | str:
+        """Where our joints are among these names, or why not; remembered by the names."""
+        found = self._maps.get(names)
+        if found is None:
+            where = {name: k for k, name in enumerate(names)}
+            missing = [joint for joint in self.joints if joint not in where]
+            if len(missing) == len(self.joints):
+                found = ""
+            elif missing:
+                found = f"{', '.join(missing)} missing"
+            elif len(where) != len(names):
+                found = "a joint named twice"
+            else:
+                found = [where[joint] for joint in self.joints]
+            if len(self._maps) > 1000:  # orders may change with every message
+                self._maps.clear()
+            self._maps[names] = found
+        return found
+
+    def offer(self, message: JointState, received: float | None = None, source: str = "") -> LimbState | None:
+        """The arm's state from a message, or None; `received` is monotonic time [s], default now."""
+        received = clock.monotonic() if received is None else received
+        order = self._map(message.name)
+        if order == "":
+            self.ignored["another publisher's joints"] += 1
+            return None
+        reason = order if isinstance(order, str) else self._wrong(message, received, source)
+        if reason or isinstance(order, str):
+            self.rejected[reason] += 1
+            return None
+        effort = message.effort[order] if len(message.effort) else None
+        if effort is not None and not np.isfinite(effort).all():
+            effort = None
+        dq = message.velocity[order] if len(message.velocity) else np.full(len(order), np.nan)
+        stamp = message.header.time
+        state = LimbState(message.position[order], dq, effort, stamp, received, self._delay(stamp, received), source)
+        self._last = state
+        return state
+
+    def _wrong(self, message: JointState, received: float, source: str) -> str:
+        count = len(message.name)
+        if len(message.position) != count or any(
+            len(values) not in (0, count) for values in (message.velocity, message.effort)
+        ):
+            return "array length"
+        if message.header.stamp == (0, 0):
+            return "zero stamp"
+        last = self._last
+        if last is None:
+            return ""
+        if source != last.source:
+            if received - last.received < SOURCE_TIMEOUT:
+                self.second_source = f"{last.source} and {source}"
+                return "second source of the arm's joints"
+            self._offset = float("inf")
+            return ""
+        back = last.stamp - message.header.time
+        if back >= RESTART_STEP:
+            self._offset = float("inf")
+            return ""
+        return "stamp not newer than the last one" if back >= 0 else ""
+
+    def _delay(self, stamp: float, received: float) -> float:
+        offset = received - stamp
+        leak = 0.0 if self._last is None else DELAY_LEAK * (received - self._last.received)
+        self._offset = min(offset, self._offset + leak)
+        return offset - self._offset

@@ -1,0 +1,67 @@
+"""One topic that we read, from every publisher that the master names."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from diffpbd.runtime.ros1.errors import MessageError
+from diffpbd.runtime.ros1.messages import Message
+
+__all__ = ["Receipt", "Subscriber"]
+
+LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Where and when a message came in: publisher, monotonic time [s], and the bytes themselves."""
+
+    topic: str
+    publisher: str
+    time: float
+    data: bytes
+
+
+@dataclass
+class Subscriber:
+    """A topic with its callback, which runs in the I/O thread and must be short.
+
+    `refusals` holds what a publisher answered when it refused the handshake, by its URI: another md5 sum is
+    another message, and such a publisher is not asked again until it registers anew.
+    """
+
+    topic: str
+    kind: type[Message]
+    callback: Callable[[Any, Receipt], None]
+    wanted: set[str] = field(default_factory=set)
+    connecting: set[str] = field(default_factory=set)
+    connected: dict[str, str] = field(default_factory=dict)
+    refusals: dict[str, str] = field(default_factory=dict)
+    broken: Counter[str] = field(default_factory=Counter)
+    received: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def publishers(self) -> tuple[str, ...]:
+        """URIs of the topic's publishers, connected or not, as the master last said."""
+        with self.lock:
+            return tuple(sorted(self.wanted))
+
+    def deliver(self, receipt: Receipt) -> None:
+        """Decode and hand over; a message that cannot be decoded is counted by its reason."""
+        self.received += 1
+        try:
+            message = self.kind.decode(receipt.data)
+        except MessageError as error:
+            self.broken[str(error)] += 1
+            return
+        try:
+            self.callback(message, receipt)
+        except Exception:  # a fault of one callback must not stop the thread that serves all the others
+            self.broken["the callback failed"] += 1
+            LOGGER.exception("the callback of %s failed", self.topic)

@@ -1,1 +1,0 @@
-"""Solvers over generated functions: identification of parameters from recordings."""

@@ -1,0 +1,1 @@
+"""Joint torques from a recorded motion."""

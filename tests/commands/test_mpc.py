@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from support.robots import generated
+
+from diffpbd.runtime.cli import cli
+from diffpbd.runtime.logs.csv import read_log
+
+
+def run(*words: object) -> tuple[int, str]:
+    result = CliRunner().invoke(cli, ["mpc", str(generated("double_pendulum")), *(str(word) for word in words)])
+    return result.exit_code, result.output
+
+
+def test_to_a_goal_and_along_what_came_out(tmp_path: Path) -> None:
+    out, again, plot = tmp_path / "run.csv", tmp_path / "again.csv", tmp_path / "run.png"
+    goal = ("--goal", '{"elbow": 0.3}', "--goal-speed", 1, "--horizon", 8, "--duration", 0.5)
+    code, text = run(*goal, "--out", out, "--plot", plot)
+    assert code == 0, text
+    assert "50 ticks of 0.01 s: 50 solved; solver: 50 solved" in text and "tick: median" in text
+    log = read_log(out)
+    assert log.q.shape == (51, 2) and log.tau is not None and plot.stat().st_size > 10_000
+    assert abs(log.q[-1] - [0.0, 0.3]).max() < 0.02
+    code, text = run(
+        "--reference", out, "--horizon", 5, "--delay", 1, "--weights", '{"u": [1e-9, 1e-9]}', "--bounds", '{"u": 35}',
+        "--out", again,
+    )  # fmt: skip
+    assert code == 0, text
+    assert abs(read_log(again).q - log.q).max() < 0.02
+
+
+def test_an_unknown_load_is_found(tmp_path: Path) -> None:
+    out = tmp_path / "run.csv"
+    words = (
+        "--goal",
+        "[0, 0.2]",
+        "--horizon",
+        8,
+        "--duration",
+        0.8,
+        "--load",
+        '{"elbow": -2}',
+        "--delay",
+        1,
+        "--out",
+        out,
+    )
+    ends = []
+    for option in ("--no-disturbance", "--disturbance"):
+        code, text = run(*words, option)
+        assert code == 0 and "solver alone: median" in text, text
+        assert (", -2.0] N·m (N for slides)" in text) is (option == "--disturbance"), text
+        ends.append(abs(read_log(out).q[-1, 1] - 0.2))
+    assert ends[1] < 0.2 * ends[0], ends
+
+
+@pytest.mark.parametrize("backend", ["structured", "ipopt"])
+def test_other_back_ends(tmp_path: Path, backend: str) -> None:
+    code, text = run(
+        "--goal", "[0.1, 0.1]", "--horizon", 4, "--duration", 0.05, "--backend", backend, "--out", tmp_path / "run.csv"
+    )
+    assert code == 0 and "5 solved; solver: 5 solved" in text, text
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        ((), 2, "Expected one of --reference"), (("--goal", "[1]"), 1, "list of 2 numbers"),
+        (("--goal", '{"wrist": 1}'), 1, "no joint 'wrist'"), (("--goal", "[0, 0]", "--duration", 0.001), 1, "0 ticks"),
+        (("--goal", "[0, 0]", "--duration", -1), 2, "--duration"), (("--goal", "[0, 0]", "--h", 0), 2, "--h"),
+        (("--goal", "[0, 0]", "--weights", '{"x": 1}'), 1, "--weights: expected an object"),
+        (("--goal", "[0, 0]", "--weights", '{"p": "a"}'), 1, "--weights: p: expected"),
+        (("--goal", "[0, 0]", "--weights", '{"p": -1}'), 1, "weight p"),
+        (("--goal", "[0, 0]", "--bounds", '{"u": [1, 2, 3]}'), 1, "--bounds: u"),
+        (("--goal", "[0, 0]", "--bounds", '{"u": -3}'), 1, "u_lower must be below"),
+        (("--goal", "[0, 0]", "--goal-speed", 0), 2, "--goal-speed"),
+        (("--reference", "nowhere.csv"), 1, "nowhere.csv"), (("--goal", "[0, 0]", "--horizon", 51), 2, "51"),
+        (("--goal", "[0, 0]", "--time-limit", 0), 2, "--time-limit"),
+    ],
+)  # fmt: skip
+def test_bad_input(tmp_path: Path, words: tuple[object, ...], code: int, text: str) -> None:
+    found, output = run(*words, "--out", tmp_path / "run.csv")
+    assert found == code and text in output, output
+    assert "Traceback" not in output and not (tmp_path / "run.csv").exists()
+
+
+def test_a_reference_of_another_robot_is_refused_by_name(tmp_path: Path) -> None:
+    log = tmp_path / "other.csv"
+    log.write_text("time,q_a,dq_a\n0,0,0\n1,0,0\n")
+    code, output = run("--reference", log, "--out", tmp_path / "run.csv")
+    assert code == 1 and "shoulder" in output
+
+
+def test_params_are_taken(tmp_path: Path) -> None:
+    params = tmp_path / "params.json"
+    params.write_text(json.dumps({"payload.mass": 0.5}))
+    code, text = run(
+        "--goal", "[0, 0]", "--duration", 0.1, "--q0", "[0.5, 0]", "--params", params, "--out", tmp_path / "a.csv"
+    )
+    assert code == 0, text
+    first = read_log(tmp_path / "a.csv").tau
+    assert first is not None and np.isfinite(first).all()
+    code, _ = run("--goal", "[0, 0]", "--duration", 0.1, "--q0", "[0.5, 0]", "--out", tmp_path / "b.csv")
+    second = read_log(tmp_path / "b.csv").tau
+    assert second is not None and abs(first - second).max() > 0.1

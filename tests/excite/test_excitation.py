@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from support.robots import generated, loaded
+
+from diffpbd.runtime import InputError, Robot
+from diffpbd.runtime.cli import cli
+from diffpbd.runtime.excite import excitation
+from diffpbd.runtime.excite.envelope import Envelope
+from diffpbd.runtime.excite.excitation import Wishes, base_columns, excite
+from diffpbd.runtime.excite.fourier import Fourier
+from diffpbd.runtime.logs.csv import read_log
+
+HEIGHT = -0.2  # m
+
+
+@pytest.fixture(scope="module")
+def arm() -> Robot:
+    return loaded("baxter")
+
+
+@pytest.fixture(autouse=True)
+def brief(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not request.node.get_closest_marker("soak"):
+        monkeypatch.setattr(excitation, "SEARCH", 8)
+        monkeypatch.setattr(excitation, "STARTS", 1)
+
+
+def run(*words: object) -> tuple[int, str]:
+    result = CliRunner().invoke(cli, [str(word) for word in words])
+    return result.exit_code, result.output
+
+
+def test_fourier_motions_start_and_end_at_rest_and_have_the_derivatives_they_say() -> None:
+    series = Fourier(7.0, 4)
+    x = np.random.default_rng(1).normal(size=(3, series.size))
+    t = np.linspace(0.0, 7.0, 14001)
+    q, dq, ddq = series.motion(x, t)
+    np.testing.assert_allclose(q[0], x[:, 0], atol=1e-12)
+    np.testing.assert_allclose(q[-1], q[0], atol=1e-12)
+    assert np.abs([dq[0], dq[-1], ddq[0], ddq[-1]]).max() < 1e-12
+    assert np.abs(np.gradient(q, t, axis=0) - dq)[1:-1].max() < 1e-5
+    assert np.abs(np.gradient(dq, t, axis=0) - ddq)[1:-1].max() < 1e-5
+
+
+def test_base_columns_span_the_regressor(arm: Robot) -> None:
+    columns = base_columns(arm, Envelope.of(arm, 0.1, None, None))
+    rng = np.random.default_rng(3)
+    Y = arm.regressor(*rng.normal(size=(3, 200, arm.n))).reshape(200 * arm.n, -1)
+    base = Y[:, columns]
+    assert len(columns) == np.linalg.matrix_rank(Y) == np.linalg.matrix_rank(base) == 43
+    left = Y - base @ np.linalg.lstsq(base, Y, rcond=None)[0]
+    assert np.abs(left).max() < 1e-9
+
+
+def test_the_gradient_is_that_of_the_value(arm: Robot) -> None:
+    envelope = Envelope.of(arm, 0.1, HEIGHT, None)
+    series, t = Fourier(10.0, 3), np.arange(60) / 6.0
+    search = excitation._Search(arm, envelope, base_columns(arm, envelope), series.matrices(t))
+    rng = np.random.default_rng(0)
+    x = np.hstack([envelope.best_pose()[:, None], 1.5 * rng.normal(size=(arm.n, series.size - 1))])  # partly outside
+    assert envelope.slack(search.motion(x)) < 0.0
+    scale = np.ones_like(x)
+    _, gradient = search.value(x.ravel(), 0.1, scale)
+    for _ in range(3):
+        d = rng.normal(size=x.size)
+        low, high = (search.value(x.ravel() + s * 1e-6 * d, 0.1, scale)[0] for s in (-1.0, 1.0))
+        assert (high - low) / 2e-6 == pytest.approx(gradient @ d, rel=1e-4)
+
+
+def test_the_written_motion_keeps_every_limit(tmp_path: Path, arm: Robot) -> None:
+    out, plot = tmp_path / "traj.csv", tmp_path / "traj.png"
+    words = ("--min-tip-height", HEIGHT, "--margin", 0.15, "--out", out, "--plot", plot)
+    code, text = run("excite", generated("baxter"), *words)
+    assert code == 0, text
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    check(arm, out, 0.15)
+    before, after = (float(text.split(word)[0].split()[-1]) for word in (" for a random", " for this one"))
+    assert after < 0.5 * before and "43 base parameters" in text
+
+
+def check(arm: Robot, path: Path, margin: float) -> None:
+    """The samples of the file against the description, and its columns against each other."""
+    log = read_log(path)
+    assert log.joints == arm.joints and log.ddq is not None and log.tau is not None
+    np.testing.assert_allclose(log.q[-1], log.q[0], atol=1e-9)
+    assert np.abs([log.dq[0], log.dq[-1]]).max() < 1e-9
+    assert np.abs(np.gradient(log.q, log.time, axis=0) - log.dq)[1:-1].max() < 2e-3
+    for j, joint in enumerate(arm.manifest.robot.joints):
+        assert joint.lower is not None and joint.upper is not None and joint.velocity and joint.effort
+        room = 0.5 * margin * (joint.upper - joint.lower) - 1e-9
+        assert joint.lower + room <= log.q[:, j].min() and log.q[:, j].max() <= joint.upper - room
+        assert np.abs(log.dq[:, j]).max() <= (1.0 - margin) * joint.velocity + 1e-9
+        assert np.abs(log.tau[:, j]).max() <= (1.0 - margin) * joint.effort + 1e-9
+    np.testing.assert_allclose(log.tau, arm.inverse_dynamics(log.q, log.dq, log.ddq), atol=1e-9)
+    assert arm.tip_pose(log.q).position[:, 2].min() >= HEIGHT
+
+
+def test_what_cannot_be_is_refused(tmp_path: Path, arm: Robot) -> None:
+    for words, said in (
+        (("--min-tip-height", 3.0), "--min-tip-height 3 m cannot be kept: the tip's greatest height"),
+        (("--margin", 0.95), "--margin: expected"),
+        (("--duration", "nan"), "--duration: expected"),
+        (("--harmonics", 1), "--harmonics: expected 2 to 50"),
+        (("--rate", 2), "too coarsely"),
+    ):
+        code, text = run("excite", generated("baxter"), "--out", tmp_path / "no.csv", *words)
+        assert code == 1 and said in text and not list(tmp_path.iterdir()), text
+    heavy = arm.alpha.vector({"payload.mass": 2000.0})
+    with pytest.raises(InputError, match="cannot hold its own weight within its torque limits"):
+        excite(arm, Wishes(), heavy)
+
+
+def test_missing_limits_are_assumed_and_said() -> None:
+    robot = loaded("double_pendulum")
+    found, again = (excite(robot, Wishes(duration=5.0, harmonics=3)) for _ in range(2))
+    np.testing.assert_array_equal(found.motion.q, again.motion.q)
+    assert found.after < found.before
+    missing = any(j.lower is None or j.velocity is None or j.effort is None for j in robot.manifest.robot.joints)
+    assert bool(found.notes) == missing
+
+
+@pytest.mark.soak
+def test_a_full_search_is_good_and_quick(tmp_path: Path, arm: Robot) -> None:
+    begin = time.perf_counter()
+    code, text = run("excite", generated("baxter"), "--min-tip-height", HEIGHT, "--out", tmp_path / "traj.csv")
+    assert code == 0, text
+    assert time.perf_counter() - begin < 120.0
+    check(arm, tmp_path / "traj.csv", 0.1)
+    after = float(text.split(" for this one")[0].split()[-1])
+    assert after < 60.0  # a random motion within the limits: 400 and more
+
+
+def test_parameters_of_the_motion_come_back(tmp_path: Path) -> None:
+    """What is written can be recorded: the predicted torques identify the parameters that they were predicted with."""
+    params, out = tmp_path / "known.json", tmp_path / "traj.csv"
+    params.write_text(json.dumps({"payload.mass": 0.7, "friction.viscous.left_s0": 0.4}))
+    assert run("excite", generated("baxter"), "--params", params, "--out", out)[0] == 0
+    words = ("--cutoff", 0, "--fit", "payload.mass,friction.viscous", "--out", tmp_path / "p.json")
+    code, text = run("identify", generated("baxter"), out, *words)
+    assert code == 0, text
+    found = json.loads((tmp_path / "p.json").read_text())["parameters"]
+    assert found["payload.mass"]["value"] == pytest.approx(0.7, rel=1e-6)
+    assert found["friction.viscous.left_s0"]["value"] == pytest.approx(0.4, rel=1e-6)

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+from support.motions import samples
+from support.robots import loaded
+
+from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.report.identification import page
+from diffpbd.runtime.report.svg import Curve, lines
+
+TRUTH = {"friction.coulomb.elbow": 0.2, "torque_offset.shoulder": 0.7}
+
+
+class Balanced(HTMLParser):
+    """Every tag that is opened is closed, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_loads_nothing() -> None:
+    robot = loaded("double_pendulum")
+    runs = samples(robot, TRUTH, noise=0.01, still=["shoulder"])
+    for held in ([], samples(robot, TRUTH, "held & <out>", seed=3)):
+        text = page(identify(robot, runs, ["friction"], validate=held))
+        reader = Balanced()
+        reader.feed(text)
+        assert reader.open == []
+        assert not re.search(r"https?:|src=|@import|<script|<link", text)
+        for word in (
+            "friction.viscous.elbow",
+            "N·m·s/rad",
+            "joint shoulder never moved",
+            "autocorrelation",
+            "lower bound",
+        ):
+            assert word in text
+        assert ("held &amp; &lt;out&gt;" in text) == bool(held)
+        assert "nan" not in text
+        assert text.count("<svg") == 3 * robot.n
+
+
+def test_peaks_survive_thinning_and_constants_are_drawn() -> None:
+    y = np.zeros(20000)
+    y[12345] = 7.0
+    text = lines([Curve(np.arange(20000.0), y, "#000")], "x", "y")
+    assert len(text) < 40000 and text.count(",8.") + text.count(",14.") >= 1
+    flat = lines([Curve(np.arange(3.0), np.full(3, 2.0), "#000")], "x", "y")
+    assert "nan" not in flat and "inf" not in flat

@@ -1,0 +1,204 @@
+"""The guard and the supervisor: the case P60 and its kind."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diffpbd.runtime.control.floating import GravityController
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.control.holding import HoldController
+from diffpbd.runtime.control.impedance import ImpedanceController
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.loop.guard import Limits, TickStatus
+from diffpbd.runtime.loop.supervisor import Settings, Supervisor
+
+PERIOD = 0.01
+EFFORT = np.array([30.0, 15.0])
+
+
+def limits(**changed: object) -> Limits:
+    values = {
+        "lower": np.array([-2.0, -2.0]), "upper": np.array([2.0, 2.0]), "speed": np.array([2.0, 2.0]),
+        "effort": EFFORT, "law_effort": EFFORT, "torque_rate": np.array([500.0, 500.0]),
+        "position_margin": 0.1,
+    }  # fmt: skip
+    return Limits(**{**values, **changed})
+
+
+def gravity(q: np.ndarray) -> np.ndarray:
+    return np.array([5.0 * np.sin(q[0]), 2.0 * np.sin(q[1])])
+
+
+def impedance() -> ImpedanceController:
+    return ImpedanceController([100.0, 40.0], [2.0, 1.0], [0.15, 0.2], goal_speed=0.5)
+
+
+def supervisor(controller=None, owner=GravityOwner.MODEL, ramp=0.05, **changed) -> Supervisor:
+    model = gravity if owner is GravityOwner.MODEL else None
+    settings = Settings(PERIOD, ramp=ramp)
+    return Supervisor(controller or impedance(), limits(**changed), settings, owner=owner, gravity=model)
+
+
+def run(rows: list[list[float]], owner: GravityOwner = GravityOwner.MODEL) -> dict[int, object]:
+    """Decisions by tick for rows of tick, q, dq, goal."""
+    controller = impedance()
+    under = supervisor(controller, owner)
+    under.start(np.array(rows[0][1:3]))
+    decisions = {}
+    for row in rows:
+        tick, values = int(row[0]), np.array(row[1:])
+        controller.goal = values[4:6]
+        decisions[tick] = under.tick(tick * PERIOD, values[:2], values[2:4])
+    return decisions
+
+
+@pytest.mark.parametrize("owner", list(GravityOwner))
+def test_bad_ticks_are_refused_and_forgotten(shared: Path, owner: GravityOwner) -> None:
+    with (shared / "cases" / "P60-nan-input" / "ticks.csv").open() as file:
+        rows = [[float(value) for value in row] for row in list(csv.reader(file))[1:]]
+    bad = {
+        4: TickStatus.NOT_FINITE_STATE, 6: TickStatus.NOT_FINITE_STATE, 8: TickStatus.NOT_FINITE_OUTPUT,
+        10: TickStatus.ABSURD_POSITION,
+    }  # fmt: skip
+    decisions = run(rows, owner)
+    for tick, decision in decisions.items():
+        assert np.isfinite(decision.command).all() and (np.abs(decision.command) <= EFFORT).all()
+        assert decision.status == bad.get(tick, decision.status) and decision.status.good == (tick not in bad)
+        if tick in bad:
+            expected = decisions[tick - 1].gravity if owner is GravityOwner.MODEL else np.zeros(2)
+            np.testing.assert_array_equal(decision.command, expected)
+            without = run([row for row in rows if row[0] != tick], owner)
+            np.testing.assert_array_equal(decisions[tick + 1].command, without[tick + 1].command)
+
+
+ANY = st.floats(allow_nan=True, allow_infinity=True)
+NEAR = st.floats(-3.0, 3.0)
+
+
+@given(
+    st.lists(st.tuples(*[st.one_of(NEAR, ANY)] * 6), min_size=1, max_size=12),
+    st.sampled_from(["impedance", "gravity", "hold"]),
+)
+def test_no_input_makes_a_bad_command(rows: list[tuple[float, ...]], name: str) -> None:
+    controller = {
+        "impedance": impedance, "gravity": lambda: GravityController([1.0, 1.0]), "hold": HoldController
+    }[name]()  # fmt: skip
+    under = supervisor(controller, GravityOwner.ROBOT if name == "hold" else GravityOwner.MODEL)
+    under.start(np.zeros(2))
+    last = np.zeros(2)
+    for tick, row in enumerate(rows):
+        if isinstance(controller, ImpedanceController):
+            controller.goal = np.array(row[4:6])
+        decision = under.tick(tick * PERIOD, np.array(row[:2]), np.array(row[2:4]))
+        assert np.isfinite(decision.command).all()
+        if name == "hold":
+            assert (np.abs(decision.command) <= 2.0).all()
+            continue
+        assert (np.abs(decision.command) <= EFFORT).all()
+        if decision.status.good:
+            # Up to the rate, except where a zone cuts a torque at once: then towards zero.
+            law = decision.law
+            assert ((np.abs(law - last) <= 5.0 + 1e-12) | (np.abs(law) < np.abs(last))).all()
+            last = decision.law
+
+
+def test_patience_ends_the_run_and_a_good_tick_renews_it() -> None:
+    under = supervisor()
+    under.start(np.zeros(2))
+    nan = np.full(2, np.nan)
+    stops = [under.tick(k * PERIOD, nan, nan).stop for k in range(12)]
+    assert stops[9] == "" and "not finite state for 0.1" in stops[10]
+    assert under.tick(0.12, np.zeros(2), np.zeros(2)).status.good
+    assert under.tick(0.13, nan, nan).stop == ""
+
+
+def test_ramp_starts_from_gravity_alone() -> None:
+    under = supervisor(ramp=1.0)
+    q = np.array([1.0, -0.5])
+    under.start(q)
+    np.testing.assert_array_equal(under.tick(0.0, q, np.zeros(2)).command, gravity(q))
+
+
+def test_law_share_bounds_the_law_and_not_gravity() -> None:
+    heavy = lambda q: np.array([20.0, 5.0])  # noqa: E731 one line, used once
+    under = Supervisor(
+        impedance(), limits(law_effort=0.1 * EFFORT), Settings(PERIOD, ramp=0.0), owner=GravityOwner.MODEL,
+        gravity=heavy,
+    )  # fmt: skip
+    under.start(np.array([1.0, 1.0]))
+    for k in range(300):
+        decision = under.tick(k * PERIOD, np.array([1.0, 1.0]), np.zeros(2))
+    assert decision.status is TickStatus.LIMITED
+    np.testing.assert_allclose(decision.command, [17.0, 3.5])
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_torque_towards_a_limit_fades_out(side: float) -> None:
+    controller = ImpedanceController([1e4, 1e4], [0.0, 0.0], [side * 5.0] * 2, goal_speed=100.0)
+    for q, share in ((1.85, 1.0), (1.95, 0.5), (2.0, 0.0), (2.05, 0.0)):
+        under = supervisor(controller, GravityOwner.ROBOT, ramp=0.0, torque_rate=np.array([1e9, 1e9]))
+        under.start(np.full(2, side * q))
+        law = under.tick(1.0, np.full(2, side * q), np.zeros(2)).law
+        np.testing.assert_allclose(law, side * share * EFFORT, atol=1e-9)
+
+
+def test_a_jump_of_the_measured_angle_is_refused() -> None:
+    under = supervisor()
+    under.start(np.zeros(2))
+    assert under.tick(0.0, np.zeros(2), np.zeros(2)).status.good
+    assert under.tick(0.01, np.array([0.5, 0.0]), np.zeros(2)).status is TickStatus.POSITION_JUMP
+    assert under.tick(0.02, np.array([0.01, 0.0]), np.zeros(2)).status.good
+
+
+def test_two_owners_of_gravity_are_refused() -> None:
+    with pytest.raises(InputError, match="one owner"):
+        Supervisor(impedance(), limits(), Settings(PERIOD), owner=GravityOwner.ROBOT, gravity=gravity)
+    with pytest.raises(InputError, match="one owner"):
+        Supervisor(impedance(), limits(), Settings(PERIOD), owner=GravityOwner.MODEL, gravity=None)
+
+
+def test_model_gravity_in_position_mode_is_refused() -> None:
+    with pytest.raises(InputError, match="another mode"):
+        supervisor(HoldController(), GravityOwner.MODEL)
+
+
+def test_a_pose_that_gravity_would_drop_is_refused() -> None:
+    under = Supervisor(impedance(), limits(), Settings(PERIOD), owner=GravityOwner.MODEL, gravity=lambda q: 2 * EFFORT)
+    with pytest.raises(InputError, match="could not be held"):
+        under.start(np.zeros(2))
+
+
+def test_limits_that_cannot_guard_are_refused() -> None:
+    with pytest.raises(InputError, match="effort must be finite"):
+        limits(effort=np.array([30.0, np.inf]))
+
+
+class Listening(GravityController):
+    """Asks for a torque beyond the limits, and hears what was sent."""
+
+    def __init__(self) -> None:
+        super().__init__([0.0, 0.0])
+        self.heard: list[np.ndarray] = []
+
+    def output(self, time: float, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        return np.array([40.0, 1.0])
+
+    def sent(self, law: np.ndarray) -> None:
+        self.heard.append(law)
+
+
+def test_a_controller_is_told_what_became_of_its_torque() -> None:
+    listening = Listening()
+    under = supervisor(listening, ramp=0.05, torque_rate=np.array([200.0, 500.0]))
+    q = np.array([0.1, 0.1])
+    under.start(q)
+    decisions = [under.tick(k * PERIOD, q * (np.nan if k == 3 else 1.0), np.zeros(2)) for k in range(7)]
+    np.testing.assert_array_equal(listening.heard, [decision.law for decision in decisions])
+    np.testing.assert_allclose(np.array(listening.heard)[:, 0], [0, 2, 4, 0, 6, 8, 10])
+    np.testing.assert_allclose(np.array(listening.heard)[:, 1], [0, 0.2, 0.4, 0, 0.8, 1, 1])
