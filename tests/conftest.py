@@ -8,6 +8,9 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from support.twin.build import build
+
+from diffpbd.runtime import Robot, load
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -76,3 +79,21 @@ def count(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be replaced instead of compared."""
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(scope="session")
+def build_twin() -> Callable[..., Path]:
+    """The builder of a new folder of the hand-written robot `twin`."""
+    return build
+
+
+@pytest.fixture(scope="session")
+def twin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A compiled folder of `twin` that tests only read."""
+    return build(tmp_path_factory.mktemp("generated") / "twin", graphs=True)
+
+
+@pytest.fixture(scope="session")
+def twin(twin_folder: Path) -> Robot:
+    """The hand-written robot."""
+    return load(twin_folder)

@@ -1,0 +1,1 @@
+"""A hand-written robot, and its builder."""
