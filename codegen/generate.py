@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from diffpbd.codegen.description.levers import lever_joints
+from diffpbd.runtime.naming import tame
 from diffpbd.codegen.description.recipe import Recipe, with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import Robot
@@ -112,7 +113,7 @@ def generate(
 
 def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Recipe, plain: Recipe) -> str:
     """The command that makes this folder again, without paths."""
-    words = ["diffpbd", "generate", Path(robot).name]
+    words = ["diffpbd", "generate", tame(Path(robot).name)]
     words += ["--base", base] if base else []
     for name in tip or ():
         words += ["--tip", name]
