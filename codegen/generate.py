@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from diffpbd.codegen.description.levers import lever_joints
-from diffpbd.runtime.naming import tame
 from diffpbd.codegen.description.recipe import Recipe, with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import Robot
@@ -30,6 +29,7 @@ from diffpbd.runtime.compiler import compile_library, find_compiler
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.library import Library, verify_file
 from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
+from diffpbd.runtime.naming import tame
 
 PACKAGES = ("diffpbd", "casadi", "sympy")
 OLD_SUFFIX = ".old"

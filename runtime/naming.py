@@ -13,6 +13,9 @@ shells and build files (quotes, `$ # ; % = , ~ ? @ ^` and the backslash), and wh
 IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 """A robot's own name, which prefixes C symbols and names files; fullmatch."""
 
+FILE: Final = re.compile(r"[A-Za-z0-9_]+(/[A-Za-z0-9_]+)*(\.[A-Za-z0-9]+)?")
+"""A file of a generated folder, by its path inside: it never leads out. fullmatch."""
+
 LONGEST: Final = 200
 """[characters] A name and the suffix of a file fit into 255 bytes of ASCII."""
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final, TypeVar
 
-from diffpbd.runtime.naming import LONGEST, PUNCTUATION, strange_characters
 from diffpbd.codegen.description.numerals import XACRO, NumberError, read_limit, read_number, read_vector
 from diffpbd.codegen.description.report import Finding, listed, printable, quoted
 from diffpbd.codegen.description.rigid import Pose, rotated_inertia, rotation_from_rpy, symmetric
 from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
 from diffpbd.codegen.description.source import Element
+from diffpbd.runtime.naming import LONGEST, PUNCTUATION, strange_characters
 
 MOVING_TYPES: Final = ("revolute", "continuous", "prismatic")
 UNSUPPORTED_TYPES: Final = ("planar", "floating")
@@ -221,7 +221,8 @@ class _Reader:
         if strange := strange_characters(name):
             self.fault(
                 f"{kind}-name",
-                f"the name holds {listed(strange, 5)}; letters, digits, space and {PUNCTUATION.strip()} are expected, rename it",
+                f"the name holds {listed(strange, 5)}; letters, digits, space and {PUNCTUATION.strip()} are expected, "
+                "rename it",
             )
         elif len(name) > LONGEST:
             self.fault(f"{kind}-name", f"the name has {len(name)} characters; at most {LONGEST} are expected")

@@ -115,7 +115,9 @@ class _Roll:
         own = [k for k in program.inputs if k not in self.offset]
         formals = [f"const double *{k}" for k in (*own, "alpha", "model")] + [f"double *{k}" for k in program.outputs]
         call = f"{routine.name}({', '.join([*self.arguments(rolled, {}), *program.outputs])}, w);"
-        self.texts.append(f"static void {name}_kernel({', '.join(formals)}, double *w) {{\n  (void)alpha;\n  {call}\n}}\n")
+        self.texts.append(
+            f"static void {name}_kernel({', '.join(formals)}, double *w) {{\n  (void)alpha;\n  {call}\n}}\n"
+        )
         self.count(name, routine)
 
     def count(self, name: str, routine: Routine, extra: int = 0) -> None:

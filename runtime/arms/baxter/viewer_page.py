@@ -105,7 +105,8 @@ class Page:
         status = TickStatus(tick.status)
         self._status.content = (
             f"**{MODES.get(tick.mode, '?')}**, {status.name.lower().replace('_', ' ')}  \n"
-            f"{tick.time:.2f} s, state {1e3 * tick.age:.1f} ms old" + (f"  \n{literally(tick.note)}" if tick.note else "")
+            f"{tick.time:.2f} s, state {1e3 * tick.age:.1f} ms old"
+            + (f"  \n{literally(tick.note)}" if tick.note else "")
         )
         if not np.isfinite(tick.position).all():
             return
