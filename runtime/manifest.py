@@ -292,7 +292,9 @@ def read_manifest(folder: str | Path) -> Manifest:
 def _check_names(manifest: Manifest, reader: _Reader) -> None:
     """Names are shown in pages and terminals, files are opened, symbols called: nothing else than what is generated."""
     robot = manifest.robot
-    parts = (*robot.joints, *robot.mimics, *robot.links, *manifest.alpha)
+    parts: tuple[Joint | Mimic | Link | Parameter, ...] = (
+        *robot.joints, *robot.mimics, *robot.links, *manifest.alpha,
+    )  # fmt: skip
     for name in (robot.base, *robot.tips, *(part.name for part in parts), *(n for k in robot.links for n in k.merged)):
         if strange_characters(name):
             raise reader.fault(name, "a name", "letters, digits and few signs")
