@@ -15,8 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,35 +24,13 @@ from diffpbd.codegen.description.recipe import Recipe, with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.wrenches import wrench_frames
+from diffpbd.codegen.result import GenerateResult, versions
 from diffpbd.runtime.compiler import compile_library, find_compiler
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.library import Library, verify_file
 from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
 
-PACKAGES = ("diffpbd", "casadi", "sympy")
 OLD_SUFFIX = ".old"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One generated function: operations of its C, seconds to derive and emit it, bytes of C text."""
-
-    name: str
-    operations: int
-    seconds: float
-    bytes: int
-
-
-@dataclass(frozen=True)
-class GenerateResult:
-    """What `generate` did. Seconds are wall time, `compile_seconds` the compiler's share."""
-
-    manifest: Manifest
-    folder: Path
-    rows: tuple[Row, ...]
-    unchanged: bool
-    seconds: float
-    compile_seconds: float
 
 
 def generate(
@@ -106,7 +83,7 @@ def generate(
         compiled = compile_library(aside, manifest.library, progress=say)
         Library(aside, manifest)
         _replace(aside, folder)
-    return GenerateResult(manifest, folder, tuple(rows), False, time.perf_counter() - started, compiled.seconds)
+    return GenerateResult(manifest, folder, rows, False, time.perf_counter() - started, compiled.seconds)
 
 
 def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Recipe, plain: Recipe) -> str:
@@ -157,11 +134,6 @@ def _sources(folder: Any, prefix: str) -> list[tuple[str, bytes]]:
         elif item.name.endswith((".py", ".jinja")):
             found.append((f"{prefix}{item.name}", item.read_bytes()))
     return found
-
-
-def versions() -> dict[str, str]:
-    """Versions of what decides the emitted bytes."""
-    return {name: metadata.version(name) for name in PACKAGES}
 
 
 def _current(folder: Path, options_hash: str) -> Manifest | None:
