@@ -64,7 +64,7 @@ def run(
     )  # fmt: skip
     if not 0.0 <= begin <= reference.time[-1]:
         raise InputError(f"The pushes must begin within the {reference.time[-1]:g} s of the circle, found {begin:g} s.")
-    speed = [np.inf if joint.velocity is None else joint.velocity for joint in robot.manifest.robot.joints]
+    speed = robot.limits.speed
     plant = MujocoPlant(urdf, robot.manifest.robot.tips[0], facts)
     if plant.joints != robot.joints:
         raise InputError(f"The description's joints {list(plant.joints)} are not those of {robot.name}.")
@@ -126,10 +126,7 @@ def pushes(robot: Robot, tracks: Mapping[str, Track], begin: float = BEGIN) -> t
     facts = PlantFacts()
     first = _tick(begin, facts)
     joints = robot.manifest.robot.joints
-    effort, speed = (
-        np.array([np.inf if limit is None else limit for limit in limits])
-        for limits in ([joint.effort for joint in joints], [joint.velocity for joint in joints])
-    )
+    effort, speed = robot.limits.effort, robot.limits.speed
     rows = []
     for name in PUSHES:
         if name not in tracks:
