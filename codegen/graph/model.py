@@ -199,10 +199,19 @@ def squared(rotation: Any) -> Any:
     return result
 
 
+def squared_joints(robot: Robot, recipe: Recipe) -> tuple[str, ...]:
+    """Names of the joints whose rotation `squared` changes; symbolic ones stay as they are."""
+    if "origin" in recipe.symbolic:
+        return ()
+    written = {j.name: ca.DM([list(r) for r in j.rotation]) for j in robot.joints}
+    return tuple(name for name, R in written.items() if float(ca.norm_inf(ca.DM(squared(R)) - R)) > 0.0)
+
+
 def prepare(model: Model) -> Prepared:
-    """Replace every expression of alpha in the blocks by a fresh symbol, so that functions share its evaluation."""
+    """Replace every expression of alpha in the blocks by a fresh symbol, one for each, so that functions share its value."""
     values: list[Any] = []
     symbols: list[Any] = []
+    known: dict[int, Any] = {}
     blocks = {}
     for name, block in model.blocks.items():
         result = ca.SX(block)
@@ -210,9 +219,12 @@ def prepare(model: Model) -> Prepared:
             element = block.nz[k]
             if element.is_constant() or element.is_symbolic():
                 continue
-            values.append(element)
-            symbols.append(ca.SX.sym(f"m{len(symbols)}"))
-            result.nz[k] = symbols[-1]
+            key = element.element_hash()
+            if key not in known:
+                known[key] = ca.SX.sym(f"m{len(symbols)}")
+                values.append(element)
+                symbols.append(known[key])
+            result.nz[k] = known[key]
         blocks[name] = result
     shared = Model(model.robot, model.recipe, model.tree, model.entries, model.alpha, blocks)
     return Prepared(_column(symbols), _column(values), shared)

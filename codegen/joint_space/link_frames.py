@@ -207,9 +207,7 @@ def relative(b: Program, tree: Tree, links: Links, at0: Side, at1: Side) -> Moti
     return Motion(D, a)
 
 
-def composite(
-    b: Program, tree: Tree, links: Links, at0: Side, at1: Side, first0: Firsts, first1: Firsts
-) -> list[Any]:
+def composite(b: Program, tree: Tree, links: Links, at0: Side, at1: Side, first0: Firsts, first1: Firsts) -> list[Any]:
     """∫ y xᵀ dm (3×3) of every subtree, y at the end and x at the start, each in the axes and about the origin there."""
     A = [b.let(moment_matrix(inertia)) for inertia in links.inertia]
     for i in range(tree.n - 1, -1, -1):

@@ -213,7 +213,9 @@ def chord(tree: Tree) -> Program:
 def end(tree: Tree) -> Program:
     """p_next and the `factors` of a Jacobian → the last `correction`; joint `momentum` at the corrected pose before friction,
     and the inertia `M` at p_next (rotors included)."""
-    return _end(tree, Program("link_step_end", "End of a step: its last correction, momentum and inertia."), arrives=False)
+    return _end(
+        tree, Program("link_step_end", "End of a step: its last correction, momentum and inertia."), arrives=False
+    )
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,14 @@ MADE: dict[str, tuple[bytes, dict[str, Any]]] = {
 }
 
 
-@pytest.fixture(scope="module", params=[*shipped_robots(), *MADE])
+SHORT = ("baxter_bare", "prismatic_skew")
+"""The other shipped robots are of the same kinds and take their turn in the long run."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[*(k if k in SHORT else pytest.param(k, marks=pytest.mark.soak) for k in shipped_robots()), *MADE],
+)
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Programs, Array]:
     """The programs of a robot, and an alpha with every parameter away from its default."""
     if request.param not in MADE:
