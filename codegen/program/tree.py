@@ -75,3 +75,9 @@ class Tree:
         while self.parents[path[-1]] >= 0:
             path.append(self.parents[path[-1]])
         return tuple(path)
+
+    def related(self, one: int, other: int) -> int | None:
+        """The deeper of two joints when one carries the other, else None (they lie on different branches)."""
+        if one in self.ancestors(other):
+            return other
+        return one if other in self.ancestors(one) else None
