@@ -46,7 +46,6 @@ MOST_SWEEPS: Final = 1000
 
 DEFAULT_VARIANTS: Final = ("variational_direct", "paper_direct", "paper_gauss_seidel", "paper_jacobi")
 
-<<<<<<< HEAD
 AVERAGING: Final = "averaging"
 Relaxation: TypeAlias = float | Literal["averaging"] | None
 """What Jacobi sweeps make of their corrections: a factor in (0, 2), an average for each link, or None for the default, see
@@ -55,10 +54,6 @@ codegen/method/relaxation.py."""
 LARGEST_RELAXATION: Final = 2.0
 """From here on Jacobi sweeps diverge even for a joint alone."""
 
-_IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-
-=======
->>>>>>> main
 
 @dataclass(frozen=True)
 class Recipe:
