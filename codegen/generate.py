@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from diffpbd.codegen.description.levers import lever_joints
-from diffpbd.codegen.description.recipe import Recipe, with_options
+from diffpbd.codegen.description.recipe import Recipe, Relaxation, with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.wrenches import wrench_frames
@@ -49,6 +49,7 @@ def generate(
     limits: bool | None = None,
     wrench: Sequence[str] | None = None,
     lever_springs: Sequence[str] | None = None,
+    relaxation: Relaxation = None,
     progress: Callable[[str], None] | None = None,
 ) -> GenerateResult:
     """Derive, emit and compile ROBOT (a shipped name, a recipe or a URDF file) into `out` (default generated/NAME).
@@ -61,7 +62,7 @@ def generate(
     recipe = with_options(
         find_recipe(robot, base=base, tip=list(tip) if tip else None, hold=hold or None),
         integrator=integrator, solver=solver, sweeps=sweeps, symbolic=symbolic or None, friction=friction,
-        limits=limits, wrench=wrench or None, lever_springs=lever_springs or None,
+        limits=limits, wrench=wrench or None, lever_springs=lever_springs or None, relaxation=relaxation,
     )  # fmt: skip
     described = read_robot(recipe)
     wrench_frames(described, recipe.wrench)
@@ -97,6 +98,8 @@ def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Re
         words += ["--integrator", recipe.integrator, "--solver", recipe.solver]
     if recipe.sweeps != plain.sweeps:
         words += ["--sweeps", str(recipe.sweeps[recipe.variant])]
+    if recipe.relaxation != plain.relaxation:
+        words += ["--relaxation", str(recipe.relaxation)]
     if recipe.symbolic != plain.symbolic:
         words += ["--symbolic", ",".join(recipe.symbolic)]
     if recipe.hold != plain.hold:
