@@ -168,7 +168,7 @@ class RolloutGradient(Rollout):
 
     def _fits(self, steps: int) -> bool:
         try:
-            return self._library.work_size(self.facts, steps) * np.float64().itemsize <= WORK_LIMIT_BYTES
+            return bool(self._library.work_size(self.facts, steps) * np.float64().itemsize <= WORK_LIMIT_BYTES)
         except InputError:  # more than C can count
             return False
 
