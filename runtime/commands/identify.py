@@ -24,6 +24,7 @@ from diffpbd.runtime.identify import (
     Settings,
     Wanted,
     identify,
+    one_by_one,
     read_recordings,
     select,
     unknown_torques,
@@ -198,6 +199,7 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
         [*read, ("--map", words.column_map), ("--params", aim.params), *robot_files(robot)],
     )
     loaded = open_robot(robot)
+    how.settings(loaded, one_by_one)  # refuses what does not go together
     if outputs.torques_out is not None and how.form != "simultaneous":
         raise InputError(f"--torques-out is an option of --form simultaneous, found --form {how.form}.")
     if aim.fit is None and how.unknown_torque is None:

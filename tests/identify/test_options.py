@@ -15,6 +15,8 @@ from support.robots import loaded
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.identify import Settings, fitting, identify
+from diffpbd.runtime.identify.design import Design
+from diffpbd.runtime.identify.robust import beyond, inliers, reweighted
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import process
 
@@ -103,6 +105,18 @@ def test_huber_is_not_moved_by_outliers(pendulum: Robot) -> None:
             assert all(errors[loss][name] < 4.0 * (own[name].std or 0.0) for name in truth if "offset" not in name)
     assert sum(errors["huber"].values()) < 0.15 * sum(errors["squares"].values())
     assert errors["huber"]["torque_offset.elbow"] < 0.01 < 0.2 < errors["squares"]["torque_offset.elbow"]
+
+
+@pytest.mark.parametrize(("size", "weight"), [(1.3, 1.0), (-1.34, 1.0), (2.69, 0.5), (-13.45, 0.1)])
+def test_huber_s_weights(size: float, weight: float) -> None:
+    """Beyond 1.345 deviations the weight is that over the residual, so that 95 % of the efficiency on normal ones is left."""
+    targets, nothing = np.full((4, 1), size), np.zeros((4, 1))
+    design = Design(None, (np.array([0]),), (nothing,), targets, nothing)  # type: ignore[arg-type]
+    assert reweighted([design], np.zeros(1), np.ones(1))[0].weights == pytest.approx(np.full((4, 1), weight))
+    assert inliers([design], np.zeros(1), np.ones(1))[0].weights == pytest.approx(np.full((4, 1), float(weight == 1.0)))
+    rng = np.random.default_rng(0)
+    normal = replace(design, targets=rng.normal(size=(20000, 1)), matrices=(np.zeros((20000, 1)),))
+    assert beyond(reweighted([normal], np.zeros(1), np.ones(1))) == pytest.approx([0.179], abs=0.008)
 
 
 def test_huber_without_outliers_is_least_squares(pendulum: Robot) -> None:

@@ -12,6 +12,7 @@ from diffpbd.runtime import InputError, Robot, ipopt
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.identify import identify, simultaneous
 from diffpbd.runtime.identify.assembly import Assembly
+from diffpbd.runtime.identify.conclusion import conclude
 from diffpbd.runtime.identify.coordinates import Coordinates
 from diffpbd.runtime.identify.pieces import Pieces
 from diffpbd.runtime.identify.settings import Settings
@@ -114,9 +115,11 @@ def test_known_torques(pendulum: Robot) -> None:
     runs = process("run", followed(pendulum, PENDULUM_TRUTH, 60), EXACT)
     parameters = parameters_of(pendulum, tuple(PENDULUM_TRUTH), pendulum.alpha.vector(), "simultaneous")
     recorded = motions(pendulum, runs, "simultaneous")
-    found = simultaneous.transcribe(pendulum, recorded, parameters, lambda _line: None, Settings(torques={}))
+    found = simultaneous.transcribe(
+        pendulum, recorded, parameters, lambda _line: None, Settings(form="simultaneous", torques={})
+    )
     assert found.theta == pytest.approx(list(PENDULUM_TRUTH.values()), rel=1e-6)
-    assert found.undetermined == 0
+    assert conclude(found).rank == len(PENDULUM_TRUTH)
 
 
 def test_states_alone(pendulum: Robot) -> None:

@@ -74,14 +74,22 @@ def recordings(robot: Robot, errors: Errors, seed: int) -> list[Samples]:
         if errors.fragment and k == 0:
             more = _recorded(robot, alpha, errors, rng, FRAGMENT, turn, first=False)
             rows = [np.concatenate([a, b]) for a, b in ((log.q, more.q), (log.dq, more.dq), (log.tau, more.tau))]
-            log = Log(np.concatenate([log.time, log.time[-1] + 1.0 + more.time]), log.joints, rows[0], rows[1], None, rows[2])
+            log = Log(
+                np.concatenate([log.time, log.time[-1] + 1.0 + more.time]), log.joints, rows[0], rows[1], None, rows[2]
+            )
         found += process(f"run {k + 1}", log, Processing())
     return found
 
 
 def _recorded(
-    robot: Robot, alpha: np.ndarray, errors: Errors, rng: np.random.Generator, seconds: float,
-    turn: np.ndarray, *, first: bool
+    robot: Robot,
+    alpha: np.ndarray,
+    errors: Errors,
+    rng: np.random.Generator,
+    seconds: float,
+    turn: np.ndarray,
+    *,
+    first: bool,
 ) -> Log:
     time = np.arange(round(seconds * RATE)) / RATE
     q, dq, ddq = _motion(robot, rng, time)
@@ -102,7 +110,12 @@ def _motion(robot: Robot, rng: np.random.Generator, time: np.ndarray) -> tuple[n
     """Three harmonics of a period of its own a joint, which repeats several times in a recording."""
     n = robot.n
     omega = 2.0 * np.pi / rng.uniform(*CYCLE) * np.arange(1, 4)[:, None] * np.ones(n)
-    size = rng.uniform(0.1, 0.4, (3, n)) / np.arange(1, 4)[:, None] * np.where(np.arange(n) >= 4, 0.6, 1.0) * np.where(np.arange(n) == 4, SLOW, 1.0)
+    size = (
+        rng.uniform(0.1, 0.4, (3, n))
+        / np.arange(1, 4)[:, None]
+        * np.where(np.arange(n) >= 4, 0.6, 1.0)
+        * np.where(np.arange(n) == 4, SLOW, 1.0)
+    )
     phase = rng.uniform(0.0, 2.0 * np.pi, (3, n))
     middle = rng.uniform(-0.4, 0.4, n) + np.array([0.0, -0.6, 0.0, 1.2, 0.0, 0.4, 0.0])
     angle = omega * time[:, None, None] + phase
