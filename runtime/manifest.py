@@ -174,7 +174,8 @@ class RobotFacts:
     """The robot as generated, base to tip. Total mass of the moving links in kg.
 
     `joints` are the coordinates of every function; `mimics` are joints that follow them. Every joint of either kind moves
-    one link of `links`.
+    one link of `links`. `squared` are the joints whose rotations had entries within `right_angle` of −1, 0 or 1 that were
+    taken for these.
     """
 
     base: str
@@ -183,6 +184,7 @@ class RobotFacts:
     links: tuple[Link, ...]
     total_mass: float
     mimics: tuple[Mimic, ...] = ()
+    squared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
