@@ -156,7 +156,8 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
     plain = default_recipe("arm.urdf")
     given = {
         "base": "b", "tip": ("t", "s"), "hold": ("j",), "integrator": "paper", "solver": "jacobi", "sweeps": 12,
-        "friction": "urdf", "symbolic": ("mass", "com"), "limits": True, "wrench": ("l", "k"), "lever_springs": ("e",), "relaxation": 0.5,
+        "friction": "urdf", "symbolic": ("mass", "com"), "limits": True,
+        "wrench": ("l", "k"), "lever_springs": ("e",), "relaxation": 0.5,
     }  # fmt: skip
     changed = with_options(plain, **given)
     parsed = command.make_context("generate", ["arm.urdf", *option_words(changed, plain)]).params
