@@ -138,8 +138,8 @@ class Identification:
         """Values by name, as other functions take them for alpha."""
         return {e.name: e.value for e in self.estimates}
 
-    def to_json(self) -> str:
-        """The text of params.json."""
+    def to_json(self, provenance: Mapping[str, Any] | None = None) -> str:
+        """The text of params.json, with where the parameters come from."""
         held = self.validate
         entries = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.estimates}
         sensor = {name: entry for name, entry in entries.items() if name.startswith(SENSORS)}
@@ -156,6 +156,8 @@ class Identification:
             data["base_parameters"] = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.base}
         if sensor:
             data["sensor"] = sensor
+        if provenance is not None:
+            data["provenance"] = dict(provenance)
         return json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
