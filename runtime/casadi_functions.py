@@ -15,7 +15,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.function import Function
-from diffpbd.runtime.library import verify_file
+from diffpbd.runtime.integrity import verify_file
 from diffpbd.runtime.manifest import MATRIX, Argument
 
 if TYPE_CHECKING:
