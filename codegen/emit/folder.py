@@ -54,8 +54,7 @@ def write_folder(
     if found.has("joint_step"):
         work = sources.add_joint_step(emission, step_kernels(model), n, robot.n, alpha)
         graphs["joint_step"] = joint_step.casadi_function(model)
-        if found.has("mpc"):
-            mpc.add_mpc(emission, n, len(alpha))
+        mpc.add_mpc(emission, n, len(alpha))
         clock.lap("joint_step")
         add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
         clock.lap("estimate_torque")

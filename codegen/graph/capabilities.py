@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from diffpbd.codegen.description.robot import WORLD
 from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.program.tree import DENSE_DEPTH
 
 NEEDS: Final[Mapping[str, str]] = {
-    "tip": "the first tip moves",
     "inertia": "every joint moves some inertia",
     "independent": "no joint mimics another",
     "massive": "every moving link has mass and inertia of its own",
@@ -32,17 +30,16 @@ class Group:
 
 GROUPS: Final = (
     Group(
-        "inverse dynamics, forces, states of links",
+        "inverse dynamics, forces, states of links and tip",
         (
             "inverse_dynamics", "mass_matrix", "gravity", "coriolis", "energy", "regressor", "spring_torque", "friction_torque",
-            "fk", "joint_state", "lever_spring_torque",
+            "fk", "joint_state", "tip_pose", "tip_jacobian", "lever_spring_torque",
         ),
     ),
-    Group("the tip", ("tip_pose", "tip_jacobian"), ("tip",)),
     Group("forward dynamics", ("forward_dynamics",), ("inertia",)),
     Group("steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia",)),
     Group("torque estimation", ("estimate_torque",), ("inertia",)),
-    Group("predictive control", ("mpc",), ("inertia", "tip")),
+    Group("predictive control", ("mpc",), ("inertia",)),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
     Group("constraints of maximal states", ("constraints",), ("independent",)),
     Group("steps on maximal states", ("step",), ("inertia", "independent", "massive")),
@@ -77,8 +74,6 @@ class Capabilities:
 def capabilities(model: Model) -> Capabilities:
     """Of a robot with its recipe."""
     robot, lacking = model.robot, {}
-    if robot.tips[0].link == WORLD:
-        lacking["tip"] = f"tip {robot.tips[0].name} does not move"
     if singular := singular_links(robot):
         pairs = ", ".join(f"link {link} has no inertia that joint {joint} could move" for link, joint in singular)
         lacking["inertia"] = pairs

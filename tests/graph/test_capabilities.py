@@ -21,8 +21,8 @@ STEPS = {"joint_step", "kicked_step", "node_torque", "rollout", "trajectory", "e
 MAXIMAL = {"step", "momentum_residual", "state_residual"}
 
 
-def of(source: bytes, tip: list[str] | None = None) -> Capabilities:
-    return capabilities(build(read_urdf(source, tip=tip), default_recipe("made.urdf")))
+def of(source: bytes) -> Capabilities:
+    return capabilities(build(read_urdf(source), default_recipe("made.urdf")))
 
 
 def pair(second: str, more: str = "") -> bytes:
@@ -51,13 +51,6 @@ def test_what_is_lacking_leaves_out_what_needs_it(need: str) -> None:
     assert all(found.has(name) != (name in left_out) for group in GROUPS for name in group.functions)
     if need != "complete":
         assert any(reason in note and "left out" in note for note in found.notes())
-
-
-def test_a_first_tip_on_the_base_has_no_pose() -> None:
-    weld = '<joint name="w" type="fixed"><parent link="base"/><child link="stand"/></joint>'
-    found = of(robot(link("base"), link("stand"), weld, link("a"), joint("ja", "base", "a")), tip=["stand", "a"])
-    assert set(found.left_out) == {"tip_pose", "tip_jacobian", "mpc"}
-    assert set(found.left_out.values()) == {"tip stand does not move"}
 
 
 def test_twelve_joints_are_short() -> None:
