@@ -13,12 +13,13 @@ from support.robots import generated, loaded, loaded_alpha
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.function import addresses
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.identify import identify
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, process
 from diffpbd.runtime.torques.adam import Lane, _Descents, descend
 from diffpbd.runtime.torques.errors import TorqueErrors
-from diffpbd.runtime.torques.estimation import LOSSES, STARTS, Settings, estimate, window_start
+from diffpbd.runtime.torques.estimation import estimate
+from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings, window_start
 
 H, STEPS = 0.01, 8
 EXACT = 1e-8  # N·m
