@@ -358,7 +358,11 @@ def test_the_same_bytes_under_other_circumstances(tmp_path: Path) -> None:
         umask=0o077,
     )
     ours, theirs = (
-        {name: content for name, (content, _) in files(folder).items() if not name.endswith((".so", ".sha256", ".o", ".a"))}
+        {
+            name: content
+            for name, (content, _) in files(folder).items()
+            if not name.endswith((".so", ".sha256", ".o", ".a"))
+        }
         for folder in (first, other)
     )
     assert sorted(ours) == sorted(theirs)
