@@ -11,7 +11,7 @@ from support.maximal import Array, numbers, random_state, shipped, tree_of, two_
 
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.method import step, velocity
-from diffpbd.codegen.method.stages import each
+from diffpbd.codegen.method.stage import each
 from diffpbd.codegen.program import tree
 from diffpbd.codegen.program.notation import BODY, POSE, STATE, column
 from diffpbd.codegen.program.program import Program
