@@ -55,7 +55,7 @@ def add_torque_estimation(
             ),
             work_size=None,
             operations=step.operations + sum(k.operations for k in kernels),
-            status={k: STATUS[k] for k in (1, 2)},
+            status={k: STATUS[k] for k in (1, 2, 9)},
             rollout=True,
         )
     )  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from diffpbd.codegen.method import bodies, levers, wrenches
+from diffpbd.codegen.laws import levers
+from diffpbd.codegen.method import bodies, wrenches
 from diffpbd.codegen.program.notation import (
     BODY,
     FRICTION,
