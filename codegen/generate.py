@@ -28,8 +28,7 @@ from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.runtime.compiler import compile_library, find_compiler
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.library import Library, verify_file
-from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest
-from diffpbd.runtime.manifest_reader import read_manifest
+from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
 
 PACKAGES = ("diffpbd", "casadi", "sympy")
 OLD_SUFFIX = ".old"

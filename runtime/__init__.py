@@ -1,8 +1,7 @@
 """What a control PC needs: load, evaluate, simulate and control with generated dynamics."""
 
 from diffpbd.runtime.errors import DiffpbdError, InputError, SolverError
-from diffpbd.runtime.manifest import Manifest
-from diffpbd.runtime.manifest_reader import read_manifest
+from diffpbd.runtime.manifest import Manifest, read_manifest
 from diffpbd.runtime.parameters import ParameterVector
 from diffpbd.runtime.robot import Robot, load
 

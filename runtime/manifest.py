@@ -1,7 +1,9 @@
-"""The contract between generator and runtime: `manifest.json` as frozen dataclasses; `manifest_reader.py` reads them.
+"""The contract between generator and runtime: `manifest.json` as frozen dataclasses, and a strict reader of them.
 
 The runtime opens a generated folder from this file alone. SI units; every flat vector is in the order listed
-here.
+here. The reader takes the types of the fields for its grammar, so a field is declared in one place; every fault is named with
+its place in the file, such as `functions[3].inputs[0].rows`. Records and reader stand together, longer than a page: they are
+one contract.
 """
 
 from __future__ import annotations
@@ -9,9 +11,15 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, TypeVar
+
+from diffpbd.runtime.errors import InputError
 
 __all__ = [
     "ABI_VERSION",
@@ -32,6 +40,7 @@ __all__ = [
     "Recipe",
     "RobotFacts",
     "hash_of_content",
+    "read_manifest",
 ]
 
 SCHEMA_VERSION = 2
@@ -42,6 +51,9 @@ MANIFEST_NAME = "manifest.json"
 
 SCALAR, VECTOR, MATRIX = range(3)
 """Numbers of axes of an argument."""
+MAX_SHOWN = 60  # characters of a wrong value in a message
+AGAIN = "Generate the folder again."
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -142,8 +154,8 @@ class Link:
     name: str
     mass: float
     merged: tuple[str, ...] = ()
-    com: tuple[float, ...] = (0.0, 0.0, 0.0)
-    inertia: tuple[float, ...] = (0.0,) * 6
+    com: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    inertia: tuple[float, float, float, float, float, float] = (0.0,) * 6
 
 
 @dataclass(frozen=True)
@@ -232,3 +244,144 @@ def hash_of_content(data: Mapping[str, Any]) -> str:
     """sha256 of a manifest's content in one canonical form, its own hash left out."""
     content = {key: value for key, value in data.items() if key != "content_hash"}
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def read_manifest(folder: str | Path) -> Manifest:
+    """Read and check `manifest.json` of a generated folder, or that file itself."""
+    path = Path(folder)
+    if path.is_dir():
+        path = path / MANIFEST_NAME
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(
+            f"{path.parent} is not a generated folder: it has no {MANIFEST_NAME}. "
+            "Make one with `diffpbd generate ROBOT` and pass generated/NAME."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from None
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not JSON: {error}. {AGAIN}") from None
+    reader = _Reader(path)
+    for key, version, what in (("schema", SCHEMA_VERSION, "layout"), ("abi", ABI_VERSION, "C interface")):
+        found = reader.get(data, "", key)
+        if found != version:
+            raise InputError(
+                f"{path}: its {what} has version {found!r} ({key}), this diffpbd reads version {version}. "
+                "Generate the folder again with this diffpbd, or use the diffpbd that made it."
+            )
+    manifest = reader.record(Manifest, data, "")
+    for what, entries in (
+        ("alpha", manifest.alpha), ("functions", manifest.functions), ("robot.joints", manifest.robot.joints),
+    ):  # fmt: skip
+        names = [entry.name for entry in entries]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise InputError(f"{path}: {what} lists {', '.join(twice)} more than once. {AGAIN}")
+    if manifest.content_hash and manifest.content_hash != hash_of_content(data):
+        raise InputError(
+            f"{path} is not the manifest that was generated: its content has another hash than it says. "
+            f"Generate the folder again: diffpbd generate {manifest.name}."
+        )
+    return manifest
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Values of a JSON file by type; a key may be missing where the field's default is empty."""
+
+    file: Path
+
+    def fault(self, value: object, place: str, expected: str) -> InputError:
+        found = repr(value)
+        found = found if len(found) <= MAX_SHOWN else found[: MAX_SHOWN - 3] + "..."
+        return InputError(f"{self.file}: {place or 'the file'}: expected {expected}, found {found}. {AGAIN}")
+
+    def get(self, value: Any, place: str, key: str) -> Any:
+        if not isinstance(value, dict):
+            raise self.fault(value, place, "an object")
+        if key not in value:
+            raise InputError(f"{self.file}: {_inside(place, key)} is missing. {AGAIN}")
+        return value[key]
+
+    def record(self, kind: type[T], value: Any, place: str) -> T:
+        """A dataclass."""
+        hints = typing.get_type_hints(kind)
+        found = {}
+        for entry in dataclasses.fields(kind):  # type: ignore[arg-type]
+            empty = entry.default_factory is not dataclasses.MISSING or not entry.default
+            if empty and isinstance(value, dict) and entry.name not in value:
+                continue
+            found[entry.name] = self.value(
+                hints[entry.name], self.get(value, place, entry.name), _inside(place, entry.name)
+            )
+        made = kind(**found)
+        if isinstance(made, Function):
+            for group in ("inputs", "outputs"):
+                for k, argument in enumerate(getattr(made, group)):
+                    self.check_argument(argument, made.rollout, f"{place}.{group}[{k}]")
+        return made
+
+    def check_argument(self, argument: Argument, rollout: bool, place: str) -> None:
+        if not rollout:
+            self.whole(argument.cols, f"{place}.cols")
+        least = MATRIX if argument.cols != 1 else VECTOR if argument.rows != 1 else SCALAR
+        if not least <= argument.axes <= MATRIX:
+            raise self.fault(argument.axes, f"{place}.axes", f"at least {least} and at most {MATRIX}")
+
+    def value(self, kind: Any, value: Any, place: str) -> Any:
+        """Anything that a field may be."""
+        origin, parts = typing.get_origin(kind), typing.get_args(kind)
+        if dataclasses.is_dataclass(kind):
+            return self.record(kind, value, place)  # type: ignore[arg-type]
+        if origin is UnionType and NoneType in parts:
+            return None if value is None else self.value(parts[0], value, place)
+        if origin is UnionType:  # columns
+            return value if value in ("N", "N+1") else self.whole(value, place)
+        if origin is tuple:
+            if not isinstance(value, list):
+                raise self.fault(value, place, "a list")
+            if parts[-1] is not Ellipsis and len(value) != len(parts):
+                raise self.fault(value, place, f"{len(parts)} numbers")
+            return tuple(self.value(parts[0], item, f"{place}[{k}]") for k, item in enumerate(value))
+        if origin is Mapping:
+            if not isinstance(value, dict):
+                raise self.fault(value, place, "an object")
+            return {self.key(parts[0], k, place): self.value(parts[1], v, _inside(place, k)) for k, v in value.items()}
+        return {str: self.text, bool: self.truth, int: self.whole, float: self.number}[kind](value, place)
+
+    def key(self, kind: Any, key: str, place: str) -> Any:
+        """A key of an object: text, or the status of a function."""
+        if kind is str:
+            return key
+        if not key.lstrip("-").isdigit() or int(key) == 0:
+            raise self.fault(key, place, "nonzero whole numbers as keys")
+        return int(key)
+
+    def text(self, value: Any, place: str) -> str:
+        if not isinstance(value, str):
+            raise self.fault(value, place, "text")
+        return value
+
+    def truth(self, value: Any, place: str) -> bool:
+        if not isinstance(value, bool):
+            raise self.fault(value, place, "true or false")
+        return value
+
+    def whole(self, value: Any, place: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise self.fault(value, place, "a whole number of at least 0")
+        return value
+
+    def number(self, value: Any, place: str) -> float:
+        try:
+            if not isinstance(value, bool) and isinstance(value, (int, float)) and math.isfinite(value):
+                return float(value)
+        except OverflowError:  # a whole number beyond all floats
+            pass
+        raise self.fault(value, place, "a finite number")
+
+
+def _inside(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key

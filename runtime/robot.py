@@ -11,8 +11,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.function import BoundFunction, Function
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.manifest import Function as FunctionFacts
-from diffpbd.runtime.manifest import Manifest
-from diffpbd.runtime.manifest_reader import read_manifest
+from diffpbd.runtime.manifest import Manifest, read_manifest
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterVector
 from diffpbd.runtime.rollout import Rollout, RolloutGradient

@@ -110,6 +110,6 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
                 yield Parameter(f"origin.{j.name}.{angle}", "rad", value, None, None)
 
 
-def upper_triangle(matrix: Mat3) -> tuple[float, ...]:
+def upper_triangle(matrix: Mat3) -> tuple[float, float, float, float, float, float]:
     """(xx, xy, xz, yy, yz, zz) of a symmetric matrix."""
     return (*matrix[0], matrix[1][1], matrix[1][2], matrix[2][2])

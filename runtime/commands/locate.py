@@ -7,8 +7,7 @@ from pathlib import Path
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, parse_json, read_json
-from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest
-from diffpbd.runtime.manifest_reader import read_manifest
+from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot, load
 

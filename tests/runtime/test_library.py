@@ -11,7 +11,7 @@ import pytest
 
 from diffpbd.runtime import InputError, load
 from diffpbd.runtime.compiler import compile_library
-from diffpbd.runtime.manifest_reader import read_manifest
+from diffpbd.runtime.manifest import read_manifest
 
 
 @pytest.fixture
