@@ -272,7 +272,9 @@ class _Reader:
         if mine == other:
             self.ignore(f"attribute {quoted(attribute)} of {element.label}, equal to {upper},")
         else:
-            self.fault("asymmetric-inertia", f"<inertia> {attribute}={mine:g} is not {upper}={other:g}; no inertia is so")
+            self.fault(
+                "asymmetric-inertia", f"<inertia> {attribute}={mine:g} is not {upper}={other:g}; no inertia is so"
+            )
 
     def _linked(self, element: Element, tag: str) -> str:
         found = self._single(element, tag)

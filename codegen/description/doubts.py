@@ -77,7 +77,9 @@ def selection_doubts(selection: Selection) -> Iterator[Finding]:
             message += "left out; they hang on the base, the robot does not feel them"
         else:
             carrier = selection.joints[branch.carrier].child
-            message += f"missing from link {quoted(carrier)}; --hold {printable(joint.name)} keeps it (welded at zero), "
+            message += (
+                f"missing from link {quoted(carrier)}; --hold {printable(joint.name)} keeps it (welded at zero), "
+            )
             message += "or a tip behind it"
         yield Finding("unused-branch", message, branch.links, (joint.name,), (("mass", mass),))
 
@@ -252,10 +254,14 @@ def _degree_doubts(joint: JointElement) -> Iterator[Finding]:
     ends = [end for end in (joint.lower, joint.upper) if end is not None and math.isfinite(end)]
     turns = max([abs(end) for end in ends], default=0.0) / (2.0 * math.pi)
     if turns > MOST_TURNS:
-        message = f"joint {quoted(joint.name)}: limits up to {2.0 * math.pi * turns:g} rad are {turns:.3g} turns; in degrees?"
+        message = (
+            f"joint {quoted(joint.name)}: limits up to {2.0 * math.pi * turns:g} rad are {turns:.3g} turns; in degrees?"
+        )
         message += " A hinge without ends is of type continuous"
         yield Finding("degrees", message, (), (joint.name,), (("turns", turns),))
     elif ends and joint.velocity is not None and FASTEST_HINGE < joint.velocity < math.inf:
-        message = f"joint {quoted(joint.name)}: limit velocity {joint.velocity:g} rad/s is {joint.velocity / math.tau:.3g}"
+        message = (
+            f"joint {quoted(joint.name)}: limit velocity {joint.velocity:g} rad/s is {joint.velocity / math.tau:.3g}"
+        )
         message += " turns a second; in degrees a second?"
         yield Finding("degrees", message, (), (joint.name,), (("velocity", joint.velocity),))

@@ -106,7 +106,9 @@ def parse(content: bytes) -> Element:
     except (etree.XMLSyntaxError, ValueError) as error:
         raise SourceError(f"the file is not well-formed XML: {printable(str(error), 300)}") from error
     if ":" in str(root.tag).rpartition("}")[2]:
-        raise SourceError(f"the file is not well-formed XML: the prefix of <{printable(str(root.tag))}> is not declared")
+        raise SourceError(
+            f"the file is not well-formed XML: the prefix of <{printable(str(root.tag))}> is not declared"
+        )
     return _plain(root, etree.QName(root).namespace or "")
 
 

@@ -52,7 +52,9 @@ def rotor_doubts(root: Element, joints: tuple[str, ...]) -> Iterator[Finding]:
         if rotor.joint not in joints:
             continue
         gear = "without a gear ratio" if rotor.ratio is None else f"behind a gear of {rotor.ratio:g}"
-        message = f"joint {quoted(rotor.joint)}: its <transmission> has a rotor of {rotor.inertia:g} kg·m² {gear}, which"
+        message = (
+            f"joint {quoted(rotor.joint)}: its <transmission> has a rotor of {rotor.inertia:g} kg·m² {gear}, which"
+        )
         message += f" turns with the joint as {rotor.reflected:.4g} kg·m²; the dynamics starts without it:"
         message += f" rotor_inertia.{rotor.joint} takes it (--params), identify begins there"
         numbers = (("rotor_inertia", rotor.reflected),)

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.commands.log_options import Mends, log_options
 from diffpbd.runtime.commands.numbers import COUNT, RATE
 from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.errors import InputError
@@ -24,9 +25,11 @@ from diffpbd.runtime.identify.torques import unknown_torques, write_torques
 from diffpbd.runtime.identify.trajectory import Settings
 from diffpbd.runtime.identify.workers import Map, one_by_one, workers
 from diffpbd.runtime.live import Parts, duration, live_line
+from diffpbd.runtime.logs.checked import check_parts, read_checked
 from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of, process
-from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
+from diffpbd.runtime.logs.recording import Reading, Recording
+from diffpbd.runtime.manifest import Joint
 from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.report.identification_text import summary
 from diffpbd.runtime.robot import Robot
@@ -85,6 +88,7 @@ class _ManyValidationLogs(click.Command):
 @click.option("--split", type=float, metavar="SHARE", help="Fit on this first share of each LOG, test on the rest.")
 @click.option("--torque", metavar="FIELD", help="The signal that is the joint torque, such as actual_effort.")
 @click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints.")
+@log_options()
 @click.option(
     "--prior", type=float, default=PRIOR, metavar="W", help=f"Pull of inertials to the description ({PRIOR:g})."
 )
@@ -133,6 +137,7 @@ def command(
     out: str | None,
     report: str | None,
     plot: str | None,
+    mends: Mends,
 ) -> None:
     """Identify parameters of the generated ROBOT from recordings.
 
@@ -157,7 +162,7 @@ def command(
     fixed = _fixed(fix)
     start = loaded.alpha.by_name(loaded.alpha.vector(fixed, base=loaded.alpha.vector(params))) if fixed else params
     columns = read_column_map(column_map) if column_map is not None else {}
-    reading = Reading(rate, columns, torque, topic)
+    reading = Reading(rate, columns, torque, topic, *mends)
     with workers(jobs, scheduler) as spread, progress() as say:
         bare = settings.torques is not None
         train, rest = read_recordings(loaded, logs, reading, processing, split=split, spread=spread, bare=bare)
@@ -260,7 +265,7 @@ def progress() -> Iterator[Callable[[str], None]]:
 class _Task:
     name: str
     path: str
-    joints: tuple[str, ...]
+    joints: tuple[Joint, ...]
     reading: Reading
     processing: Processing
     split: float | None
@@ -283,18 +288,19 @@ def read_recordings(
     """
     names = names_of(list(paths))
     tasks = [
-        _Task(n, str(p), robot.joints, reading, processing, split, bare) for n, p in zip(names, paths, strict=True)
+        _Task(n, str(p), robot.manifest.robot.joints, reading, processing, split, bare)
+        for n, p in zip(names, paths, strict=True)
     ]
     first: list[Samples] = []
     second: list[Samples] = []
     for early, late in spread(_read, tasks):
         first += early
         second += late
-    return first, second
+    return check_parts(robot, first, reading.accept), check_parts(robot, second, reading.accept)
 
 
 def _read(task: _Task) -> tuple[list[Samples], list[Samples]]:
-    recording = read_recording(task.path, task.joints, task.reading)
+    recording = read_checked(task.path, [joint.name for joint in task.joints], task.reading, task.joints)
     if task.split is None:
         return _process(task.name, recording, task), []
     early, late = recording.split(task.split)
@@ -306,4 +312,6 @@ def _read(task: _Task) -> tuple[list[Samples], list[Samples]]:
 
 def _process(name: str, recording: Recording, task: _Task) -> list[Samples]:
     with_or_without = filter_parts if task.bare else process
-    return with_or_without(name, recording, task.processing, breaks=recording.breaks, notes=recording.notes)
+    return with_or_without(
+        name, recording, task.processing, breaks=recording.breaks, notes=recording.notes, sound=recording.sound
+    )
