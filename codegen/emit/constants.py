@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from diffpbd.codegen.graph.model import RIGHT_ANGLE
 from diffpbd.codegen.method.limits import CLOSE, PASSES
 from diffpbd.runtime.manifest import Constant
 
 CONSTANTS: Final = (
+    Constant(
+        "right_angle",
+        RIGHT_ANGLE,
+        "1",
+        "distance from -1, 0, 1 within which an entry of a joint's rotation is that: rounding of a right angle as written",
+    ),
     Constant(
         "pose_tolerance",
         1e-14,
@@ -101,5 +108,6 @@ STATUS: Final = {
     6: "mpc: an input is not finite, a weight is negative, or bounds contradict each other; there is no plan",
     7: "mpc: the step fails along every guess; there is no plan",
     8: "mpc: the costs do not determine the torques, or the iterations failed; there is no plan",
+    9: "estimate_torque: an input is not finite, or the loss has no finite value; there is no estimate",
     2: "the rate under implicit friction was not found, or an input is not finite",
 }

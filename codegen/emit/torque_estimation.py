@@ -24,7 +24,7 @@ def add_torque_estimation(
 
     `jac_kicked_step` and `friction_torque` must have been added.
     """
-    kernels = [kernel(g, f"k_{g.name()}") for g in graphs]
+    kernels = [kernel(g, f"{g.name()}_kernel") for g in graphs]
     known = {f.name: f for f in emission.functions}
     step, friction = known["jac_kicked_step"], known["friction_torque"]
     coulomb, viscous = (
@@ -55,7 +55,7 @@ def add_torque_estimation(
             ),
             work_size=None,
             operations=step.operations + sum(k.operations for k in kernels),
-            status={k: STATUS[k] for k in (1, 2)},
+            status={k: STATUS[k] for k in (1, 2, 9)},
             rollout=True,
         )
     )  # fmt: skip

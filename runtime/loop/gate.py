@@ -8,7 +8,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.loop.guard import Limits
+from diffpbd.runtime.limits import Limits
 
 __all__ = ["CommandGate"]
 

@@ -7,14 +7,13 @@ changes neither, so the tick after it is as if the refused one had not been.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray, within
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.limits import Limits
 
-__all__ = ["Guard", "Limits", "TickStatus"]
+__all__ = ["Guard", "TickStatus"]
 
 POSITION_TOLERANCE = 0.1
 """rad beyond a joint limit up to which a measured angle is believed: calibration and compliance."""
@@ -41,37 +40,6 @@ class TickStatus(enum.IntEnum):
     def good(self) -> bool:
         """Whether the controller's own output was used."""
         return self <= TickStatus.LIMITED
-
-
-@dataclass(frozen=True, eq=False)
-class Limits:
-    """Limits a joint, arrays (n,): positions [rad], speed [rad/s], effort [N·m], and of the law's torque.
-
-    `law_effort` bounds the law's part, gravity left out (a share of `effort` at the first runs);
-    `torque_rate` [N·m/s] bounds its change; `position_margin` [rad] is the zone before a position limit in
-    which torque towards the limit is faded out.
-    """
-
-    lower: FloatArray
-    upper: FloatArray
-    speed: FloatArray
-    effort: FloatArray
-    law_effort: FloatArray
-    torque_rate: FloatArray
-    position_margin: float
-
-    def __post_init__(self) -> None:
-        for name in ("speed", "effort", "law_effort", "torque_rate"):
-            values = getattr(self, name)
-            if not (np.isfinite(values).all() and (values > 0).all()):
-                raise InputError(
-                    f"Limits: {name} must be finite and above 0 for every joint, found {values.tolist()}. "
-                    "A joint without a limit cannot be guarded: give the description one."
-                )
-        if not (self.lower < self.upper).all():
-            raise InputError("Limits: lower position limits must be below upper ones.")
-        if not self.position_margin > 0:
-            raise InputError(f"Limits: the position margin must be above 0, found {self.position_margin}.")
 
 
 class Guard:

@@ -3,8 +3,8 @@
 1. check: connected, one robot, enabled, fresh state of every joint; nothing is sent.
 2. hold: position mode at the measured pose; with the model as owner of gravity, the suppress stream begins.
 3. run: one supervisor tick a period, paced by the monotonic clock; a late tick is not made up for.
-4. stop: the robot's default timeout, then position mode at the measured pose. Without a fresh and plausible
-   pose nothing is sent, and the robot's own timeout makes it hold.
+4. stop: the robot's default timeout, then position mode at the last pose that the guard accepted, while fresh states
+   agree with it. Otherwise nothing is sent, and the robot's own timeout makes it hold.
 
 Commands and the suppress stream leave from one thread: if it stops, both do.
 """
@@ -40,7 +40,8 @@ HOLDING_SHARE = 0.12
 above any joint's friction, below what makes the arm leap."""
 PAUSE_LIMIT = 0.1
 """s of lateness that end the run: half of the robot's command timeout, so it has not yet left our mode."""
-STOP_WAIT = 0.15  # s that the clean stop waits for a fresh pose
+AGREEMENT = 0.05
+"""rad by which a state may differ from the pose that the clean stop holds; beyond, nothing more is sent."""
 
 
 @dataclass(frozen=True)
@@ -276,19 +277,32 @@ class Run:
         if arm.robot is None or arm.robot.trouble:
             trouble = "its state is unknown" if arm.robot is None else arm.robot.trouble
             return f"nothing more was sent: {trouble}"
-        pose = self._fresh_good(STOP_WAIT)
-        if pose is None:
-            return "nothing more was sent, no fresh pose: the robot's own timeout makes it hold"
-        held, end, count = pose.q, now + self.options.timeout, 0
+        held = self.supervisor.accepted
+        if held is None:
+            return "nothing more was sent, the measured pose is in dispute: the robot's own timeout makes it hold"
+        end, count, why = now + self.options.timeout, 0, ""
         while clock.monotonic() < end:
-            state = arm.good
-            if state is None or state.age(clock.monotonic()) > arm.stale_after or not arm.command.subscribers:
+            state = arm.state
+            why = self._disagreement(state, held)
+            if state is None or why:
                 break
             position = np.clip(held, arm.limits.lower, arm.limits.upper)
             arm.send(Mode.POSITION, position, state, model_gravity=False)
             count += 1
             clock.sleep(HOLD_PERIOD)
+        if why:
+            return (
+                f"nothing more was sent after {count} position commands, {why}: the robot's own timeout makes it hold"
+            )
         return f"{count} position commands at the measured pose after phase {before.value}"
+
+    def _disagreement(self, state: LimbState | None, held: FloatArray) -> str:
+        """Why the robot's newest state forbids to hold this pose, or empty."""
+        if state is None or state.age(clock.monotonic()) > self.arm.stale_after:
+            return "no fresh pose"
+        if not (np.abs(state.q - held) <= AGREEMENT).all():  # also where it is not finite
+            return f"the measured pose is not within {AGREEMENT:g} rad of the held one"
+        return "" if self.arm.command.subscribers else "nobody listens"
 
     # Helpers
 

@@ -16,7 +16,8 @@ from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.controller import Controller, Mode
 from diffpbd.runtime.errors import DiffpbdError, InputError
-from diffpbd.runtime.loop.guard import Guard, Limits, TickStatus
+from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.guard import Guard, TickStatus
 
 __all__ = ["Decision", "GravityModel", "Settings", "Supervisor"]
 
@@ -90,6 +91,8 @@ class Supervisor:
         self._held_gravity = self._zero
         self._held_position = self._zero
         self._refused_since: float | None = None
+        self.accepted: FloatArray | None = None
+        """The last measured pose [rad] that was believed; None while the newest one is in dispute."""
 
     def start(self, q: FloatArray) -> None:
         """Begin at the measured pose [rad], which must be within the limits' tolerance."""
@@ -109,6 +112,7 @@ class Supervisor:
             )
         self._held_gravity = gravity
         self._refused_since = None
+        self.accepted = q.copy()
         self.counts.clear()
 
     @property
@@ -124,6 +128,7 @@ class Supervisor:
     def tick(self, time: float, q: FloatArray, dq: FloatArray) -> Decision:
         """The command for the measured q [rad], dq [rad/s] at `time` [s] since the start."""
         status = self._guard.judge(time, q, dq)
+        self.accepted = q.copy() if status.good else None
         if not status.good:
             return self._refuse(time, status)
         try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +11,15 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.live import Watch
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.rows import write_rows
+from diffpbd.runtime.torques.adam import Lane, descend
 from diffpbd.runtime.torques.errors import TorqueErrors
-from diffpbd.runtime.torques.estimation import LOSSES, STARTS, Estimate, Settings, estimate
+from diffpbd.runtime.torques.estimation import Estimate, estimate
+from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings
 
 __all__ = [
     "PAPER", "WINDOW", "Cell", "Descending", "Recordings", "converged", "descended", "nodes", "read_recordings", "write_table",
@@ -136,8 +137,6 @@ def descended(
     robot: Robot, samples: Samples, model: str, alpha: FloatArray, descent: Descending, say: Say
 ) -> list[Cell]:
     """The published descent, states carried, over the first seconds of the recording; errors without a filter on it."""
-    from diffpbd.runtime.torques.adam import Lane, descend
-
     count = min(len(samples) - 1, max(1, round(descent.seconds * samples.rate)))
     p, pd, tau = (x[: count + 1] for x in (samples.q, samples.dq, samples.tau))
     values = alpha.copy()
@@ -149,7 +148,7 @@ def descended(
         lanes = [Lane(s.start, s.lambdas, s.horizon, True, descent.iterations) for s in chosen]
         say(f"{model}, ADAM, {len(lanes)} schemes of {horizon} steps over {count} steps")
         try:
-            found = descend(robot, p, pd, 1.0 / samples.rate, lanes, values, solver=descent.solver, progress=say)
+            found = descend(robot, p, pd, 1.0 / samples.rate, lanes, values, solver=descent.solver, watch=Watch(say))
         except SolverError as error:
             cells += [Cell(model, "adam", s, count, None, None, str(error)) for s in chosen]
             continue
@@ -165,18 +164,16 @@ def descended(
 
 def write_table(path: str | Path, robot: Robot, cells: Sequence[Cell]) -> None:
     """CSV, one row a cell: RMSE of every joint with and without the filter on the estimate [N·m], and the published one."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     kinds = [f"{kind}_{joint}" for kind in ("rmse_filtered", "rmse", "bias") for joint in robot.joints]
     head = ["model", "method", "start", "loss", "horizon", "states", "friction", "steps"]
-    writer.writerow([*head, *kinds, "paper_s1", "paper_e0", "paper_e1", "reason"])
+    rows = []
     for cell in cells:
         s = cell.settings
-        numbers: list[str] = [""] * len(kinds)
+        numbers: list[object] = [""] * len(kinds)
         if cell.errors is not None:
             values = np.concatenate([cell.errors.filtered, cell.errors.raw, cell.errors.bias])
-            numbers = ["" if np.isnan(x) else repr(float(x)) for x in values]
+            numbers = ["" if np.isnan(x) else x for x in values]
         states = "carried" if s.carry else "recorded"
         own = [cell.model, cell.method, s.start, s.loss, s.horizon, states, s.friction, cell.samples]
-        writer.writerow([*own, *numbers, *PAPER.get(cell.key, ("", "", "")), cell.reason])
-    write_atomic(path, text.getvalue())
+        rows.append([*own, *numbers, *PAPER.get(cell.key, ("", "", "")), cell.reason])
+    write_rows(path, [*head, *kinds, "paper_s1", "paper_e0", "paper_e1", "reason"], rows)

@@ -23,7 +23,7 @@ def robot() -> Robot:
 
 @pytest.fixture(scope="module")
 def chain(root: Path) -> Chain:
-    return read_chain(root / "codegen" / "robots" / "baxter_bare.urdf")
+    return read_chain(root / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_states_of_a_chain_are_those_of_the_generated_kinematics(
 def test_a_file_that_is_no_chain_is_refused(root: Path) -> None:
     for name, what in (("baxter_dual", "several joints"), ("prismatic_skew", "prismatic")):
         with pytest.raises(ValueError, match=what):
-            read_chain(root / "codegen" / "robots" / f"{name}.urdf")
+            read_chain(root / "diffpbd" / "codegen" / "robots" / f"{name}.urdf")
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -91,7 +91,8 @@ def test_the_scalar_multiplier_closes_the_same_joints(
 
 def test_loss_is_that_of_the_library_and_descent_begins_as_adam_does(robot: Robot, chain: Chain, torch: Any) -> None:
     from benchmarks.torch_recreation import Arm, Window, descend
-    from diffpbd.runtime.torques.estimation import LOSSES, Settings, estimate
+    from diffpbd.runtime.torques.estimation import estimate
+    from diffpbd.runtime.torques.settings import LOSSES, Settings
 
     p, pd = np.array([[0.2, -0.5, -0.3, 1.2, 0.2, 0.8, 0.1]] * 2), np.full((2, 7), 0.1)
     p[1] += H * pd[0]

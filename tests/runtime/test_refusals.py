@@ -168,7 +168,7 @@ def test_alpha_in_order_is_taken_as_it_is_but_for_booleans(twin: Robot) -> None:
 
 def test_simulate_refuses_infinite_energy(twin: Robot) -> None:
     with pytest.raises(SolverError, match="not finite"):
-        simulate(twin, duration=0.1, dq0=[1e200, 0])
+        simulate(twin, duration=0.1, start=(None, [1e200, 0]))
 
 
 def test_no_command_overwrites_what_it_reads(here: Path) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.gate import CommandGate
-from diffpbd.runtime.loop.guard import POSITION_TOLERANCE, Limits
+from diffpbd.runtime.loop.guard import POSITION_TOLERANCE
 from diffpbd.runtime.ros1 import Node, Receipt
 from diffpbd.runtime.ros1.errors import RefusedError
 from diffpbd.runtime.ros1.joint_states import JointStateReader, LimbState
