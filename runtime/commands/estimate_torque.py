@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.commands.log_options import Mends, log_options
+from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.errors import InputError
@@ -67,7 +67,7 @@ LAG_SAID = 0.25
 @click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a log without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter of the log (5); 0: none.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
-@log_options(rates=False)
+@mending_options
 @click.option(
     "--torque",
     type=click.Choice(["sensor", "joint"]),
@@ -97,7 +97,7 @@ def command(
     out: str,
     plot: str | None,
     live: bool,
-    mends: Mends,
+    mends: MendWords,
 ) -> None:
     """Estimate the joint torques [N·m or N] of the generated ROBOT from a recorded motion.
 
@@ -165,12 +165,11 @@ def _weights(text: str | None) -> tuple[float, float, float] | None:
     return values[0], values[1], values[2]
 
 
-def _reading(rate: float | None, column_map: str | None, mends: Mends, rates: str) -> Reading:
+def _reading(rate: float | None, column_map: str | None, mends: MendWords, rates: str) -> Reading:
     """Rates that are not used are not held against the positions."""
-    mending, accept = mends
-    if rates == "positions":
-        accept = (*accept, "rates", "lag", "frozen")
-    return Reading(rate, {} if column_map is None else read_column_map(column_map), mending=mending, accept=accept)
+    accept = (*mends.accepted(), *(("rates", "lag", "frozen") if rates == "positions" else ()))
+    columns = {} if column_map is None else read_column_map(column_map)
+    return Reading(rate, columns, mending=mends.mending(), accept=accept)
 
 
 def _read(robot: Robot, path: str, reading: Reading, processing: Processing) -> tuple[list[Samples], bool]:

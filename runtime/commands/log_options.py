@@ -1,101 +1,70 @@
-"""Options of every command that takes recordings: what to put right in them, and which contradictions to go on with."""
+"""How logs are read and filtered: options that `log` and `identify` share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.logs.findings import KINDS, expect_kinds
-from diffpbd.runtime.logs.mending import TIME_UNITS, Mending
+from diffpbd.runtime.commands.mending_options import MENDING_OPTIONS, MendWords
+from diffpbd.runtime.commands.numbers import RATE
+from diffpbd.runtime.commands.options import grouped
 
-__all__ = ["Mends", "log_options"]
+if TYPE_CHECKING:
+    from diffpbd.runtime.logs.processing import Processing
+    from diffpbd.runtime.logs.recording import Reading
 
-Mends = tuple[Mending, tuple[str, ...]]
-"""What to put right, and the kinds of findings that are accepted."""
-
-
-def log_options(rates: bool = True, torques: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds the options; the command gets them as `mends`. Without `rates` or `torques` those for them are left out."""
-    options = [
-        click.option("--degrees", is_flag=True, help="The log has hinges in degrees and degrees a second."),
-        click.option(
-            "--time-unit", type=click.Choice(list(TIME_UNITS)), default="s", help="Unit of the log's time column (s)."
-        ),
-        click.option(
-            "--unwrap/--no-unwrap", default=None,
-            help="Take turns of 2π out of all joints, or of none (default: of joints without ends).",
-        ),
-        click.option(
-            "--scale", multiple=True, metavar="COLUMN=FACTOR",
-            help="Multiply a column such as q_lift, or all of q, dq, ddq, tau; repeatable.",
-        ),
-        click.option(
-            "--accept", metavar="KINDS", help=f"Go on in spite of these findings, or all: {', '.join(KINDS)}."
-        ),
-    ]  # fmt: skip
-    if rates:
-        options.append(
-            click.option(
-                "--rates", type=click.Choice(["recorded", "positions"]), default="recorded",
-                help="The log's dq columns (default), or the derivative of the filtered positions.",
-            )
-        )  # fmt: skip
-    if torques:
-        options += [
-            click.option("--flip", multiple=True, metavar="JOINT", help="Turn the sign of this torque; repeatable."),
-            click.option(
-                "--drive-gain", metavar="K",
-                help="The log's tau is a motor current: torque = K times it [N·m/A], a number or JOINT=K,….",
-            ),
-        ]  # fmt: skip
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(function)
-        def gathered(*args: Any, **given: Any) -> Any:
-            mending = Mending(
-                degrees=given.pop("degrees"),
-                time_unit=given.pop("time_unit"),
-                unwrap=given.pop("unwrap"),
-                flip=tuple(given.pop("flip", ())),
-                scale=_numbers("--scale", given.pop("scale")),
-                drive_gain=_gains(given.pop("drive_gain", None)),
-                derive=rates and given.pop("rates") == "positions",
-            )
-            return function(*args, mends=(mending, expect_kinds(given.pop("accept"))), **given)
-
-        for option in reversed(options):
-            gathered = option(gathered)
-        return gathered
-
-    return decorate
+__all__ = ["LogWords", "log_options"]
 
 
-def _gains(text: str | None) -> dict[str, float]:
-    if text is None:
-        return {}
-    return _numbers("--drive-gain", text.split(",")) if "=" in text else {"": _number("--drive-gain", text, text)}
+@dataclass(frozen=True)
+class LogWords(MendWords):
+    """The options as given."""
+
+    rate: float | None
+    cutoff: float
+    trim: float
+    bridge: float
+    torque: str | None
+    topic: str | None
+    column_map: str | None
+    rates: str
+
+    def reading(self) -> Reading:
+        """How files are read; reads that of --map."""
+        from diffpbd.runtime.logs.csv import read_column_map
+        from diffpbd.runtime.logs.recording import Reading
+
+        columns = read_column_map(self.column_map) if self.column_map is not None else {}
+        mending = self.mending(derive=self.rates == "positions")
+        return Reading(self.rate, columns, self.torque, self.topic, mending, self.accepted())
+
+    def processing(self) -> Processing:
+        """How they become samples."""
+        from diffpbd.runtime.logs.processing import Processing
+
+        return Processing(cutoff=self.cutoff or None, trim=self.trim, bridge=self.bridge)
 
 
-def _numbers(option: str, words: Sequence[str]) -> dict[str, float]:
-    """NAME=NUMBER words."""
-    found: dict[str, float] = {}
-    for word in words:
-        name, _, text = (part.strip() for part in word.partition("="))
-        if name in found:
-            raise InputError(f"{option}: {name} is given twice.")
-        found[name] = _number(option, text, word)
-    return found
-
-
-def _number(option: str, text: str, word: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not (value != 0.0 and abs(value) < float("inf")):  # NaN too
-        raise InputError(f"{option}: expected NAME=NUMBER with a number other than 0, found {word!r}.")
-    return value
+log_options = grouped(
+    "words",
+    LogWords,
+    click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of logs without a time column."),
+    click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none."),
+    click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering."),
+    click.option(
+        "--bridge", type=float, default=0.0, metavar="S", help="Close gaps up to this long instead of splitting there."
+    ),
+    click.option("--torque", metavar="FIELD", help="The signal that is the joint torque, such as actual_effort."),
+    click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints."),
+    click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of the logs."),
+    click.option(
+        "--rates",
+        type=click.Choice(["recorded", "positions"]),
+        default="recorded",
+        help="The log's dq columns (default), or the derivative of the filtered positions.",
+    ),
+    *MENDING_OPTIONS,
+)
+"""Hands a command `words`."""
