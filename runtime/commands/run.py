@@ -12,9 +12,9 @@ from typing import Any, Literal
 import click
 
 from diffpbd.runtime.arms.baxter.arm import BaxterArm
-from diffpbd.runtime.arms.baxter.configuration import Configuration
+from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
-from diffpbd.runtime.arms.baxter.program import ProgramController
+from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.commands.locate import open_robot, robot_files, state_file
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real
 from diffpbd.runtime.commands.options import live_option, plot_option

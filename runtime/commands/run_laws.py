@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from diffpbd.runtime.arms.baxter.configuration import Configuration, has_spring, limits_of
+from diffpbd.runtime.loop.configuration import Configuration, has_spring, limits_of
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.mpc import parse_weights
 from diffpbd.runtime.control.gravity import GravitySettings, check_gravity

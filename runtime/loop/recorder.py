@@ -20,12 +20,14 @@ from diffpbd.runtime.ros1.bag import BagWriter
 from diffpbd.runtime.ros1.errors import LogError
 from diffpbd.runtime.ros1.messages import Message, String, Tick
 
-__all__ = ["CONFIGURATION_TOPIC", "START", "TICK_TOPIC", "Recorder", "configuration_file", "csv_columns"]
+__all__ = ["BRAKE", "CONFIGURATION_TOPIC", "START", "TICK_TOPIC", "Recorder", "configuration_file", "csv_columns"]
 
 TICK_TOPIC = "/diffpbd/tick"
 CONFIGURATION_TOPIC = "/diffpbd/configuration"
 START = "start"
 """Note of the tick that carries the pose at which the controller was started."""
+BRAKE = "brake"
+"""Note of a tick of the stop, which brakes the arm."""
 QUEUE_LIMIT = 100_000  # messages; about 20 s at the highest rates: a disk that slow cannot hold the log
 PERIOD = 0.05  # s between two visits of the writing thread; the loop never wakes it
 
@@ -57,11 +59,12 @@ class _BagSink:
 
 
 def csv_columns(joints: tuple[str, ...]) -> list[str]:
-    """The header row: time, q_, dq_, tau_ (measured) of every joint, then what became of the tick."""
+    """The header row: time, q_, dq_, tau_ (measured) of every joint, the state's stamp, then what became
+    of the tick."""
     columns = ["time"]
     for kind in ("q", "dq", "tau", "gravity", "law", "command"):
         columns += [f"{kind}_{joint}" for joint in joints]
-    return [*columns, "age", "mode", "status", "note"]
+    return [*columns, "stamp", "age", "mode", "status", "note"]
 
 
 def configuration_file(path: str | Path) -> Path | None:
@@ -87,7 +90,7 @@ class _CsvSink:
         for values in (tick.position, tick.velocity, tick.effort, tick.gravity, tick.law, tick.command):
             padded = values.tolist() if len(values) else [float("nan")] * len(tick.name)
             numbers += [repr(value) for value in padded]
-        self._writer.writerow([*numbers, repr(tick.age), tick.mode, tick.status, tick.note])
+        self._writer.writerow([*numbers, repr(tick.header.time), repr(tick.age), tick.mode, tick.status, tick.note])
 
     def flush(self) -> None:
         self._file.write(self._rows.getvalue())

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from matplotlib.image import imread
 
 from diffpbd.runtime import cli
-from diffpbd.runtime.arms.baxter.configuration import Configuration
+from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.loop.guard import Limits

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.arms.baxter.configuration import Configuration, limits_of
+from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.loop.guard import TickStatus

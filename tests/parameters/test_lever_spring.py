@@ -29,7 +29,7 @@ from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.method import forces, levers
 from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot
-from diffpbd.runtime.arms.baxter.configuration import gravity_model, has_spring
+from diffpbd.runtime.loop.configuration import gravity_model, has_spring
 from diffpbd.runtime.control.net_torque import without_gravity
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify.forms import identify_motion
