@@ -72,7 +72,7 @@ def main() -> None:
     options = parser.parse_args()
     build = options.out / "build"
     build.mkdir(parents=True, exist_ok=True)
-    urdf = ROOT / "codegen" / "robots" / f"{ROBOT}.urdf"
+    urdf = ROOT / "diffpbd" / "codegen" / "robots" / f"{ROBOT}.urdf"
     ours = Ours(ROBOT, ROOT / "generated", build)
     joints = [j.name for j in ours.manifest.robot.joints]
     if joints != list(pin.buildModelFromUrdf(str(urdf)).names)[1:]:

@@ -20,7 +20,7 @@ from diffpbd.runtime import InputError, Robot, load
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "bench-results"
-URDF = ROOT / "codegen" / "robots" / "baxter_bare.urdf"
+URDF = ROOT / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf"
 LIBRARY = ROOT / "generated" / "baxter_bare"
 H = 0.01
 """[s] Of every step that is timed."""

@@ -96,7 +96,7 @@ def survey(name: str, file: Path) -> Row:
     _, inputs, outputs = next(values for values in graphs.values() if values[0] == "inverse_dynamics")
     torque = ca.densify(outputs["u"])
     f = ca.Function("inverse_dynamics", [v for _, v in inputs], [torque], [k for k, _ in inputs], ["u"], {"cse": True})
-    text = kernel(f, "k_inverse_dynamics")
+    text = kernel(f, "inverse_dynamics_kernel")
     seconds = time.perf_counter() - started
     alpha = [entry.default for entry in graphs.model.entries]
     error = difference(file, robot, f, alpha)

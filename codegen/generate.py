@@ -29,6 +29,7 @@ from diffpbd.runtime.compiler import compile_library, find_compiler
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.library import Library, verify_file
 from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
+from diffpbd.runtime.naming import tame
 
 PACKAGES = ("diffpbd", "casadi", "sympy")
 OLD_SUFFIX = ".old"
@@ -111,7 +112,7 @@ def generate(
 
 def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Recipe, plain: Recipe) -> str:
     """The command that makes this folder again, without paths."""
-    words = ["diffpbd", "generate", Path(robot).name]
+    words = ["diffpbd", "generate", tame(Path(robot).name)]
     words += ["--base", base] if base else []
     for name in tip or ():
         words += ["--tip", name]

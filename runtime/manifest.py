@@ -20,6 +20,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar
 
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.naming import FILE, IDENTIFIER, strange_characters
 
 __all__ = [
     "ABI_VERSION",
@@ -173,7 +174,8 @@ class RobotFacts:
     """The robot as generated, base to tip. Total mass of the moving links in kg.
 
     `joints` are the coordinates of every function; `mimics` are joints that follow them. Every joint of either kind moves
-    one link of `links`.
+    one link of `links`. `squared` are the joints whose rotations had entries within `right_angle` of −1, 0 or 1 that were
+    taken for these.
     """
 
     base: str
@@ -182,6 +184,7 @@ class RobotFacts:
     links: tuple[Link, ...]
     total_mass: float
     mimics: tuple[Mimic, ...] = ()
+    squared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -279,12 +282,30 @@ def read_manifest(folder: str | Path) -> Manifest:
         names = [entry.name for entry in entries]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InputError(f"{path}: {what} lists {', '.join(twice)} more than once. {AGAIN}")
+    _check_names(manifest, reader)
     if manifest.content_hash and manifest.content_hash != hash_of_content(data):
         raise InputError(
             f"{path} is not the manifest that was generated: its content has another hash than it says. "
             f"Generate the folder again: diffpbd generate {manifest.name}."
         )
     return manifest
+
+
+def _check_names(manifest: Manifest, reader: _Reader) -> None:
+    """Names are shown in pages and terminals, files are opened, symbols called: nothing else than what is generated."""
+    robot = manifest.robot
+    parts: tuple[Joint | Mimic | Link | Parameter, ...] = (
+        *robot.joints, *robot.mimics, *robot.links, *manifest.alpha,
+    )  # fmt: skip
+    for name in (robot.base, *robot.tips, *(part.name for part in parts), *(n for k in robot.links for n in k.merged)):
+        if strange_characters(name):
+            raise reader.fault(name, "a name", "letters, digits and few signs")
+    for word in (manifest.name, *(text for f in manifest.functions for text in (f.name, f.symbol))):
+        if not IDENTIFIER.fullmatch(word):
+            raise reader.fault(word, "a function or the robot", "a name of C")
+    for path in (*manifest.files, manifest.library, *(f.casadi for f in manifest.functions if f.casadi)):
+        if not FILE.fullmatch(path):
+            raise reader.fault(path, "a file", "a path inside the folder")
 
 
 @dataclass(frozen=True)

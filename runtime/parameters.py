@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.arrays import FloatArray, or_else
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_json
 from diffpbd.runtime.manifest import Parameter
@@ -84,12 +84,12 @@ class ParameterVector:
     @property
     def lower(self) -> FloatArray:
         """A new array of lower bounds; -inf where there is none."""
-        return np.array([-np.inf if e.lower is None else e.lower for e in self.entries], dtype=np.float64)
+        return or_else((e.lower for e in self.entries), -np.inf)
 
     @property
     def upper(self) -> FloatArray:
         """A new array of upper bounds; inf where there is none."""
-        return np.array([np.inf if e.upper is None else e.upper for e in self.entries], dtype=np.float64)
+        return or_else((e.upper for e in self.entries), np.inf)
 
     def index(self, name: str) -> int:
         """Position of a name; an unknown one is refused with near matches."""

@@ -10,6 +10,7 @@ from typing import Any
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.function import BoundFunction, Function
 from diffpbd.runtime.library import Library
+from diffpbd.runtime.limits import JointLimits
 from diffpbd.runtime.manifest import Function as FunctionFacts
 from diffpbd.runtime.manifest import Manifest, read_manifest
 from diffpbd.runtime.names import hint
@@ -43,6 +44,7 @@ class Robot:
         self.links: tuple[str, ...] = tuple(link.name for link in self.manifest.robot.links)
         self.n = len(self.joints)
         self.h = self.manifest.recipe.h
+        self.limits = JointLimits.of(self.manifest.robot.joints)
         self.alpha = ParameterVector(self.manifest.alpha, self.name)
         self._library = Library(self.folder, self.manifest)
         functions: dict[str, BoundFunction] = {}

@@ -12,6 +12,7 @@ from diffpbd.codegen.description.report import Finding, listed, printable, quote
 from diffpbd.codegen.description.rigid import Pose, rotated_inertia, rotation_from_rpy, symmetric
 from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
 from diffpbd.codegen.description.source import Element
+from diffpbd.runtime.naming import LONGEST, PUNCTUATION, strange_characters
 
 MOVING_TYPES: Final = ("revolute", "continuous", "prismatic")
 UNSUPPORTED_TYPES: Final = ("planar", "floating")
@@ -204,12 +205,27 @@ class _Reader:
             self.joints = (name,)
         if not name.strip():
             self.fault(f"{kind}-name", f"a {kind} without a name at line {element.line}")
-        self._expect_expanded(element, "name", name)
+        if not self._expect_expanded(element, "name", name):
+            self._expect_harmless(kind, name)
         return name
 
-    def _expect_expanded(self, element: Element, attribute: str, text: str) -> None:
-        if "${" in text or "$(" in text:
+    def _expect_expanded(self, element: Element, attribute: str, text: str) -> bool:
+        """Refuses what xacro left; whether there was something."""
+        found = "${" in text or "$(" in text
+        if found:
             self.fault("xacro", f"<{element.tag}> {attribute}={quoted(text)} {XACRO}")
+        return found
+
+    def _expect_harmless(self, kind: str, name: str) -> None:
+        """Names go into code and pages."""
+        if strange := strange_characters(name):
+            self.fault(
+                f"{kind}-name",
+                f"the name holds {listed(strange, 5)}; letters, digits, space and {PUNCTUATION.strip()} are expected, "
+                "rename it",
+            )
+        elif len(name) > LONGEST:
+            self.fault(f"{kind}-name", f"the name has {len(name)} characters; at most {LONGEST} are expected")
 
     def _leave(self) -> None:
         self.where, self.links, self.joints = "", (), ()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.naming import IDENTIFIER, RESERVED
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -44,8 +45,6 @@ MOST_SWEEPS: Final = 1000
 """Beyond convergence of anything; a step makes them all."""
 
 DEFAULT_VARIANTS: Final = ("variational_direct", "paper_direct", "paper_gauss_seidel", "paper_jacobi")
-
-_IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -87,9 +86,14 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Refuses what cannot be generated, naming the entry."""
-        if not _IDENTIFIER.fullmatch(self.name):
+        if not IDENTIFIER.fullmatch(self.name):
             raise InputError(
                 f'recipe: name = "{self.name}" cannot prefix C symbols; letters, digits and _ are expected'
+            )
+        if self.name.lower() in RESERVED:
+            raise InputError(
+                f'recipe: name = "{self.name}" is a header of C or a target of CMake, which a robot would hide; '
+                "choose another one"
             )
         _expect_choice("integrator", self.integrator, INTEGRATORS)
         _expect_choice("solver", self.solver, SOLVERS)
@@ -154,7 +158,7 @@ def default_recipe(
     """The recipe of a bare URDF file; it is named after the file."""
     urdf = Path(urdf)
     name = re.sub(r"[^A-Za-z0-9_]", "_", urdf.stem)
-    if not _IDENTIFIER.fullmatch(name):
+    if not IDENTIFIER.fullmatch(name) or name.lower() in RESERVED:
         name = f"robot_{name}"
     return Recipe(name=name, urdf=urdf, base=base, tip=as_names(tip))
 

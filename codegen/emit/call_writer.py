@@ -50,7 +50,8 @@ class _Place:
 class CallWriter:
     """Collects the C text of programs; every program and every reverse mode is emitted once."""
 
-    prefix: str = "p_"
+    suffix: str = "program"
+    """Ends every name: no public function ends so, whatever the robot is called."""
     texts: list[str] = field(default_factory=list)
     _forward: dict[int, Routine] = field(default_factory=dict)
     _reverse: dict[tuple[int, frozenset[sp.Symbol]], Routine] = field(default_factory=dict)
@@ -60,7 +61,7 @@ class CallWriter:
     def _unique(self, name: str) -> str:
         count = self._names.get(name, 0)
         self._names[name] = count + 1
-        return f"{self.prefix}{name}" if count == 0 else f"{self.prefix}{name}_v{count + 1}"
+        return f"{name}_{self.suffix}" if count == 0 else f"{name}_v{count + 1}_{self.suffix}"
 
     def _graph(self, program: Program) -> ca.Function:
         if id(program) not in self._graphs:

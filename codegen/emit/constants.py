@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from diffpbd.codegen.graph.model import RIGHT_ANGLE
 from diffpbd.codegen.method.limits import CLOSE, PASSES
 from diffpbd.runtime.manifest import Constant
 
 CONSTANTS: Final = (
+    Constant(
+        "right_angle",
+        RIGHT_ANGLE,
+        "1",
+        "distance from -1, 0, 1 within which an entry of a joint's rotation is that: rounding of a right angle as written",
+    ),
     Constant(
         "pose_tolerance",
         1e-14,

@@ -21,7 +21,7 @@ from diffpbd.codegen.generate import Row, versions
 from diffpbd.codegen.graph import design, identification, joint_step, maximal, simultaneous, torque_estimation
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.model import build, squared_joints
 from diffpbd.codegen.graph.parameters import upper_triangle
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts
@@ -112,7 +112,7 @@ def write_folder(
         name=recipe.name,
         abi_hash=abi_hash,
         generator=Generator(**known),
-        robot=_facts(robot),
+        robot=_facts(robot, squared_joints(robot, recipe)),
         recipe=RecipeFacts(
             recipe.h,
             recipe.integrator,
@@ -158,7 +158,7 @@ def _write(folder: Path, content: dict[str, bytes]) -> None:
             raise InputError(f"{target} cannot be written: {error.strerror or error}.") from None
 
 
-def _facts(robot: Robot) -> RobotFacts:
+def _facts(robot: Robot, squared: tuple[str, ...]) -> RobotFacts:
     def carrier(parent: int) -> str:
         return robot.base if parent < 0 else robot.links[parent].name
 
@@ -180,4 +180,5 @@ def _facts(robot: Robot) -> RobotFacts:
     links = tuple(
         Link(k.name, k.inertial.mass, k.merged, k.inertial.com, upper_triangle(k.inertial.inertia)) for k in robot.links
     )
-    return RobotFacts(robot.base, tuple(t.name for t in robot.tips), tuple(joints), links, robot.total_mass, mimics)
+    tips = tuple(t.name for t in robot.tips)
+    return RobotFacts(robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared)

@@ -23,7 +23,10 @@ class Numbers:
 
 
 def numbers(alpha: Any, blocks: Sequence[Any], name: str) -> Numbers:
-    """The entries of `blocks` (SX of alpha, column-major, one after another); kernels are called k_<name>, k_<name>_reverse."""
+    """The entries of `blocks` (SX of alpha, column-major, one after another).
+
+    Its kernels are called <name>_kernel and <name>_reverse_kernel.
+    """
     flat = ca.vertcat(*[ca.vec(b) for b in blocks])
     elements = [flat[k] for k in range(flat.numel())]
     where = [k for k, e in enumerate(elements) if not e.is_constant()]
@@ -33,4 +36,6 @@ def numbers(alpha: Any, blocks: Sequence[Any], name: str) -> Numbers:
     seed = ca.SX.sym("values_bar", len(where))
     pulled = ca.densify(ca.jtimes(changing, alpha, seed, True))
     reverse = ca.Function("blocks", [alpha, seed], [pulled], ["alpha", "values_bar"], ["alpha_bar"], {"cse": True})
-    return Numbers(fixed, where, kernel(graph, f"k_{name}"), kernel(reverse, f"k_{name}_reverse", accumulate=True))
+    return Numbers(
+        fixed, where, kernel(graph, f"{name}_kernel"), kernel(reverse, f"{name}_reverse_kernel", accumulate=True)
+    )

@@ -88,7 +88,7 @@ def _offsets(sizes: Sequence[tuple[str, int]]) -> dict[str, int]:
 
 
 def _add_rows(emission: Emission, spec: RowSpec) -> tuple[_Rows, Kernel | None]:
-    text = kernel(spec.graph, f"k_{spec.name}") if spec.graph is not None else None
+    text = kernel(spec.graph, f"{spec.name}_kernel") if spec.graph is not None else None
     known = {f.name: f for f in emission.functions}
     size = dict(spec.bars)
     at, first = _offsets(spec.bars), _offsets(spec.seeds)
@@ -132,7 +132,7 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec]) -
             rows.append(entry)
             row_kernels += [kernel_text] if kernel_text else []
             continue
-        text = kernel(spec.graph, f"k_{spec.name}")
+        text = kernel(spec.graph, f"{spec.name}_kernel")
         symbol = f"{emission.robot}_{spec.name}"
         entries.append(Entry(symbol, text, text.work))
         emission.texts[spec.name] = len(text.text)

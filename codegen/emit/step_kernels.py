@@ -51,7 +51,7 @@ def step_kernels(model: Model) -> StepKernels:
 
 def _straight(model: Model) -> StepKernels:
     graphs = joint_step.kernels(model, prepare(model))
-    kernels = {g.name(): kernel(g, f"k_{g.name()}", accumulate=g.name() == "adjoint_parameters") for g in graphs}
+    kernels = {g.name(): kernel(g, f"{g.name()}_kernel", accumulate=g.name() == "adjoint_parameters") for g in graphs}
     size = {g.name(): g for g in graphs}
     return StepKernels(
         tuple(k.text for k in kernels.values()),
@@ -70,7 +70,7 @@ class _Roll:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.writer = CallWriter("r_")
+        self.writer = CallWriter("rolled")
         self.texts: list[str] = []
         self.operations: dict[str, int] = {}
         self.work = 0
@@ -108,14 +108,16 @@ class _Roll:
         self.writer.texts.clear()
 
     def forward(self, name: str, program: Program) -> None:
-        """k_<name>: the program's own inputs, alpha, model, outputs, w."""
+        """<name>_kernel: the program's own inputs, alpha, model, outputs, w."""
         rolled = self.outlined(program)
         routine = self.writer.forward(rolled)
         self.flush()
         own = [k for k in program.inputs if k not in self.offset]
         formals = [f"const double *{k}" for k in (*own, "alpha", "model")] + [f"double *{k}" for k in program.outputs]
         call = f"{routine.name}({', '.join([*self.arguments(rolled, {}), *program.outputs])}, w);"
-        self.texts.append(f"static void k_{name}({', '.join(formals)}, double *w) {{\n  (void)alpha;\n  {call}\n}}\n")
+        self.texts.append(
+            f"static void {name}_kernel({', '.join(formals)}, double *w) {{\n  (void)alpha;\n  {call}\n}}\n"
+        )
         self.count(name, routine)
 
     def count(self, name: str, routine: Routine, extra: int = 0) -> None:
@@ -124,15 +126,15 @@ class _Roll:
         self.work = max(self.work, routine.work + extra)
 
     def prepare(self, table: Numbers) -> None:
-        """k_prepare: alpha → model."""
+        """prepare_kernel: alpha → model."""
         self.texts += [table.forward.text, table.reverse.text]
         count = len(table.where)
         self.texts.append(
             f"static const double numbers[{self.size}] = {{{', '.join(table.fixed)}}};\n"
             f"static const int changing[{count}] = {{{', '.join(map(str, table.where))}}};\n"
-            "static void k_prepare(const double *alpha, double *model, double *w) {\n  int k;\n"
+            "static void prepare_kernel(const double *alpha, double *model, double *w) {\n  int k;\n"
             "  memcpy(model, numbers, sizeof numbers);\n"
-            f"  k_numbers(alpha, w, w + {count});\n"
+            f"  numbers_kernel(alpha, w, w + {count});\n"
             f"  for (k = 0; k < {count}; k++) model[changing[k]] = w[k];\n}}\n"
         )
         self.operations["prepare"] = table.forward.operations
@@ -154,7 +156,7 @@ def _rolled(model: Model) -> StepKernels:
     programs["pose_system"] = joint_space_jacobian.pose_system_transposed(tree)
     for name, program in programs.items():
         roll.forward(name, program)
-    roll.plain(kernel(joint_step.node_torque(model), "k_node_torque"), "node_torque")
+    roll.plain(kernel(joint_step.node_torque(model), "node_torque_kernel"), "node_torque")
     _add_adjoint(roll)
     _add_adjoint_parameters(roll, table)
     return StepKernels(
@@ -172,7 +174,7 @@ def _active(program: Program, names: tuple[str, ...]) -> frozenset[Any]:
 
 
 def _add_adjoint(roll: _Roll) -> None:
-    """k_adjoint: both systems solved along the tree, and products with ∂(F, G) by the reverse mode of their programs.
+    """adjoint_kernel: both systems solved along the tree, and products with ∂(F, G) by the reverse mode of their programs.
 
     The two solves of `joint_space_jacobian.adjoint`, without its O(n²) blocks. u enters F and G linearly, so any values will
     do for it here: p's.
@@ -187,16 +189,16 @@ def _add_adjoint(roll: _Roll) -> None:
     end = ", ".join([*roll.arguments(rate, {"u": "p"}), "y", "w", f"w + {2 * n}"])
     start = ", ".join([*roll.arguments(both, {"u": "p"}), "w", f"w + {n}", "p_bar", "pd_bar", f"w + {2 * n}"])
     roll.texts.append(
-        f"""static void k_adjoint(const double *p, const double *pd, const double *p_next, const double *pd_next,
+        f"""static void adjoint_kernel(const double *p, const double *pd, const double *p_next, const double *pd_next,
                       const double *h, const double *p_next_bar, const double *pd_next_bar, const double *alpha,
                       const double *model, double *p_bar, double *pd_bar, double *u_bar, double *x, double *y, double *w) {{
   int k;
-  k_rate_system(p_next, pd_next, pd_next_bar, h, alpha, model, y, w);
+  rate_system_kernel(p_next, pd_next, pd_next_bar, h, alpha, model, y, w);
   for (k = 0; k < {n}; k++) y[k] /= h[0];
   memset(w, 0, {n} * sizeof(double));
   {by_end.name}({end});
   for (k = 0; k < {n}; k++) u_bar[k] = p_next_bar[k] - w[k];
-  k_pose_system(p, p_next, u_bar, alpha, model, x, w);
+  pose_system_kernel(p, p_next, u_bar, alpha, model, x, w);
   for (k = 0; k < {n}; k++) {{
     w[k] = -x[k];
     w[{n} + k] = -y[k];
@@ -214,7 +216,7 @@ def _add_adjoint(roll: _Roll) -> None:
 
 
 def _add_adjoint_parameters(roll: _Roll, table: Numbers) -> None:
-    """k_adjoint_parameters: −xᵀ ∂hF − yᵀ ∂hG by alpha and h, added to."""
+    """adjoint_parameters_kernel: −xᵀ ∂hF − yᵀ ∂hG by alpha and h, added to."""
     tree = roll.model.tree
     both = roll.outlined(joint_space.residuals(tree))
     active = ("h", *roll.names)
@@ -227,7 +229,7 @@ def _add_adjoint_parameters(roll: _Roll, table: Numbers) -> None:
     gradients = [f"w + {bars + roll.offset[k]}" if k in roll.offset else "h_bar" for k in both.inputs if k in active]
     call = ", ".join([*roll.arguments(both, {}), "w", f"w + {n}", *gradients, f"w + {inner}"])
     roll.texts.append(
-        f"""static void k_adjoint_parameters(const double *p, const double *pd, const double *u, const double *h,
+        f"""static void adjoint_parameters_kernel(const double *p, const double *pd, const double *u, const double *h,
                                  const double *p_next, const double *pd_next, const double *alpha, const double *model,
                                  const double *x, const double *y, double *alpha_bar, double *h_bar, double *w) {{
   int k;
@@ -238,7 +240,7 @@ def _add_adjoint_parameters(roll: _Roll, table: Numbers) -> None:
   memset(w + {bars}, 0, {roll.size} * sizeof(double));
   {routine.name}({call});
   for (k = 0; k < {count}; k++) w[{values} + k] = w[{bars} + changing[k]];
-  k_numbers_reverse(alpha, w + {values}, alpha_bar, w + {inner});
+  numbers_reverse_kernel(alpha, w + {values}, alpha_bar, w + {inner});
 }}
 """
     )

@@ -24,7 +24,7 @@ def add_torque_estimation(
 
     `jac_kicked_step` and `friction_torque` must have been added.
     """
-    kernels = [kernel(g, f"k_{g.name()}") for g in graphs]
+    kernels = [kernel(g, f"{g.name()}_kernel") for g in graphs]
     known = {f.name: f for f in emission.functions}
     step, friction = known["jac_kicked_step"], known["friction_torque"]
     coulomb, viscous = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import casadi as ca
 
@@ -40,6 +40,11 @@ JOINT_BLOCKS: Mapping[str, str] = {
     "offset": "torque_offset",
 }
 """Program input → alpha kind, for what every joint has one of."""
+
+
+RIGHT_ANGLE: Final = 1e-11
+"""[1] An entry of a joint's rotation within this of −1, 0 or 1 is taken for it: a right angle written as 1.57079632679 is off
+by 5e-12, which no sensor sees and every operation pays for."""
 
 
 def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = (), levers: Sequence[str] = ()) -> Tree:
@@ -79,7 +84,8 @@ class Model:
     """Blocks by program input name, with the alpha symbol and its entries.
 
     Shapes: before 12 × n, after 9 × n, body 10 × n (about the link origin, payload included), gravity 3, tip 12,
-    the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
+    hinge_before 12 × n, hinge_body 10 × n (before and body with link axes turned into the joint's), carried n (mass of
+    subtrees), the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
     translation 3 × n, axis 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
     payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque), lever 5 × lever springs.
     """
@@ -158,13 +164,54 @@ def build(robot: Robot, recipe: Recipe) -> Model:
     if recipe.lever_springs:
         blocks["lever"] = ca.horzcat(*[_lever(entry, name) for name in recipe.lever_springs])
     tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs)
+    blocks |= _in_joint_axes(tree, blocks)
     return Model(robot, recipe, tree, entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
 
 
+def _in_joint_axes(tree: Tree, blocks: Mapping[str, Any]) -> dict[str, Any]:
+    """`hinge_before`, `hinge_body` and `carried`: the same robot with every link's axes turned into its joint's."""
+    before, body, carried = [], [], ca.vertsplit(blocks["body"][0, :].T)
+    for i, parent in enumerate(tree.parents):
+        placed, own = blocks["before"][:, i], blocks["body"][:, i]
+        if parent >= 0 and not tree.aligned[parent]:
+            T = _square(blocks["after"][:, parent])
+            placed = ca.vertcat(_rows(squared(ca.mtimes(T, _square(placed[0:9])))), ca.mtimes(T, placed[9:12]))
+        if not tree.aligned[i]:
+            T = _square(blocks["after"][:, i])
+            turned = ca.mtimes(ca.mtimes(T, _symmetric(own[4:10])), T.T)
+            own = ca.vertcat(own[0], ca.mtimes(T, own[1:4]), _upper(turned))
+        before.append(placed)
+        body.append(own)
+    for i in range(tree.n - 1, -1, -1):
+        if tree.parents[i] >= 0:
+            carried[tree.parents[i]] += carried[i]
+    return {"hinge_before": ca.horzcat(*before), "hinge_body": ca.horzcat(*body), "carried": ca.vertcat(*carried)}
+
+
+def squared(rotation: Any) -> Any:
+    """A rotation whose constant entries within `RIGHT_ANGLE` of −1, 0 or 1 are these."""
+    result = ca.SX(rotation)
+    for k in range(result.numel()):
+        if result[k].is_constant():
+            near = round(float(result[k]))
+            if abs(float(result[k]) - near) <= RIGHT_ANGLE:
+                result[k] = near
+    return result
+
+
+def squared_joints(robot: Robot, recipe: Recipe) -> tuple[str, ...]:
+    """Names of the joints whose rotation `squared` changes; symbolic ones stay as they are."""
+    if "origin" in recipe.symbolic:
+        return ()
+    written = {j.name: ca.DM([list(r) for r in j.rotation]) for j in robot.joints}
+    return tuple(name for name, R in written.items() if float(ca.norm_inf(ca.DM(squared(R)) - R)) > 0.0)
+
+
 def prepare(model: Model) -> Prepared:
-    """Replace every expression of alpha in the blocks by a fresh symbol, so that functions share its evaluation."""
+    """Replace every expression of alpha in the blocks by a fresh symbol, one for each, so that functions share its value."""
     values: list[Any] = []
     symbols: list[Any] = []
+    known: dict[int, Any] = {}
     blocks = {}
     for name, block in model.blocks.items():
         result = ca.SX(block)
@@ -172,9 +219,12 @@ def prepare(model: Model) -> Prepared:
             element = block.nz[k]
             if element.is_constant() or element.is_symbolic():
                 continue
-            values.append(element)
-            symbols.append(ca.SX.sym(f"m{len(symbols)}"))
-            result.nz[k] = symbols[-1]
+            key = element.element_hash()
+            if key not in known:
+                known[key] = ca.SX.sym(f"m{len(symbols)}")
+                values.append(element)
+                symbols.append(known[key])
+            result.nz[k] = known[key]
         blocks[name] = result
     shared = Model(model.robot, model.recipe, model.tree, model.entries, model.alpha, blocks)
     return Prepared(_column(symbols), _column(values), shared)
@@ -192,7 +242,7 @@ def _origin(entry: Any, index: Mapping[str, int], joint: Any) -> tuple[Any, Any]
     """Rotation (3 × 3) and translation (3) of a joint, symbolic where the recipe says so."""
     translation = _vector(entry, f"origin.{joint.name}", AXES, joint.translation)
     if f"origin.{joint.name}.roll" not in index:
-        return ca.SX(ca.DM([list(r) for r in joint.rotation])), translation
+        return squared(ca.DM([list(r) for r in joint.rotation])), translation
     roll, pitch, yaw = (entry(f"origin.{joint.name}.{a}", 0.0) for a in ANGLES)
     return ca.mtimes(ca.mtimes(_turn(2, yaw), _turn(1, pitch)), _turn(0, roll)), translation
 
@@ -212,6 +262,10 @@ def _wrench(entry: Any, frame: Tip) -> Any:
 
 def _lever(entry: Any, joint: str) -> Any:
     return ca.vertcat(*[entry(f"lever_spring.{part}.{joint}", 0.0) for part in LEVER_PARTS])
+
+
+def _square(rows: Any) -> Any:
+    return ca.reshape(rows, 3, 3).T
 
 
 def _rows(matrix: Any) -> Any:

@@ -73,6 +73,7 @@ def describe(manifest: Manifest) -> str:
             f"made by diffpbd {manifest.generator.diffpbd}",
             table(["joint", "type", "parent", "child", "lower", "upper", "velocity", "effort"], joints, left=4),
             *_mimics(manifest),
+            *_squared(manifest),
             *_wrenches(manifest),
             *_levers(manifest),
             table(["alpha", "default", "lower", "upper", "unit"], alpha),
@@ -85,6 +86,15 @@ def _mimics(manifest: Manifest) -> list[str]:
     """A table of the joints that follow others, where there are any."""
     rows = [[m.name, m.joint, number(m.multiplier), number(m.offset)] for m in manifest.robot.mimics]
     return [table(["mimic joint", "follows", "multiplier", "offset"], rows, left=2)] if rows else []
+
+
+def _squared(manifest: Manifest) -> list[str]:
+    """A line for the joints whose right angles were taken as exact, where there are any."""
+    within = next((c.value for c in manifest.constants if c.name == "right_angle"), 0.0)
+    names = ", ".join(manifest.robot.squared)
+    return (
+        [f"right angles taken as exact (entries of rotations within {within:g} of -1, 0, 1): {names}"] if names else []
+    )
 
 
 def _wrenches(manifest: Manifest) -> list[str]:

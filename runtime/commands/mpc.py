@@ -17,7 +17,7 @@ from diffpbd.runtime.live import Loop, live_line
 from diffpbd.runtime.logs.csv import read_column_map, read_log, write_log
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
 from diffpbd.runtime.mpc.plan import PlanSource
-from diffpbd.runtime.mpc.planner import BACKENDS, Mpc
+from diffpbd.runtime.mpc.planner import BACKENDS, Mpc, MpcOptions
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
 from diffpbd.runtime.mpc.reference import GoalReference, LogReference, Reference
 from diffpbd.runtime.mpc.simulation import ClosedLoop, run_closed_loop
@@ -78,11 +78,14 @@ def command(robot: str, out: str, plot: str | None, live: bool, **options: Any) 
             raise InputError(f"{option}: expected a number above 0 s, found {value}.")
     alpha = loaded.alpha.vector(options["params"])
     mpc = Mpc(
-        loaded, options["horizon"], h=h, alpha=alpha, backend=options["backend"], programs=options["programs"],
-        time_limit=options["time_limit"], delay=options["delay"],
+        loaded, options["horizon"], h=h, alpha=alpha,
         weights=None if options["weights"] is None else Weights(**parse_weights(options["weights"])),
         bounds=_bounds(loaded, h, options["bounds"]),
-        disturbance=TIME_CONSTANT if options["disturbance"] else None, transition=TRANSITION if options["disturbance"] else 0.0,
+        options=MpcOptions(
+            options["backend"], options["programs"], options["time_limit"], options["delay"],
+            disturbance=TIME_CONSTANT if options["disturbance"] else None,
+            transition=TRANSITION if options["disturbance"] else 0.0,
+        ),
     )  # fmt: skip
     load = None if options["load"] is None else np.array(parse_state(options["load"], "--load", loaded.joints))
     loop = Loop(round(duration / h), "tick", remark=lambda: ", ".join(_counts(mpc)))

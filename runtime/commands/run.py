@@ -21,8 +21,8 @@ from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
+from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.live import live_line
-from diffpbd.runtime.loop.guard import Limits
 from diffpbd.runtime.loop.recorder import Recorder, configuration_file
 from diffpbd.runtime.loop.replay import read_run, replay
 from diffpbd.runtime.loop.run import Run, RunOptions

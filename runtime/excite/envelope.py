@@ -65,7 +65,7 @@ class Envelope:
         low = np.array([-HALF_RANGE if j.lower is None else j.lower for j in joints])
         high = np.array([HALF_RANGE if j.upper is None else j.upper for j in joints])
         speed = np.array([SPEED if j.velocity is None else j.velocity for j in joints])
-        effort = np.array([np.inf if j.effort is None else j.effort for j in joints])
+        effort = robot.limits.effort
         for joint, a, b, v, f in zip(joints, low, high, speed, effort, strict=True):
             if not (a < b and v > 0.0 and f > 0.0):
                 raise InputError(

@@ -18,9 +18,10 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import read_bytes, read_json, write_atomic
+from diffpbd.runtime.files import read_bytes, read_json
 from diffpbd.runtime.logs.table import Table
 from diffpbd.runtime.names import listing
+from diffpbd.runtime.rows import write_rows
 
 __all__ = ["CsvTable", "Log", "TorqueLog", "has_states", "read_column_map", "read_log", "read_torques", "write_log"]
 
@@ -135,13 +136,8 @@ def write_log(path: str | Path, log: Log) -> None:
     """Write a log, whole or not at all; compressed if the name ends in `.gz`."""
     blocks = [("q", log.q), ("dq", log.dq), ("ddq", log.ddq), ("tau", log.tau)]
     present = [(name, block) for name, block in blocks if block is not None]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["time", *(f"{name}_{joint}" for name, _ in present for joint in log.joints)])
-    for row in np.column_stack([log.time, *(block for _, block in present)]):
-        writer.writerow([repr(float(value)) for value in row])
-    data = text.getvalue().encode("utf-8")
-    write_atomic(path, gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+    header = ["time", *(f"{name}_{joint}" for name, _ in present for joint in log.joints)]
+    write_rows(path, header, np.column_stack([log.time, *(block for _, block in present)]))
 
 
 class CsvTable(Table):

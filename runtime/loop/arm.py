@@ -9,7 +9,7 @@ from typing import Protocol
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.loop.guard import Limits
+from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.ros1.joint_states import LimbState
 

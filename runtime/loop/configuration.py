@@ -8,20 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.control.program import ProgramController
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.arrays import FloatArray, or_else
 from diffpbd.runtime.control.cartesian import CartesianController
 from diffpbd.runtime.control.floating import GravityController
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.holding import HoldController
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorqueMap, ReachNetTorque
+from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.controller import Controller
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.loop.guard import Limits
+from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.reflexes import Inertial, ReflexSettings
 from diffpbd.runtime.loop.supervisor import GravityModel, Settings, Supervisor
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.statics import holding_torque
 
 __all__ = ["Configuration", "gravity_model", "has_spring", "inertial_model", "limits_of", "make_controller"]
 
@@ -40,15 +41,9 @@ def limits_of(robot: Robot, *, torque_share: float = 1.0) -> Limits:
     for joint in joints:
         if joint.effort is None or joint.velocity is None:
             raise InputError(f"{joint.name} has no effort or no speed limit: it cannot be guarded.")
-    effort = np.array([joint.effort for joint in joints], dtype=np.float64)
+    own = robot.limits
     return Limits(
-        lower=np.array([-np.inf if joint.lower is None else joint.lower for joint in joints]),
-        upper=np.array([np.inf if joint.upper is None else joint.upper for joint in joints]),
-        speed=np.array([joint.velocity for joint in joints], dtype=np.float64),
-        effort=effort,
-        law_effort=torque_share * effort,
-        torque_rate=RATE_SHARE * effort,
-        position_margin=POSITION_MARGIN,
+        own.lower, own.upper, own.speed, own.effort, torque_share * own.effort, RATE_SHARE * own.effort, POSITION_MARGIN
     )
 
 
@@ -59,10 +54,7 @@ def has_spring(robot: Robot, alpha: FloatArray) -> bool:
 
 def gravity_model(robot: Robot, alpha: FloatArray) -> GravityModel:
     """The torque [N·m] that holds the arm still at q: gravity less what the joints' springs do."""
-    gravity, spring = robot.function("gravity"), robot.function("spring_torque")
-    if not has_spring(robot, alpha):
-        return lambda q: np.asarray(gravity(q, alpha), dtype=np.float64)
-    return lambda q: np.asarray(gravity(q, alpha) - spring(q, alpha), dtype=np.float64)
+    return lambda q: holding_torque(robot, q, alpha)
 
 
 def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
@@ -138,7 +130,7 @@ class Configuration:
             limits = dict(data["limits"])
             for name in _LIMIT_ARRAYS:
                 missing = -np.inf if name == "lower" else np.inf
-                limits[name] = np.array([missing if value is None else value for value in limits[name]])
+                limits[name] = or_else(limits[name], missing)
             return cls(
                 data["robot"], data["abi_hash"], tuple(data["joints"]), dict(data["controller"]),
                 GravityOwner(data["gravity_owner"]), np.array(data["alpha"], dtype=np.float64),

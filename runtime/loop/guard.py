@@ -7,14 +7,13 @@ neither but by the decay of the law. Its clock is the stamp of the measurement, 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray, within
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.limits import Limits
 
-__all__ = ["POSITION_TOLERANCE", "Guard", "Limits", "TickStatus"]
+__all__ = ["POSITION_TOLERANCE", "Guard", "TickStatus"]
 
 POSITION_TOLERANCE = 0.1
 """rad beyond a joint limit up to which a measured angle is believed: calibration and compliance."""
@@ -50,41 +49,6 @@ class TickStatus(enum.IntEnum):
     def words(self) -> str:
         """In lower case, with spaces."""
         return self.name.lower().replace("_", " ")
-
-
-@dataclass(frozen=True, eq=False)
-class Limits:
-    """Limits a joint, arrays (n,): positions [rad], speed [rad/s], effort [N·m], and of the law's torque.
-
-    `law_effort` bounds the law's part, gravity left out (a share of `effort` at the first runs);
-    `torque_rate` [N·m/s] bounds the change of what is sent; `position_margin` [rad] is the zone before a position
-    limit in which torque towards the limit is faded out.
-    """
-
-    lower: FloatArray
-    upper: FloatArray
-    speed: FloatArray
-    effort: FloatArray
-    law_effort: FloatArray
-    torque_rate: FloatArray
-    position_margin: float
-
-    def __post_init__(self) -> None:
-        for name in ("speed", "effort", "law_effort", "torque_rate"):
-            values = getattr(self, name)
-            if not (np.isfinite(values).all() and (values > 0).all()):
-                raise InputError(
-                    f"Limits: {name} must be finite and above 0 for every joint, found {values.tolist()}. "
-                    "A joint without a limit cannot be guarded: give the description one."
-                )
-        if not (self.lower < self.upper).all():
-            raise InputError("Limits: lower position limits must be below upper ones.")
-        if not self.position_margin > 0:
-            raise InputError(f"Limits: the position margin must be above 0, found {self.position_margin}.")
-
-    def outside(self, q: FloatArray, margin: float = 0.0) -> FloatArray:
-        """How far [rad] each joint is beyond its limits drawn in by `margin` [rad]; 0 inside, NaN if q is."""
-        return np.maximum(np.maximum(self.lower + margin - q, q - (self.upper - margin)), 0.0)
 
 
 class Guard:

@@ -15,7 +15,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.loop.guard import Limits
+from diffpbd.runtime.limits import Limits
 
 __all__ = ["BRAKING", "Breach", "Inertial", "Reflex", "ReflexSettings", "Reflexes"]
 

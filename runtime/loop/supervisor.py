@@ -16,7 +16,8 @@ from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.controller import Controller, Mode
 from diffpbd.runtime.errors import DiffpbdError, InputError
-from diffpbd.runtime.loop.guard import Guard, Limits, TickStatus
+from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.guard import Guard, TickStatus
 from diffpbd.runtime.loop.reflexes import BRAKING, Breach, Inertial, Reflex, Reflexes, ReflexSettings
 
 __all__ = ["Decision", "GravityModel", "Settings", "Supervisor"]

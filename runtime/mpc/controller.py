@@ -13,11 +13,12 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.loop.guard import Limits
-from diffpbd.runtime.mpc.planner import Mpc
-from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights, holding_torque
+from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.mpc.planner import Mpc, MpcOptions
+from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
 from diffpbd.runtime.mpc.reference import GoalReference, LogReference, Reference
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.statics import holding_torque
 
 __all__ = ["MpcController"]
 
@@ -63,13 +64,13 @@ class MpcController:
             self.reference = GoalReference(
                 np.array([np.nan if a is None else a for a in angles], dtype=np.float64), speed
             )
-        self._robot, self._alpha, self._limits, self._period = robot, np.array(alpha), limits, period
+        self._robot, self._alpha, self._limits = robot, np.array(alpha), limits
         bounds = Bounds(
             -limits.effort, limits.effort, limits.torque_rate * period, limits.lower, limits.upper, limits.speed
         )
         self.mpc = Mpc(
-            robot, horizon, weights=Weights(**given), bounds=bounds, h=period, alpha=self._alpha, delay=delay,
-            disturbance=constant, transition=0.0 if constant is None else TRANSITION,
+            robot, horizon, weights=Weights(**given), bounds=bounds, h=period, alpha=self._alpha,
+            options=MpcOptions(delay=delay, disturbance=constant, transition=0.0 if constant is None else TRANSITION),
         )  # fmt: skip
         self._nodes: FloatArray = period * (np.arange(horizon + 1, dtype=np.float64) + delay)
 

@@ -45,8 +45,7 @@ class DisturbanceObserver:
             raise InputError(f"Disturbance: the time constant must be at least 0 s, found {time_constant}.")
         if not (math.isfinite(h) and h > 0.0):
             raise InputError(f"Disturbance: the step must be above 0 s, found {h}.")
-        effort = [math.inf if joint.effort is None else joint.effort for joint in robot.manifest.robot.joints]
-        self.limit = np.array(effort if limit is None else limit, dtype=np.float64)
+        self.limit = np.array(robot.limits.effort if limit is None else limit, dtype=np.float64)
         if self.limit.shape != (robot.n,) or not (self.limit > 0.0).all():
             raise InputError(f"Disturbance: expected {robot.n} limits above 0 N·m, found {self.limit.tolist()}.")
         self.h = h

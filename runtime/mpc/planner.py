@@ -1,7 +1,7 @@
 """Model predictive control: `Mpc(robot, horizon)` plans torques along a reference, and a tick always gives one.
 
-Three back ends solve the same problem (see `mpc_problem`): `embedded`, the generated robot's own C, in microseconds to
-milliseconds; `structured`, HPIPM on the same quadratic programs; `ipopt`, the whole nonlinear program, the reference.
+Two back ends solve the same problem (see `problem`): `embedded`, the generated robot's own C, in microseconds to milliseconds,
+and `ipopt`, the whole nonlinear program, the reference.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from diffpbd.runtime.mpc.problem import (
     Weights,
     check_step,
     finite_array,
-    holding_torque,
     trajectory,
 )
 from diffpbd.runtime.mpc.yielding import Yielding
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.statics import holding_torque
 
-__all__ = ["BACKENDS", "Backend", "Mpc", "Tick"]
+__all__ = ["BACKENDS", "Backend", "Mpc", "MpcOptions", "Tick"]
 
-Backend = Literal["embedded", "structured", "ipopt"]
-BACKENDS: tuple[Backend, ...] = ("embedded", "structured", "ipopt")
+Backend = Literal["embedded", "ipopt"]
+BACKENDS: tuple[Backend, ...] = ("embedded", "ipopt")
 DAMPING_SHARE = 0.1
 """[1] Damping of the fall-back torque: this share of a joint's effort limit at its speed limit."""
 
@@ -53,6 +53,39 @@ class Solver(Protocol):
         self, task: Task, guess: Plan | None = None, *, shifted: bool = False, programs: int = 1, seconds: float = ...
     ) -> Plan:
         """A plan from a guess (None: cold; `shifted`: moved on by a step)."""
+
+
+@dataclass(frozen=True)
+class MpcOptions:
+    """How `Mpc` solves and what it does between solves.
+
+    `programs` quadratic programs a tick (1: a real-time iteration) within `time_limit` [s]; `delay`: steps between measuring a
+    state and the torque planned from it acting; `reuse`: failed ticks in a row that go on with an old plan; `price` [cost per
+    rad, per rad/s] of broken bounds; `damping` [N·m·s/rad] of the fall-back torque, a number or one a joint; `disturbance` [s]:
+    time constant of the observer whose estimate the plan takes for a constant torque on the joints (None: no observer);
+    `transition` [rad/s]: the least width over which the plan lets Coulomb friction turn round, since a program knows nothing
+    beyond the slope that it is linearised with.
+    """
+
+    backend: Backend = "embedded"
+    programs: int = 1
+    time_limit: float | None = None
+    delay: int = 0
+    reuse: int = 5
+    price: tuple[float, float] = (PRICE, PRICE)
+    damping: npt.ArrayLike | None = None
+    disturbance: float | None = None
+    transition: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.backend not in BACKENDS:
+            raise InputError(f"MPC: there is no back end {self.backend!r}; expected one of {', '.join(BACKENDS)}.")
+        limit = self.time_limit
+        if self.programs < 1 or self.delay < 0 or self.reuse < 0 or (limit is not None and not limit > 0):
+            raise InputError(
+                f"MPC: expected at least 1 program, delay and reuse of at least 0 and a time limit above 0 s, found "
+                f"{self.programs}, {self.delay}, {self.reuse}, {limit}."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,58 +114,44 @@ class Mpc:
         bounds: Bounds | None = None,
         h: float | None = None,
         alpha: Any = None,
-        backend: Backend = "embedded",
-        programs: int = 1,
-        time_limit: float | None = None,
-        delay: int = 0,
-        reuse: int = 5,
-        price: tuple[float, float] = (PRICE, PRICE),
-        damping: npt.ArrayLike | None = None,
-        disturbance: float | None = None,
-        transition: float = 0.0,
+        options: MpcOptions | None = None,
     ) -> None:
-        """`programs` quadratic programs a tick (1: a real-time iteration) within `time_limit` [s]; `delay`: steps between
-        measuring a state and the torque planned from it acting; `reuse`: failed ticks in a row that go on with an old plan;
-        `damping` [N·m·s/rad] of the fall-back torque; `disturbance` [s]: time constant of the observer whose estimate the plan
-        takes for a constant torque on the joints (None: no observer); `transition` [rad/s]: the least width over which the plan
-        lets Coulomb friction turn round, since a program knows nothing beyond the slope that it is linearised with."""
+        """`weights`, `bounds` and the step `h` [s] are by default the paper's, the description's and the recipe's; `alpha` is a
+        vector, or values by name."""
         n = robot.n
         step = robot.h if h is None else h
         check_step(step)
+        chosen = options or MpcOptions()
         rows, tip = (weights or Weights()).rows(n)
         limits = (bounds or Bounds.of(robot, step)).rows(n)
         values = (
             robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.array(alpha, dtype=np.float64)
         )
-        if backend not in BACKENDS:
-            raise InputError(f"MPC: there is no back end {backend!r}; expected one of {', '.join(BACKENDS)}.")
-        if programs < 1 or delay < 0 or reuse < 0 or (time_limit is not None and not time_limit > 0):
-            raise InputError(
-                f"MPC: expected at least 1 program, delay and reuse of at least 0 and a time limit above 0 s, found "
-                f"{programs}, {delay}, {reuse}, {time_limit}."
-            )
         self.alpha = values
         """As given, where the plan's may have wider friction."""
         planned = values.copy()
         widths = [*robot.alpha.indices("friction.transition_velocity")]
-        planned[widths] = np.maximum(planned[widths], transition)
-        self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, price)
-        self.solver: Solver = _solver(self.problem, backend)
-        self.delay = delay
+        planned[widths] = np.maximum(planned[widths], chosen.transition)
+        self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, chosen.price)
+        self.solver: Solver = _solver(self.problem, chosen.backend)
+        self.delay = chosen.delay
         self.counts: Counter[PlanSource] = Counter()
         self.statuses: Counter[Status] = Counter()
-        self._programs = programs
-        self._seconds = float("inf") if time_limit is None else time_limit
-        self._reuse_limit = reuse
-        speeds = np.array([j.velocity or np.inf for j in robot.manifest.robot.joints])
-        own = DAMPING_SHARE * np.where(limits[1] < NONE, limits[1], 0.0) / speeds
-        self._damping = own if damping is None else np.broadcast_to(np.asarray(damping, dtype=np.float64), (n,))
+        self._programs = chosen.programs
+        self._seconds = float("inf") if chosen.time_limit is None else chosen.time_limit
+        self._reuse_limit = chosen.reuse
+        own = DAMPING_SHARE * np.where(limits[1] < NONE, limits[1], 0.0) / robot.limits.speed
+        self._damping = np.broadcast_to(
+            own if chosen.damping is None else np.asarray(chosen.damping, dtype=np.float64), (n,)
+        )
         self._step = robot.function("joint_step")
         self._nodes: FloatArray = step * np.arange(horizon + 1, dtype=np.float64)
         self.observer = (
-            None if disturbance is None else DisturbanceObserver(robot, values, step, time_constant=disturbance)
+            None
+            if chosen.disturbance is None
+            else DisturbanceObserver(robot, values, step, time_constant=chosen.disturbance)
         )
-        self._yielding = Yielding(robot, self.problem.alpha, step, delay, limits[5])
+        self._yielding = Yielding(robot, self.problem.alpha, step, chosen.delay, limits[5])
         self.start()
 
     def start(self, u_last: FloatArray | None = None) -> None:
@@ -285,10 +304,6 @@ def _solver(problem: Problem, backend: Backend) -> Solver:
         from diffpbd.runtime.mpc.embedded import Embedded
 
         return Embedded(problem)
-    if backend == "structured":
-        from diffpbd.runtime.mpc.structured import Structured
-
-        return Structured(problem)
     from diffpbd.runtime.mpc.ipopt import Ipopt
 
     return Ipopt(problem)

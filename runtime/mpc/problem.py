@@ -12,7 +12,6 @@ with hard bounds on u and on its change from step to step. Trajectories have one
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,12 +19,12 @@ import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.function import Function
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.statics import holding_torque
 
 __all__ = [
     "MAX_HORIZON", "NONE", "TRANSITION", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "check_step", "finite_array",
-    "holding_torque", "trajectory",
+    "trajectory",
 ]  # fmt: skip
 
 MAX_HORIZON = 50
@@ -103,14 +102,8 @@ class Bounds:
     @classmethod
     def of(cls, robot: Robot, h: float) -> Bounds:
         """The limits of the description; torque may change by ten times the effort limit a second."""
-        joints = robot.manifest.robot.joints
-
-        def column(values: Sequence[float | None], none: float) -> FloatArray:
-            return np.array([none if value is None else value for value in values], dtype=np.float64)
-
-        effort = column([j.effort for j in joints], np.inf)
-        lower, upper = column([j.lower for j in joints], -np.inf), column([j.upper for j in joints], np.inf)
-        return cls(-effort, effort, RATE_SHARE * effort * h, lower, upper, column([j.velocity for j in joints], np.inf))
+        own = robot.limits
+        return cls(-own.effort, own.effort, RATE_SHARE * own.effort * h, own.lower, own.upper, own.speed)
 
     def rows(self, n: int) -> FloatArray:
         """(6, n), infinite ones as NONE; bounds that contradict each other are refused."""
@@ -230,13 +223,6 @@ def check_step(h: float) -> None:
     """Refuse a step [s] that is none."""
     if not (np.isfinite(h) and h > 0):
         raise InputError(f"MPC: the step must be above 0 s, found {h}.")
-
-
-def holding_torque(robot: Robot, p: FloatArray, alpha: FloatArray) -> FloatArray:
-    """The torque [N·m] that holds the arm still at p [rad]: gravity less what the joints' springs do."""
-    gravity, spring = robot.function("gravity"), robot.function("spring_torque")
-    assert isinstance(gravity, Function) and isinstance(spring, Function)
-    return np.asarray(gravity(p, alpha) - spring(p, alpha), dtype=np.float64)
 
 
 def finite_array(name: str, value: object, shape: tuple[int, ...]) -> FloatArray:

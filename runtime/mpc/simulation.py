@@ -13,8 +13,9 @@ from diffpbd.runtime.live import Loop
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
-from diffpbd.runtime.mpc.problem import Status, holding_torque
+from diffpbd.runtime.mpc.problem import Status
 from diffpbd.runtime.mpc.reference import Reference
+from diffpbd.runtime.statics import holding_torque
 
 __all__ = ["ClosedLoop", "run_closed_loop"]
 

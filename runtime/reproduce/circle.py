@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
@@ -12,12 +10,12 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.plant import MujocoPlant, PlantFacts
 from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.reproduce.reference import circle
 from diffpbd.runtime.reproduce.tracking import ComputedTorque, Predictive, Track, track
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.rows import write_rows
 
 __all__ = ["LAWS", "PUSHES", "START", "plant_alpha", "plot", "pushes", "run", "summary", "write_tracks"]
 
@@ -64,7 +62,7 @@ def run(
     )  # fmt: skip
     if not 0.0 <= begin <= reference.time[-1]:
         raise InputError(f"The pushes must begin within the {reference.time[-1]:g} s of the circle, found {begin:g} s.")
-    speed = [np.inf if joint.velocity is None else joint.velocity for joint in robot.manifest.robot.joints]
+    speed = robot.limits.speed
     plant = MujocoPlant(urdf, robot.manifest.robot.tips[0], facts)
     if plant.joints != robot.joints:
         raise InputError(f"The description's joints {list(plant.joints)} are not those of {robot.name}.")
@@ -126,10 +124,7 @@ def pushes(robot: Robot, tracks: Mapping[str, Track], begin: float = BEGIN) -> t
     facts = PlantFacts()
     first = _tick(begin, facts)
     joints = robot.manifest.robot.joints
-    effort, speed = (
-        np.array([np.inf if limit is None else limit for limit in limits])
-        for limits in ([joint.effort for joint in joints], [joint.velocity for joint in joints])
-    )
+    effort, speed = robot.limits.effort, robot.limits.speed
     rows = []
     for name in PUSHES:
         if name not in tracks:
@@ -173,12 +168,12 @@ def plot(path: str | Path, title: str, tracks: Mapping[str, Track]) -> None:
 
 def write_tracks(path: str | Path, tracks: Mapping[str, Track]) -> None:
     """CSV: one row a run and tick."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     axes = [f"{what}_{axis}_m" for what in ("tip", "wanted") for axis in "xyz"]
     n = next(iter(tracks.values())).p.shape[1]
-    writer.writerow(["run", "time_s", *axes, *(f"{what}_{k}" for what in ("p", "pd", "u") for k in range(n))])
-    for name, found in tracks.items():
-        for row in np.hstack([found.time[:, None], found.tip, found.wanted, found.p, found.pd, found.u]):
-            writer.writerow([name, *(f"{value:.9g}" for value in row)])
-    write_atomic(path, text.getvalue())
+    header = ["run", "time_s", *axes, *(f"{what}_{k}" for what in ("p", "pd", "u") for k in range(n))]
+    rows = (
+        [name, *row]
+        for name, found in tracks.items()
+        for row in np.hstack([found.time[:, None], found.tip, found.wanted, found.p, found.pd, found.u])
+    )
+    write_rows(path, header, rows, digits=9)

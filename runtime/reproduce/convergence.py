@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.report.figures import new_figure, save
+from diffpbd.runtime.rows import write_rows
 
 __all__ = ["Projection", "plot", "write_table"]
 
@@ -55,15 +53,14 @@ class Projection(Protocol):
 
 def write_table(path: str | Path, links: Sequence[str], projections: Sequence[Projection]) -> None:
     """CSV: one row a solver and sweep, with the residuals and the pose of every link."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     parts = ("x", "y", "z", "qw", "qx", "qy", "qz")
-    writer.writerow(["solver", "sweep", "gap_m", "tilt_rad", *(f"{part}_{link}" for link in links for part in parts)])
-    for found in projections:
-        for k, pose in enumerate(found.pose):
-            numbers = [found.gap[k], found.tilt[k], *pose.ravel()]
-            writer.writerow([found.solver, k, *(repr(float(x)) for x in numbers)])
-    write_atomic(path, text.getvalue())
+    header = ["solver", "sweep", "gap_m", "tilt_rad", *(f"{part}_{link}" for link in links for part in parts)]
+    rows = (
+        [found.solver, k, found.gap[k], found.tilt[k], *pose.ravel()]
+        for found in projections
+        for k, pose in enumerate(found.pose)
+    )
+    write_rows(path, header, rows)
 
 
 def plot(path: str | Path, robot: str, projections: Sequence[Projection]) -> None:

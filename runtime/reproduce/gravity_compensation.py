@@ -15,8 +15,8 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.report.figures import new_figure, panel, save
-from diffpbd.runtime.reproduce.rows import write_rows
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.rows import write_rows
 
 __all__ = [
     "ASSUMPTIONS",

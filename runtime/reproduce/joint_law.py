@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +12,8 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.rows import write_rows
 
 __all__ = ["BAND", "Merit", "MotionNetTorque", "Trace", "merits", "simulate", "write_traces"]
 
@@ -123,12 +121,12 @@ def merits(trace: Trace, goal: float, phases: Sequence[tuple[str, float, float]]
 
 def write_traces(path: str | Path, traces: Sequence[Trace]) -> None:
     """CSV: one row a run and tick."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     columns = ("time", "angle", "rate", "motor", "spring", "net", "external")
     units = ("s", "rad", "rad_s", "Nm", "Nm", "Nm", "Nm")
-    writer.writerow(["run", *(f"{column}_{unit}" for column, unit in zip(columns, units, strict=True))])
-    for trace in traces:
-        for row in zip(*(getattr(trace, column) for column in columns), strict=True):
-            writer.writerow([trace.name, *(f"{value:.9g}" for value in row)])
-    write_atomic(path, text.getvalue())
+    header = ["run", *(f"{column}_{unit}" for column, unit in zip(columns, units, strict=True))]
+    rows = (
+        [trace.name, *row]
+        for trace in traces
+        for row in zip(*(getattr(trace, column) for column in columns), strict=True)
+    )
+    write_rows(path, header, rows, digits=9)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.control.net_torque import NetTorqueMap
-from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.report.figures import new_figure, save
+from diffpbd.runtime.rows import write_rows
 
 __all__ = ["closest_plane", "plot", "write_map"]
 
@@ -45,10 +43,9 @@ def plot(path: str | Path, table: NetTorqueMap) -> None:
 
 def write_map(path: str | Path, table: NetTorqueMap) -> None:
     """CSV: one row a sample."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["displacement_rad", "velocity_rad_s", "torque_Nm"])
-    for displacement, row in zip(table.displacements.tolist(), table.torque.tolist(), strict=True):
-        for velocity, torque in zip(table.velocities.tolist(), row, strict=True):
-            writer.writerow([repr(displacement), repr(velocity), repr(torque)])
-    write_atomic(path, text.getvalue())
+    rows = (
+        (displacement, velocity, torque)
+        for displacement, row in zip(table.displacements.tolist(), table.torque.tolist(), strict=True)
+        for velocity, torque in zip(table.velocities.tolist(), row, strict=True)
+    )
+    write_rows(path, ["displacement_rad", "velocity_rad_s", "torque_Nm"], rows)

@@ -142,8 +142,7 @@ def _inverse(
 
 def _check_limits(robot: Robot, P: FloatArray, PD: FloatArray, time: FloatArray) -> None:
     for k, joint in enumerate(robot.manifest.robot.joints):
-        low = -math.inf if joint.lower is None else joint.lower
-        high = math.inf if joint.upper is None else joint.upper
+        low, high = robot.limits.lower[k], robot.limits.upper[k]
         if P[:, k].min() < low or P[:, k].max() > high:
             raise InputError(
                 f"circle: {joint.name} would move from {P[:, k].min():.3f} to {P[:, k].max():.3f} rad, its limits are "

@@ -5,8 +5,6 @@ The torques are those that the discrete dynamics need between the recorded poses
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +13,11 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.rows import write_rows
 
 __all__ = ["Replay", "plot", "read_recording", "replay", "summary", "write_paths"]
 
@@ -139,10 +137,6 @@ def plot(path: str | Path, title: str, found: Replay) -> None:
 
 def write_paths(path: str | Path, found: Replay) -> None:
     """CSV: one row a sample."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     names = {"measured": found.measured, **found.simulated}
-    writer.writerow(["time_s", *(f"{name} {axis} [m]" for name in names for axis in "xyz")])
-    for row in np.hstack([found.time[:, None], *names.values()]):
-        writer.writerow([f"{value:.9g}" for value in row])
-    write_atomic(path, text.getvalue())
+    header = ["time_s", *(f"{name} {axis} [m]" for name in names for axis in "xyz")]
+    write_rows(path, header, np.hstack([found.time[:, None], *names.values()]), digits=9)

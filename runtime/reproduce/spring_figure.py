@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from diffpbd.runtime.report.figures import new_figure, panel, save
-from diffpbd.runtime.reproduce.rows import write_rows
 from diffpbd.runtime.reproduce.spring import Lever, Measurements, Scheme
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.rows import write_rows
 
 __all__ = ["plot", "write_table"]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +11,10 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.rows import write_rows
 from diffpbd.runtime.torques.errors import TorqueErrors
 from diffpbd.runtime.torques.estimation import LOSSES, STARTS, Estimate, Settings, estimate
 
@@ -165,18 +163,16 @@ def descended(
 
 def write_table(path: str | Path, robot: Robot, cells: Sequence[Cell]) -> None:
     """CSV, one row a cell: RMSE of every joint with and without the filter on the estimate [N·m], and the published one."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     kinds = [f"{kind}_{joint}" for kind in ("rmse_filtered", "rmse", "bias") for joint in robot.joints]
     head = ["model", "method", "start", "loss", "horizon", "states", "friction", "steps"]
-    writer.writerow([*head, *kinds, "paper_s1", "paper_e0", "paper_e1", "reason"])
+    rows = []
     for cell in cells:
         s = cell.settings
-        numbers: list[str] = [""] * len(kinds)
+        numbers: list[object] = [""] * len(kinds)
         if cell.errors is not None:
             values = np.concatenate([cell.errors.filtered, cell.errors.raw, cell.errors.bias])
-            numbers = ["" if np.isnan(x) else repr(float(x)) for x in values]
+            numbers = ["" if np.isnan(x) else x for x in values]
         states = "carried" if s.carry else "recorded"
         own = [cell.model, cell.method, s.start, s.loss, s.horizon, states, s.friction, cell.samples]
-        writer.writerow([*own, *numbers, *PAPER.get(cell.key, ("", "", "")), cell.reason])
-    write_atomic(path, text.getvalue())
+        rows.append([*own, *numbers, *PAPER.get(cell.key, ("", "", "")), cell.reason])
+    write_rows(path, [*head, *kinds, "paper_s1", "paper_e0", "paper_e1", "reason"], rows)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT, DisturbanceObserver
-from diffpbd.runtime.mpc.planner import Mpc
+from diffpbd.runtime.mpc.planner import Mpc, MpcOptions
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
 from diffpbd.runtime.plant import MujocoPlant
 from diffpbd.runtime.reproduce.reference import Reference
@@ -110,8 +110,9 @@ class Predictive:
         self._reference, self._ahead = reference, delay + np.arange(horizon + 1)
         limits = Bounds.of(robot, reference.period)
         self.mpc = Mpc(
-            robot, horizon, weights=Weights(), h=reference.period, alpha=alpha, delay=delay, disturbance=disturbance,
-            transition=TRANSITION, bounds=replace(limits, du=torque_rate * reference.period * limits.u_upper),
+            robot, horizon, weights=Weights(), h=reference.period, alpha=alpha,
+            bounds=replace(limits, du=torque_rate * reference.period * limits.u_upper),
+            options=MpcOptions(delay=delay, disturbance=disturbance, transition=TRANSITION),
         )  # fmt: skip
 
     def __call__(self, k: int, p: FloatArray, pd: FloatArray) -> FloatArray:

@@ -1,1 +1,11 @@
-"""Joint torques from a recorded motion."""
+"""Joint torques from a recorded motion. What is imported from here is the public surface (docs/torque-estimation.md):
+
+- `estimate` gives an `Estimate` under `Settings`: by the generated Gauss–Newton, by the formula at nodes, or as published by
+  ADAM on steps in maximal coordinates;
+- `TorqueErrors` holds an estimate against recorded torques, `rate_lag` recorded rates against positions.
+"""
+
+from diffpbd.runtime.torques.errors import TorqueErrors, rate_lag
+from diffpbd.runtime.torques.estimation import Estimate, Settings, estimate
+
+__all__ = ["Estimate", "Settings", "TorqueErrors", "estimate", "rate_lag"]

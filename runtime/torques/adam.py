@@ -19,7 +19,8 @@ from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.live import Loop
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.torques.estimation import hold, window_start
+from diffpbd.runtime.statics import holding_torque
+from diffpbd.runtime.torques.estimation import window_start
 
 __all__ = ["LONG", "SOLVERS", "Descent", "Lane", "descend", "unlike_published"]
 
@@ -125,7 +126,7 @@ class _Descents:
             raise InputError("Lanes of one run have one horizon.")
         self.xi = np.asarray(robot.fk(p, pd, alpha), dtype=np.float64)
         self.omega = self._omega(self.xi)
-        self.held = hold(robot, p, alpha)
+        self.held = holding_torque(robot, p, alpha)
         self.weights = np.array([lane.weights for lane in lanes])
         self.rates = np.array([lane.rate for lane in lanes])
         self.iterations = np.array([lane.iterations for lane in lanes])

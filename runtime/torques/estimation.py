@@ -23,9 +23,10 @@ from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.live import Loop
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.statics import holding_torque
 
 __all__ = [
-    "FRICTIONS", "LOSSES", "NODES", "OPTIMIZERS", "STARTS", "Estimate", "Settings", "check_motion", "estimate", "hold",
+    "FRICTIONS", "LOSSES", "NODES", "OPTIMIZERS", "STARTS", "Estimate", "Settings", "check_motion", "estimate",
     "window_start",
 ]  # fmt: skip
 
@@ -201,11 +202,6 @@ def _require(robot: Robot, name: str) -> None:
     raise InputError(f"{robot.name} has no {name}, which torque estimation needs: {why}.")
 
 
-def hold(robot: Robot, q: FloatArray, alpha: FloatArray) -> FloatArray:
-    """The torque that holds the poses q (…, n) at rest: gravity less springs."""
-    return np.asarray(robot.gravity(q, alpha) - robot.spring_torque(q, alpha))
-
-
 def window_start(start: str, held: FloatArray, before: FloatArray, window: FloatArray | None, steps: int) -> FloatArray:
     """First guess (steps, n) of a window's torques.
 
@@ -240,7 +236,7 @@ def _gauss_newton(
 ) -> Estimate:
     _require(robot, "estimate_torque")
     solve, count, weights = robot.functions["estimate_torque"], len(p) - 1, settings.lambdas
-    held, known = hold(robot, p, alpha), float(settings.friction == FRICTIONS[0])
+    held, known = holding_torque(robot, p, alpha), float(settings.friction == FRICTIONS[0])
     q, dq, u, loss = np.empty((count, robot.n)), np.empty((count, robot.n)), np.empty((count, robot.n)), np.empty(count)
     state, before, window, unsettled = (p[0], pd[0]), held[0], None, 0
     for k in range(count):

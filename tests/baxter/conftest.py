@@ -25,7 +25,7 @@ DIST_PACKAGES = Path("/usr/lib/python3/dist-packages")
 GENMSG = Path("/usr/lib/genpy/genmsg_py.py")
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
-URDF = ROOT / "codegen" / "robots" / "baxter_bare.urdf"
+URDF = ROOT / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf"
 
 
 RERUNS = 2

@@ -17,7 +17,7 @@ from .running import GRAVITY, check_audit, execute
 
 @pytest.fixture
 def handed(graph: Graph, genpy_messages: Path) -> Iterator[RobotProcess]:
-    robot = RobotProcess(graph, genpy_messages, urdf=ROOT / "codegen" / "robots" / "baxter.urdf")
+    robot = RobotProcess(graph, genpy_messages, urdf=ROOT / "diffpbd" / "codegen" / "robots" / "baxter.urdf")
     robot.ask(enable=True, pose=REST, audit=True)
     yield robot
     robot.leave()

@@ -23,7 +23,7 @@ def robot() -> Robot:
 
 @pytest.fixture(scope="module")
 def chain(root: Path) -> Chain:
-    return read_chain(root / "codegen" / "robots" / "baxter_bare.urdf")
+    return read_chain(root / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_states_of_a_chain_are_those_of_the_generated_kinematics(
 def test_a_file_that_is_no_chain_is_refused(root: Path) -> None:
     for name, what in (("baxter_dual", "several joints"), ("prismatic_skew", "prismatic")):
         with pytest.raises(ValueError, match=what):
-            read_chain(root / "codegen" / "robots" / f"{name}.urdf")
+            read_chain(root / "diffpbd" / "codegen" / "robots" / f"{name}.urdf")
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -13,7 +13,7 @@ from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.loop.guard import Limits
+from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.supervisor import Settings, Supervisor
 
 

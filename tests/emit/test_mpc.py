@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.robots import generated, loaded
 
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
-from diffpbd.runtime.mpc.planner import Mpc
+from diffpbd.runtime.mpc.planner import Mpc, MpcOptions
 from diffpbd.runtime.mpc.problem import Bounds, Status
 from diffpbd.runtime.rollout import Rollout
 
@@ -70,7 +70,7 @@ def test_the_c_program_does_what_python_does(track: Path, load: float | None) ->
     effort = np.array([50.0, 50.0, 50.0, 50.0, 15.0, 15.0, 15.0])
     three, two = np.full(7, 3.0), np.full(7, 2.0)
     bounds = Bounds(-effort, effort, 0.1 * effort, -three, three, two)
-    mpc = Mpc(robot, N, bounds=bounds, disturbance=None if load is None else TIME_CONSTANT)
+    mpc = Mpc(robot, N, bounds=bounds, options=MpcOptions(disturbance=None if load is None else TIME_CONSTANT))
     unknown = np.array([0.0, load or 0.0, 0, 0, 0, 0, 0])
     p, pd = REST.copy(), np.zeros(7)
     mpc.start(robot.gravity(p))

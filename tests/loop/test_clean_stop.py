@@ -11,7 +11,7 @@ import pytest
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.holding import HoldController
 from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.loop.guard import Limits
+from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Phase
 from diffpbd.runtime.loop.supervisor import Settings, Supervisor

@@ -15,7 +15,8 @@ from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.holding import HoldController
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.loop.guard import Limits, TickStatus
+from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.supervisor import Settings, Supervisor
 
 PERIOD = 0.01

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 from support.robots import generated, loaded
 
 from diffpbd.runtime import cli
+from diffpbd.runtime.commands.info import describe
 from diffpbd.runtime.inertia import LINEAR_NAMES, link_parameters
 
 
@@ -28,3 +30,12 @@ def test_the_printed_vectors_are_what_the_regressor_multiplies() -> None:
     for words in ("mcy [kg·m]", "Ixy [kg·m^2]", "about the origin of the link frame", *robot.links):
         assert words in text
     assert CliRunner().invoke(cli.cli, ["info", str(folder), "--params", "x.json"]).exit_code == 2
+
+
+def test_right_angles_are_listed() -> None:
+    manifest = loaded("double_pendulum").manifest
+    turned = dataclasses.replace(manifest, robot=dataclasses.replace(manifest.robot, squared=("one", "two")))
+    line = "right angles taken as exact (entries of rotations within 1e-11 of -1, 0, 1): one, two"
+    assert line in describe(turned).splitlines()
+    straight = dataclasses.replace(manifest, robot=dataclasses.replace(manifest.robot, squared=()))
+    assert "right angles" not in describe(straight)

@@ -26,7 +26,7 @@ def test_estimates_are_pinocchios_gravity(baxter: Robot, root: Path) -> None:
     alpha = baxter.alpha.vector({"gravity.z": -9.8})
     poses = draw(baxter, 30, seed=1)
     found = holding_torques(baxter, poses, alpha)
-    peer = Peer(root / "codegen" / "robots" / "baxter.urdf", resolve("baxter")[1])
+    peer = Peer(root / "diffpbd" / "codegen" / "robots" / "baxter.urdf", resolve("baxter")[1])
     peer.model.gravity.linear = np.array([0.0, 0.0, -9.8])
     independent = np.array([peer.gravity(p) for p in poses])
     assert np.abs(found.estimate - independent).max() < TOLERANCE

@@ -124,9 +124,9 @@ class Programs:
             if np.abs(found["correction"]).max() < 1e-14:
                 break
         ended = self.run(joint_space.end(tree), alpha, p_next=p_next, p=p, u=u, h=h, half=begun["half"])
-        return p_next.ravel(), self._rate(ended["M"], ended["momentum"], h, pd, alpha)
+        return p_next.ravel(), self.end_rate(ended["M"], ended["momentum"], h, pd, alpha)
 
-    def _rate(self, M: Array, momentum: Array, h: float, pd: Array, alpha: Array) -> Array:
+    def end_rate(self, M: Array, momentum: Array, h: float, pd: Array, alpha: Array) -> Array:
         """M ṗ = momentum + h τ_friction(ṗ): damped Newton, the step halved until the residual falls."""
         tree, rate = self.tree, np.asarray(pd, float).reshape(-1, 1)
 
@@ -156,6 +156,6 @@ class Programs:
 
     def node_torque(self, p_prev: Array, p: Array, p_next: Array, h: float, alpha: Array) -> Array:
         found = self.run(joint_space.node(self.tree), alpha, p_prev=p_prev, p=p, p_next=p_next, h=h)
-        rate = self._rate(found["M"], found["momentum"], 0.5 * h, np.zeros(self.n), alpha)
+        rate = self.end_rate(found["M"], found["momentum"], 0.5 * h, np.zeros(self.n), alpha)
         offset = self.blocks(alpha)["offset"].ravel()
         return np.asarray(found["u"].ravel() - self.friction_torque(rate, alpha) + offset)

@@ -10,7 +10,7 @@ from typing import Literal
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.loop.arm import DISABLED, Clock, Fault, SystemClock
-from diffpbd.runtime.loop.guard import Limits
+from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.ros1 import Node, Receipt
 from diffpbd.runtime.ros1.errors import RefusedError

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.loop.guard import Limits
+from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.ros1.errors import RefusedError
 

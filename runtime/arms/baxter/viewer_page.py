@@ -22,7 +22,7 @@ from diffpbd.runtime.robot import Robot, load
 from diffpbd.runtime.ros1.errors import MessageError
 from diffpbd.runtime.ros1.messages import Tick
 
-__all__ = ["Page", "skeleton"]
+__all__ = ["Page", "literally", "skeleton"]
 
 HISTORY = 200  # ticks in the plot: 10 s at the rate at which they come
 QUIET = 1.0  # s without a tick after which the page says so
@@ -30,6 +30,11 @@ CAMERA, LOOK_AT = (1.9, 1.5, 0.9), (0.3, 0.3, -0.2)  # m, base frame: the arm fi
 XI_SIZE = 13  # numbers a link in xi: position, velocity, quaternion, angular velocity
 COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2")
 MODES = {0: "nothing sent", 1: "position", 2: "velocity", 3: "torque"}
+
+
+def literally(text: str) -> str:
+    """Text for a Markdown field of the page, which runs what is in tags and braces: signs become character references."""
+    return "".join(c if c.isalnum() or c == " " else f"&#{ord(c)};" for c in text)
 
 
 def skeleton(robot: Robot, q: FloatArray) -> FloatArray:
@@ -67,7 +72,7 @@ class Page:
         self._bars: list[tuple[Any, Any]] = []
         with gui.add_folder("joints"):
             for joint in robot.joints:
-                text = gui.add_markdown(joint)
+                text = gui.add_markdown(literally(joint))
                 self._bars.append((text, gui.add_progress_bar(50.0)))
         self._history: deque[FloatArray] = deque(maxlen=HISTORY)
         series = [self._uplot.Series(label="s")] + [
@@ -100,7 +105,8 @@ class Page:
         status = TickStatus(tick.status)
         self._status.content = (
             f"**{MODES.get(tick.mode, '?')}**, {status.name.lower().replace('_', ' ')}  \n"
-            f"{tick.time:.2f} s, state {1e3 * tick.age:.1f} ms old" + (f"  \n{tick.note}" if tick.note else "")
+            f"{tick.time:.2f} s, state {1e3 * tick.age:.1f} ms old"
+            + (f"  \n{literally(tick.note)}" if tick.note else "")
         )
         if not np.isfinite(tick.position).all():
             return
@@ -112,7 +118,7 @@ class Page:
             high = np.pi if joint.upper is None else joint.upper
             share = (float(tick.position[k]) - low) / (high - low)
             bar.value = float(np.clip(100.0 * share, 0.0, 100.0))
-            text.content = f"{joint.name}: {tick.position[k]:+.3f} rad, {command[k]:+.2f} N·m"
+            text.content = f"{literally(joint.name)}: {tick.position[k]:+.3f} rad, {command[k]:+.2f} N·m"
         self._history.append(np.array([tick.time, *command]))
         if len(self._history) > 1:
             self._plot.data = tuple(np.array(self._history).T.copy())

@@ -1,0 +1,67 @@
+"""Limits of joints: those of the description, which may lack some, and those that a run is guarded by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray, or_else
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.manifest import Joint
+
+__all__ = ["JointLimits", "Limits"]
+
+
+@dataclass(frozen=True, eq=False)
+class JointLimits:
+    """Of the description, arrays (n,), ±inf for none: positions [rad or m], speed [rad/s or m/s], effort [N·m or N]."""
+
+    lower: FloatArray
+    upper: FloatArray
+    speed: FloatArray
+    effort: FloatArray
+
+    @classmethod
+    def of(cls, joints: Sequence[Joint]) -> JointLimits:
+        """Of a manifest's joints."""
+        return cls(
+            or_else((j.lower for j in joints), -np.inf), or_else((j.upper for j in joints), np.inf),
+            or_else((j.velocity for j in joints), np.inf), or_else((j.effort for j in joints), np.inf),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Limits a joint, arrays (n,): positions [rad], speed [rad/s], effort [N·m], and of the law's torque.
+
+    `law_effort` bounds the law's part, gravity left out (a share of `effort` at the first runs);
+    `torque_rate` [N·m/s] bounds the change of what is sent; `position_margin` [rad] is the zone before a position
+    limit in which torque towards the limit is faded out.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    speed: FloatArray
+    effort: FloatArray
+    law_effort: FloatArray
+    torque_rate: FloatArray
+    position_margin: float
+
+    def __post_init__(self) -> None:
+        for name in ("speed", "effort", "law_effort", "torque_rate"):
+            values = getattr(self, name)
+            if not (np.isfinite(values).all() and (values > 0).all()):
+                raise InputError(
+                    f"Limits: {name} must be finite and above 0 for every joint, found {values.tolist()}. "
+                    "A joint without a limit cannot be guarded: give the description one."
+                )
+        if not (self.lower < self.upper).all():
+            raise InputError("Limits: lower position limits must be below upper ones.")
+        if not self.position_margin > 0:
+            raise InputError(f"Limits: the position margin must be above 0, found {self.position_margin}.")
+
+    def outside(self, q: FloatArray, margin: float = 0.0) -> FloatArray:
+        """How far [rad] each joint is beyond its limits drawn in by `margin` [rad]; 0 inside, NaN if q is."""
+        return np.maximum(np.maximum(self.lower + margin - q, q - (self.upper - margin)), 0.0)

@@ -1,0 +1,172 @@
+"""The step in link frames is the step in world axes: the same equations, Jacobian, end and inertia, on every kind of tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from description.builders import BODY, joint, link, robot
+from support.branching import branching
+from support.numeric import Worst
+from support.programs import Array, Programs
+from support.robots import loaded_alpha, model
+
+from diffpbd.codegen.description.recipe import default_recipe, with_options
+from diffpbd.codegen.description.resolve import read_robot, shipped_robots
+from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.joint_space import link_step, step
+from diffpbd.codegen.program.tree import Gear, Tree
+from diffpbd.runtime.parameters import ParameterVector
+
+H = 0.01
+CHORDS = 40
+
+
+def gantry() -> bytes:
+    """Two slides from the world, one on the other, and a hinge; another slide stands on the world beside them."""
+    return robot(
+        link("base"), *(link(k, BODY.replace("<mass", '<origin xyz="0.1 0.2 0.3"/><mass')) for k in "abcd"),
+        joint("ja", "base", "a", "prismatic", at="0.1 0.2 0.3"), joint("jb", "a", "b", "prismatic", at="0.3 0 0.1"),
+        joint("jc", "b", "c", at="0 0.1 0.2"), joint("jd", "base", "d", "prismatic"),
+    ).replace(b'xyz="0.3 0 0.1"', b'xyz="0.3 0 0.1" rpy="1.57079632679 0.3 0"')  # fmt: skip
+
+
+MADE: dict[str, tuple[bytes, dict[str, Any]]] = {
+    "branching": (branching(), {"tip": ["tool", "d"], "wrench": ["tool", "b", "d"], "lever_springs": ["ja", "jd"]}),
+    "gantry": (gantry(), {"tip": ["c", "d"], "wrench": ["c", "b"], "symbolic": ["mass", "com", "inertia", "origin"]}),
+}
+
+
+SHORT = ("baxter_bare", "prismatic_skew")
+"""The other shipped robots are of the same kinds and take their turn in the long run."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[*(k if k in SHORT else pytest.param(k, marks=pytest.mark.soak) for k in shipped_robots()), *MADE],
+)
+def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Programs, Array]:
+    """The programs of a robot, and an alpha with every parameter away from its default."""
+    if request.param not in MADE:
+        made = model(request.param)
+        name = request.param
+    else:
+        name, (text, options) = request.param, MADE[request.param]
+        path = tmp_path_factory.mktemp("link_step") / f"{name}.urdf"
+        path.write_bytes(text)
+        recipe = with_options(default_recipe(path), **options)
+        made = build(read_robot(recipe), recipe)
+    alpha = ParameterVector(made.entries, name)
+    values, rng = loaded_alpha(alpha), np.random.default_rng(8)
+    for k, key in enumerate(alpha.names):
+        if key.startswith("wrench"):
+            values[k] = rng.uniform(-5.0, 5.0)
+        elif key.startswith("lever_spring.stiffness"):
+            values[k] = 300.0
+        elif key.startswith(("mass", "com", "origin")):
+            values[k] += rng.uniform(0.01, 0.05)
+    return Programs(made), values
+
+
+def state(programs: Programs, seed: int) -> tuple[Array, Array, Array]:
+    p, pd, u = np.random.default_rng(seed).uniform(-1.0, 1.0, (3, programs.n))
+    return p, pd, u
+
+
+def test_one_iteration_is_the_same(pair: tuple[Programs, Array]) -> None:
+    """Terms, Jacobian (by its factors) and residual (by the corrections), away from the solution."""
+    programs, alpha = pair
+    assert link_step.applies(programs.tree)
+    worst = Worst("an iteration in link frames", 1e-11)
+    for seed in range(3):
+        p, pd, u = state(programs, seed)
+        iterate = p + H * pd + 0.02 * np.random.default_rng(seed + 50).normal(size=programs.n)
+        world = programs.run(step.start(programs.tree), alpha, p=p, pd=pd, u=u, h=H)
+        ours = programs.run(link_step.start(programs.tree), alpha, p=p, pd=pd, u=u, h=H)
+        worst.see(ours["terms"], world["terms"], f"state {seed}: terms")
+        worst.see(ours["guess"].ravel(), p + H * pd, f"state {seed}: guess")
+        known = {k: world[k] for k in ("half", "screw", "terms")}
+        expected = programs.run(step.newton(programs.tree), alpha, iterate=iterate, p=p, **known)
+        mine = {"record": ours["record"], "terms": ours["terms"]}
+        found = programs.run(link_step.newton(programs.tree), alpha, iterate=iterate, p=p, **mine)
+        for k in expected:
+            worst.see(found[k], expected[k], f"state {seed}: newton's {k}")
+        factors = {"factors": found["factors"]}
+        further = programs.run(link_step.chord(programs.tree), alpha, iterate=iterate + 1e-3, p=p, **mine, **factors)
+        expected = programs.run(step.chord(programs.tree), alpha, iterate=iterate + 1e-3, p=p, **known, **factors)
+        for k in expected:
+            worst.see(further[k], expected[k], f"state {seed}: chord's {k}")
+    worst.close()
+
+
+def solved(programs: Programs, alpha: Array, p: Array, pd: Array, u: Array) -> tuple[Array, dict[str, Array]]:
+    """p_next by chord iterations, and what the programs left."""
+    begun = programs.run(link_step.start(programs.tree), alpha, p=p, pd=pd, u=u, h=H)
+    mine = {"record": begun["record"], "terms": begun["terms"]}
+    found = programs.run(link_step.newton(programs.tree), alpha, iterate=begun["guess"], p=p, **mine)
+    mine["factors"] = found["factors"]
+    for _ in range(CHORDS):
+        found = programs.run(link_step.chord(programs.tree), alpha, iterate=found["next"], p=p, **mine)
+        if np.abs(found["correction"]).max() < 1e-15:
+            break
+    return found["next"], mine
+
+
+def test_the_end_is_the_same(pair: tuple[Programs, Array]) -> None:
+    """Momentum and inertia, and what `arrival` hands to the next step."""
+    programs, alpha = pair
+    worst = Worst("the end in link frames", 1e-11)
+    for seed in range(2):
+        p, pd, u = state(programs, seed)
+        p_next, mine = solved(programs, alpha, p, pd, u)
+        half = programs.run(step.start(programs.tree), alpha, p=p, pd=pd, u=u, h=H)["half"]
+        world = programs.run(step.arrival(programs.tree), alpha, p_next=p_next, p=p, u=u, h=H, half=half)
+        ours = programs.run(link_step.arrival(programs.tree), alpha, p_next=p_next, p=p, u=u, h=H, **mine)
+        plain = programs.run(link_step.end(programs.tree), alpha, p_next=p_next, p=p, u=u, h=H, **mine)
+        for k in ("momentum", "M", "weight", "external"):
+            worst.see(ours[k], world[k], f"state {seed}: {k}")
+        for k in plain:
+            np.testing.assert_array_equal(plain[k], ours[k], err_msg=k)
+        record = programs.run(link_step.start(programs.tree), alpha, p=p_next, pd=pd, u=u, h=H)["record"]
+        np.testing.assert_array_equal(ours["next_record"], record)
+    worst.close()
+
+
+def test_the_end_corrects_what_it_is_given(pair: tuple[Programs, Array]) -> None:
+    """A pose that is off gets its correction back, and a momentum that belongs to the corrected pose."""
+    programs, alpha = pair
+    p, pd, u = state(programs, 4)
+    p_next, mine = solved(programs, alpha, p, pd, u)
+    known = {"p": p, "u": u, "h": H, **mine}
+    away = 1e-7 * np.random.default_rng(5).normal(size=(programs.n, 1))
+    exact = programs.run(link_step.end(programs.tree), alpha, p_next=p_next, **known)
+    found = programs.run(link_step.end(programs.tree), alpha, p_next=p_next + away, **known)
+    assert np.abs(found["correction"] + away).max() <= 0.05 * np.abs(away).max()
+    uncorrected = exact["M"] @ away / H
+    gap = np.abs(found["momentum"] - exact["momentum"]).max()
+    assert gap <= 0.1 * np.abs(uncorrected).max(), (gap, np.abs(uncorrected).max())
+
+
+def test_the_step_is_the_same(pair: tuple[Programs, Array]) -> None:
+    """Whole steps, Coulomb friction and all else acting."""
+    programs, alpha = pair
+    poses, rates = Worst("p_next", 2e-12), Worst("pd_next", 5e-10)
+    for seed in range(10, 14):
+        p, pd, u = state(programs, seed)
+        expected = programs.joint_step(p, pd, u, H, alpha)
+        p_next, mine = solved(programs, alpha, p, pd, u)
+        ended = programs.run(link_step.end(programs.tree), alpha, p_next=p_next, p=p, u=u, h=H, **mine)
+        poses.see((p_next + ended["correction"]).ravel(), expected[0], f"state {seed}", 1.0)
+        rate = programs.end_rate(ended["M"], ended["momentum"], H, pd, alpha)
+        rates.see(rate, expected[1], f"state {seed}", 1.0)
+    poses.close()
+    rates.close()
+
+
+def test_trees_that_stay_in_world_axes() -> None:
+    chain = Tree(tuple(range(-1, 12)), (False,) * 13, (True,) * 13)
+    assert chain.deep and not link_step.applies(chain)
+    geared = Tree((-1, 0), (False,) * 2, (True,) * 2, gears=(None, Gear(0, 2.0, 0.1)))
+    assert not link_step.applies(geared)
+    assert link_step.applies(Tree((-1, 0), (False,) * 2, (True,) * 2))
