@@ -107,4 +107,3 @@ class Arm(Protocol):
 
     def suppress(self) -> None:
         """One message of the stream that keeps the robot's own gravity compensation off."""
-

@@ -3,7 +3,7 @@
 1. In motion, after torque commands: damped torque within the limits until the arm is at rest.
 2. Position mode at the last accepted pose, while fresh states agree with it.
 
-Where the newest state was refused or is old, nothing is sent: the robot's own timeout makes it hold.
+Where the newest state was refused or is old, no command is sent: the robot's own timeout, made short, makes it hold.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ __all__ = ["CleanStop"]
 AGREEMENT = 0.05
 """rad by which a state may differ from the pose that the stop holds; beyond, nothing more is sent."""
 HOLD_PERIOD = 0.01  # s between two position commands
+HAND_BACK = 0.02
+"""s; the robot's timeout while it takes the arm over. Its default would obey the last torque for 0.2 s."""
+HAND_BACK_WAIT = 0.06
+"""s until the default comes back."""
 BRAKE_LIMIT = 0.4
 """s; braking from the speed limit takes 0.25 s. An arm that still moves then has a torque that damping does not beat."""
 
@@ -47,24 +51,31 @@ class CleanStop:
     def execute(self, elapsed: Callable[[], float], origin: float, suppress: Callable[[], None], note: Note) -> str:
         """What was done, in words. `elapsed` tells the run's time [s], `origin` is the stamp that it counts from,
         `suppress` keeps the suppress stream alive where there is one."""
-        arm = self._arm
-        arm.set_timeout()
-        unable = arm.unable()
+        unable = self._arm.unable()
         if unable:
+            self._arm.set_timeout()
             return f"nothing more was sent: {unable}"
         braked = 0
         if self._torque and self._supervisor.accepted is not None:
             braked, doubt = self._brake(elapsed, origin, suppress, note)
             if doubt:
-                return f"nothing more was sent after {braked} braking torques, {doubt}: the robot's own timeout makes it hold"
+                return self._hand_back(f"{braked} braking torques, {doubt}")
         held = self._supervisor.accepted
         if held is None:
-            return "nothing more was sent, the measured pose is in dispute: the robot's own timeout makes it hold"
+            return self._hand_back(f"{braked} braking torques, the measured pose is in dispute")
+        self._arm.set_timeout()
         count, doubt = self._hold_at(held)
         if doubt:
-            return f"nothing more was sent after {count} position commands, {doubt}: the robot's own timeout makes it hold"
+            return self._hand_back(f"{count} position commands, {doubt}")
         before = f"{braked} braking torques, then " if braked else ""
         return f"{before}{count} position commands at the measured pose"
+
+    def _hand_back(self, after: str) -> str:
+        """Leave the arm to the robot, at once: its own timeout makes it hold by its own sensors."""
+        self._arm.set_timeout(HAND_BACK)
+        self._arm.clock.sleep(HAND_BACK_WAIT)
+        self._arm.set_timeout()
+        return f"nothing more was sent after {after}: the robot's own timeout makes it hold"
 
     def _brake(
         self, elapsed: Callable[[], float], origin: float, suppress: Callable[[], None], note: Note
@@ -81,7 +92,7 @@ class CleanStop:
             if rest or clock.now() >= end:
                 return count, ""
             time = elapsed()
-            decision = supervisor.brake(time, state.stamp - origin, state.q, state.dq)
+            decision = supervisor.brake(time, state.stamp - origin, state.q, state.dq, state.effort)
             if decision.breach is not None:
                 return count, decision.breach.text
             suppress()

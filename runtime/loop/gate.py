@@ -6,8 +6,8 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.loop.arm import Arm
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.arm import Arm
 from diffpbd.runtime.ros1.errors import RefusedError
 from diffpbd.runtime.ros1.joint_states import LimbState
 

@@ -30,6 +30,10 @@ WINDOW = 0.1
 """s of measurement over which motion, frozen values and unexplained torque are judged."""
 FEW = 4
 """States that a window must hold: fewer prove nothing."""
+AGREEING = 0.9
+"""Times the speed limit; a way from state to state that is faster confirms a speed above the limit."""
+PUSHED = 0.03
+"""s over which accelerations are taken: four states at 100 Hz."""
 BETWEEN = 0.01
 """s between two looks at unexplained torque: it takes two calls of the model."""
 STILL = 0.02
@@ -165,6 +169,26 @@ class Reflexes:
         reference: FloatArray | None = None,
     ) -> Breach | None:  # fmt: skip
         """The breach at an accepted state; `law` [N·m] was sent last, `reference` [rad] is where the law leads."""
+        sample = self._add(stamp, q, dq, effort, law)
+        if sample is None:
+            return None
+        return (
+            self._motion(sample) or self._frozen(sample) or self._speed(sample) or self._position(sample)
+            or self._tracking(sample, reference) or self._contact(sample) or self._power(sample)
+            or self._collision(sample)
+        )  # fmt: skip
+
+    def doubt(
+        self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray
+    ) -> Breach | None:
+        """Only whether the states contradict each other: while the stop brakes, nothing else matters."""
+        sample = self._add(stamp, q, dq, effort, law)
+        return None if sample is None else self._motion(sample) or self._frozen(sample)
+
+    def _add(
+        self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray
+    ) -> _Sample | None:
+        """The state as a sample, if it is a new one."""
         last = self._past[-1] if self._past else None
         if last is not None and stamp <= last.stamp:
             return None
@@ -179,16 +203,17 @@ class Reflexes:
         self._past.append(sample)
         while len(self._past) > FEW and stamp - self._past[1].stamp >= WINDOW:
             self._past.popleft()
-        return (
-            self._speed(sample) or self._position(sample) or self._motion(sample) or self._frozen(sample)
-            or self._tracking(sample, reference) or self._contact(sample) or self._power(sample)
-            or self._collision(sample)
-        )  # fmt: skip
+        return sample
 
     def _speed(self, now: _Sample) -> Breach | None:
         allowed = self.settings.speed * self.limits.speed
         over = np.abs(now.dq) > allowed
-        if not self._lasts(Reflex.SPEED, bool(over.any())):
+        seen = self._lasts(Reflex.SPEED, bool(over.any()))
+        if len(self._past) > 1:  # the way says so too, so it is no noise
+            before = self._past[-2]
+            way = AGREEING * self.limits.speed * (now.stamp - before.stamp)
+            seen = seen or bool((over & (np.abs(now.q - before.q) > way)).any())
+        if not seen:
             return None
         k = int(np.argmax(np.abs(now.dq) / allowed))
         return self._breach(Reflex.SPEED, k, f"moves at {abs(now.dq[k]):.2f} rad/s, above {allowed[k]:.2f} rad/s")
@@ -245,14 +270,13 @@ class Reflexes:
         return self._breach(Reflex.TRACKING, k, text)
 
     def _contact(self, now: _Sample) -> Breach | None:
-        then = self._past[0]
         if self._inertial is None or len(self._past) < FEW or now.stamp - self._judged < BETWEEN:
             return None
         self._judged = now.stamp
+        then = next(sample for sample in reversed(self._past) if now.stamp - sample.stamp >= PUSHED or sample is self._past[0])
         elapsed = now.stamp - then.stamp
-        middle = self._past[len(self._past) // 2]
         law = (now.push - then.push) / elapsed
-        motion = self._inertial(middle.q, (now.q - then.q) / elapsed, (now.dq - then.dq) / elapsed)
+        motion = self._inertial(now.q, (now.q - then.q) / elapsed, (now.dq - then.dq) / elapsed)
         unexplained = motion - law
         allowed = self.settings.contact * self.limits.effort
         if not (np.abs(unexplained) > allowed).any():

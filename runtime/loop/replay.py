@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.control.program import ProgramController
+from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.recorder import BRAKE, CONFIGURATION_TOPIC, START, TICK_TOPIC, csv_columns
 from diffpbd.runtime.loop.supervisor import Supervisor
 from diffpbd.runtime.robot import Robot
@@ -56,8 +56,9 @@ def _csv_ticks(rows: list[str], joints: tuple[str, ...], path: str) -> Iterator[
         q, dq, effort, gravity, law, command = blocks
         stamp = float(row[-5])
         seconds = math.floor(stamp)
+        header = Header(0, (seconds, round(1e9 * (stamp - seconds))), "")
         yield Tick(
-            Header(0, (seconds, round(1e9 * (stamp - seconds))), ""), float(numbers[0]), float(row[-4]), int(row[-3]), int(row[-2]), joints, q, dq, effort,
+            header, float(numbers[0]), float(row[-4]), int(row[-3]), int(row[-2]), joints, q, dq, effort,
             gravity, law, command, row[-1],
         )  # fmt: skip
 
@@ -99,7 +100,7 @@ def _compare(supervisor: Supervisor, ticks: Iterator[Tick], robot: Robot, path: 
         if effort is not None and not np.isfinite(effort).all():
             effort = None
         if tick.note == BRAKE:
-            decision = supervisor.brake(tick.time, stamp, tick.position, tick.velocity)
+            decision = supervisor.brake(tick.time, stamp, tick.position, tick.velocity, effort)
         else:
             decision = supervisor.tick(tick.time, stamp, tick.position, tick.velocity, effort)
         count += 1

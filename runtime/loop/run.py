@@ -173,6 +173,8 @@ class Run:
         target = within(pose.q, limits.lower + margin, limits.upper - margin)
         if (target == pose.q).all():
             supervisor.start(pose.q, pose.dq)  # what cannot be a start is refused before anything is sent
+        if self._recorder is not None:
+            self._recorder.open()  # a run that is refused leaves no trace
         self.phase = Phase.HOLD
         self.arm.set_timeout(self.options.timeout)
         lead = float(np.abs(target - pose.q).max()) / BRING_IN_SPEED
@@ -236,7 +238,7 @@ class Run:
         if self._late > LATE_BUDGET:
             raise StopRun(
                 Reason.REFLEX,
-                f"more than {LATE_SHARE:.0%} of the periods were missed, by {self._late:.2f} s in all: the machine is too slow for this rate",
+                f"more than {LATE_SHARE:.0%} of the periods were missed, by {self._late:.2f} s in all",
                 Reflex.LATENESS,
             )  # fmt: skip
 

@@ -1,14 +1,14 @@
 """One control tick, whole: state in, command out, with a status. Deterministic, so a log can be replayed.
 
-The safe action of a tick that is refused: in torque mode the law's torque goes to zero at the rate limit, gravity stays
-as of the last good tick (nothing, if the robot owns gravity); in position mode the last position that was sent.
+The safe action of a tick that is refused: in torque mode the last torque for REPEAT seconds, then the law's part goes to
+zero at the rate limit while gravity stays as of the last good tick; in position mode the last position that was sent.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,6 +25,8 @@ __all__ = ["Decision", "GravityModel", "Settings", "Supervisor"]
 RUNAWAY_PATIENCE = 0.03
 """s of absurd speeds before the run has to stop: longer than one bad message, shorter than the patience, because
 an arm that really is that fast must be caught."""
+REPEAT = 0.02
+"""s for which a refused tick repeats the last torque: one bad message at 100 Hz leaves no trace in what is sent."""
 REST_SPEED = 0.05
 """rad/s; an arm below it is at rest: it may be started, and a position servo may hold it."""
 BRAKE_TIME = 0.05
@@ -205,25 +207,25 @@ class Supervisor:
         self._refused_since = None
         reference = None if self._expected is None else self._expected(time)
         breach = self._reflexes.watch(stamp, q, dq, effort, self._law, reference)
-        if breach is not None and breach.reflex.distrusts_state:
-            self.accepted = None
+        if breach is not None:
+            return self._end(TickStatus.OK, breach)
         if self.controller.mode is Mode.POSITION:
             position = within(wanted, self.limits.lower, self.limits.upper)
             self._held_position = position
             status = TickStatus.OK if (position == wanted).all() else TickStatus.LIMITED
             self.counts[status] += 1
-            return Decision(status, Mode.POSITION, position, self._zero, self._zero, breach)
+            return Decision(status, Mode.POSITION, position, self._zero, self._zero)
         share = 1.0 if time >= self.settings.ramp else max(time, 0.0) / self.settings.ramp
         ramped = share * wanted
-        decision = self._torque(TickStatus.OK, self._guard.limit(ramped, q, dq), gravity, breach)
+        decision = self._torque(TickStatus.OK, self._guard.limit(ramped, q, dq), gravity)
         if not (decision.law == ramped).all():
-            decision = Decision(
-                TickStatus.LIMITED, Mode.TORQUE, decision.command, decision.law, decision.gravity, breach
-            )
+            decision = replace(decision, status=TickStatus.LIMITED)
         self.counts[decision.status] += 1
         return decision
 
-    def brake(self, time: float, stamp: float, q: FloatArray, dq: FloatArray) -> Decision:
+    def brake(
+        self, time: float, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None = None
+    ) -> Decision:
         """A torque command of the stop: damping up to the full effort, within the rate; see `tick` for the arguments."""
         status = self._judge(stamp, q, dq)
         if not status.good:
@@ -238,31 +240,44 @@ class Supervisor:
             return self._refuse(time, TickStatus.NOT_FINITE_OUTPUT)
         self._guard.accept(stamp, q, dq)
         self._refused_since = None
-        return self._torque(TickStatus.OK, law, gravity, None)
+        breach = self._reflexes.doubt(stamp, q, dq, effort, self._law)
+        if breach is not None:
+            return self._end(TickStatus.OK, breach)
+        return self._torque(TickStatus.OK, law, gravity)
 
     def _judge(self, stamp: float, q: FloatArray, dq: FloatArray) -> TickStatus:
         status = self._guard.judge(stamp, q, dq)
         self.accepted = q.copy() if status.good else None
         return status
 
-    def _torque(self, status: TickStatus, law: FloatArray, gravity: FloatArray, breach: Breach | None) -> Decision:
+    def _torque(self, status: TickStatus, law: FloatArray, gravity: FloatArray) -> Decision:
         """What is sent for this law and gravity [N·m]; the rate may leave another law."""
         command = self._guard.send(law, gravity)
         remained: FloatArray = np.where(command == law + gravity, law, command - gravity)
         self._law, self._held_gravity = remained, gravity
         if self._told is not None:
             self._told(remained)
-        return Decision(status, Mode.TORQUE, command, remained, gravity, breach)
+        return Decision(status, Mode.TORQUE, command, remained, gravity)
+
+    def _end(self, status: TickStatus, breach: Breach) -> Decision:
+        """Nothing is to be sent any more by this law: what was sent last stays what it was."""
+        self.counts[status] += 1
+        if breach.reflex.distrusts_state:
+            self.accepted = None
+        mode = self.controller.mode
+        command = self._held_position if mode is Mode.POSITION else self._guard.last
+        return Decision(status, mode, command, self._law, self._held_gravity, breach)
 
     def _refuse(self, time: float, status: TickStatus) -> Decision:
-        self.counts[status] += 1
         if self._refused_since is None:
             self._refused_since = time
         lasted = time - self._refused_since
         patience = self.settings.patience
         if status is TickStatus.ABSURD_SPEED:
             patience = min(patience, RUNAWAY_PATIENCE)
-        breach = Breach(Reflex.STATE, f"{status.words} for {lasted:.3f} s") if lasted >= patience else None
+        if lasted >= patience:
+            return self._end(status, Breach(Reflex.STATE, f"{status.words} for {lasted:.3f} s"))
+        self.counts[status] += 1
         if self.controller.mode is Mode.POSITION:
-            return Decision(status, Mode.POSITION, self._held_position, self._zero, self._zero, breach)
-        return self._torque(status, self._zero, self._held_gravity, breach)
+            return Decision(status, Mode.POSITION, self._held_position, self._zero, self._zero)
+        return self._torque(status, self._law if lasted < REPEAT else self._zero, self._held_gravity)

@@ -9,8 +9,8 @@ from typing import Literal
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.loop.arm import DISABLED, Clock, Fault, SystemClock
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.arm import DISABLED, Clock, Fault, SystemClock
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.ros1 import Node, Receipt
 from diffpbd.runtime.ros1.errors import RefusedError
@@ -28,7 +28,7 @@ from diffpbd.runtime.ros1.messages import (
 )  # fmt: skip
 from diffpbd.runtime.ros1.watch import MasterWatch
 
-__all__ = ["ASSEMBLY_TIMEOUT", "DEFAULT_TIMEOUT", "BaxterArm", "Listener", "Robot", "Side"]
+__all__ = ["ASSEMBLY_TIMEOUT", "DEFAULT_TIMEOUT", "BaxterArm", "Listener", "Robot", "Side", "command_topic"]
 
 Side = Literal["left", "right"]
 Listener = Callable[[Message, Receipt], None]
@@ -38,6 +38,11 @@ DEFAULT_TIMEOUT = 0.2
 ASSEMBLY_TIMEOUT = 0.5
 """s; /robot/state comes at 100 Hz, so this long a silence means that the robot is gone."""
 LEAST_RATE = 100  # Hz; of the joint states, whatever the loop's own
+
+
+def command_topic(side: Side) -> str:
+    """Who publishes here commands the arm."""
+    return f"/robot/limb/{side}/joint_command"
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ class BaxterArm:
         self.robot: Robot | None = None
         self._noted = ""
         limb = f"/robot/limb/{side}"
-        self.command = node.publish(f"{limb}/joint_command", JointCommand)
+        self.command = node.publish(command_topic(side), JointCommand)
         self.timeout = node.publish(f"{limb}/joint_command_timeout", Float64, latch=True)
         self.suppress_topic = node.publish(f"{limb}/suppress_gravity_compensation", Empty)
         self.states = node.subscribe("/robot/joint_states", JointState, self._on_joints)
