@@ -123,7 +123,9 @@ def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
         master = options["master"]
         if options["transport"] == "simulated":
             master = stack.enter_context(_simulated(robot))
-        node = stack.enter_context(Node(f"diffpbd_run_{side}_{os.getpid()}_{time.time_ns() // 1_000_000}", master=master))
+        node = stack.enter_context(
+            Node(f"diffpbd_run_{side}_{os.getpid()}_{time.time_ns() // 1_000_000}", master=master)
+        )
         stack.enter_context(sole_program(f"{node.master.uri} {command_topic(side)}"))
         others = () if options["allow_others"] else node.master.publishers(command_topic(side))
         if others:

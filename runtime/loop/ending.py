@@ -17,7 +17,7 @@ from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.loop.arm import Arm
 from diffpbd.runtime.loop.gate import GatedArm
 from diffpbd.runtime.loop.stopping import Reason
-from diffpbd.runtime.loop.supervisor import REST_SPEED, Decision, Supervisor
+from diffpbd.runtime.loop.supervisor import Decision, Supervisor
 from diffpbd.runtime.ros1.errors import RefusedError
 from diffpbd.runtime.ros1.joint_states import LimbState
 
@@ -88,13 +88,12 @@ class CleanStop:
             doubt = self._stale(state)
             if state is None or doubt:
                 return count, doubt
-            rest = bool((np.abs(state.dq) <= REST_SPEED).all())
-            if rest or clock.now() >= end:
-                return count, ""
             time = elapsed()
             decision = supervisor.brake(time, state.stamp - origin, state.q, state.dq, state.effort)
             if decision.breach is not None:
                 return count, decision.breach.text
+            if supervisor.at_rest or clock.now() >= end:
+                return count, ""
             suppress()
             self._gated.send(Mode.TORQUE, decision.command, state, model_gravity=supervisor.models_gravity)
             note(time, state, decision)

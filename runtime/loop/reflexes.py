@@ -36,8 +36,12 @@ PUSHED = 0.03
 """s over which accelerations are taken: four states at 100 Hz."""
 BETWEEN = 0.01
 """s between two looks at unexplained torque: it takes two calls of the model."""
+UNCHANGED = 0.06
+"""s of the same values in every joint that are judged; recordings of a physical arm never repeat even two states."""
 STILL = 0.02
-"""rad/s; above it, an encoder of 2e-4 rad or finer must show a change within WINDOW."""
+"""rad/s; above it, an encoder of 1e-3 rad or finer must show a change within UNCHANGED."""
+ENCODER = 1e-3
+"""rad; a change of position that may be the encoder's steps."""
 MOTION_FLOOR = 0.03
 """rad between the change of q and the integral of dq over WINDOW; recordings of a physical arm stay below 0.024."""
 MOTION_SHARE = 0.3
@@ -150,6 +154,8 @@ class Reflexes:
         self.settings = settings
         self._inertial = inertial
         self._clearance = clearance
+        self.external = np.zeros_like(limits.effort)
+        """Torque on the joints that the model does not explain [N·m], as of the last states."""
         self._past: deque[_Sample] = deque()
         self._seen: set[Reflex] = set()
         self._changed: _Sample | None = None
@@ -159,6 +165,7 @@ class Reflexes:
     def start(self) -> None:
         """Forget the past."""
         self._past.clear()
+        self.external = np.zeros_like(self.limits.effort)
         self._seen.clear()
         self._changed = None
         self._alike = 0
@@ -183,7 +190,19 @@ class Reflexes:
     ) -> Breach | None:
         """Only whether the states contradict each other: while the stop brakes, nothing else matters."""
         sample = self._add(stamp, q, dq, effort, law)
-        return None if sample is None else self._motion(sample) or self._frozen(sample)
+        if sample is None:
+            return None
+        self._observe(sample)
+        return self._motion(sample) or self._frozen(sample)
+
+    def at_rest(self, speed: float) -> bool:
+        """Whether both the newest speeds and the way of the last states are below `speed` [rad/s]."""
+        if len(self._past) < FEW:
+            return False
+        now = self._past[-1]
+        then = self._before(now, PUSHED)
+        way = speed * (now.stamp - then.stamp) + ENCODER
+        return bool((np.abs(now.dq) <= speed).all() and (np.abs(now.q - then.q) <= way).all())
 
     def _add(
         self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray
@@ -250,7 +269,7 @@ class Reflexes:
             self._changed, self._alike = now, 1
             return None
         self._alike += 1
-        if self._alike < FEW or now.stamp - first.stamp < WINDOW:
+        if self._alike < FEW or now.stamp - first.stamp < UNCHANGED:
             return None
         # Without measured torques a joint may be held by its friction alone while the law changes.
         share = FROZEN_SHARE if now.effort is not None else self.settings.contact
@@ -270,20 +289,27 @@ class Reflexes:
         return self._breach(Reflex.TRACKING, k, text)
 
     def _contact(self, now: _Sample) -> Breach | None:
-        if self._inertial is None or len(self._past) < FEW or now.stamp - self._judged < BETWEEN:
-            return None
-        self._judged = now.stamp
-        then = next(sample for sample in reversed(self._past) if now.stamp - sample.stamp >= PUSHED or sample is self._past[0])
-        elapsed = now.stamp - then.stamp
-        law = (now.push - then.push) / elapsed
-        motion = self._inertial(now.q, (now.q - then.q) / elapsed, (now.dq - then.dq) / elapsed)
-        unexplained = motion - law
+        self._observe(now)
         allowed = self.settings.contact * self.limits.effort
-        if not (np.abs(unexplained) > allowed).any():
+        if not (np.abs(self.external) > allowed).any():
             return None
-        k = int(np.argmax(np.abs(unexplained) / allowed))
-        text = f"is moved by {unexplained[k]:.1f} N·m that the model does not explain, above {allowed[k]:.1f} N·m"
+        k = int(np.argmax(np.abs(self.external) / allowed))
+        text = f"is moved by {self.external[k]:.1f} N·m that the model does not explain, above {allowed[k]:.1f} N·m"
         return self._breach(Reflex.CONTACT, k, text)
+
+    def _observe(self, now: _Sample) -> None:
+        """Update `external` from the accelerations of the last states and what was sent meanwhile."""
+        if self._inertial is None or len(self._past) < FEW or now.stamp - self._judged < BETWEEN:
+            return
+        self._judged = now.stamp
+        then = self._before(now, PUSHED)
+        elapsed = now.stamp - then.stamp
+        motion = self._inertial(now.q, (now.q - then.q) / elapsed, (now.dq - then.dq) / elapsed)
+        self.external = motion - (now.push - then.push) / elapsed
+
+    def _before(self, now: _Sample, seconds: float) -> _Sample:
+        """The newest state that is older by `seconds`, or the oldest there is."""
+        return next((sample for sample in reversed(self._past) if now.stamp - sample.stamp >= seconds), self._past[0])
 
     def _power(self, now: _Sample) -> Breach | None:
         power = float(now.law @ now.dq)

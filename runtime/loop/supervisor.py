@@ -18,7 +18,7 @@ from diffpbd.runtime.controller import Controller, Mode
 from diffpbd.runtime.errors import DiffpbdError, InputError
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.guard import Guard, TickStatus
-from diffpbd.runtime.loop.reflexes import BRAKING, Breach, Inertial, Reflex, Reflexes, ReflexSettings
+from diffpbd.runtime.loop.reflexes import Breach, Inertial, Reflex, Reflexes, ReflexSettings
 
 __all__ = ["Decision", "GravityModel", "Settings", "Supervisor"]
 
@@ -182,6 +182,11 @@ class Supervisor:
         return self._refused_since is not None
 
     @property
+    def at_rest(self) -> bool:
+        """Whether the last states say, by speed and by position, that the arm stands still."""
+        return self._reflexes.at_rest(REST_SPEED)
+
+    @property
     def holding_torque(self) -> FloatArray:
         """The model's gravity [N·m] at the pose last started from or used; zero if the robot owns gravity."""
         return self._held_gravity
@@ -226,7 +231,10 @@ class Supervisor:
     def brake(
         self, time: float, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None = None
     ) -> Decision:
-        """A torque command of the stop: damping up to the full effort, within the rate; see `tick` for the arguments."""
+        """A torque command of the stop, up to the full effort and within the rate; see `tick` for the arguments.
+
+        With a model: the deceleration dq / BRAKE_TIME, against whatever else moves the arm as well. Without: damping.
+        """
         status = self._judge(stamp, q, dq)
         if not status.good:
             return self._refuse(time, status)
@@ -234,8 +242,7 @@ class Supervisor:
         if self._inertial is None:
             law = -BRAKE_GAIN * self.limits.effort / self.limits.speed * dq
         else:
-            braking = self.limits.speed / BRAKING
-            law = self._inertial(q, dq, within(-dq / BRAKE_TIME, -braking, braking))
+            law = self._inertial(q, dq, -dq / BRAKE_TIME) - self._reflexes.external
         if not (np.isfinite(law).all() and np.isfinite(gravity).all()):
             return self._refuse(time, TickStatus.NOT_FINITE_OUTPUT)
         self._guard.accept(stamp, q, dq)

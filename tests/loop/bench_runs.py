@@ -35,7 +35,9 @@ LAWS: dict[str, Callable[[], Controller]] = {
 """`moving` is under way with up to 0.7 rad/s when a fault begins half a second into the run."""
 
 
-def supervisor(law: str | Controller, owner: GravityOwner = GravityOwner.ROBOT, rate: float = 250.0, **more: Any) -> Supervisor:
+def supervisor(
+    law: str | Controller, owner: GravityOwner = GravityOwner.ROBOT, rate: float = 250.0, **more: Any
+) -> Supervisor:
     controller = LAWS[law]() if isinstance(law, str) else law
     limits = bench_limits(**more.pop("limits", {}))
     reflexes = more.pop("reflexes", ReflexSettings())

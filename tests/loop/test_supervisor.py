@@ -134,7 +134,7 @@ def test_law_share_bounds_the_law_and_not_gravity() -> None:
         gravity=heavy,
     )  # fmt: skip
     under.start(np.array([1.0, 1.0]))
-    for k in range(300):
+    for k in range(90):
         decision = tick(under, k * PERIOD, np.array([1.0, 1.0]), np.zeros(2))
     assert decision.status is TickStatus.LIMITED
     np.testing.assert_allclose(decision.command, [17.0, 3.5])
