@@ -127,11 +127,16 @@ class Library:
         )
 
     def work_size(self, function: Function, steps: int = 0) -> int:
-        """Doubles of work the function needs; for a rollout over `steps` steps."""
+        """Doubles of work the function needs; for a rollout over `steps` steps. InputError where C cannot count so many."""
         size = self._symbol(f"{function.symbol}_work_size")
         size.restype = ctypes.c_int
         size.argtypes = [ctypes.c_int] if function.rollout else []
-        return int(size(steps) if function.rollout else size())
+        found = int(size(steps) if function.rollout else size())
+        if found < 0:
+            raise InputError(
+                f"{function.name}: the work array of {steps} steps is larger than C can count; take fewer."
+            )
+        return found
 
     def pointer(self, function: Function) -> ctypes.c_void_p:
         """The address of the function, for `call` and `map_rows`."""

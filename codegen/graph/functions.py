@@ -15,8 +15,8 @@ from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import recursive, recursive_jacobian
-from diffpbd.codegen.method import forces, levers, wrenches
+from diffpbd.codegen.joint_space import recursive, recursive_jacobian, wrenches
+from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Program
 
 Pairs = Sequence[tuple[str, Any]]
@@ -102,10 +102,9 @@ class Graphs:
         yield "coriolis", [*state, alpha], {"u": gears.torques(coriolis)}
         yield "energy", [*state, alpha], self.program(recursive.energy(tree), p=all_p, pd=all_pd)
         link = model.robot.tips[0].link
-        if link >= 0:
-            yield "tip_pose", [("p", p), alpha], self.program(recursive.tip_pose(tree, link), p=all_p)
-            jacobian = self.program(recursive.tip_jacobian(tree, link), p=all_p)["J"]
-            yield "tip_jacobian", [("p", p), alpha], {"J": gears.columns(jacobian)}
+        yield "tip_pose", [("p", p), alpha], self.program(recursive.tip_pose(tree, link), p=all_p)
+        jacobian = self.program(recursive.tip_jacobian(tree, link), p=all_p)["J"]
+        yield "tip_jacobian", [("p", p), alpha], {"J": gears.columns(jacobian)}
         if not tree.deep:
             regressor = self.program(recursive.regressor(tree), p=all_p, pd=all_pd, pdd=all_pdd)["Y"]
             yield "regressor", [*state, ("pdd", pdd), alpha], {"Y": gears.torques(regressor)}

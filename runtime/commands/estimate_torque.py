@@ -13,24 +13,15 @@ from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
-from diffpbd.runtime.live import Loop, live_line
+from diffpbd.runtime.live import Loop, Watch, live_line
 from diffpbd.runtime.logs.csv import Log, read_column_map, read_log, write_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.torques.adam import unlike_published
 from diffpbd.runtime.torques.errors import TorqueErrors, rate_lag
-from diffpbd.runtime.torques.estimation import (
-    FRICTIONS,
-    LOSSES,
-    NODES,
-    OPTIMIZERS,
-    STARTS,
-    Estimate,
-    Settings,
-    check_motion,
-    estimate,
-)
+from diffpbd.runtime.torques.estimation import Estimate, check_motion, estimate
+from diffpbd.runtime.torques.settings import FRICTIONS, LOSSES, NODES, OPTIMIZERS, STARTS, Settings
 
 __all__ = ["command"]
 
@@ -136,8 +127,8 @@ def command(
         for part in parts:
             found.append(
                 estimate(
-                    loaded, part.q, part.dq, 1.0 / part.rate, settings, alpha=alpha, time=part.time, where=part.name,
-                    progress=say, loop=loop,
+                    loaded, part.q, part.dq, 1.0 / part.rate, settings, alpha=alpha, time=part.time,
+                    watch=Watch(say, loop),
                 )
             )  # fmt: skip
     if plot is not None:

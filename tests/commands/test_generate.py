@@ -42,13 +42,13 @@ def test_a_table_of_functions_and_the_times(seen: dict[str, Any]) -> None:
         ["fk", "1234", "0.5", "99"],
     ]
     assert "generated in 2.0 s, compiling 1.0 s of it" in result.stdout
-    assert seen["out"] is None and seen["tip"] is None and seen["symbolic"] == []
+    assert seen["out"] is None and seen["tip"] == () and seen["symbolic"] == []
 
 
 def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
         "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --out d --integrator paper --solver jacobi "
-        "--sweeps 30 --symbolic mass,com"
+        "--sweeps 30 --relaxation 0.7 --symbolic mass,com"
     )
     result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
     assert result.exit_code == 0 and "up to date" in result.stdout
@@ -56,14 +56,15 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     assert seen == {
         "robot": "old",
         "base": "b",
-        "tip": ["t", "u"],
-        "hold": ["k"],
-        "wrench": ["t"],
-        "lever_springs": ["j"],
+        "tip": ("t", "u"),
+        "hold": ("k",),
+        "wrench": ("t",),
+        "lever_springs": ("j",),
         "out": Path("d"),
         "integrator": "paper",
         "solver": "jacobi",
         "sweeps": 30,
+        "relaxation": 0.7,
         "symbolic": ["mass", "com"],
         "friction": "urdf",
         "limits": True,
@@ -71,5 +72,5 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
 
 
 def test_closed_choices_are_wrong_usage(seen: dict[str, Any]) -> None:
-    for options in (["--solver", "magic"], ["--sweeps", "0"], ["--friction", "some"]):
+    for options in (["--solver", "magic"], ["--sweeps", "0"], ["--friction", "some"], ["--relaxation", "2"]):
         assert CliRunner().invoke(cli.cli, ["generate", "new", *options]).exit_code == 2

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from diffpbd.codegen.description.recipe import Recipe, default_recipe, load_recipe, with_options
+from diffpbd.codegen.description.recipe import Recipe, default_recipe, option_words, with_options
+from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.resolve import ROBOTS, find_recipe, resolve, shipped_robots
+from diffpbd.runtime.commands.generate import command
 from diffpbd.runtime.errors import InputError
 
 
@@ -41,6 +43,7 @@ variants = ["paper_jacobi"]
 symbolic = ["mass", "com"]
 friction = "urdf"
 limits = true
+relaxation = 0.7
 gravity = [0, 0.0, -9.8]
 sweeps = { paper_jacobi = 50 }
 """,
@@ -62,6 +65,7 @@ sweeps = { paper_jacobi = 50 }
         "urdf",
         gravity=(0.0, 0.0, -9.8),
         limits=True,
+        relaxation=0.7,
     )
     assert (recipe.sweeps["paper_jacobi"], recipe.sweeps["variational_direct"]) == (50, 3)
     assert hash(recipe) == hash(load_recipe(path))
@@ -92,6 +96,11 @@ sweeps = { paper_jacobi = 50 }
         ("sweeps = { paper_jacobi = 0 }", "sweeps.paper_jacobi"),
         ("sweeps = { paper_jacobi = 1.5 }", "sweeps"),
         ("sweeps = { paper = 3 }", "paper"),
+        ("relaxation = 0", "relaxation = 0"),
+        ("relaxation = 2", "relaxation = 2"),
+        ("relaxation = nan", "relaxation = nan"),
+        ("relaxation = true", "relaxation = True"),
+        ('relaxation = "half"', "averaging"),
         ('name = "my robot"', "my robot"),
         ('name = "1st"', "1st"),
         ("name = 1", "name"),
@@ -127,11 +136,36 @@ def test_options() -> None:
     changed = with_options(recipe, integrator="paper", solver="jacobi", sweeps=12, symbolic=["mass"], tip="x")
     assert (changed.variant, changed.sweeps["paper_jacobi"], changed.tip) == ("paper_jacobi", 12, ("x",))
     assert recipe.sweeps["paper_jacobi"] == 30
+    for relaxation in ("averaging", 1e-3, 1.999):
+        assert with_options(recipe, relaxation=relaxation).relaxation == relaxation
     joined = with_options(recipe, solver="jacobi")
     assert joined.variants == (*recipe.variants, "variational_jacobi")
-    for options in ({"integrator": "x"}, {"solver": "x"}, {"sweeps": 0}, {"friction": "x"}, {"h": -1.0}):
+    for options in (
+        {"integrator": "x"},
+        {"solver": "x"},
+        {"sweeps": 0},
+        {"friction": "x"},
+        {"h": -1.0},
+        {"relaxation": 2.0},
+    ):
         with pytest.raises(InputError):
             with_options(recipe, **options)
+
+
+def test_the_command_line_says_every_option_that_it_takes() -> None:
+    plain = default_recipe("arm.urdf")
+    given = {
+        "base": "b", "tip": ("t", "s"), "hold": ("j",), "integrator": "paper", "solver": "jacobi", "sweeps": 12,
+        "friction": "urdf", "symbolic": ("mass", "com"), "limits": True,
+        "wrench": ("l", "k"), "lever_springs": ("e",), "relaxation": 0.5,
+    }  # fmt: skip
+    changed = with_options(plain, **given)
+    parsed = command.make_context("generate", ["arm.urdf", *option_words(changed, plain)]).params
+    options = {name: value for name, value in parsed.items() if name not in ("robot", "out")}
+    assert with_options(plain, **options) == changed
+    assert set(options) == set(given)
+    assert option_words(with_options(plain, limits=False), with_options(plain, limits=True)) == ["--no-limits"]
+    assert option_words(plain, plain) == []
 
 
 def test_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
