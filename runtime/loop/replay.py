@@ -103,7 +103,7 @@ def _compare(supervisor: Supervisor, ticks: Iterator[Tick], robot: Robot, path: 
             decision = supervisor.brake(tick.time, stamp, tick.position, tick.velocity, effort)
         else:
             decision = supervisor.tick(tick.time, stamp, tick.position, tick.velocity, effort)
-        count += 1
+        count += tick.note != BRAKE
         if int(decision.status) != tick.status:
             return ReplayReport(
                 count, f"at {tick.time:.4f} s the status is {int(decision.status)}, in the log {tick.status}"
