@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from diffpbd.codegen.description.levers import lever_joints
-from diffpbd.codegen.description.recipe import Recipe, Relaxation, with_options
+from diffpbd.codegen.description.recipe import Recipe, option_words
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.wrenches import wrench_frames
@@ -38,32 +38,19 @@ def generate(
     robot: str,
     *,
     out: Path | None = None,
-    base: str | None = None,
-    tip: Sequence[str] | None = None,
-    hold: Sequence[str] | None = None,
-    integrator: str | None = None,
-    solver: str | None = None,
-    sweeps: int | None = None,
-    symbolic: Sequence[str] | None = None,
-    friction: str | None = None,
-    limits: bool | None = None,
-    wrench: Sequence[str] | None = None,
-    lever_springs: Sequence[str] | None = None,
-    relaxation: Relaxation = None,
     progress: Callable[[str], None] | None = None,
+    **options: Any,
 ) -> GenerateResult:
     """Derive, emit and compile ROBOT (a shipped name, a recipe or a URDF file) into `out` (default generated/NAME).
 
+    `options` are entries of a `Recipe` by name, as `with_options` takes them; None and empty ones leave the recipe's own.
     Nothing is done where the folder already holds exactly this. A new folder is made aside and renamed, so a failure
     leaves the previous one as it was. Raises InputError for everything a user can mend.
     """
     started = time.perf_counter()
     say = progress or (lambda _line: None)
-    recipe = with_options(
-        find_recipe(robot, base=base, tip=list(tip) if tip else None, hold=hold or None),
-        integrator=integrator, solver=solver, sweeps=sweeps, symbolic=symbolic or None, friction=friction,
-        limits=limits, wrench=wrench or None, lever_springs=lever_springs or None, relaxation=relaxation,
-    )  # fmt: skip
+    recipe = find_recipe(robot, **{name: value for name, value in options.items() if value not in ((), [])})
+    command = ["diffpbd", "generate", tame(Path(robot).name), *option_words(recipe, find_recipe(robot))]
     described = read_robot(recipe)
     wrench_frames(described, recipe.wrench)
     lever_joints(described, recipe.lever_springs)
@@ -80,39 +67,11 @@ def generate(
 
     with _workshop(folder) as aside:
         say(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
-        command = _command(robot, base, tip, recipe, find_recipe(robot))
-        manifest, rows = write_folder(aside, described, recipe, options_hash, command, say)
+        manifest, rows = write_folder(aside, described, recipe, options_hash, shlex.join(command), say)
         compiled = compile_library(aside, manifest.library, progress=say)
         Library(aside, manifest)
         _replace(aside, folder)
     return GenerateResult(manifest, folder, rows, False, time.perf_counter() - started, compiled.seconds)
-
-
-def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Recipe, plain: Recipe) -> str:
-    """The command that makes this folder again, without paths."""
-    words = ["diffpbd", "generate", tame(Path(robot).name)]
-    words += ["--base", base] if base else []
-    for name in tip or ():
-        words += ["--tip", name]
-    if (recipe.integrator, recipe.solver) != (plain.integrator, plain.solver):
-        words += ["--integrator", recipe.integrator, "--solver", recipe.solver]
-    if recipe.sweeps != plain.sweeps:
-        words += ["--sweeps", str(recipe.sweeps[recipe.variant])]
-    if recipe.relaxation != plain.relaxation:
-        words += ["--relaxation", str(recipe.relaxation)]
-    if recipe.symbolic != plain.symbolic:
-        words += ["--symbolic", ",".join(recipe.symbolic)]
-    if recipe.hold != plain.hold:
-        words += [word for name in recipe.hold for word in ("--hold", name)]
-    if recipe.wrench != plain.wrench:
-        words += [word for name in recipe.wrench for word in ("--wrench", name)]
-    if recipe.lever_springs != plain.lever_springs:
-        words += [word for name in recipe.lever_springs for word in ("--lever-spring", name)]
-    if recipe.friction != plain.friction:
-        words += ["--friction", recipe.friction]
-    if recipe.limits != plain.limits:
-        words.append("--limits" if recipe.limits else "--no-limits")
-    return shlex.join(words)
 
 
 def _options_hash(robot: Robot, recipe: Recipe) -> str:

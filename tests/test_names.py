@@ -12,7 +12,8 @@ from xml.sax.saxutils import escape
 import pytest
 
 from diffpbd.codegen.description.export import urdf_text
-from diffpbd.codegen.description.recipe import default_recipe, load_recipe
+from diffpbd.codegen.description.recipe import default_recipe
+from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.validate import check
 from diffpbd.codegen.emit.environment import render
