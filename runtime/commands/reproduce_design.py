@@ -1,4 +1,4 @@
-"""`diffpbd reproduce double-pendulum`, `gravity-compensation` and `spring`."""
+"""`diffpbd reproduce double-pendulum`, `gravity-compensation`, `sweeps` and `spring`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 import click
 
 from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
-from diffpbd.runtime.commands.numbers import RATE, SEED, Real
+from diffpbd.runtime.commands.numbers import COUNT, RATE, SEED, Real
 from diffpbd.runtime.commands.outputs import picture_and_table, step_option, table_beside
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.report.tables import number, table
 
 if TYPE_CHECKING:
+    from diffpbd.codegen.description.recipe import Relaxation
     from diffpbd.runtime.reproduce.spring import Scheme
     from diffpbd.runtime.robot import Robot
 
-__all__ = ["double_pendulum", "gravity_compensation", "spring"]
+__all__ = ["double_pendulum", "gravity_compensation", "spring", "sweeps"]
 
 PENDULUM = Path("generated") / "double_pendulum_lengths"
 ARM_LENGTH = Real(0.0, 100.0, min_open=True)  # m
@@ -121,6 +122,49 @@ def gravity_compensation(
         else f"poses are {count} frames equally spaced over the recordings in {data}, taken at rest"
     )
     _assumptions((where, *experiment.ASSUMPTIONS))
+    click.echo(f"{out}, {numbers}")
+
+
+SOLVERS: dict[str, tuple[str, Relaxation]] = {
+    "Gauss–Seidel": ("paper_gauss_seidel", None), "Jacobi": ("paper_jacobi", None),
+    "Jacobi, averaging": ("paper_jacobi", "averaging"),
+}  # fmt: skip
+
+
+@click.command("sweeps")
+@click.argument("robot", default="baxter_bare")
+@click.option("--data", metavar="DIR", help="Recordings that the poses are taken from; else drawn inside the limits.")
+@click.option(
+    "--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column."
+)
+@click.option("--poses", "count", type=click.IntRange(1, 10000), default=8, show_default=True, help="How many.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Of drawn poses.")
+@click.option("--sweeps", "counts", type=COUNT, multiple=True, help="How many, may be given again (default: 5 to 240).")
+@picture_and_table("sweeps.png", "The errors")
+def sweeps(
+    robot: str, data: str | None, rate: float, count: int, seed: int, counts: tuple[int, ...], out: str,
+    table_path: str | None,
+) -> None:  # fmt: skip
+    """Error of the holding torque over the sweeps of the published step. ROBOT is a name that is shipped and generated, or a
+    description beside its generated folder of the same name.
+    """
+    from diffpbd.codegen.sweep_study import sweep_graphs
+    from diffpbd.runtime.reproduce import sweeps as experiment
+    from diffpbd.runtime.reproduce.poses import draw, draw_from, find_logs
+
+    numbers = table_beside(out, table_path, [*robot_files(robot), *files_in("--data", data)])
+    loaded = open_robot(robot)
+    poses = draw(loaded, count, seed) if data is None else draw_from(loaded, find_logs(data), count, rate)
+    alpha = loaded.alpha.vector({"gravity.z": -9.8})
+    found = {}
+    for name, (step, relaxation) in SOLVERS.items():
+        graphs = sweep_graphs(loaded.name, step, sorted(set(counts)) or experiment.COUNTS, relaxation)
+        click.echo(f"{name}:")
+        found[name] = experiment.errors(loaded, poses, alpha, graphs, click.echo)
+    experiment.plot(out, loaded, found)
+    experiment.write_table(numbers, loaded.joints, found)
+    click.echo(f"{count} poses; mean absolute error [N·m]")
+    click.echo(table(*experiment.summary(loaded, found)))
     click.echo(f"{out}, {numbers}")
 
 
