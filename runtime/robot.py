@@ -83,7 +83,8 @@ class Robot:
     def function(self, name: str) -> BoundFunction:
         """A function by name; one that was not generated is refused with near matches."""
         if name not in self.functions:
-            raise InputError(f"{self.name} has no function {name!r}. {hint(name, self.functions)}")
+            why = self.manifest.why_not(name) or hint(name, self.functions)
+            raise InputError(f"{self.name} has no function {name!r}. {why}")
         return self.functions[name]
 
     def casadi(self, name: str, *, external: bool = False) -> Any:

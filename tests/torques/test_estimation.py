@@ -13,7 +13,7 @@ from support.robots import generated, loaded, loaded_alpha
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.function import addresses
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.identify import identify
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, process
 from diffpbd.runtime.torques.adam import Lane, _Descents, descend
