@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -21,17 +22,17 @@ from typing import Any, NoReturn
 
 from diffpbd.codegen.description.levers import lever_joints
 from diffpbd.codegen.description.recipe import Recipe, option_words
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.codegen.result import GenerateResult, versions
 from diffpbd.runtime.compiler import compile_library, find_compiler
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.library import Library, verify_file
+from diffpbd.runtime.exchange import OLD_SUFFIX, replace_folder, restore_folder
+from diffpbd.runtime.integrity import close_to_others, verify_file
+from diffpbd.runtime.library import Library
 from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
 from diffpbd.runtime.naming import tame
-
-OLD_SUFFIX = ".old"
 
 
 def generate(
@@ -51,7 +52,9 @@ def generate(
     say = progress or (lambda _line: None)
     recipe = find_recipe(robot, **{name: value for name, value in options.items() if value not in ((), [])})
     command = ["diffpbd", "generate", tame(Path(robot).name), *option_words(recipe, find_recipe(robot))]
-    described = read_robot(recipe)
+    described, doubts = read_doubted(recipe)
+    for doubt in doubts:
+        say(doubt.line("doubt"))
     wrench_frames(described, recipe.wrench)
     lever_joints(described, recipe.lever_springs)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
@@ -68,9 +71,13 @@ def generate(
     with _workshop(folder) as aside:
         say(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
         manifest, rows = write_folder(aside, described, recipe, options_hash, shlex.join(command), say)
+        close_to_others(aside)
         compiled = compile_library(aside, manifest.library, progress=say)
         Library(aside, manifest)
-        _replace(aside, folder)
+        try:
+            replace_folder(aside, folder)
+        except OSError as error:
+            raise InputError(f"{folder} cannot be replaced: {error.strerror or error}.") from None
     return GenerateResult(manifest, folder, rows, False, time.perf_counter() - started, compiled.seconds)
 
 
@@ -156,6 +163,7 @@ class _workshop:
     def __enter__(self) -> Path:
         try:
             self._parent.mkdir(parents=True, exist_ok=True)
+            restore_folder(self._folder)
             self._sweep()
             self._catch()
             self.path = Path(tempfile.mkdtemp(prefix=self._prefix, dir=self._parent))
@@ -176,7 +184,7 @@ class _workshop:
         self._release()
 
     def _sweep(self) -> None:
-        for stale in self._parent.glob(f"{self._prefix}*"):
+        for stale in self._parent.glob(f"{glob.escape(self._prefix)}*"):
             if not stale.is_dir() or (stale.suffix == OLD_SUFFIX and not self._folder.exists()):
                 continue
             lock = os.open(stale, os.O_RDONLY)
@@ -200,17 +208,3 @@ class _workshop:
 
 def _stop(number: int, _frame: object) -> NoReturn:
     raise SystemExit(128 + number)
-
-
-def _replace(aside: Path, folder: Path) -> None:
-    old = aside.with_name(aside.name + OLD_SUFFIX)
-    try:
-        if folder.exists():
-            os.rename(folder, old)
-        os.rename(aside, folder)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be replaced: {error.strerror or error}.") from None
-    finally:
-        if old.exists() and not folder.exists():
-            os.rename(old, folder)
-        shutil.rmtree(old, ignore_errors=True)

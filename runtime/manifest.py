@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import re
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -170,6 +171,16 @@ class Mimic:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """`mass` [kg] of `links` behind a joint that was not chosen, which the link `carrier` misses."""
+
+    joint: str
+    carrier: str
+    links: tuple[str, ...]
+    mass: float
+
+
+@dataclass(frozen=True)
 class RobotFacts:
     """The robot as generated, base to tip. Total mass of the moving links in kg.
 
@@ -185,6 +196,8 @@ class RobotFacts:
     total_mass: float
     mimics: tuple[Mimic, ...] = ()
     squared: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    rotors: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -215,7 +228,8 @@ class Manifest:
     """All of manifest.json. `files` maps relative paths to sha256; the compiled library is not among them.
 
     `content_hash` is the sha256 of everything else, so that an edited manifest, which would make calls write past their
-    arrays, is refused; a manifest written by hand may leave it empty.
+    arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue (without
+    their derivatives' prefixes) are not there.
     """
 
     name: str
@@ -232,6 +246,13 @@ class Manifest:
     schema: int = SCHEMA_VERSION
     abi: int = ABI_VERSION
     content_hash: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    def why_not(self, function: str) -> str:
+        """A sentence that says why this robot has no such function, where the generator knew; else empty."""
+        plain = re.sub("^(jac_alpha_|jac_|vjp_)", "", function)
+        reason = self.left_out.get("step" if plain.startswith("step") else plain)
+        return f"It was left out: {reason}." if reason else ""
 
     def sealed(self) -> Manifest:
         """The same with its `content_hash`."""

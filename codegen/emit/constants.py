@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.graph.model import RIGHT_ANGLE
 from diffpbd.codegen.method.limits import CLOSE, PASSES
 from diffpbd.runtime.manifest import Constant
@@ -86,6 +87,9 @@ CONSTANTS: Final = (
         "pivot, as part of its diagonal entry, below which no term of the loss depends on a torque",
     ),
 )
+
+IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONSTANTS}
+"""The same as C text, counts as integers."""
 
 LIMIT_CONSTANTS: Final = (
     Constant(

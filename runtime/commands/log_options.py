@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from diffpbd.runtime.commands.mending_options import MENDING_OPTIONS, MendWords
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import grouped
 
@@ -18,7 +19,7 @@ __all__ = ["LogWords", "log_options"]
 
 
 @dataclass(frozen=True)
-class LogWords:
+class LogWords(MendWords):
     """The options as given."""
 
     rate: float | None
@@ -28,6 +29,7 @@ class LogWords:
     torque: str | None
     topic: str | None
     column_map: str | None
+    rates: str
 
     def reading(self) -> Reading:
         """How files are read; reads that of --map."""
@@ -35,7 +37,8 @@ class LogWords:
         from diffpbd.runtime.logs.recording import Reading
 
         columns = read_column_map(self.column_map) if self.column_map is not None else {}
-        return Reading(self.rate, columns, self.torque, self.topic)
+        mending = self.mending(derive=self.rates == "positions")
+        return Reading(self.rate, columns, self.torque, self.topic, mending, self.accepted())
 
     def processing(self) -> Processing:
         """How they become samples."""
@@ -56,5 +59,12 @@ log_options = grouped(
     click.option("--torque", metavar="FIELD", help="The signal that is the joint torque, such as actual_effort."),
     click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints."),
     click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of the logs."),
+    click.option(
+        "--rates",
+        type=click.Choice(["recorded", "positions"]),
+        default="recorded",
+        help="The log's dq columns (default), or the derivative of the filtered positions.",
+    ),
+    *MENDING_OPTIONS,
 )
 """Hands a command `words`."""

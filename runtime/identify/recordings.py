@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify.workers import Map, one_by_one
+from diffpbd.runtime.logs.checked import check_parts, read_checked
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of, process
-from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
+from diffpbd.runtime.logs.recording import Reading, Recording
+from diffpbd.runtime.manifest import Joint
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["Wanted", "read_recordings"]
@@ -34,7 +36,7 @@ class Wanted:
 class _Task:
     name: str
     path: str
-    joints: tuple[str, ...]
+    joints: tuple[Joint, ...]
     wanted: Wanted
 
 
@@ -42,17 +44,19 @@ def read_recordings(
     robot: Robot, paths: Sequence[str], wanted: Wanted, spread: Map = one_by_one
 ) -> tuple[list[Samples], list[Samples]]:
     """Logs of the robot's joints as samples, and the rest of each where they are split; a fault names the file."""
-    tasks = [_Task(n, str(p), robot.joints, wanted) for n, p in zip(names_of(list(paths)), paths, strict=True)]
+    joints = robot.manifest.robot.joints
+    tasks = [_Task(n, str(p), joints, wanted) for n, p in zip(names_of(list(paths)), paths, strict=True)]
     first: list[Samples] = []
     second: list[Samples] = []
     for early, late in spread(_read, tasks):
         first += early
         second += late
-    return first, second
+    accept = wanted.reading.accept
+    return check_parts(robot, first, accept), check_parts(robot, second, accept)
 
 
 def _read(task: _Task) -> tuple[list[Samples], list[Samples]]:
-    recording = read_recording(task.path, task.joints, task.wanted.reading)
+    recording = read_checked(task.path, [joint.name for joint in task.joints], task.wanted.reading, task.joints)
     if task.wanted.split is None:
         return _process(task.name, recording, task.wanted), []
     early, late = recording.split(task.wanted.split)
@@ -64,4 +68,6 @@ def _read(task: _Task) -> tuple[list[Samples], list[Samples]]:
 
 def _process(name: str, recording: Recording, wanted: Wanted) -> list[Samples]:
     with_or_without = filter_parts if wanted.bare else process
-    return with_or_without(name, recording, wanted.processing, breaks=recording.breaks, notes=recording.notes)
+    return with_or_without(
+        name, recording, wanted.processing, breaks=recording.breaks, notes=recording.notes, sound=recording.sound
+    )

@@ -123,6 +123,10 @@ class Samples:
     noise: tuple[FloatArray, FloatArray | None] | None = None
     """Deviations (n,) of the white noise of the positions and rates as recorded [rad or m, rad/s or m/s], by what the filter
     took away; None without a filter, or where the log has no rates."""
+    recording: str = ""
+    """The name of what this is a part of."""
+    sound: bool = True
+    """Whether the motion of the recording was found in order."""
 
     def __len__(self) -> int:
         return len(self.time) - 2 * self._cut
@@ -155,17 +159,29 @@ class Samples:
 
 
 def process(
-    name: str, log: Motion, processing: Processing, *, breaks: Sequence[int] = (), notes: Sequence[str] = ()
+    name: str,
+    log: Motion,
+    processing: Processing,
+    *,
+    breaks: Sequence[int] = (),
+    notes: Sequence[str] = (),
+    sound: bool = True,
 ) -> list[Samples]:
     """The parts of a log with torques between its gaps, as samples for identification; see `filter_parts`."""
     if log.tau is None:
         said = f" ({'; '.join(notes)})" if notes else ""
         raise InputError(f"{name}: it has no tau_<joint> columns; identification needs measured torques{said}.")
-    return filter_parts(name, log, processing, breaks=breaks, notes=notes)
+    return filter_parts(name, log, processing, breaks=breaks, notes=notes, sound=sound)
 
 
 def filter_parts(
-    name: str, log: Motion, processing: Processing, *, breaks: Sequence[int] = (), notes: Sequence[str] = ()
+    name: str,
+    log: Motion,
+    processing: Processing,
+    *,
+    breaks: Sequence[int] = (),
+    notes: Sequence[str] = (),
+    sound: bool = True,
 ) -> list[Samples]:
     """The parts of a log, filtered; parts too short for that are left out and said. Without torques `tau` is zero.
 
@@ -184,7 +200,7 @@ def filter_parts(
     if processing.cutoff is not None and processing.cutoff >= 0.5 * rate:
         raise InputError(
             f"{name}: the cut-off of {processing.cutoff:g} Hz is not below half the sampling rate of {rate:g} Hz. "
-            "Choose a lower --cutoff."
+            f"Choose a lower --cutoff.{said}"
         )
     fewest = FEWEST_SAMPLES + 2 * round(processing.trim * rate)
     longest_step = GAP * step
@@ -220,7 +236,7 @@ def filter_parts(
             lost = sum(b - a for a, b in spans) - sum(b - a for a, b in kept)
             own.append(f"{lost} samples in parts too short to be filtered are left out")
         part = f"{name} part {k + 1}" if len(kept) > 1 else name
-        parts.append(_samples(part, log, slice(a, b), rate, processing, own))
+        parts.append(replace(_samples(part, log, slice(a, b), rate, processing, own), recording=name, sound=sound))
     return parts
 
 

@@ -24,7 +24,7 @@ def errors(size: float) -> Errors:
     residual = np.full((100, 7), 0.1)
     residual[:, 1] = size
     swing = np.tile(np.sin(np.arange(100.0))[:, None], 7)
-    return Errors.of(loaded("baxter").joints, [Trace("run", np.arange(100.0), swing + residual, swing)])
+    return Errors.of(loaded("baxter").joints, [Trace("run", np.arange(100.0), swing + residual, swing, swing, swing)])
 
 
 @pytest.mark.parametrize(
