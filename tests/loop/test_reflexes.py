@@ -92,9 +92,7 @@ def test_motion_allows_a_share_of_the_way() -> None:
     for share, reflex in ((0.24, None), (0.31, Reflex.MOTION)):
         # 0.055 rad in 0.11 s are shown; the shown way is short by 0.03 and a share of itself
         true = 0.5 + 0.3 + share * 0.5 - 0.001
-        found = drive(
-            made(), 0.5, q=lambda t, v=true: MIDDLE + np.array([v * t, 0]), dq=lambda t: np.array([0.5, 0.0])
-        )
+        found = drive(made(), 0.5, q=lambda t, v=true: MIDDLE + np.array([v * t, 0]), dq=lambda t: np.array([0.5, 0.0]))
         assert found[0] is reflex
 
 

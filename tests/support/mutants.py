@@ -23,8 +23,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ("loop/gate.py", "loop/guard.py", "loop/reflexes.py", "loop/supervisor.py", "loop/ending.py", "loop/stopping.py",
            "ros1/joint_states.py")  # fmt: skip
-TESTS = ("tests/ros1/test_joint_states.py", "tests/loop/test_gate.py", "tests/loop/test_guard.py", "tests/loop/test_reflexes.py",
-         "tests/loop/test_supervisor.py", "tests/loop/test_ownership.py", "tests/loop/test_start.py", "tests/loop/test_fault_table.py")  # fmt: skip
+TESTS = (
+    "tests/ros1/test_joint_states.py",
+    "tests/loop/test_gate.py",
+    "tests/loop/test_guard.py",
+    "tests/loop/test_reflexes.py",
+    "tests/loop/test_supervisor.py",
+    "tests/loop/test_ownership.py",
+    "tests/loop/test_start.py",
+    "tests/loop/test_fault_table.py",
+)
+HEAVY = ("numpy", "pytest", "_pytest.assertion.rewrite", "hypothesis", "sympy", "casadi", "jinja2", "scipy.linalg", "click")
 TIMEOUT = 120.0  # s; a mutant that hangs is killed
 SWAPS: dict[type, tuple[type, ...]] = {
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.LtE),
@@ -140,8 +149,8 @@ def main() -> None:
     options = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
-    import numpy  # noqa: F401  imported once, before the forks
-    import pytest  # noqa: F401
+    for name in HEAVY:  # imported once, before the forks
+        importlib.import_module(name)
 
     jobs = [
         (name, "diffpbd.runtime." + module.removesuffix(".py").replace("/", "."), source)
@@ -153,6 +162,8 @@ def main() -> None:
     survivors = []
     with multiprocessing.get_context("fork").Pool(options.workers, maxtasksperchild=1) as pool:
         for done, name in enumerate(pool.imap_unordered(survives, jobs), 1):
+            if done % 50 == 0:
+                print(f"[{done}]", flush=True)
             if name is not None:
                 survivors.append(name)
                 print(f"[{done}] survives: {name}", flush=True)
