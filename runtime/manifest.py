@@ -239,7 +239,8 @@ class Manifest:
     def why_not(self, function: str) -> str:
         """A sentence that says why this robot has no such function, where the generator knew; else empty."""
         plain = re.sub("^(jac_alpha_|jac_|vjp_)", "", function)
-        reason = self.left_out.get("step" if plain.startswith("step") else plain)
+        plain = next((name for name in ("step", "rollout_step") if plain.startswith(name)), plain)
+        reason = self.left_out.get(plain)
         return f"It was left out: {reason}." if reason else ""
 
     def sealed(self) -> Manifest:

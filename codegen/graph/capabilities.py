@@ -42,7 +42,7 @@ GROUPS: Final = (
     Group("predictive control", ("mpc",), ("inertia",)),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
     Group("constraints of maximal states", ("constraints",), ("independent",)),
-    Group("steps on maximal states", ("step",), ("inertia", "independent", "massive")),
+    Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive")),
     Group("every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive")),
 )  # fmt: skip
 
