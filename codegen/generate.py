@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -27,11 +28,11 @@ from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.codegen.result import GenerateResult, versions
 from diffpbd.runtime.compiler import compile_library, find_compiler
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.library import Library, verify_file
+from diffpbd.runtime.exchange import OLD_SUFFIX, replace_folder, restore_folder
+from diffpbd.runtime.integrity import close_to_others, verify_file
+from diffpbd.runtime.library import Library
 from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
 from diffpbd.runtime.naming import tame
-
-OLD_SUFFIX = ".old"
 
 
 def generate(
@@ -68,9 +69,13 @@ def generate(
     with _workshop(folder) as aside:
         say(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
         manifest, rows = write_folder(aside, described, recipe, options_hash, shlex.join(command), say)
+        close_to_others(aside)
         compiled = compile_library(aside, manifest.library, progress=say)
         Library(aside, manifest)
-        _replace(aside, folder)
+        try:
+            replace_folder(aside, folder)
+        except OSError as error:
+            raise InputError(f"{folder} cannot be replaced: {error.strerror or error}.") from None
     return GenerateResult(manifest, folder, rows, False, time.perf_counter() - started, compiled.seconds)
 
 
@@ -156,6 +161,7 @@ class _workshop:
     def __enter__(self) -> Path:
         try:
             self._parent.mkdir(parents=True, exist_ok=True)
+            restore_folder(self._folder)
             self._sweep()
             self._catch()
             self.path = Path(tempfile.mkdtemp(prefix=self._prefix, dir=self._parent))
@@ -176,7 +182,7 @@ class _workshop:
         self._release()
 
     def _sweep(self) -> None:
-        for stale in self._parent.glob(f"{self._prefix}*"):
+        for stale in self._parent.glob(f"{glob.escape(self._prefix)}*"):
             if not stale.is_dir() or (stale.suffix == OLD_SUFFIX and not self._folder.exists()):
                 continue
             lock = os.open(stale, os.O_RDONLY)
@@ -200,17 +206,3 @@ class _workshop:
 
 def _stop(number: int, _frame: object) -> NoReturn:
     raise SystemExit(128 + number)
-
-
-def _replace(aside: Path, folder: Path) -> None:
-    old = aside.with_name(aside.name + OLD_SUFFIX)
-    try:
-        if folder.exists():
-            os.rename(folder, old)
-        os.rename(aside, folder)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be replaced: {error.strerror or error}.") from None
-    finally:
-        if old.exists() and not folder.exists():
-            os.rename(old, folder)
-        shutil.rmtree(old, ignore_errors=True)

@@ -16,7 +16,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.function import BoundFunction, Function
-from diffpbd.runtime.library import verify_file
+from diffpbd.runtime.integrity import verify_file
 from diffpbd.runtime.manifest import MATRIX, Argument, Manifest
 
 __all__ = ["external_function", "graph_function"]

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.exchange import restore_folder
 from diffpbd.runtime.function import BoundFunction, Function
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.limits import JointLimits
@@ -37,6 +38,7 @@ class Robot:
 
     def __init__(self, folder: Path) -> None:
         """Open and verify the folder."""
+        restore_folder(folder)
         self.manifest: Manifest = read_manifest(folder)
         self.folder = folder if folder.is_dir() else folder.parent
         self.name = self.manifest.name

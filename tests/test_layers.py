@@ -83,7 +83,15 @@ def test_codegen_uses_of_runtime_only_what_opens_a_generated_folder() -> None:
         if name.startswith("diffpbd.runtime.")
     }
     # `generate` compiles and opens what it emitted with the code that the runtime opens it with
-    assert {name.split(".")[2] for name in names} <= {"manifest", "errors", "compiler", "library", "naming"}
+    assert {name.split(".")[2] for name in names} <= {
+        "manifest",
+        "errors",
+        "compiler",
+        "exchange",
+        "integrity",
+        "library",
+        "naming",
+    }
 
 
 def test_one_file_knows_jinja2() -> None:

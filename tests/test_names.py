@@ -91,7 +91,8 @@ def test_a_robot_called_k_with_odd_names_compiles(odd: Path) -> None:
     readme = (odd / "README.md").read_text(encoding="utf-8")
     assert "diffpbd generate '" in readme and "<b>" not in readme and "$(" not in readme
     assert {path.relative_to(odd).parts[0] for path in odd.rglob("*") if path.is_file()} == {
-        "CMakeLists.txt", "Makefile", "README.md", "casadi", "k.h", "libk.so", "main.c", "manifest.json", "src",
+        "CMakeLists.txt", "Makefile", "README.md", "casadi", "k.h", "libk.so", "libk.so.sha256", "main.c",
+        "manifest.json", "src",
     }  # fmt: skip
 
 
