@@ -72,6 +72,7 @@ class Recipe:
     `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
     which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act,
     `lever_springs` hinges between whose links straight springs act on lever arms.
+    `functions` names what to generate besides inverse dynamics and kinematics; everything where it is empty.
     """
 
     name: str = field(metadata=_entry("text"))
@@ -96,6 +97,7 @@ class Recipe:
     wrench: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--wrench"))
     lever_springs: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--lever-spring"))
     relaxation: Relaxation = field(default=None, metadata=_entry("relaxation", "--relaxation"))
+    functions: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--functions"))
     sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
 
     @property
@@ -176,7 +178,7 @@ def option_words(recipe: Recipe, plain: Recipe) -> list[str]:
             continue
         if isinstance(value, bool):
             words.append(flag if value else flag.replace("--", "--no-"))
-        elif entry.name in ("symbolic", "variants"):
+        elif entry.name in ("symbolic", "variants", "functions"):
             joined = entry.name == "variants" and value == (*plain.variants, recipe.variant)
             words += [] if joined else [flag, ",".join(value)]
         elif entry.name == "sweeps":

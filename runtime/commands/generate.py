@@ -84,6 +84,14 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str) -> list[str]
     help="Steps on maximal states, INTEGRATOR_SOLVER by commas, or all (default: variational_direct and the paper's three).",
 )
 @click.option(
+    "--functions",
+    metavar="LIST",
+    default="",
+    callback=_names,
+    help="Only these and their derivatives, by commas, besides inverse dynamics and kinematics: joint_step, step, mpc, … "
+    "(default: all; docs/method.md has the table).",
+)
+@click.option(
     "--symbolic",
     metavar="LIST",
     default="",

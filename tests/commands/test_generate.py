@@ -49,7 +49,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
         "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --out d --integrator paper --solver jacobi "
         "--sweeps 30 --relaxation 0.7 --symbolic mass,com "
-        "--variants paper_jacobi,paper_direct --sweep-order printed"
+        "--variants paper_jacobi,paper_direct --sweep-order printed --functions mpc,step"
     )
     result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
     assert result.exit_code == 0 and "up to date" in result.stdout
@@ -68,6 +68,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "relaxation": 0.7,
         "variants": ["paper_jacobi", "paper_direct"],
         "sweep_order": "printed",
+        "functions": ["mpc", "step"],
         "symbolic": ["mass", "com"],
         "friction": "urdf",
         "limits": True,
