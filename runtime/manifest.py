@@ -177,6 +177,16 @@ class Mimic:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """`mass` [kg] of `links` behind a joint that was not chosen, which the link `carrier` misses."""
+
+    joint: str
+    carrier: str
+    links: tuple[str, ...]
+    mass: float
+
+
+@dataclass(frozen=True)
 class RobotFacts:
     """The robot as generated, base to tip. Total mass of the moving links in kg.
 
@@ -192,6 +202,8 @@ class RobotFacts:
     total_mass: float
     mimics: tuple[Mimic, ...] = ()
     squared: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    rotors: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,11 @@ def command(robot: str, out: Path | None, **options: Any) -> None:
     from diffpbd.codegen.generate import generate
 
     result = generate(robot, out=out, progress=lambda line: click.echo(line, err=True), **options)
+    if branches := result.manifest.robot.left_out:
+        click.echo(
+            f"left out: {sum(branch.mass for branch in branches):.6g} kg beyond the tip, which no torque will hold; "
+            f"{' '.join(f'--hold {branch.joint}' for branch in branches)} keeps it"
+        )
     if result.unchanged:
         click.echo(f"{result.folder} is up to date ({result.seconds:.1f} s); nothing was regenerated.")
         return

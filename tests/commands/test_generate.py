@@ -26,6 +26,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             unchanged=robot == "old",
             seconds=2.0,
             compile_seconds=1.0,
+            manifest=SimpleNamespace(robot=SimpleNamespace(left_out=())),
         )
 
     module = ModuleType("diffpbd.codegen.generate")
