@@ -33,7 +33,17 @@ TESTS = (
     "tests/loop/test_start.py",
     "tests/loop/test_fault_table.py",
 )
-HEAVY = ("numpy", "pytest", "_pytest.assertion.rewrite", "hypothesis", "sympy", "casadi", "jinja2", "scipy.linalg", "click")
+HEAVY = (
+    "numpy",
+    "pytest",
+    "_pytest.assertion.rewrite",
+    "hypothesis",
+    "sympy",
+    "casadi",
+    "jinja2",
+    "scipy.linalg",
+    "click",
+)
 TIMEOUT = 120.0  # s; a mutant that hangs is killed
 SWAPS: dict[type, tuple[type, ...]] = {
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.LtE),
