@@ -7,6 +7,7 @@ import click
 from diffpbd.runtime.commands.locate import files_in, robot_files
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, LONGEST, RATE, SEED, Real
 from diffpbd.runtime.commands.outputs import picture_and_table, step_option, table_beside
+from diffpbd.runtime.commands.reproduce_all import command as everything
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring, sweeps
 from diffpbd.runtime.files import distinct
@@ -20,6 +21,7 @@ def command() -> None:
     """Make the paper's figures and tables again."""
 
 
+command.add_command(everything)
 command.add_command(double_pendulum)
 command.add_command(gravity_compensation)
 command.add_command(spring)
