@@ -99,5 +99,5 @@ def _list(emission: Emission, model: Model, suffix: str, entry: _Variant, doc: s
     )  # fmt: skip
     emission.declare(
         f"vjp_step{suffix}", f"Reverse derivative of step{suffix}.", [*state, seed], bars,
-        operations=entry.free_reverse.operations, work=head + entry.vjp_work, status=(3, 4),
+        operations=entry.free_reverse.operations, work=head + entry.vjp_work, graph=True, status=(3, 4),
     )  # fmt: skip
