@@ -5,7 +5,6 @@ The reader needs no index, so it also reads a bag whose writer was killed, up to
 
 from __future__ import annotations
 
-import bz2
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import BinaryIO
 
 from diffpbd.runtime.ros1.errors import LogError
 from diffpbd.runtime.ros1.messages import Message
+from diffpbd.runtime.unpack import TooLargeError, allowance, unpack_bz2
 
 __all__ = ["BagMessage", "BagWriter", "read_bag"]
 
@@ -22,7 +22,7 @@ HEADER_SIZE = 4096  # bytes of the bag's own header record with its padding; fix
 CHUNK_SIZE = 1 << 18  # bytes of a chunk before it is written
 MAXIMUM_RECORD = 1 << 30  # bytes; a longer record is a broken file
 MESSAGE, BAG_HEADER, INDEX, CHUNK, CHUNK_INFO, CONNECTION = 2, 3, 4, 5, 6, 7
-_U32, _U64 = struct.Struct("<I"), struct.Struct("<Q")
+_U32, _U64, _STAMP = struct.Struct("<I"), struct.Struct("<Q"), struct.Struct("<II")
 
 
 def _time(seconds: float) -> bytes:
@@ -158,7 +158,7 @@ def _split(data: bytes, where: str) -> dict[str, bytes]:
 
 
 def _records(data: bytes, at: int, where: str) -> Iterator[tuple[dict[str, bytes], bytes]]:
-    """Whole records from `at` on; a record cut off at the end of the data ends the sequence."""
+    """Whole records from `at` on; one that the end of the data cuts off ends the sequence. Of a chunk what is there counts."""
     while at + 8 <= len(data):
         (header_size,) = _U32.unpack_from(data, at)
         if header_size > MAXIMUM_RECORD:
@@ -169,40 +169,58 @@ def _records(data: bytes, at: int, where: str) -> Iterator[tuple[dict[str, bytes
         at += 4 + header_size
         (size,) = _U32.unpack_from(data, at)
         if at + 4 + size > len(data):
+            if header.get("op") == bytes([CHUNK]):
+                yield header, data[at + 4 :]
             return
         yield header, data[at + 4 : at + 4 + size]
         at += 4 + size
 
 
 def read_bag(path: str | Path) -> Iterator[BagMessage]:
-    """The messages of a bag in the order of the file; chunks may be plain or bz2."""
+    """The messages of a bag in the order of the file; chunks may be plain or bz2. A LogError where it is damaged or a bomb."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise LogError(f"{path}: cannot be read: {error.strerror}.") from None
     if not data.startswith(MAGIC):
         raise LogError(f"{path}: not a ROS bag of format 2.0.")
+    try:
+        yield from _messages(data, str(path))
+    except TooLargeError as error:
+        raise LogError(f"{path}: {error}.") from None
+    except (
+        LookupError,
+        ValueError,
+        OSError,
+        struct.error,
+    ) as error:  # fields that are missing, or not what they should be
+        raise LogError(f"{path}: damaged: {type(error).__name__} {error}.") from None
+
+
+def _messages(data: bytes, path: str) -> Iterator[BagMessage]:
     connections: dict[bytes, tuple[str, str, str]] = {}
-    for header, body in _records(data, len(MAGIC), str(path)):
+    left = allowance(len(data))
+    for header, body in _records(data, len(MAGIC), path):
         if header.get("op") == bytes([CHUNK]):
             compression = header.get("compression", b"none")
             if compression == b"bz2":
-                body = bz2.decompress(body)
+                body = unpack_bz2(body, left, len(data))
+                left -= len(body)
             elif compression != b"none":
                 raise LogError(
                     f"{path}: compression {compression.decode('ascii', 'replace')} is not read here; "
                     f"run `rosbag decompress {path}` first."
                 )
-            inner = _records(body, 0, str(path))
+            inner = _records(body, 0, path)
         else:
             inner = iter([(header, body)])
         for fields, content in inner:
             if fields.get("op") == bytes([CONNECTION]):
-                facts = _split(content, str(path))
+                facts = _split(content, path)
                 connections[fields["conn"]] = (
                     fields["topic"].decode(), facts["type"].decode(), facts["md5sum"].decode()
                 )  # fmt: skip
             elif fields.get("op") == bytes([MESSAGE]):
                 topic, kind, md5 = connections[fields["conn"]]
-                seconds, nanoseconds = struct.unpack("<II", fields["time"])
+                seconds, nanoseconds = _STAMP.unpack(fields["time"])
                 yield BagMessage(topic, kind, md5, content, seconds + 1e-9 * nanoseconds)
