@@ -16,8 +16,9 @@ from diffpbd.runtime.files import Named, distinct, parse_json, read_json
 from diffpbd.runtime.live import Loop, live_line
 from diffpbd.runtime.logs.csv import read_column_map, read_log, write_log
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
+from diffpbd.runtime.mpc.options import BACKENDS, MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
-from diffpbd.runtime.mpc.planner import BACKENDS, Mpc, MpcOptions
+from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
 from diffpbd.runtime.mpc.reference import GoalReference, LogReference, Reference
 from diffpbd.runtime.mpc.simulation import ClosedLoop, run_closed_loop
