@@ -19,8 +19,9 @@ from diffpbd.runtime.live import Loop, live_line
 from diffpbd.runtime.logs.csv import read_column_map, write_log
 from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
+from diffpbd.runtime.mpc.options import BACKENDS, MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
-from diffpbd.runtime.mpc.planner import BACKENDS, Mpc, MpcOptions
+from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
 from diffpbd.runtime.mpc.reference import GoalReference, Reference
 from diffpbd.runtime.mpc.reference_check import check_goal, read_reference

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -111,7 +112,7 @@ def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
     if options["transport"] == "replay":
         if not options["source"]:
             raise click.UsageError("--transport replay needs --from LOG.")
-        result = replay(options["source"], generated)
+        result = replay(options["source"], generated, program=shlex.split(options["program"] or ""))
         click.echo(str(result))
         _draw(options["plot"], options["source"])
         if result.difference or not result.ticks:
