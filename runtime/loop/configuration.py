@@ -140,6 +140,25 @@ class Configuration:
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"The log's configuration cannot be used: {error!r}.") from None
 
+    def check_goals(self) -> None:
+        """An InputError where a goal or a reference [rad] leads into the soft limits: the run would stop there."""
+        margin = self.settings.reflexes.margin
+        reference = self.controller.get("reference")
+        rows = [self.controller.get("goal")] if reference is None else list(reference["q"])
+        for row in rows:
+            if row is None:
+                continue
+            q = np.array([np.nan if angle is None else angle for angle in row], dtype=np.float64)
+            beyond = self.limits.outside(q, margin)
+            if (beyond > 0.0).any():
+                k = int(np.nanargmax(beyond))
+                low, high = self.limits.lower[k] + margin, self.limits.upper[k] - margin
+                what = "goal" if reference is None else "reference"
+                raise InputError(
+                    f"The {what} of {self.joints[k]}, {q[k]:.3f} rad, is outside [{low:.3f}, {high:.3f}] rad, its limits "
+                    f"less {margin:g} rad."
+                )
+
     def supervisor(self, robot: Robot) -> Supervisor:
         """The supervisor, on a generated robot that must be the same code."""
         if robot.manifest.abi_hash != self.abi_hash:

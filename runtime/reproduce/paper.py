@@ -40,7 +40,6 @@ class Item:
     part: str = ""
 
 
-_OUT = ("--out",)
 ROBOTS = {
     "baxter": ("baxter",),
     "baxter_bare": ("baxter_bare",),
