@@ -160,7 +160,8 @@ class Envelope:
                 rows.append(slopes)
         by_state = [np.asarray(part) / self.effort[:, None] for part in (J.du_dp, J.du_dpd, J.du_dpdd)]
         for side, share in zip((-1.0, 1.0), shares[6:8], strict=True):
-            rows.append(sum(_through(side * share, part, own) for part, own in zip(by_state, matrices, strict=True)))
+            parts = [_through(side * share, part, own) for part, own in zip(by_state, matrices, strict=True)]
+            rows.append(np.sum(parts, axis=0))
         later = iter(shares[8:])
         if self.least_height is not None:
             lift = np.einsum("i,sij->sj", self.up, self.robot.jac_tip_pose(m.q, self.alpha).dposition_dp)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,11 +35,11 @@ SAMPLES_A_HARMONIC = 20
 """[1] Least samples in a period of the highest harmonic in the file."""
 SEARCHED_A_HARMONIC = 12
 """[1] The same in the search: a peak between two of them is at most 3.5 % higher, and what comes out is checked densely."""
-SEARCH = 200
-"""[1] Iterations of a search; later ones change κ by a percent."""
-STARTS = 3
-"""[1] Searches from different motions; the best counts."""
-TELL = 50
+STARTS, SCOUT = 8, 40
+"""[1] Short searches from different motions, and their iterations: κ has optima apart, and is then within a tenth of one."""
+FOLLOWED, SEARCH = 2, 120
+"""[1] The best of them that are followed, and for how many iterations; later ones change κ by a percent."""
+TELL = 40
 """[1] Iterations from one line of progress to the next."""
 CRITERIA = ("condition", "log-det")
 STEP = 1e-5
@@ -130,18 +131,17 @@ def excite(
     matrices = series.matrices(np.arange(count) * wishes.duration / count)
     search = _Search(envelope.tightened(), columns, matrices, wishes.criterion)
     time = np.arange(round(wishes.duration * wishes.rate) + 1) / wishes.rate
+    first = [_first(search, pose, series, k) for k in range(STARTS)]
+    scouts = [search.minimise(x, SCOUT, partial(_tell, say, f"start {k + 1} of {STARTS}")) for k, x in enumerate(first)]
+    scouts.sort(key=search.measure)
     best: tuple[float, FloatArray] | None = None
-    before = np.inf
-    for k in range(STARTS):
-        first = _first(search, pose, series, k)
-        if k == 0:
-            before = search.condition(first)
-        found = search.minimise(first, lambda line, k=k: say(f"search {k + 1} of {STARTS}: {line}"))
-        inside = _inside(series, found, pose, envelope, time)
+    for k, scout in enumerate(scouts[:FOLLOWED]):
+        tell = partial(_tell, say, f"search {k + 1} of {FOLLOWED}")
+        inside = _inside(series, search.minimise(scout, SEARCH, tell), pose, envelope, time)
         if inside is None:
             continue
         measure, condition = search.measure(inside), search.condition(inside)
-        say(f"search {k + 1} of {STARTS}: within all limits, condition {condition:.4g}")
+        tell(f"within all limits, condition {condition:.4g}")
         if best is None or measure < best[0]:
             best = measure, inside
     if best is None:
@@ -150,7 +150,13 @@ def excite(
         )
     q, dq, ddq = series.motion(best[1], time)
     motion = envelope.evaluate(time, q, dq, ddq)
-    return Excitation(motion, before, search.condition(best[1]), len(columns), envelope, envelope.notes)
+    return Excitation(
+        motion, search.condition(first[0]), search.condition(best[1]), len(columns), envelope, envelope.notes
+    )
+
+
+def _tell(say: Callable[[str], None], which: str, what: str) -> None:
+    say(f"{which}: {what}")
 
 
 def _first(search: _Search, pose: FloatArray, series: Fourier, seed: int) -> FloatArray:
@@ -248,7 +254,7 @@ class _Search:
             found.append(gradient)
         return found
 
-    def minimise(self, first: FloatArray, say: Callable[[str], None]) -> FloatArray:
+    def minimise(self, first: FloatArray, iterations: int, say: Callable[[str], None]) -> FloatArray:
         """The coordinates after a search that begins within the limits."""
         from scipy.optimize import minimize
 
@@ -269,8 +275,11 @@ class _Search:
                 say(f"iteration {done}, condition {self.condition(flat.reshape(scale.shape) * scale):.4g}")
 
         limits = {"type": "ineq", "fun": lambda flat: self.envelope.least(motion(flat)), "jac": slopes}
-        found = minimize(
-            self.value, (first / scale).ravel(), args=(scale,), jac=True, method="SLSQP", constraints=limits, callback=tell,
-            options={"maxiter": SEARCH, "ftol": 1e-5},
-        )  # fmt: skip
+        how: dict[str, Any] = {
+            "method": "SLSQP",
+            "constraints": limits,
+            "options": {"maxiter": iterations, "ftol": 1e-5},
+        }
+        how |= {"args": (scale,), "jac": True, "callback": tell}
+        found = minimize(self.value, (first / scale).ravel(), **how)
         return np.asarray(found.x.reshape(scale.shape) * scale, dtype=np.float64)

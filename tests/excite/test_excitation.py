@@ -29,7 +29,8 @@ def arm() -> Robot:
 @pytest.fixture(autouse=True)
 def brief(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if not request.node.get_closest_marker("soak"):
-        monkeypatch.setattr(excitation, "SEARCH", 8)
+        monkeypatch.setattr(excitation, "SEARCH", 4)
+        monkeypatch.setattr(excitation, "SCOUT", 4)
         monkeypatch.setattr(excitation, "STARTS", 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 JOINTS = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
@@ -19,12 +20,13 @@ TORQUE = (330.0, 330.0, 150.0, 56.0, 56.0, 56.0)  # N·m
 
 
 def write(path: Path) -> Path:
-    """The URDF; a link's frame turns about z, and the next joint stands where the parameters put it."""
+    """The URDF. Turning about z and shifting along it commute, so that a link's frame lies behind the shift, at its body."""
     parts = ['<robot name="ur10e"><link name="base"/>']
-    before = ("0 0 0", "0 0 0")
-    parent = "base"
+    parent, a, alpha = "base", 0.0, 0.0
     for k, joint in enumerate(JOINTS):
-        pose = (f"{A[k]} 0 {D[k]}", f"{ALPHA[k]} 0 0")
+        before = (f"{a} {-math.sin(alpha) * D[k]!r} {math.cos(alpha) * D[k]!r}", f"{alpha} 0 0")
+        a, alpha = A[k], ALPHA[k]
+        pose = (f"{a} 0 0", f"{alpha} 0 0")
         moment = MASS[k] * RADIUS**2
         parts.append(
             f'<joint name="{joint}" type="revolute"><origin xyz="{before[0]}" rpy="{before[1]}"/><axis xyz="0 0 1"/>'
@@ -38,7 +40,7 @@ def write(path: Path) -> Path:
             f'<origin xyz="{CENTRE[k][0]} {CENTRE[k][1]} {CENTRE[k][2]}"/><mass value="{MASS[k]}"/>'
             f'<inertia ixx="{moment}" iyy="{moment}" izz="{moment}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
         )
-        parent, before = f"{joint}_link", pose
+        parent = f"{joint}_link"
     parts.append("</robot>\n")
     path.write_text("\n".join(parts))
     return path
