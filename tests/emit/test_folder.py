@@ -252,10 +252,11 @@ def test_the_manifest_says_what_is_there(name: str) -> None:
     folder, robot = generated(name), loaded(name)
     manifest = robot.manifest
     left = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
-    assert left == {*manifest.files, "manifest.json", manifest.library}
+    assert left == {*manifest.files, "manifest.json", manifest.library, f"{manifest.library}.sha256"}
     for file, digest in manifest.files.items():
         assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == digest
-    assert {f.casadi for f in manifest.functions if f.casadi} == {f for f in left if f.startswith("casadi/")}
+    graphs = {*(f.casadi for f in manifest.functions if f.casadi), *manifest.graphs.values()}
+    assert graphs == {f for f in left if f.startswith("casadi/")} and set(manifest.graphs) == {"joint_step_unrolled"}
     listed = {c.name for c in manifest.constants}
     assert listed == {c.name for c in CONSTANTS} and all(c.unit and c.reason for c in manifest.constants)
     for f in manifest.functions:
