@@ -38,6 +38,9 @@ COMMANDS = {
     "identify": _Command("diffpbd.runtime.commands.identify", "Identify parameters from logs."),
     "net-torque-map": _Command("diffpbd.runtime.commands.net_torque_map", "Sample a joint's net torque, as a C table."),
     "excite": _Command("diffpbd.runtime.commands.excite", "A motion from which inertial parameters can be told."),
+    "drive-gain": _Command(
+        "diffpbd.runtime.commands.drive_gain", "Find torque over motor current with a known payload."
+    ),
     "estimate-torque": _Command(
         "diffpbd.runtime.commands.estimate_torque", "Estimate joint torques from a recorded motion."
     ),
