@@ -22,7 +22,7 @@ from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
 from support.maximal import Array, evaluate, free, numbers, tree_of
 
-SWEEPS = 100
+SWEEPS = 60
 
 
 @cache
