@@ -147,7 +147,7 @@ class _Iteration:
         return Matrix(J)
 
     def momentum(self, b: Program, tree: Tree, F: Any, inverse: Any) -> Any:
-        """S₁ᵀ W and the rotors' part (n) at the end; the residual that is left, h F, carries it to the corrected pose.
+        """S₁ᵀ H₀₁ and the rotors' part (n) at the end; the residual that is left, h F, carries it to the corrected pose.
         `inverse` is 1/h."""
         rotor = self.numbers.plant.rotor
 

@@ -42,7 +42,7 @@ def limits_of(robot: Robot, *, torque_share: float = 1.0) -> Limits:
     for joint in joints:
         if joint.effort is None or joint.velocity is None:
             raise InputError(f"{joint.name} has no effort or no speed limit: it cannot be guarded.")
-    own = robot.limits
+    own = robot.limits.expect_room(robot.joints)
     return Limits(
         own.lower, own.upper, own.speed, own.effort, torque_share * own.effort, RATE_SHARE * own.effort, POSITION_MARGIN
     )
