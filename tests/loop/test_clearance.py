@@ -41,7 +41,7 @@ def test_the_lowest_sphere_is_found(arm: Robot) -> None:
     limits = limits_of(arm)
     poses = [random.uniform(limits.lower, limits.upper) for _ in range(200)]
     found = [above(arm, alpha, 10.0)(pose) for pose in poses]
-    assert any("the tip" in text for text in found) and any("elbow" in text for text in found)
+    assert len({text.split(" comes")[0] for text in found}) >= 3
     for pose, text in zip(poses, found, strict=True):
         links = np.asarray(arm.fk(pose, np.zeros(7))).reshape(-1, 13)[:, 2]
         assert f"{min(links.min(), arm.tip_pose(pose).position[2]) - RADIUS:.3f} m" in text
