@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from diffpbd.runtime.loop.recorder import TICK_TOPIC
+from diffpbd.runtime.loop.replay import ReplayReport
 from diffpbd.runtime.ros1.bag import read_bag
 from diffpbd.runtime.ros1.messages import Tick
 
@@ -34,6 +35,7 @@ def test_a_kill_loses_half_a_second_at_most(suffix: str, tmp_path: Path) -> None
     subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
     if suffix == ".bag":
         times = [Tick.decode(message.data).time for message in read_bag(path) if message.topic == TICK_TOPIC]
+        assert str(ReplayReport(len(times), "", ("cut off",))).endswith("the same; cut off")
     else:
         times = [float(row.split(",")[0]) for row in path.read_text().splitlines()[1:]]
     assert times == [float(k) for k in range(len(times))] and len(times) >= 40
