@@ -1,6 +1,6 @@
 """Mutants of the modules that guard the arm: one change a time, and the tests that must notice it.
 
-    python tests/support/mutants.py [--workers N] [--only TEXT]
+    python tests/support/mutants.py [--workers N] [--only TEXT] [--every N]
 
 One mutant per comparison, sign, arithmetic operator, number, boolean, `and`/`or`, `not`, and return value. A mutant runs in
 a process that forks after everything heavy is imported, with the module's source changed in memory; the tests without
@@ -155,6 +155,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--only", default="")
+    parser.add_argument("--every", type=int, default=1, help="a sample: every Nth mutant")
     options = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
@@ -166,7 +167,7 @@ def main() -> None:
         for module in MODULES
         for name, source in mutants(ROOT / "runtime" / module)
         if options.only in name
-    ]
+    ][:: options.every]
     print(f"{len(jobs)} mutants", flush=True)
     module = MODULES[0]
     unchanged = "diffpbd.runtime." + module.removesuffix(".py").replace("/", ".")
