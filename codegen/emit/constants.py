@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from diffpbd.codegen.emit.environment import LARGE_ANGLE
 from diffpbd.codegen.graph.model import RIGHT_ANGLE
 from diffpbd.codegen.method.limits import CLOSE, PASSES
 from diffpbd.runtime.manifest import Constant
@@ -15,6 +16,7 @@ CONSTANTS: Final = (
         "1",
         "distance from -1, 0, 1 within which an entry of a joint's rotation is that: rounding of a right angle as written",
     ),
+    Constant("large_angle", LARGE_ANGLE, "rad", "angle from which on sine and cosine are the C library's"),
     Constant(
         "pose_tolerance",
         1e-14,

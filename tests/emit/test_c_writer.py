@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from diffpbd.codegen.emit.c_writer import PIECE, Kernel, UnknownOperation, kernel, literal
+from diffpbd.codegen.emit.environment import render
 
-HEAD = "#include <math.h>\n#define NOINLINE\n"
+HEAD = "#include <math.h>\n" + render("_kernels")
 
 
 def run(
@@ -78,6 +79,22 @@ def test_pieces_give_the_same_bits(tmp_path: Path, piece: int) -> None:
     for a, b, exact in zip(found, whole, f(value, at), strict=True):
         np.testing.assert_array_equal(a, b)
         np.testing.assert_allclose(a, np.array(exact).ravel(order="F"), rtol=1e-14)
+
+
+def test_one_call_gives_sine_and_cosine_of_an_angle(tmp_path: Path) -> None:
+    """Of every angle one, also where its register is used again for another; a cut between the two makes a second call."""
+    x = ca.SX.sym("x", 2)
+    a, b = x[0] * x[1], x[0] - x[1]
+    values = [ca.sin(a), ca.cos(b), ca.sin(ca.sin(a)), ca.cos(ca.sin(a)), ca.cos(a), ca.sin(b), ca.sin(ca.cos(a))]
+    f = ca.Function("f", [x], [ca.vertcat(*values)], ["x"], ["y"], {"cse": True})
+    at = np.array([0.7, -1.3])
+    k = kernel(f, "k")
+    assert k.text.count("sine_cosine(") == 4
+    (found,) = run(k, tmp_path, [at], [7])
+    np.testing.assert_allclose(found, np.array(f(at)).ravel(), rtol=1e-15)
+    pieces = kernel(f, "k_1", piece=1)
+    assert pieces.text.count("sine_cosine(") == 7
+    np.testing.assert_array_equal(run(pieces, tmp_path, [at], [7])[0], found)
 
 
 def test_structural_zeros_are_written_and_matrices_run_by_columns(tmp_path: Path) -> None:
