@@ -20,6 +20,8 @@ from benchmarks.chain import Chain
 from benchmarks.torch_algebra import Algebra, at, conjugate, dot, shifted, solve3
 
 SWEEPS = 30
+RELAXATION = 0.9
+"""What a Jacobi sweep makes of the corrections of every link of a chain, see codegen/method/relaxation.py."""
 X, V, Q, W = slice(0, 3), slice(3, 6), slice(6, 10), slice(10, 13)
 RESIDUAL_FLOOR = 1e-10
 """[m or rad] below which the scalar multiplier's direction c/|c| fades out, to be finite at c = 0."""
@@ -77,8 +79,7 @@ class Arm:
         )
         self.triad_a = put(turned)
         """Both tangents and the axis, in the parent's axes at the joint's zero (n, 3, 3), a row each."""
-        self.share = put(np.array([0.5] * (chain.n - 1) + [1.0]))[:, None]
-        """What a Jacobi sweep does of the corrections summed over a body's joints: their average."""
+        self.relaxation = RELAXATION if chain.n > 1 else 1.0
         self.inverse_mass_a = torch.cat([torch.zeros_like(self.mass[:1]), 1.0 / self.mass[:-1]])
         self.algebra = Algebra(device, dtype)
         self.identity = put(np.array([1.0, 0.0, 0.0, 0.0]))
@@ -130,17 +131,17 @@ class Arm:
         return Joints(self.inverse_inertia[joints], parent, a, b, masses, *(part[joints] for part in rest))
 
     def _jacobi(self, x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
-        """All positional corrections at once, averaged over the joints of a body, then all angular ones."""
+        """All positional corrections at once, relaxed by one factor, then all angular ones."""
         every = self.joints[0]
         R = self.algebra.matrix(q)
         around = torch.cat([self.upright.expand_as(R[:, :1]), R[:, :-1]], dim=1)
         x_a = torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], dim=1)
         dx_b, phi_b, dx_a, phi_a = self._positional(every, x_a, around, x, R)
-        x = x + self.share * (dx_b + shifted(dx_a))
-        q = self.algebra.turn(q, self.share * (phi_b + shifted(phi_a)))
+        x = x + self.relaxation * (dx_b + shifted(dx_a))
+        q = self.algebra.turn(q, self.relaxation * (phi_b + shifted(phi_a)))
         R = self.algebra.matrix(q)
         phi_b, phi_a = self._angular(every, torch.cat([self.upright.expand_as(R[:, :1]), R[:, :-1]], dim=1), R)
-        return x, self.algebra.turn(q, self.share * (phi_b + shifted(phi_a)))
+        return x, self.algebra.turn(q, self.relaxation * (phi_b + shifted(phi_a)))
 
     def _gauss_seidel(self, x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
         """Joint after joint from the base on, positional rows and then angular ones, each from the poses so far."""

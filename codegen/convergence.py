@@ -56,8 +56,8 @@ def converge(
 ) -> Convergence:
     """Detach every link of ROBOT at its zero pose by up to `shift` [m] and `turn` [rad] a direction, and project.
 
-    Corrections are those of Algorithm 1: weighted by mass and inertia, positional then angular rows; Jacobi averages what meets
-    at a body. `multiplier` is `block` (all rows of a joint) or `scalar` (along the residual, as printed).
+    Corrections are those of Algorithm 1: weighted by mass and inertia, positional then angular rows; Jacobi with its
+    default factor. `multiplier` is `block` (all rows of a joint) or `scalar` (along the residual, as printed).
     """
     for name, value, most, unit in (("shift", shift, MAX_SHIFT, "m"), ("turn", turn, MAX_TURN, "rad")):
         if not 0.0 <= value <= most:  # NaN too

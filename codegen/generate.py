@@ -15,46 +15,23 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
 
 from diffpbd.codegen.description.levers import lever_joints
-from diffpbd.codegen.description.recipe import Recipe, with_options
+from diffpbd.codegen.description.recipe import Recipe, Relaxation, with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.wrenches import wrench_frames
+from diffpbd.codegen.result import GenerateResult, versions
 from diffpbd.runtime.compiler import compile_library, find_compiler
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.library import Library, verify_file
 from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
 from diffpbd.runtime.naming import tame
 
-PACKAGES = ("diffpbd", "casadi", "sympy")
 OLD_SUFFIX = ".old"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One generated function: operations of its C, seconds to derive and emit it, bytes of C text."""
-
-    name: str
-    operations: int
-    seconds: float
-    bytes: int
-
-
-@dataclass(frozen=True)
-class GenerateResult:
-    """What `generate` did. Seconds are wall time, `compile_seconds` the compiler's share."""
-
-    manifest: Manifest
-    folder: Path
-    rows: tuple[Row, ...]
-    unchanged: bool
-    seconds: float
-    compile_seconds: float
 
 
 def generate(
@@ -72,6 +49,7 @@ def generate(
     limits: bool | None = None,
     wrench: Sequence[str] | None = None,
     lever_springs: Sequence[str] | None = None,
+    relaxation: Relaxation = None,
     progress: Callable[[str], None] | None = None,
 ) -> GenerateResult:
     """Derive, emit and compile ROBOT (a shipped name, a recipe or a URDF file) into `out` (default generated/NAME).
@@ -84,7 +62,7 @@ def generate(
     recipe = with_options(
         find_recipe(robot, base=base, tip=list(tip) if tip else None, hold=hold or None),
         integrator=integrator, solver=solver, sweeps=sweeps, symbolic=symbolic or None, friction=friction,
-        limits=limits, wrench=wrench or None, lever_springs=lever_springs or None,
+        limits=limits, wrench=wrench or None, lever_springs=lever_springs or None, relaxation=relaxation,
     )  # fmt: skip
     described = read_robot(recipe)
     wrench_frames(described, recipe.wrench)
@@ -107,7 +85,7 @@ def generate(
         compiled = compile_library(aside, manifest.library, progress=say)
         Library(aside, manifest)
         _replace(aside, folder)
-    return GenerateResult(manifest, folder, tuple(rows), False, time.perf_counter() - started, compiled.seconds)
+    return GenerateResult(manifest, folder, rows, False, time.perf_counter() - started, compiled.seconds)
 
 
 def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Recipe, plain: Recipe) -> str:
@@ -120,6 +98,8 @@ def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Re
         words += ["--integrator", recipe.integrator, "--solver", recipe.solver]
     if recipe.sweeps != plain.sweeps:
         words += ["--sweeps", str(recipe.sweeps[recipe.variant])]
+    if recipe.relaxation != plain.relaxation:
+        words += ["--relaxation", str(recipe.relaxation)]
     if recipe.symbolic != plain.symbolic:
         words += ["--symbolic", ",".join(recipe.symbolic)]
     if recipe.hold != plain.hold:
@@ -158,11 +138,6 @@ def _sources(folder: Any, prefix: str) -> list[tuple[str, bytes]]:
         elif item.name.endswith((".py", ".jinja")):
             found.append((f"{prefix}{item.name}", item.read_bytes()))
     return found
-
-
-def versions() -> dict[str, str]:
-    """Versions of what decides the emitted bytes."""
-    return {name: metadata.version(name) for name in PACKAGES}
 
 
 def _current(folder: Path, options_hash: str) -> Manifest | None:

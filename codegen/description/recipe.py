@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.naming import IDENTIFIER, RESERVED
@@ -46,6 +46,14 @@ MOST_SWEEPS: Final = 1000
 
 DEFAULT_VARIANTS: Final = ("variational_direct", "paper_direct", "paper_gauss_seidel", "paper_jacobi")
 
+AVERAGING: Final = "averaging"
+Relaxation: TypeAlias = float | Literal["averaging"] | None
+"""What Jacobi sweeps make of their corrections: a factor in (0, 2), an average for each link, or None for the default, see
+codegen/method/relaxation.py."""
+
+LARGEST_RELAXATION: Final = 2.0
+"""From here on Jacobi sweeps diverge even for a joint alone."""
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -55,7 +63,8 @@ class Recipe:
     belongs into generated code. `base` and `tip` are link names; None and () leave the choice to the
     description (root, every end). Joints in `hold` are welded at their zero position. `h` [s] is only the
     default of the commands. `integrator` and `solver` name the default variant of `step`, `sweeps` counts the
-    iterations of each variant. With `limits` joints stop at their limits in the steps on maximal states.
+    iterations of each variant, `relaxation` is what Jacobi sweeps make of their corrections.
+    With `limits` joints stop at their limits in the steps on maximal states.
     `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
     which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act,
     `lever_springs` hinges between whose links straight springs act on lever arms.
@@ -78,6 +87,7 @@ class Recipe:
     limits: bool = False
     wrench: tuple[str, ...] = ()
     lever_springs: tuple[str, ...] = ()
+    relaxation: Relaxation = None
 
     @property
     def variant(self) -> str:
@@ -107,6 +117,11 @@ class Recipe:
         for variant, count in self.sweeps.items():
             if not 1 <= count <= MOST_SWEEPS:
                 raise InputError(f'recipe "{self.name}": sweeps.{variant} = {count}; 1 to {MOST_SWEEPS} are expected')
+        if not _is_relaxation(self.relaxation):
+            raise InputError(
+                f'recipe "{self.name}": relaxation = {self.relaxation}; a factor above 0 and below {LARGEST_RELAXATION:g}, or '
+                f'"{AVERAGING}", is expected'
+            )
         if not (math.isfinite(self.h) and self.h > 0.0):
             raise InputError(f'recipe "{self.name}": h = {self.h}; a positive step in seconds is expected')
         if not all(math.isfinite(component) for component in self.gravity):
@@ -145,6 +160,7 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
         "springs": entries.texts("springs", ()),
         "wrench": entries.texts("wrench", ()),
         "lever_springs": entries.texts("lever_springs", ()),
+        "relaxation": entries.relaxation("relaxation"),
     }
     try:
         return Recipe(**options)
@@ -180,6 +196,7 @@ def with_options(
     gravity: tuple[float, float, float] | None = None,
     wrench: Sequence[str] | None = None,
     lever_springs: Sequence[str] | None = None,
+    relaxation: Relaxation = None,
 ) -> Recipe:
     """The recipe with the options that are not None replaced.
 
@@ -212,6 +229,7 @@ def with_options(
         springs=recipe.springs,
         wrench=recipe.wrench if wrench is None else tuple(wrench),
         lever_springs=recipe.lever_springs if lever_springs is None else tuple(lever_springs),
+        relaxation=recipe.relaxation if relaxation is None else relaxation,
     )
 
 
@@ -220,6 +238,10 @@ def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _is_relaxation(value: Relaxation) -> bool:
+    return value is None or value == AVERAGING or (not isinstance(value, str) and 0.0 < value < LARGEST_RELAXATION)
 
 
 def _expect_choice(entry: str, value: str, choices: tuple[str, ...]) -> None:
@@ -255,6 +277,12 @@ class _Entries:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             self._refuse(key, value, "a number")
         return float(value)
+
+    def relaxation(self, key: str) -> Relaxation:
+        value = self.content.get(key)
+        if value is None or value == AVERAGING:
+            return cast("Relaxation", value)
+        return float(value) if type(value) in (int, float) else self._refuse(key, value, f'a number or "{AVERAGING}"')
 
     def vector(self, key: str, default: tuple[float, float, float]) -> tuple[float, float, float]:
         value = self.content.get(key, default)

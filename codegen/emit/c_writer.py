@@ -76,9 +76,7 @@ class Kernel:
     name: str
     text: str
     inputs: tuple[str, ...]
-    input_sizes: tuple[int, ...]
     outputs: tuple[str, ...]
-    output_sizes: tuple[int, ...]
     work: int
     operations: int
 
@@ -169,9 +167,7 @@ def kernel(f: ca.Function, name: str, *, accumulate: bool = False, piece: int = 
         name,
         "\n".join(texts),
         tuple(f.name_in()),
-        tuple(f.numel_in(k) for k in range(f.n_in())),
         tuple(f.name_out()),
-        tuple(f.numel_out(k) for k in range(f.n_out())),
         f.sz_w() if len(pieces) > 1 else 0,
         arithmetic,
     )

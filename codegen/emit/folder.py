@@ -17,12 +17,12 @@ from diffpbd.codegen.emit import mpc, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
-from diffpbd.codegen.generate import Row, versions
 from diffpbd.codegen.graph import design, identification, joint_step, maximal, simultaneous, torque_estimation
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build, squared_joints
 from diffpbd.codegen.graph.parameters import upper_triangle
+from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
@@ -30,7 +30,7 @@ from diffpbd.runtime.manifest import Recipe as RecipeFacts
 
 def write_folder(
     folder: Path, robot: Robot, recipe: Recipe, options_hash: str, command: str, say: Callable[[str], None]
-) -> tuple[Manifest, list[Row]]:
+) -> tuple[Manifest, tuple[Row, ...]]:
     """Write sources, graphs and manifest of a robot; returns the manifest and a row for every function."""
     if robot.n == 0:
         raise InputError(
@@ -134,8 +134,8 @@ def write_folder(
     return manifest, _rows(manifest, emission.texts, seconds)
 
 
-def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) -> list[Row]:
-    return [Row(f.name, f.operations, seconds.get(f.name, 0.0), texts.get(f.name, 0)) for f in manifest.functions]
+def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) -> tuple[Row, ...]:
+    return tuple(Row(f.name, f.operations, seconds.get(f.name, 0.0), texts.get(f.name, 0)) for f in manifest.functions)
 
 
 def _saved(graph: ca.Function, folder: Path) -> bytes:

@@ -9,7 +9,7 @@ import casadi as ca
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.derivatives import Spec
 from diffpbd.codegen.graph.translate import function
-from diffpbd.codegen.method import forces
+from diffpbd.codegen.laws import levers
 from diffpbd.codegen.program.program import Program
 
 __all__ = ["specs"]
@@ -22,7 +22,7 @@ def specs() -> Iterator[Spec]:
     program = Program("lever_spring_torque", DOCS["lever_spring_torque"])
     angle = program.scalar("angle")
     numbers = [program.scalar(name) for name in LEVER]
-    program.output("lever_torque", program.let(forces.lever_spring_torque(angle, *numbers)))
+    program.output("lever_torque", levers.law(program, "torque", angle, numbers))
     graph = function(program)
     symbols = {name: ca.SX.sym(name) for name in program.inputs}
     value = graph(*symbols.values())

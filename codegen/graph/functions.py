@@ -15,8 +15,8 @@ from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import recursive, recursive_jacobian
-from diffpbd.codegen.method import forces, levers, wrenches
+from diffpbd.codegen.joint_space import recursive, recursive_jacobian, wrenches
+from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Program
 
 Pairs = Sequence[tuple[str, Any]]

@@ -17,7 +17,7 @@ from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.derivatives import Spec
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.joint_space import recursive
-from diffpbd.codegen.method import forces
+from diffpbd.codegen.laws import forces
 
 
 def specs(graphs: Graphs) -> Iterator[Spec]:

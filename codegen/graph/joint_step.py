@@ -13,7 +13,7 @@ from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import nodes as joint_space_nodes
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
-from diffpbd.codegen.method import forces
+from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree

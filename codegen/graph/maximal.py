@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,7 +29,7 @@ def block_sizes(tree: Tree) -> dict[str, int]:
     return {k: size * tree.n for k, size in sizes.items()} | wrench | lever
 
 
-VARIANTS: Final = {
+VARIANTS: Final[Mapping[str, Callable[..., Program]]] = {
     "variational_direct": step.variational_direct,
     "variational_gauss_seidel": step.variational_gauss_seidel,
     "variational_jacobi": step.variational_jacobi,
@@ -88,14 +89,10 @@ class StepVariant:
 
 def variant(model: Model, name: str, sweeps: int) -> StepVariant:
     """The programs of a variant with this many sweeps or Newton iterations."""
-    build = VARIANTS[name]
+    relaxed = {"relaxation": model.recipe.relaxation} if name.endswith("jacobi") else {}
+    build = functools.partial(VARIANTS[name], model.tree, sweeps, **relaxed)
     least = 1 if name.startswith("variational") else 0
-    return StepVariant(
-        name,
-        build(model.tree, sweeps, least),
-        build(model.tree, sweeps, least + 1 if least else 2),
-        build(model.tree, sweeps, velocity.FRICTION_ITERATIONS),
-    )
+    return StepVariant(name, build(least), build(least + 1 if least else 2), build(velocity.FRICTION_ITERATIONS))
 
 
 def casadi_step(model: Model, program: Program, name: str, known: dict[int, ca.Function]) -> ca.Function:

@@ -86,7 +86,7 @@ class Model:
     Shapes: before 12 × n, after 9 × n, body 10 × n (about the link origin, payload included), gravity 3, tip 12,
     hinge_before 12 × n, hinge_body 10 × n (before and body with link axes turned into the joint's), carried n (mass of
     subtrees), the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
-    translation 3 × n, axis 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
+    translation 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
     payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque), lever 5 × lever springs.
     """
 
@@ -154,7 +154,6 @@ def build(robot: Robot, recipe: Recipe) -> Model:
         "inertia": ca.horzcat(*inertia),
         "rotation": ca.horzcat(*[_rows(r) for r in rotation]),
         "translation": ca.horzcat(*translation),
-        "axis": ca.horzcat(*[ca.SX(ca.DM(list(j.axis))) for j in robot.joints]),
         "payload": payload,
         "limit": ca.vertcat(*[entry(f"limit.{side}.{j.name}", 0.0) for j in robot.joints for side in SIDES]),
         **{block: column(kind) for block, kind in JOINT_BLOCKS.items()},

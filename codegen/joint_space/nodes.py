@@ -25,7 +25,7 @@ from diffpbd.codegen.joint_space.moments import (
 )
 from diffpbd.codegen.joint_space.recursive import model_inputs, velocities
 from diffpbd.codegen.joint_space.step import Wrench
-from diffpbd.codegen.method import levers
+from diffpbd.codegen.laws import levers
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross
 from diffpbd.codegen.program.tree import Tree

@@ -31,7 +31,7 @@ from diffpbd.codegen.joint_space.moments import (
     second_moment,
     weights,
 )
-from diffpbd.codegen.method import forces, levers
+from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot, skew
 from diffpbd.codegen.program.tree import Tree

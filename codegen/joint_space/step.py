@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.joint_space import gears
+from diffpbd.codegen.joint_space import gears, wrenches
 from diffpbd.codegen.joint_space import systems as joint_systems
 from diffpbd.codegen.joint_space.moments import (
     Half,
@@ -37,7 +37,7 @@ from diffpbd.codegen.joint_space.moments import (
     weights,
 )
 from diffpbd.codegen.joint_space.recursive import model_inputs
-from diffpbd.codegen.method import forces, levers, wrenches
+from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import axial, cross
 from diffpbd.codegen.program.tree import Tree

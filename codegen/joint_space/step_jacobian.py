@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.joint_space import gears
+from diffpbd.codegen.joint_space import gears, wrenches
 from diffpbd.codegen.joint_space import systems as joint_systems
 from diffpbd.codegen.joint_space.moments import (
     Coupling,
@@ -31,7 +31,7 @@ from diffpbd.codegen.joint_space.nodes import Node, node_at, node_size, unpacked
 from diffpbd.codegen.joint_space.recursive import model_inputs
 from diffpbd.codegen.joint_space.step import Plant, Wrench, friction_inputs, plant_inputs
 from diffpbd.codegen.joint_space.systems import diagonal
-from diffpbd.codegen.method import forces, wrenches
+from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross

@@ -15,10 +15,12 @@ from typing import Any
 
 import sympy as sp
 
+from diffpbd.codegen.description.recipe import Relaxation
 from diffpbd.codegen.method import limits, projection, sweeps
 from diffpbd.codegen.method.bodies import discrete_spin, spin_gradient
 from diffpbd.codegen.method.constraints import JointVectors, gradient
 from diffpbd.codegen.method.kinematics import rotation, turned
+from diffpbd.codegen.method.relaxation import factors
 from diffpbd.codegen.method.sweeps import Multiplier, residual_of
 from diffpbd.codegen.program.notation import (
     BODY,
@@ -182,12 +184,8 @@ def strike_kernel(scaled: bool) -> Program:
 
 
 @cache
-def impulse_sweep(tree: Tree, gathered: bool, relaxation: float = 0.5) -> Program:
-    """Call program: one sweep, Gauss-Seidel or (gathered) Jacobi: aim -> aim_next (13 n).
-
-    Jacobi impulses are all scaled by one `relaxation`: averages over what acts on a body would scale action
-    and reaction differently, and so end elsewhere.
-    """
+def impulse_sweep(tree: Tree, gathered: bool, relaxation: Relaxation = None) -> Program:
+    """Call program: one sweep, Gauss-Seidel or (gathered) Jacobi, relaxed: aim -> aim_next (13 n)."""
     n = tree.n
     name = f"{'jacobi' if gathered else 'gauss_seidel'}_impulse_sweep"
     program = Program(name, "Every body drifts, then constraint impulses joint by joint.")
@@ -225,10 +223,10 @@ def impulse_sweep(tree: Tree, gathered: bool, relaxation: float = 0.5) -> Progra
         at["multiplier"][j] = found["multiplier_next"][0, 0]
         return found
 
+    factor_of = [number(factor) for factor in factors(tree, relaxation)]
     for rows in ("positional", "angular", "limit") if gathered else ():
-        factor = number(relaxation)
         if rows == "limit":
-            found = {j: limit_moves(j, factor) for j in tree.limits}
+            found = {j: limit_moves(j, min(factor_of)) for j in tree.limits}
         else:
             found = {j: moves(j, rows == "angular") for j in range(n)}
         for i in range(n):
@@ -236,7 +234,7 @@ def impulse_sweep(tree: Tree, gathered: bool, relaxation: float = 0.5) -> Progra
             parts += [found[k]["move_a"] for k in children(tree, i) if k in found]
             if parts:
                 total = projection.total(program, parts)
-                aim[i] = program.call(strike_kernel(True), aim=aim[i], move=total, factor=factor)["struck"]
+                aim[i] = program.call(strike_kernel(True), aim=aim[i], move=total, factor=factor_of[i])["struck"]
     for j, parent in () if gathered else enumerate(tree.parents):
         for rows in ("positional", "angular", *(["limit"] if j in tree.limits else [])):
             found_j = limit_moves(j, sp.Integer(1)) if rows == "limit" else moves(j, rows == "angular")

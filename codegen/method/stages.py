@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.method import bodies, impulses, levers, limits, projection, sweeps, velocity, wrenches
+from diffpbd.codegen.laws import levers
+from diffpbd.codegen.method import bodies, impulses, limits, projection, sweeps, velocity, wrenches
 from diffpbd.codegen.program.notation import (
     BODY,
     FRICTION,

@@ -14,6 +14,7 @@ from typing import Any
 
 import sympy as sp
 
+from diffpbd.codegen.description.recipe import Relaxation
 from diffpbd.codegen.method import impulses, limits, stages, sweeps
 from diffpbd.codegen.method.sweeps import Multiplier
 from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
@@ -87,7 +88,7 @@ def variational_jacobi(
     tree: Tree,
     iterations: int = 30,
     friction_iterations: int = FRICTION_ITERATIONS,
-    relaxation: float = 0.5,
+    relaxation: Relaxation = None,
 ) -> Program:
     """The variational step with Jacobi sweeps of constraint impulses, relaxed."""
     sweep = impulses.impulse_sweep(tree, gathered=True, relaxation=relaxation)
@@ -134,8 +135,8 @@ def paper_jacobi(
     iterations: int = 30,
     friction_iterations: int = FRICTION_ITERATIONS,
     multiplier: Multiplier = Multiplier.BLOCK,
-    relaxation: float | None = None,
+    relaxation: Relaxation = None,
 ) -> Program:
-    """Algorithm 1 with Jacobi sweeps, averaged or relaxed."""
+    """Algorithm 1 with Jacobi sweeps, relaxed."""
     sweep = sweeps.jacobi_sweep(tree, multiplier, relaxation)
     return _paper(tree, "jacobi", sweep, iterations, friction_iterations)

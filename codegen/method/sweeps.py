@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import sympy as sp
 
+from diffpbd.codegen.description.recipe import Relaxation
 from diffpbd.codegen.method import limits, projection
 from diffpbd.codegen.method.bodies import adjugate
 from diffpbd.codegen.method.constraints import (
@@ -29,6 +30,7 @@ from diffpbd.codegen.method.constraints import (
     slide_orientation,
 )
 from diffpbd.codegen.method.kinematics import rotation, turned
+from diffpbd.codegen.method.relaxation import factors
 from diffpbd.codegen.program.notation import (
     BODY,
     JOINT,
@@ -303,23 +305,20 @@ def _limit(program: Program, tree: Tree, j: int, pose: list[Any], at: dict[str, 
 
 
 @cache
-def jacobi_sweep(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK, relaxation: float | None = None) -> Program:
-    """Call program: all positional corrections at once, then all angular ones: pose -> pose_next.
-
-    Corrections of one body are averaged, or summed and scaled by `relaxation` (0.5 to 0.7 converges, 1 does
-    not).
-    """
+def jacobi_sweep(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK, relaxation: Relaxation = None) -> Program:
+    """Call program: all positional corrections at once, then all angular ones, relaxed: pose -> pose_next."""
     program = Program("jacobi_sweep", "Jacobi sweep over the joints.")
     flat, weight = program.input("pose", POSE * tree.n), program.input("weight", WEIGHT * tree.n)
     joint = program.input("joint", JOINT * tree.n)
     at = {"joint": joint, "weight": weight} | limit_inputs(program, tree)
     pose = [part(flat, POSE, i) for i in range(tree.n)]
+    factor_of = factors(tree, relaxation)
     for angular in (False, True):
         moves = [_correct(program, tree, j, angular, multiplier, pose, joint, weight) for j in range(tree.n)]
         after = []
         for body in range(tree.n):
             gathered = [moves[body]["move_b"], *(moves[k]["move_a"] for k in children(tree, body))]
-            factor = number(relaxation if relaxation is not None else 1 / len(gathered))
+            factor = number(factor_of[body])
             displace = displace_kernel(angular, scaled=factor != 1)
             scaled = {"factor": factor} if factor != 1 else {}
             after.append(
@@ -327,19 +326,19 @@ def jacobi_sweep(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK, relaxati
             )
         pose = after
     if tree.limits:
-        pose = _gathered_limits(program, tree, pose, at)
+        pose = _gathered_limits(program, tree, pose, at, min(factor_of))
     program.output("pose_next", column(*pose))
     if tree.limits:
         program.output("multiplier_next", column(*at["multiplier"]))
     return program
 
 
-def _gathered_limits(program: Program, tree: Tree, pose: list[Any], at: dict[str, Any]) -> list[Any]:
-    """All limits at once, scaled by one factor, that of the body where most of them meet."""
+def _gathered_limits(program: Program, tree: Tree, pose: list[Any], at: dict[str, Any], share: float) -> list[Any]:
+    """All limits at once, relaxed: a multiplier that is projected asks for one factor whatever the corrections have."""
     touching = [[(j, "move_b") for j in (i,) if j in tree.limits] for i in range(tree.n)]
     for i in range(tree.n):
         touching[i] += [(k, "move_a") for k in children(tree, i) if k in tree.limits]
-    factor = number(1 / max(map(len, touching)))
+    factor = number(share)
     moves = {j: _limit(program, tree, j, pose, at, factor) for j in tree.limits}
     for j, found in moves.items():
         at["multiplier"][j] = found["multiplier_next"][0, 0]

@@ -14,7 +14,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.method import forces, levers, projection
+from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.method import projection
 from diffpbd.codegen.method.bodies import discrete_spin
 from diffpbd.codegen.method.constraints import (
     JointVectors,

@@ -16,7 +16,8 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.method import forces, limits, projection
+from diffpbd.codegen.laws import forces
+from diffpbd.codegen.method import limits, projection
 from diffpbd.codegen.method.projection import RULE, SYMMETRIC_INERTIA, motion_of
 from diffpbd.codegen.program.notation import FRICTION, LIMIT, WORLD, children, column, part
 from diffpbd.codegen.program.program import Matrix, Program

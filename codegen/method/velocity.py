@@ -18,7 +18,8 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.method import bodies, forces, levers, limits, tree_rates
+from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.method import bodies, limits, tree_rates
 from diffpbd.codegen.method.kinematics import hinge_beyond, slide_position
 from diffpbd.codegen.method.projection import SYMMETRIC_INERTIA, ZERO3, motion_of, motions
 from diffpbd.codegen.program import elimination

@@ -141,8 +141,6 @@ LEVER: Final = 5
 ROWS: Final = 5
 """Constraint rows of a joint: a hinge and a slide both leave one freedom of six."""
 
-WORLD_ROTATION: Final = Matrix([1, 0, 0, 0, 1, 0, 0, 0, 1])
-WORLD_POSE: Final = Matrix([0, 0, 0, 1, 0, 0, 0])
 WORLD_STATE: Final = Matrix([0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
 
 

@@ -2,8 +2,8 @@
 
 A `Program` has named inputs (matrices of symbols), an ordered list of statements, and named outputs. A statement is an
 assignment of a scalar expression to a fresh symbol, or a call of another program whose outputs become fresh symbols. The
-same program gives the CasADi graph (`diffpbd.codegen.graph.translate`), the C sources, the NumPy reference
-(`Program.numpy`) and the LaTeX of the documentation (`Program.latex`).
+same program gives the CasADi graph (`diffpbd.codegen.graph.translate`), the C sources and the NumPy reference
+(`Program.numpy`).
 
 Nothing grows: `let` names every intermediate result and reuses the name when the same expression comes again, so
 expressions stay a few nodes deep and structurally equal work is done once.
@@ -266,18 +266,6 @@ class Program:
             }
 
         return evaluate
-
-    def latex(self) -> list[str]:
-        """One LaTeX equation a statement; calls are shown as a named operator."""
-        lines = []
-        for statement in self.statements:
-            if isinstance(statement, Assign):
-                lines.append(f"{sp.latex(statement.symbol)} = {sp.latex(statement.expression)}")
-            else:
-                arguments = ", ".join(rf"\mathtt{{{a}}}".replace("_", r"\_") for a in statement.arguments)
-                operator = rf"\mathrm{{{statement.program.name}}}".replace("_", r"\_")
-                lines.append(rf"\ldots = {operator}({arguments})")
-        return lines
 
 
 def number(value: float) -> Scalar:

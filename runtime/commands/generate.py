@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -10,6 +11,19 @@ from diffpbd.runtime.commands.numbers import COUNT
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]
+
+
+def _relaxation(_ctx: click.Context, _param: click.Parameter, text: str | None) -> float | Literal["averaging"] | None:
+    """A number, or the word `averaging`."""
+    if text is None or text == "averaging":
+        return text  # type: ignore[return-value]  # the word is what the type says
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = 0.0
+    if not 0.0 < factor < 2.0:
+        raise click.BadParameter(f"{text} is neither a factor between 0 and 2 nor `averaging`.")
+    return factor
 
 
 @click.command("generate")
@@ -21,6 +35,13 @@ __all__ = ["command"]
 @click.option("--integrator", type=click.Choice(["variational", "paper"]), help="Integrator of `step`.")
 @click.option("--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="Projection of `step`.")
 @click.option("--sweeps", type=COUNT, metavar="N", help="Sweeps or Newton iterations of `step`.")
+@click.option(
+    "--relaxation",
+    callback=_relaxation,
+    metavar="FACTOR",
+    help="What Jacobi sweeps make of their corrections: a factor between 0 and 2 (default: 1.8 over the most joints that meet "
+    "at a link, at most 1), or `averaging`, which loses momentum.",
+)
 @click.option(
     "--symbolic",
     metavar="LIST",
@@ -51,6 +72,7 @@ def command(
     integrator: str | None,
     solver: str | None,
     sweeps: int | None,
+    relaxation: float | Literal["averaging"] | None,
     symbolic: str,
     friction: str | None,
     limits: bool | None,
@@ -69,6 +91,7 @@ def command(
         integrator=integrator,
         solver=solver,
         sweeps=sweeps,
+        relaxation=relaxation,
         symbolic=[name.strip() for name in symbolic.split(",") if name.strip()],
         friction=friction,
         limits=limits,

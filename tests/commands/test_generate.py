@@ -48,7 +48,7 @@ def test_a_table_of_functions_and_the_times(seen: dict[str, Any]) -> None:
 def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
         "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --out d --integrator paper --solver jacobi "
-        "--sweeps 30 --symbolic mass,com"
+        "--sweeps 30 --relaxation 0.7 --symbolic mass,com"
     )
     result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
     assert result.exit_code == 0 and "up to date" in result.stdout
@@ -64,6 +64,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "integrator": "paper",
         "solver": "jacobi",
         "sweeps": 30,
+        "relaxation": 0.7,
         "symbolic": ["mass", "com"],
         "friction": "urdf",
         "limits": True,
@@ -71,5 +72,5 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
 
 
 def test_closed_choices_are_wrong_usage(seen: dict[str, Any]) -> None:
-    for options in (["--solver", "magic"], ["--sweeps", "0"], ["--friction", "some"]):
+    for options in (["--solver", "magic"], ["--sweeps", "0"], ["--friction", "some"], ["--relaxation", "2"]):
         assert CliRunner().invoke(cli.cli, ["generate", "new", *options]).exit_code == 2

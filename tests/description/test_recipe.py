@@ -41,6 +41,7 @@ variants = ["paper_jacobi"]
 symbolic = ["mass", "com"]
 friction = "urdf"
 limits = true
+relaxation = 0.7
 gravity = [0, 0.0, -9.8]
 sweeps = { paper_jacobi = 50 }
 """,
@@ -62,6 +63,7 @@ sweeps = { paper_jacobi = 50 }
         "urdf",
         gravity=(0.0, 0.0, -9.8),
         limits=True,
+        relaxation=0.7,
     )
     assert (recipe.sweeps["paper_jacobi"], recipe.sweeps["variational_direct"]) == (50, 3)
     assert hash(recipe) == hash(load_recipe(path))
@@ -92,6 +94,11 @@ sweeps = { paper_jacobi = 50 }
         ("sweeps = { paper_jacobi = 0 }", "sweeps.paper_jacobi"),
         ("sweeps = { paper_jacobi = 1.5 }", "sweeps"),
         ("sweeps = { paper = 3 }", "paper"),
+        ("relaxation = 0", "relaxation = 0"),
+        ("relaxation = 2", "relaxation = 2"),
+        ("relaxation = nan", "relaxation = nan"),
+        ("relaxation = true", "relaxation = True"),
+        ('relaxation = "half"', "averaging"),
         ('name = "my robot"', "my robot"),
         ('name = "1st"', "1st"),
         ("name = 1", "name"),
@@ -127,9 +134,18 @@ def test_options() -> None:
     changed = with_options(recipe, integrator="paper", solver="jacobi", sweeps=12, symbolic=["mass"], tip="x")
     assert (changed.variant, changed.sweeps["paper_jacobi"], changed.tip) == ("paper_jacobi", 12, ("x",))
     assert recipe.sweeps["paper_jacobi"] == 30
+    for relaxation in ("averaging", 1e-3, 1.999):
+        assert with_options(recipe, relaxation=relaxation).relaxation == relaxation
     joined = with_options(recipe, solver="jacobi")
     assert joined.variants == (*recipe.variants, "variational_jacobi")
-    for options in ({"integrator": "x"}, {"solver": "x"}, {"sweeps": 0}, {"friction": "x"}, {"h": -1.0}):
+    for options in (
+        {"integrator": "x"},
+        {"solver": "x"},
+        {"sweeps": 0},
+        {"friction": "x"},
+        {"h": -1.0},
+        {"relaxation": 2.0},
+    ):
         with pytest.raises(InputError):
             with_options(recipe, **options)
 

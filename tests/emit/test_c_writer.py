@@ -143,5 +143,12 @@ def test_refusals() -> None:
         kernel(ca.Function("f", [x], [ca.erf(x)], ["x"], ["y"]), "k")
 
 
-def test_pieces_are_small() -> None:
-    assert PIECE <= 20_000
+def test_a_long_graph_is_cut_into_pieces_that_a_compiler_digests() -> None:
+    x = ca.SX.sym("x")
+    y = x
+    for _ in range(7000):
+        y = ca.sin(y)
+    text = kernel(ca.Function("f", [x], [y], ["x"], ["y"]), "k").text
+    lengths = [piece.count("=sin(") for piece in text.split("static NOINLINE void ")[1:]]
+    assert sum(lengths) == 7000
+    assert len(lengths) == -(-7000 // PIECE) and max(lengths) <= 4000

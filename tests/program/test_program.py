@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from diffpbd.codegen.program.program import Assign, Call, Matrix, Program, number, numbers
+from diffpbd.codegen.program.program import Assign, Matrix, Program, number, numbers
 
 
 def hypotenuse() -> Program:
@@ -111,12 +111,3 @@ def test_every_accepted_function_evaluates() -> None:
     expected = [np.sin(x0), np.cos(x0), np.tanh(x0), np.exp(x0), np.log(y0), np.arctan2(x0, y0), -1.0, 0.7]
     expected += [np.sqrt(y0), 1 / y0, x0**3, np.pi * x0]
     np.testing.assert_allclose(b.numpy()(x=x0, y=y0)["values"].ravel(), expected, rtol=1e-15)
-
-
-def test_latex_has_a_line_a_statement() -> None:
-    b = Program("box")
-    a = b.input("long_side", 2)
-    b.output("d", b.call(hypotenuse(), x=a[0], y=a[1])["length"])
-    assert isinstance(b.statements[0], Call)
-    assert b.latex() == [r"\ldots = \mathrm{hypotenuse}(\mathtt{x}, \mathtt{y})"]
-    assert len(hypotenuse().latex()) == 3 and all(" = " in line for line in hypotenuse().latex())

@@ -85,9 +85,6 @@ def program(tree: Tree, name: str) -> Program:
     return b
 
 
-# Maximal coordinates ----------------------------------------------------------------------------------------------------
-
-
 def lever_names(tree: Tree) -> tuple[str, ...]:
     """Name of the flat input of the steps, if the tree has lever springs."""
     return ("lever",) if tree.levers else ()

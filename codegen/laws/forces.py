@@ -1,4 +1,4 @@
-"""Scalar force laws of one joint. Every torque is the torque *on the joint* [N·m] (a force [N] on a prismatic one)."""
+"""Friction and linear springs of one joint. Torques are those *on the joint* [N·m] (forces [N] on a prismatic one)."""
 
 from __future__ import annotations
 
@@ -34,21 +34,6 @@ def spring_torque(p: Any, stiffness: Any, rest: Any) -> Any:
 def spring_energy(p: Any, stiffness: Any, rest: Any) -> Any:
     """Potential of `spring_torque` [J]."""
     return stiffness * (p - rest) ** 2 / 2
-
-
-def lever_spring_length(p: Any, arm_1: Any, arm_2: Any, offset: Any) -> Any:
-    """Length [m] of a spring between two lever arms: x² = l₁² + l₂² − 2 l₁ l₂ cos γ with γ = π − offset − p.
-
-    The paper's two angles α₁ and α₂ enter only as the sum `offset`; its printed length lacks p and the minus sign.
-    """
-    return sp.sqrt(arm_1**2 + arm_2**2 - 2 * arm_1 * arm_2 * sp.cos(sp.pi - offset - p))
-
-
-def lever_spring_torque(p: Any, stiffness: Any, arm_1: Any, arm_2: Any, offset: Any, rest: Any) -> Any:
-    """Torque of the lever spring: −∂V/∂p of V = ½ k (x − x_rest)²."""
-    angle = sp.Dummy("p", real=True)
-    potential = stiffness * (lever_spring_length(angle, arm_1, arm_2, offset) - rest) ** 2 / 2
-    return -sp.diff(potential, angle).subs(angle, p)
 
 
 def friction_program(n: int) -> Program:

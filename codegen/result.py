@@ -1,0 +1,38 @@
+"""What `generate` reports, and what it was made with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from diffpbd.runtime.manifest import Manifest
+
+PACKAGES = ("diffpbd", "casadi", "sympy")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One generated function: operations of its C, seconds to derive and emit it, bytes of C text."""
+
+    name: str
+    operations: int
+    seconds: float
+    bytes: int
+
+
+@dataclass(frozen=True)
+class GenerateResult:
+    """What `generate` did. Seconds are wall time, `compile_seconds` the compiler's share."""
+
+    manifest: Manifest
+    folder: Path
+    rows: tuple[Row, ...]
+    unchanged: bool
+    seconds: float
+    compile_seconds: float
+
+
+def versions() -> dict[str, str]:
+    """Versions of what decides the emitted bytes."""
+    return {name: metadata.version(name) for name in PACKAGES}
