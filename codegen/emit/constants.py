@@ -30,6 +30,12 @@ CONSTANTS: Final = (
         "rad or m, relative to 1 + |p|",
         "correction that may be rounding alone when it no longer shrinks",
     ),
+    Constant(
+        "last_correction",
+        4e-12,
+        "rad or m",
+        "correction up to which the end of a step, worked out before it, is good: rates are then off by rounding",
+    ),
     Constant("far_guess", 0.1, "rad or m", "error of a first guess beyond which it says little about the next one's"),
     Constant("far_pose", 10.0, "rad or m", "correction in one step beyond which the solve has diverged"),
     Constant("far_rate", 1e9, "rad/s or m/s", "rate beyond which the input was not a robot's"),

@@ -161,11 +161,12 @@ def add_joint_step(emission: Emission, kernels: StepKernels, n: int, links: int,
     emission.add(
         "src/joint_step.c", "joint_step.c",
         n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
-        kernels=kernels.texts, mass_size=mass, factors_size=factors, node_size=kernels.node, deep=deep, **named,
+        kernels=kernels.texts, mass_size=mass, factors_size=factors, node_size=kernels.node, record_size=kernels.record,
+        deep=deep, **named,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(map(len, kernels.texts))
-    shared = 9 * n + 1 + len(alpha) if deep else 2 * kernels.node + 18 * links + 2 * n
-    size = model + (12 + 6) * links + 13 * n + mass + factors + shared + kernel_work
+    shared = 9 * n + 1 + len(alpha) if deep else 2 * kernels.node
+    size = model + kernels.record + 13 * n + mass + factors + shared + kernel_work
 
     def count(*names: str) -> int:
         return sum(kernels.operations[k] for k in names)
@@ -241,7 +242,7 @@ def add_joint_step(emission: Emission, kernels: StepKernels, n: int, links: int,
         "u",
         count("prepare", "node", "velocity", "node_torque"),
     )
-    onward = step if deep else count("newton", "chord", "arrival", "velocity", "onward")
+    onward = step - count("prepare")
     add("rollout", DOCS["rollout"], "p0 pd0 U h alpha", "P PD", onward, rollout=True)
     add(
         "vjp_rollout",

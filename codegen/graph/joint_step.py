@@ -10,6 +10,7 @@ import casadi as ca
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.joint_space import link_step
 from diffpbd.codegen.joint_space import nodes as joint_space_nodes
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
@@ -38,12 +39,13 @@ def _kernel(program: Program, name: str, prepared: Prepared) -> ca.Function:
 
 
 def step_programs(tree: Tree) -> dict[str, Program]:
-    """What the emitted solver loop calls, short tree or deep, by kernel name."""
+    """What the emitted solver loop calls, by kernel name: deep trees in world axes, others in link frames."""
+    form: Any = joint_space if tree.deep else link_step
     return {
-        "start": joint_space.start(tree),
-        "newton": joint_space.newton(tree),
-        "chord": joint_space.chord(tree),
-        "end": joint_space.end(tree),
+        "start": form.start(tree),
+        "newton": form.newton(tree),
+        "chord": form.chord(tree),
+        "end": form.end(tree),
         "velocity": joint_space.velocity(tree),
         "velocity_gradient": joint_space.velocity_gradient(tree),
         "velocity_newton": joint_space.velocity_newton(tree),
@@ -57,8 +59,6 @@ def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
     own = step_programs(tree)
     own["jacobian"] = joint_space_jacobian.jacobian(tree)
-    own["arrival"] = joint_space.arrival(tree)
-    own["onward"] = joint_space.onward(tree)
     own["moments"] = joint_space_nodes.moments(tree)
     own["adjoint"] = joint_space_jacobian.adjoint(tree)
     result = [prepare, *(_kernel(program, name, prepared) for name, program in own.items())]

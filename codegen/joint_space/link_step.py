@@ -3,7 +3,7 @@
 What joint j's equation needs is its axis times ∫ (x − o₀) × (y − o₀) dm over its subtree, x and y its points at both ends of
 the step and o₀ the joint's place at the start: with `link_frames` an element of D A + a x̄ᵀ. The momentum of the start needs no
 inertia matrix, and `end` gets the residual at the pose it is given for nearly nothing: a last correction, and a momentum that
-belongs to the corrected pose. Which trees go this way: `applies`.
+belongs to the corrected pose. All trees but deep ones, which are solved along the tree, go this way in the emitted C.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import sympy as sp
-
-from diffpbd.codegen.joint_space import link_frames
+from diffpbd.codegen.joint_space import gears, link_frames
 from diffpbd.codegen.joint_space.link_frames import ZERO, Firsts, Links, Motion, Side
 from diffpbd.codegen.joint_space.step import Plant, plant_inputs, springs
 from diffpbd.codegen.program import elimination
@@ -24,11 +22,6 @@ from diffpbd.codegen.program.tree import Tree
 
 RECORD_ROWS = 8
 """Numbers a joint of what `start` leaves for the other programs: cosine, sine, both first moments of its subtree."""
-
-
-def applies(tree: Tree) -> bool:
-    """Whether a tree's step is worked out this way: deep trees are solved along the tree, and gears stay with `step`."""
-    return not tree.deep and not tree.gears
 
 
 def _record(tree: Tree, at: Side, first: Firsts) -> Any:
@@ -57,11 +50,12 @@ class _Numbers:
     after: Any
 
     def known_torques(self, b: Program, tree: Tree, at: Side, first: Firsts) -> tuple[Any, Any, Any]:
-        """Torques of gravity, springs and external wrenches on the joints (n each) at a pose."""
+        """Torques of gravity, springs and external wrenches on the coordinates at a pose."""
+        external = link_frames.external(b, tree, self.links, at, self.plant.wrench, self.after)
         return (
-            link_frames.weights(b, tree, self.links, at, first, self.gravity),
+            gears.torques(b, tree, link_frames.weights(b, tree, self.links, at, first, self.gravity)),
             springs(b, tree, self.plant, at.q),
-            link_frames.external(b, tree, self.links, at, self.plant.wrench, self.after),
+            gears.torques(b, tree, external),
         )
 
 
@@ -73,24 +67,26 @@ def _numbers(b: Program, tree: Tree) -> _Numbers:
 @cache
 def start(tree: Tree) -> Program:
     """p, pd, u, h → `record` of the start (8 × n), the constant `terms` of h F, and a first guess p + h ṗ."""
-    n = tree.n
+    n, m = tree.n, tree.freedoms
     b = Program("link_step_start", "Start of a step and first guess of its end.")
-    p, pd, u = (b.input(k, n) for k in ("p", "pd", "u"))
+    p, pd, u = (b.input(k, m) for k in ("p", "pd", "u"))
     h = b.scalar("h")
     given = _numbers(b, tree)
-    at = link_frames.side(b, tree, p)
+    rate = gears.rates(b, tree, pd)
+    at = link_frames.side(b, tree, gears.positions(b, tree, p))
     first = link_frames.firsts(b, tree, given.links, at)
-    total = link_frames.momentum(b, tree, given.links, at, pd)
+    total = link_frames.momentum(b, tree, given.links, at, rate)
+    held = b.each(n, lambda i: link_frames.entry(tree, i, total[i]) + given.plant.rotor[i] * rate[i])
+    held = gears.torques(b, tree, held)
     weight, spring, external = given.known_torques(b, tree, at, first)
     kick = b.let(h * h / 2)
 
-    def term(i: int) -> Any:
-        held = b.let(link_frames.entry(tree, i, total[i]) + given.plant.rotor[i] * pd[i])
-        return h * held + kick * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i])
-
     b.output("record", _record(tree, at, first))
-    b.output("terms", b.each(n, term))
-    b.output("guess", b.each(n, lambda i: p[i] + h * pd[i]))
+    b.output(
+        "terms",
+        b.each(m, lambda i: h * held[i] + kick * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i])),
+    )
+    b.output("guess", b.each(m, lambda i: p[i] + h * pd[i]))
     return b
 
 
@@ -108,7 +104,7 @@ class _Iteration:
     terms: Any
 
     def residual(self, b: Program, tree: Tree) -> Any:
-        """h F (n)."""
+        """h F, of every coordinate."""
         rotor = self.numbers.plant.rotor
 
         def row(i: int) -> Any:
@@ -118,12 +114,13 @@ class _Iteration:
             else:
                 A = self.A[i]
                 moved = b.let(dot(D[1, :], A[:, 0]) + a[1] * x[0]) - b.let(dot(D[0, :], A[:, 1]) + a[0] * x[1])
-            return moved + rotor[i] * b.let(self.at1.q[i] - self.at0.q[i]) - self.terms[i]
+            return moved + rotor[i] * b.let(self.at1.q[i] - self.at0.q[i])
 
-        return b.each(tree.n, row)
+        rows = gears.torques(b, tree, b.each(tree.n, row))
+        return b.each(tree.freedoms, lambda i: rows[i] - self.terms[i])
 
     def matrix(self, b: Program, tree: Tree) -> Any:
-        """∂(h F)/∂p₁ (n × n), rotors included; joints on different branches: zero."""
+        """∂(h F)/∂p₁ of the coordinates, rotors included; joints on different branches: zero."""
         n, links = tree.n, self.numbers.links
         J = [[ZERO] * n for _ in range(n)]
         for k in range(n):
@@ -144,11 +141,11 @@ class _Iteration:
                     J[j][k] = b.let(value + self.numbers.plant.rotor[k]) if j == k else value
                 for j, value in link_frames.along(b, tree, links, self.at1, k, row)[1:]:
                     J[k][j] = value
-        return Matrix(J)
+        return gears.folded(b, tree, Matrix(J))
 
     def momentum(self, b: Program, tree: Tree, F: Any, inverse: Any) -> Any:
-        """S₁ᵀ W and the rotors' part (n) at the end; the residual that is left, h F, carries it to the corrected pose.
-        `inverse` is 1/h."""
+        """S₁ᵀ W and the rotors' part at the end, of every coordinate; the residual that is left, h F, carries it to the
+        corrected pose. `inverse` is 1/h."""
         rotor = self.numbers.plant.rotor
 
         def row(i: int) -> Any:
@@ -159,28 +156,33 @@ class _Iteration:
             else:
                 A = self.A[i]
                 moved = b.let(dot(A[1, :], D[:, 0]) - y[1] * back[0]) - b.let(dot(A[0, :], D[:, 1]) - y[0] * back[1])
-            return inverse * b.let(moved + rotor[i] * b.let(self.at1.q[i] - self.at0.q[i]) - F[i])
+            return moved + rotor[i] * b.let(self.at1.q[i] - self.at0.q[i])
 
-        return b.each(tree.n, row)
+        rows = gears.torques(b, tree, b.each(tree.n, row))
+        return b.each(tree.freedoms, lambda i: inverse * b.let(rows[i] - F[i]))
 
 
 def _iteration(b: Program, tree: Tree, name: str) -> tuple[Any, _Iteration]:
     """Declare what the iterations share, the pose at the end under `name`."""
-    n = tree.n
-    p1, p = b.input(name, n), b.input("p", n)
-    at0, first0 = _unpack(tree, b.input("record", RECORD_ROWS, n), p)
-    terms = b.input("terms", n)
+    m = tree.freedoms
+    p1, p = b.input(name, m), b.input("p", m)
+    at0, first0 = _unpack(tree, b.input("record", RECORD_ROWS, tree.n), gears.positions(b, tree, p))
+    terms = b.input("terms", m)
     given = _numbers(b, tree)
-    at1 = link_frames.side(b, tree, p1)
+    at1 = link_frames.side(b, tree, gears.positions(b, tree, p1))
     first1 = link_frames.firsts(b, tree, given.links, at1)
     motion = link_frames.relative(b, tree, given.links, at0, at1)
     A = link_frames.composite(b, tree, given.links, at0, at1, first0, first1)
     return p1, _Iteration(given, at0, at1, first0, first1, motion, A, terms)
 
 
-def _structured(tree: Tree, matrix: Any) -> Any:
-    """A matrix of joints with the zeros of the tree written."""
-    return Matrix(tree.n, tree.n, lambda i, j: ZERO if tree.related(i, j) is None else matrix[i, j])
+def _factors(b: Program, tree: Tree) -> Any:
+    """Declare the `factors` of an earlier Jacobian, with the zeros that the tree leaves in them; gears couple branches."""
+    m = tree.freedoms
+    factors = b.input("factors", m, m)
+    if tree.gears:
+        return factors
+    return Matrix(m, m, lambda i, j: ZERO if tree.related(i, j) is None else factors[i, j])
 
 
 @cache
@@ -191,7 +193,7 @@ def newton(tree: Tree) -> Program:
     F = step.residual(b, tree)
     factors = elimination.factors(b, step.matrix(b, tree))
     correction = b.let(-elimination.solve(b, factors, F))
-    b.output("next", b.each(tree.n, lambda i: p1[i] + correction[i]))
+    b.output("next", b.each(tree.freedoms, lambda i: p1[i] + correction[i]))
     b.output("correction", correction)
     b.output("factors", factors)
     return b
@@ -202,9 +204,9 @@ def chord(tree: Tree) -> Program:
     """One iteration on F with the Jacobian that an earlier `newton` factored."""
     b = Program("link_step_chord", "Chord iteration on F: the last Newton iteration's Jacobian again.")
     p1, step = _iteration(b, tree, "iterate")
-    factors = _structured(tree, b.input("factors", tree.n, tree.n))
+    factors = _factors(b, tree)
     correction = b.let(-elimination.solve(b, factors, step.residual(b, tree)))
-    b.output("next", b.each(tree.n, lambda i: p1[i] + correction[i]))
+    b.output("next", b.each(tree.freedoms, lambda i: p1[i] + correction[i]))
     b.output("correction", correction)
     return b
 
@@ -213,22 +215,9 @@ def chord(tree: Tree) -> Program:
 def end(tree: Tree) -> Program:
     """p_next and the `factors` of a Jacobian → the last `correction`; joint `momentum` at the corrected pose before friction,
     and the inertia `M` at p_next (rotors included)."""
-    return _end(
-        tree, Program("link_step_end", "End of a step: its last correction, momentum and inertia."), arrives=False
-    )
-
-
-@cache
-def arrival(tree: Tree) -> Program:
-    """`end`, and what `newton`, `chord` and `step.onward` need of that pose, where the next step begins."""
-    return _end(tree, Program("link_step_arrival", "End of a step that another one follows."), arrives=True)
-
-
-def _end(tree: Tree, b: Program, arrives: bool) -> Program:
-    n = tree.n
+    b = Program("link_step_end", "End of a step: its last correction, momentum and inertia.")
     _, step = _iteration(b, tree, "p_next")
-    u, factors = b.input("u", n), _structured(tree, b.input("factors", n, n))
-    h = b.scalar("h")
+    u, factors, h = b.input("u", tree.freedoms), _factors(b, tree), b.scalar("h")
     F = step.residual(b, tree)
     b.output("correction", b.let(-elimination.solve(b, factors, F)))
     k, inverse = b.let(h / 2), b.let(1 / h)
@@ -236,11 +225,8 @@ def _end(tree: Tree, b: Program, arrives: bool) -> Program:
     weight, spring, external = step.numbers.known_torques(b, tree, step.at1, step.first1)
     b.output(
         "momentum",
-        b.each(n, lambda i: held[i] + k * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i])),
+        b.each(tree.freedoms, lambda i: held[i] + k * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i])),
     )
-    b.output("M", link_frames.inertia(b, tree, step.numbers.links, step.at1, step.first1, step.numbers.plant.rotor))
-    if arrives:
-        b.output("next_record", _record(tree, step.at1, step.first1))
-        b.output("weight", Matrix([sp.sympify(value) for value in weight]))
-        b.output("external", Matrix([sp.sympify(value) for value in external]))
+    M = link_frames.inertia(b, tree, step.numbers.links, step.at1, step.first1, step.numbers.plant.rotor)
+    b.output("M", gears.folded(b, tree, M))
     return b
