@@ -35,7 +35,8 @@ from benchmarks.standalone import (
 )
 from diffpbd.runtime import Robot
 from diffpbd.runtime.rollout import Rollout
-from diffpbd.runtime.torques.estimation import LOSSES, Settings, estimate
+from diffpbd.runtime.torques.estimation import estimate
+from diffpbd.runtime.torques.settings import LOSSES, Settings
 
 RATE, ITERATIONS = 1.0, 120
 """Learning rate [N·m] and ADAM iterations from zero torque, as published."""

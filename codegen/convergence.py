@@ -16,8 +16,9 @@ from diffpbd.codegen.description.recipe import MOST_SWEEPS
 from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.graph.maximal import blocks
 from diffpbd.codegen.graph.model import build
-from diffpbd.codegen.method import constraints, kinematics, stages
-from diffpbd.codegen.method.sweeps import Multiplier, gauss_seidel_sweep, jacobi_sweep, weights
+from diffpbd.codegen.method import constraints, kinematics
+from diffpbd.codegen.method.algorithm_1 import direct, gauss_seidel, jacobi
+from diffpbd.codegen.method.corrections import Multiplier, weights
 from diffpbd.codegen.program.notation import JOINT, POSE, STATE
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
@@ -89,9 +90,9 @@ def converge(
 
 def _programs(tree: Tree, multiplier: Multiplier) -> Mapping[str, Program]:
     return {
-        "gauss_seidel": gauss_seidel_sweep(tree, multiplier),
-        "jacobi": jacobi_sweep(tree, multiplier),
-        "direct": stages.direct_sweep(tree),
+        "gauss_seidel": gauss_seidel(tree, multiplier),
+        "jacobi": jacobi(tree, multiplier),
+        "direct": direct(tree),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -20,50 +21,37 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from diffpbd.codegen.description.levers import lever_joints
-from diffpbd.codegen.description.recipe import Recipe, Relaxation, with_options
+from diffpbd.codegen.description.recipe import Recipe, option_words
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.codegen.result import GenerateResult, versions
 from diffpbd.runtime.compiler import compile_library, find_compiler
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.library import Library, verify_file
+from diffpbd.runtime.exchange import OLD_SUFFIX, replace_folder, restore_folder
+from diffpbd.runtime.integrity import close_to_others, verify_file
+from diffpbd.runtime.library import Library
 from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
 from diffpbd.runtime.naming import tame
-
-OLD_SUFFIX = ".old"
 
 
 def generate(
     robot: str,
     *,
     out: Path | None = None,
-    base: str | None = None,
-    tip: Sequence[str] | None = None,
-    hold: Sequence[str] | None = None,
-    integrator: str | None = None,
-    solver: str | None = None,
-    sweeps: int | None = None,
-    symbolic: Sequence[str] | None = None,
-    friction: str | None = None,
-    limits: bool | None = None,
-    wrench: Sequence[str] | None = None,
-    lever_springs: Sequence[str] | None = None,
-    relaxation: Relaxation = None,
     progress: Callable[[str], None] | None = None,
+    **options: Any,
 ) -> GenerateResult:
     """Derive, emit and compile ROBOT (a shipped name, a recipe or a URDF file) into `out` (default generated/NAME).
 
+    `options` are entries of a `Recipe` by name, as `with_options` takes them; None and empty ones leave the recipe's own.
     Nothing is done where the folder already holds exactly this. A new folder is made aside and renamed, so a failure
     leaves the previous one as it was. Raises InputError for everything a user can mend.
     """
     started = time.perf_counter()
     say = progress or (lambda _line: None)
-    recipe = with_options(
-        find_recipe(robot, base=base, tip=list(tip) if tip else None, hold=hold or None),
-        integrator=integrator, solver=solver, sweeps=sweeps, symbolic=symbolic or None, friction=friction,
-        limits=limits, wrench=wrench or None, lever_springs=lever_springs or None, relaxation=relaxation,
-    )  # fmt: skip
+    recipe = find_recipe(robot, **{name: value for name, value in options.items() if value not in ((), [])})
+    command = ["diffpbd", "generate", tame(Path(robot).name), *option_words(recipe, find_recipe(robot))]
     described = read_robot(recipe)
     wrench_frames(described, recipe.wrench)
     lever_joints(described, recipe.lever_springs)
@@ -80,39 +68,15 @@ def generate(
 
     with _workshop(folder) as aside:
         say(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
-        command = _command(robot, base, tip, recipe, find_recipe(robot))
-        manifest, rows = write_folder(aside, described, recipe, options_hash, command, say)
+        manifest, rows = write_folder(aside, described, recipe, options_hash, shlex.join(command), say)
+        close_to_others(aside)
         compiled = compile_library(aside, manifest.library, progress=say)
         Library(aside, manifest)
-        _replace(aside, folder)
+        try:
+            replace_folder(aside, folder)
+        except OSError as error:
+            raise InputError(f"{folder} cannot be replaced: {error.strerror or error}.") from None
     return GenerateResult(manifest, folder, rows, False, time.perf_counter() - started, compiled.seconds)
-
-
-def _command(robot: str, base: str | None, tip: Sequence[str] | None, recipe: Recipe, plain: Recipe) -> str:
-    """The command that makes this folder again, without paths."""
-    words = ["diffpbd", "generate", tame(Path(robot).name)]
-    words += ["--base", base] if base else []
-    for name in tip or ():
-        words += ["--tip", name]
-    if (recipe.integrator, recipe.solver) != (plain.integrator, plain.solver):
-        words += ["--integrator", recipe.integrator, "--solver", recipe.solver]
-    if recipe.sweeps != plain.sweeps:
-        words += ["--sweeps", str(recipe.sweeps[recipe.variant])]
-    if recipe.relaxation != plain.relaxation:
-        words += ["--relaxation", str(recipe.relaxation)]
-    if recipe.symbolic != plain.symbolic:
-        words += ["--symbolic", ",".join(recipe.symbolic)]
-    if recipe.hold != plain.hold:
-        words += [word for name in recipe.hold for word in ("--hold", name)]
-    if recipe.wrench != plain.wrench:
-        words += [word for name in recipe.wrench for word in ("--wrench", name)]
-    if recipe.lever_springs != plain.lever_springs:
-        words += [word for name in recipe.lever_springs for word in ("--lever-spring", name)]
-    if recipe.friction != plain.friction:
-        words += ["--friction", recipe.friction]
-    if recipe.limits != plain.limits:
-        words.append("--limits" if recipe.limits else "--no-limits")
-    return shlex.join(words)
 
 
 def _options_hash(robot: Robot, recipe: Recipe) -> str:
@@ -197,6 +161,7 @@ class _workshop:
     def __enter__(self) -> Path:
         try:
             self._parent.mkdir(parents=True, exist_ok=True)
+            restore_folder(self._folder)
             self._sweep()
             self._catch()
             self.path = Path(tempfile.mkdtemp(prefix=self._prefix, dir=self._parent))
@@ -217,7 +182,7 @@ class _workshop:
         self._release()
 
     def _sweep(self) -> None:
-        for stale in self._parent.glob(f"{self._prefix}*"):
+        for stale in self._parent.glob(f"{glob.escape(self._prefix)}*"):
             if not stale.is_dir() or (stale.suffix == OLD_SUFFIX and not self._folder.exists()):
                 continue
             lock = os.open(stale, os.O_RDONLY)
@@ -241,17 +206,3 @@ class _workshop:
 
 def _stop(number: int, _frame: object) -> NoReturn:
     raise SystemExit(128 + number)
-
-
-def _replace(aside: Path, folder: Path) -> None:
-    old = aside.with_name(aside.name + OLD_SUFFIX)
-    try:
-        if folder.exists():
-            os.rename(folder, old)
-        os.rename(aside, folder)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be replaced: {error.strerror or error}.") from None
-    finally:
-        if old.exists() and not folder.exists():
-            os.rename(old, folder)
-        shutil.rmtree(old, ignore_errors=True)

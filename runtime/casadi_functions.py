@@ -7,29 +7,40 @@ Imported only when asked for: it is the one core file that needs casadi.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
 
 import casadi
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.function import Function
-from diffpbd.runtime.library import verify_file
-from diffpbd.runtime.manifest import MATRIX, Argument
-
-if TYPE_CHECKING:
-    from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.function import BoundFunction, Function
+from diffpbd.runtime.integrity import verify_file
+from diffpbd.runtime.manifest import MATRIX, Argument, Manifest
 
 __all__ = ["external_function", "graph_function"]
 
 Evaluate: TypeAlias = Callable[[Sequence[FloatArray]], Sequence[Any]]
 
+
+class Owner(Protocol):
+    """What is asked of a robot."""
+
+    name: str
+    folder: Path
+    manifest: Manifest
+    functions: Mapping[str, BoundFunction]
+
+    def function(self, name: str) -> BoundFunction:
+        """A function by name."""
+
+
 # A casadi graph holds no reference to a Python callback: one that was collected would crash its next call.
 _ALIVE: list[casadi.Callback] = []
 
 
-def graph_function(robot: Robot, name: str) -> Any:
+def graph_function(robot: Owner, name: str) -> Any:
     """The serialized graph of a function, verified against the manifest."""
     facts = robot.function(name).facts
     if facts.casadi is None:
@@ -49,7 +60,7 @@ def graph_function(robot: Robot, name: str) -> Any:
         ) from None
 
 
-def external_function(robot: Robot, name: str) -> Any:
+def external_function(robot: Owner, name: str) -> Any:
     """The compiled function as a casadi function with named arguments and an exact Jacobian.
 
     Derivatives come from `jac_NAME`, `jac_alpha_NAME` and, for what these leave out (such as h), `vjp_NAME`;
@@ -66,7 +77,7 @@ def external_function(robot: Robot, name: str) -> Any:
     return _cache(robot)[name]
 
 
-def _cache(robot: Robot) -> dict[str, Any]:
+def _cache(robot: Owner) -> dict[str, Any]:
     cache: dict[str, Any] = robot.__dict__.setdefault("_externals", {})
     return cache
 
@@ -154,7 +165,7 @@ def _reverse_rows(reverse: Function, primal: Function, by: Argument) -> _Compile
 class _External(_Compiled):
     """A generated function whose Jacobian casadi takes from the generated derivatives."""
 
-    def __init__(self, robot: Robot, function: Function) -> None:
+    def __init__(self, robot: Owner, function: Function) -> None:
         self._robot = robot
         self._function = function
 

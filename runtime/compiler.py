@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diffpbd.runtime.errors import DiffpbdError, InputError
+from diffpbd.runtime.integrity import close_to_others, record_library
 
 __all__ = ["COMPILE_FLAGS", "LINK_FLAGS", "CompileResult", "compile_flags", "compile_library", "find_compiler"]
 
@@ -86,7 +87,8 @@ def compile_library(
     jobs: int = MAX_JOBS,
     progress: Callable[[str], None] | None = None,
 ) -> CompileResult:
-    """Compile `<folder>/src/*.c` into `<folder>/<library>`, replacing a previous library only on success.
+    """Compile `<folder>/src/*.c` into `<folder>/<library>`, replacing a previous library only on success, and its
+    hash beside it.
 
     `library` is a file name such as `libbaxter.so`; headers are looked for in the folder and in `src`.
     At most `jobs` (and never more than 2) compilers run at once. `progress` gets a line per finished source.
@@ -119,6 +121,7 @@ def compile_library(
         built = Path(scratch) / library
         _run((*compiler, *map(str, objects.values()), *LINK_FLAGS, "-o", str(built)), library)
         target = _install(built, root / library)
+        record_library(target)
 
     return CompileResult(
         library=target,
@@ -135,6 +138,7 @@ def _install(built: Path, target: Path) -> Path:
     beside = target.with_name(f".{target.name}.new")
     try:
         shutil.copy2(built, beside)
+        close_to_others(beside)
         os.replace(beside, target)
     except OSError as error:
         raise InputError(f"{target} cannot be written: {error.strerror or error}.") from None

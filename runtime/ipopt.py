@@ -54,12 +54,10 @@ def solve(
     lower: FloatArray,
     upper: FloatArray,
     *,
-    g_lower: FloatArray | float = 0.0,
-    g_upper: FloatArray | float = 0.0,
     options: Mapping[str, Any] | None = None,
     derivatives: Mapping[str, Any] | None = None,
 ) -> Solution:
-    """Minimise `f` over `x` within bounds, subject to `g_lower` ≤ `g` ≤ `g_upper` (`problem` as for casadi.nlpsol).
+    """Minimise `f` over `x` within bounds, subject to `g` = 0 (`problem` as for casadi.nlpsol).
 
     Anything but success raises SolverError with the status; an acceptable point counts where `options` say what that is.
     `derivatives` (`grad_f`, `jac_g`, `hess_lag`, as nlpsol takes them) replace CasADi's.
@@ -69,7 +67,7 @@ def solve(
         solver = casadi.nlpsol("solver", "ipopt", dict(problem), chosen)
         bounds: dict[str, Any] = {"lbx": lower, "ubx": upper}
         if "g" in problem:
-            bounds |= {"lbg": g_lower, "ubg": g_upper}
+            bounds |= {"lbg": 0.0, "ubg": 0.0}
         result = solver(x0=start, **bounds)
     except RuntimeError as error:
         raise SolverError(f"{what}: the solver stopped: {str(error).strip().splitlines()[-1]}") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import shutil
 import struct
 import tempfile
@@ -13,35 +12,10 @@ from typing import Any
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.integrity import verify_library, verify_sources
 from diffpbd.runtime.manifest import ABI_VERSION, Function, Manifest
 
-__all__ = ["FloatArray", "Library", "verify_file", "verify_sources"]
-
-SOURCE_SUFFIXES = (".c", ".h")
-
-
-def verify_file(folder: Path, name: str, manifest: Manifest) -> None:
-    """Refuse a generated file that is missing or differs from the hash in the manifest."""
-    again = f"Generate the folder again: diffpbd generate {manifest.name}."
-    if name not in manifest.files:
-        raise InputError(f"{folder / name} is not listed in the manifest of {manifest.name}. {again}")
-    try:
-        content = (folder / name).read_bytes()
-    except OSError as error:
-        raise InputError(f"{folder / name} cannot be read: {error.strerror or error}. {again}") from None
-    found = hashlib.sha256(content).hexdigest()
-    if found != manifest.files[name]:
-        raise InputError(
-            f"{folder / name} is not the file that was generated: its sha256 is {found[:16]}…, "
-            f"the manifest says {manifest.files[name][:16]}…. {again}"
-        )
-
-
-def verify_sources(folder: Path, manifest: Manifest) -> None:
-    """Check every C source and header of the folder against the manifest."""
-    for name in sorted(manifest.files):
-        if name.endswith(SOURCE_SUFFIXES):
-            verify_file(folder, name, manifest)
+__all__ = ["FloatArray", "Library"]
 
 
 class Library:
@@ -53,6 +27,7 @@ class Library:
         self.path = folder / manifest.library
         self._manifest = manifest
         self._check_exists()
+        verify_library(folder, manifest)
         self._dll = self._open(self.path)
         if self._hash() != manifest.abi_hash:
             # The loader answers a path it has opened before with the old library: ask under a new name.
@@ -64,7 +39,7 @@ class Library:
     def _check_exists(self) -> None:
         if not self.path.is_file():
             raise InputError(
-                f"{self.path} does not exist. Compile it with `make -C {self.path.parent}`, "
+                f"{self.path} does not exist. Compile it with `make -C {self.path.parent} shared`, "
                 f"or generate the folder again: diffpbd generate {self._manifest.name}."
             )
         if _is_cut_short(self.path):
@@ -79,8 +54,7 @@ class Library:
         except OSError as error:
             raise InputError(
                 f"{self.path} cannot be loaded: {error}. If it was compiled for another machine, compile it "
-                "here "
-                f"with `make -C {self.path.parent}`."
+                f"here with `make -C {self.path.parent} shared`."
             ) from None
 
     def _open_copy(self) -> ctypes.CDLL:
@@ -122,16 +96,20 @@ class Library:
     def _mismatch(self, why: str) -> InputError:
         return InputError(
             f"{self.path} does not match its manifest: {why}. Compile it again with `make -C "
-            f"{self.path.parent}`, "
-            f"or generate the folder again: diffpbd generate {self._manifest.name}."
+            f"{self.path.parent} shared`, or generate the folder again: diffpbd generate {self._manifest.name}."
         )
 
     def work_size(self, function: Function, steps: int = 0) -> int:
-        """Doubles of work the function needs; for a rollout over `steps` steps."""
+        """Doubles of work the function needs; for a rollout over `steps` steps. InputError where C cannot count so many."""
         size = self._symbol(f"{function.symbol}_work_size")
         size.restype = ctypes.c_int
         size.argtypes = [ctypes.c_int] if function.rollout else []
-        return int(size(steps) if function.rollout else size())
+        found = int(size(steps) if function.rollout else size())
+        if found < 0:
+            raise InputError(
+                f"{function.name}: the work array of {steps} steps is larger than C can count; take fewer."
+            )
+        return found
 
     def pointer(self, function: Function) -> ctypes.c_void_p:
         """The address of the function, for `call` and `map_rows`."""

@@ -21,7 +21,7 @@ from typing import Any, TextIO, TypeAlias
 
 from diffpbd.runtime.latency import Latency
 
-__all__ = ["Loop", "Parts", "Rate", "duration", "latency", "live_line"]
+__all__ = ["Loop", "Parts", "Rate", "UNWATCHED", "Watch", "duration", "latency", "live_line"]
 
 PERIOD = 0.25  # s between two pictures
 NICENESS = 10  # of the drawing thread
@@ -178,3 +178,24 @@ class Loop:
         if rate:
             words.append(f"{duration((self.count - done) / rate)} left")
         return [("running", "good"), ("  " + "  ".join(words), "")]
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who hears of long work: `line` of texts now and then, `loop` of every step. Neither by default."""
+
+    line: Callable[[str], None] | None = None
+    loop: Loop | None = None
+
+    def say(self, text: str) -> None:
+        """A line of progress."""
+        if self.line is not None:
+            self.line(text)
+
+    def add(self, seconds: float) -> None:
+        """One more step is done, in so many seconds."""
+        if self.loop is not None:
+            self.loop.add(seconds)
+
+
+UNWATCHED = Watch()

@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import re
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -215,7 +216,8 @@ class Manifest:
     """All of manifest.json. `files` maps relative paths to sha256; the compiled library is not among them.
 
     `content_hash` is the sha256 of everything else, so that an edited manifest, which would make calls write past their
-    arrays, is refused; a manifest written by hand may leave it empty.
+    arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue (without
+    their derivatives' prefixes) are not there.
     """
 
     name: str
@@ -232,6 +234,13 @@ class Manifest:
     schema: int = SCHEMA_VERSION
     abi: int = ABI_VERSION
     content_hash: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    def why_not(self, function: str) -> str:
+        """A sentence that says why this robot has no such function, where the generator knew; else empty."""
+        plain = re.sub("^(jac_alpha_|jac_|vjp_)", "", function)
+        reason = self.left_out.get("step" if plain.startswith("step") else plain)
+        return f"It was left out: {reason}." if reason else ""
 
     def sealed(self) -> Manifest:
         """The same with its `content_hash`."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.exchange import restore_folder
 from diffpbd.runtime.function import BoundFunction, Function
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.limits import JointLimits
@@ -37,6 +38,7 @@ class Robot:
 
     def __init__(self, folder: Path) -> None:
         """Open and verify the folder."""
+        restore_folder(folder)
         self.manifest: Manifest = read_manifest(folder)
         self.folder = folder if folder.is_dir() else folder.parent
         self.name = self.manifest.name
@@ -83,7 +85,8 @@ class Robot:
     def function(self, name: str) -> BoundFunction:
         """A function by name; one that was not generated is refused with near matches."""
         if name not in self.functions:
-            raise InputError(f"{self.name} has no function {name!r}. {hint(name, self.functions)}")
+            why = self.manifest.why_not(name) or hint(name, self.functions)
+            raise InputError(f"{self.name} has no function {name!r}. {why}")
         return self.functions[name]
 
     def casadi(self, name: str, *, external: bool = False) -> Any:

@@ -162,9 +162,15 @@ class RolloutGradient(Rollout):
     def _segment(self, steps: int) -> int:
         """The longest halving of `steps` whose work memory is within the limit."""
         length = max(steps, 1)
-        while length > 1 and self._library.work_size(self.facts, length) * np.float64().itemsize > WORK_LIMIT_BYTES:
+        while length > 1 and not self._fits(length):
             length = (length + 1) // 2
         return length
+
+    def _fits(self, steps: int) -> bool:
+        try:
+            return bool(self._library.work_size(self.facts, steps) * np.float64().itemsize <= WORK_LIMIT_BYTES)
+        except InputError:  # more than C can count
+            return False
 
     def _reverse(self, inputs: list[FloatArray], steps: int, segment: int | None, where: str) -> list[FloatArray]:
         # Without a start to roll out from (vjp_trajectory), the nodes are given and nothing has to be held.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.function import BoundFunction, as_array
+from diffpbd.runtime.function import as_array
 from diffpbd.runtime.logs.csv import Log, TorqueLog
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
@@ -93,14 +93,13 @@ def simulate(
     *,
     duration: float,
     h: float | None = None,
-    q0: npt.ArrayLike | None = None,
-    dq0: npt.ArrayLike | None = None,
+    start: tuple[npt.ArrayLike | None, npt.ArrayLike | None] = (None, None),
     torque: Literal["zero", "gravity"] | TorqueLog = "zero",
     alpha: FloatArray | None = None,
     order: Literal[2, 4] = 2,
     step: str | None = None,
 ) -> Run:
-    """Simulate for `duration` [s] in steps of h [s] from q0 [rad or m] and dq0, both zero by default.
+    """Simulate for `duration` [s] in steps of h [s] from `start`: positions [rad or m] and rates, zero where None.
 
     `step` names a maximal-coordinate step function (see `maximal_variant`); without it `joint_step` is used,
     with `order` 4 as a Suzuki composition, which refuses friction. Torques are held during each step.
@@ -108,20 +107,28 @@ def simulate(
     h = robot.h if h is None else h
     steps = _step_count(duration, h)
     alpha = robot.alpha.defaults if alpha is None else alpha
-    start = [_start(robot, name, value) for name, value in (("q0", q0), ("dq0", dq0))]
+    first = [_start(robot, name, value) for name, value in zip(("q0", "dq0"), start, strict=True)]
     if isinstance(torque, TorqueLog):
         _check_covers(torque, steps * h, h)
     if order == 4:
         _refuse_friction(robot, alpha)
     policy = torque_policy(robot, torque, h, alpha)
     q, dq, tau = np.empty((3, steps + 1, robot.n))
-    q[0], dq[0] = start
-    gap: FloatArray | None = None
+    q[0], dq[0] = first
+    mover: _JointMover | _MaximalMover
     if step is None:
-        _run_joint(robot, steps, SUZUKI_SUBSTEPS if order == 4 else (1.0,), h, alpha, policy, q, dq, tau)
-        gap = _closed_gaps(robot, q, dq, alpha, h)
+        mover = _JointMover(robot, h, alpha, SUZUKI_SUBSTEPS if order == 4 else (1.0,))
     else:
-        gap = _run_maximal(robot, step, steps, h, alpha, policy, q, dq, tau)
+        mover = _MaximalMover(robot, h, alpha, step, robot.function("fk")(q[0], dq[0], alpha))
+    for k in range(steps):
+        tau[k] = policy(k, q[k])
+        try:
+            q[k + 1], dq[k + 1] = mover(q[k], dq[k], tau[k])
+        except SolverError as error:
+            raise SolverError(f"Step {k + 1}, from {k * h:g} s: {error}") from None
+        if not (np.isfinite(q[k + 1]).all() and np.isfinite(dq[k + 1]).all()):
+            raise SolverError(f"Step {k + 1}, from {k * h:g} s: the state is no longer finite; a smaller h may help.")
+    gap = _closed_gaps(robot, q, dq, alpha, h) if isinstance(mover, _JointMover) else np.array(mover.gaps)
     tau[-1] = tau[-2]
     _require_finite("torque", tau.sum(axis=1), h)
     if gap is not None:
@@ -173,50 +180,43 @@ def _refuse_friction(robot: Robot, alpha: FloatArray) -> None:
         )
 
 
-def _run_joint(
-    robot: Robot,
-    steps: int,
-    fractions: tuple[float, ...],
-    h: float,
-    alpha: FloatArray,
-    policy: Policy,
-    q: FloatArray,
-    dq: FloatArray,
-    tau: FloatArray,
-) -> None:
-    joint_step = robot.function("joint_step")
-    for k in range(steps):
-        tau[k] = policy(k, q[k])
-        p, pd = q[k], dq[k]
-        for fraction in fractions:
-            p, pd = _guarded(k, h, joint_step, p, pd, tau[k], fraction * h, alpha)
-        q[k + 1], dq[k + 1] = p, pd
-        _check_finite(q[k + 1], dq[k + 1], k, h)
+@dataclass
+class _JointMover:
+    """From a state (p, pd) to the next under a torque, by `joint_step` composed of fractions of h."""
+
+    robot: Robot
+    h: float
+    alpha: FloatArray
+    fractions: tuple[float, ...]
+
+    def __call__(self, p: FloatArray, pd: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+        step = self.robot.function("joint_step")
+        for fraction in self.fractions:
+            p, pd = step(p, pd, u, fraction * self.h, self.alpha)
+        return p, pd
 
 
-def _run_maximal(
-    robot: Robot,
-    name: str,
-    steps: int,
-    h: float,
-    alpha: FloatArray,
-    policy: Policy,
-    q: FloatArray,
-    dq: FloatArray,
-    tau: FloatArray,
-) -> FloatArray:
-    step, joint_state = robot.function(name), robot.function("joint_state")
-    constraints = robot.function("constraints")
-    gap = np.empty(steps + 1)
-    xi = robot.function("fk")(q[0], dq[0], alpha)
-    gap[0] = np.abs(constraints(xi, alpha)).max(initial=0.0)
-    for k in range(steps):
-        tau[k] = policy(k, q[k])
-        xi = _guarded(k, h, step, xi, tau[k], h, alpha)
-        _check_finite(xi, xi, k, h)
-        q[k + 1], dq[k + 1] = joint_state(xi, alpha, q[k])
-        gap[k + 1] = np.abs(constraints(xi, alpha)).max(initial=0.0)
-    return gap
+@dataclass
+class _MaximalMover:
+    """The same on maximal states, of which it keeps the current one, and the largest joint gap of each."""
+
+    robot: Robot
+    h: float
+    alpha: FloatArray
+    step: str
+    xi: FloatArray
+
+    def __post_init__(self) -> None:
+        self.gaps = [self._gap()]
+
+    def __call__(self, p: FloatArray, pd: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+        self.xi = self.robot.function(self.step)(self.xi, u, self.h, self.alpha)
+        self.gaps.append(self._gap())
+        state: tuple[FloatArray, FloatArray] = self.robot.function("joint_state")(self.xi, self.alpha, p)
+        return state
+
+    def _gap(self) -> float:
+        return float(np.abs(self.robot.function("constraints")(self.xi, self.alpha)).max(initial=0.0))
 
 
 def _closed_gaps(robot: Robot, q: FloatArray, dq: FloatArray, alpha: FloatArray, h: float) -> FloatArray | None:
@@ -240,15 +240,3 @@ def _require_finite(what: str, values: FloatArray, h: float) -> None:
     if not np.isfinite(values).all():
         k = int(np.argmin(np.isfinite(values)))
         raise SolverError(f"The {what} is not finite at {k * h:g} s; a smaller start, torque or h may help.")
-
-
-def _guarded(k: int, h: float, function: BoundFunction, *inputs: FloatArray | float) -> Any:
-    try:
-        return function(*inputs)
-    except SolverError as error:
-        raise SolverError(f"Step {k + 1}, from {k * h:g} s: {error}") from None
-
-
-def _check_finite(q: FloatArray, dq: FloatArray, k: int, h: float) -> None:
-    if not (np.isfinite(q).all() and np.isfinite(dq).all()):
-        raise SolverError(f"Step {k + 1}, from {k * h:g} s: the state is no longer finite; a smaller h may help.")

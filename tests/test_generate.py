@@ -17,7 +17,7 @@ import pytest
 from support.robots import generated
 
 from diffpbd.codegen.generate import generate
-from diffpbd.runtime import load
+from diffpbd.runtime import exchange, load
 from diffpbd.runtime.errors import DiffpbdError, InputError
 
 PENDULUM = """<?xml version="1.0"?>
@@ -133,6 +133,9 @@ def test_a_library_of_other_sources_is_refused_and_made_again(good: Path, one: P
     generate(str(one), out=tmp_path / "other")
     (tmp_path / "other" / "libone.so").unlink()  # never written over: this process has it mapped
     shutil.copy(good / "libone.so", tmp_path / "other" / "libone.so")
+    with pytest.raises(InputError, match=r"libone.so is not the library that was compiled"):
+        load(tmp_path / "other")
+    shutil.copy(good / "libone.so.sha256", tmp_path / "other" / "libone.so.sha256")
     with pytest.raises(InputError, match=r"libone.so does not match its manifest: its hash is .*Compile it again"):
         load(tmp_path / "other")
     assert not generate(str(one), out=tmp_path / "other").unchanged
@@ -308,7 +311,8 @@ def test_interrupted_half_way(
 
 
 def test_a_failure_while_the_folder_is_exchanged(good: Path, one: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C between the two renames, the worst moment."""
+    """Ctrl-C between the two renames of a file system that cannot exchange, the worst moment."""
+    monkeypatch.setattr(exchange, "_exchanged", lambda *_: False)
     before = files(good)
     rename = os.rename
 
@@ -354,7 +358,11 @@ def test_the_same_bytes_under_other_circumstances(tmp_path: Path) -> None:
         umask=0o077,
     )
     ours, theirs = (
-        {name: content for name, (content, _) in files(folder).items() if not name.endswith((".so", ".o", ".a"))}
+        {
+            name: content
+            for name, (content, _) in files(folder).items()
+            if not name.endswith((".so", ".sha256", ".o", ".a"))
+        }
         for folder in (first, other)
     )
     assert sorted(ours) == sorted(theirs)
@@ -365,7 +373,7 @@ def test_no_path_time_or_user_in_the_files() -> None:
     folder = generated("double_pendulum")
     words = [str(Path.home()), str(folder), os.environ.get("USER") or "root@", os.uname().nodename, "202"]
     for name, (content, _) in files(folder).items():
-        if name.endswith((".so", ".o", ".a")) or name.startswith("casadi/"):
+        if name.endswith((".so", ".sha256", ".o", ".a")) or name.startswith("casadi/"):
             continue
         text = content.decode()
         for word in words[:2]:

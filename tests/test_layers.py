@@ -1,41 +1,59 @@
-"""One direction, no way back: description, symbolic, graph, emitted files, runtime."""
+"""One direction, no way back: description, method, graph, emitted files, runtime; and inside each of these two houses."""
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
+from support.imports import ROOT, arrows, circle, importers, imports
 
 GENERATOR_ONLY = {"sympy", "casadi", "jinja2"}
 # Beyond numpy: what the solvers, the plots and the command line import when they are called.
 LAZY = GENERATOR_ONLY | {"scipy", "matplotlib", "lxml", "diffpbd.codegen"}
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Every module that a file imports anywhere, dotted; relative imports are not used in this project."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import; write diffpbd.… in full"
-            yield node.module or ""
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+# From the top down; a room may use those below it, and in its own line only itself. What stands in no room is at the bottom.
+RUNTIME = (
+    ("cli",), ("commands",), ("reproduce",), ("report",), ("arms",), ("loop",), ("control",),
+    ("identify", "mpc", "torques", "excite"), ("simulation", "plant"), ("logs",), ("ros1",), ("",),
+)  # fmt: skip
+CODEGEN = (
+    ("generate", "convergence"), ("emit",), ("graph",), ("joint_space", "method"), ("laws",), ("program",),
+    ("description",), ("",),
+)  # fmt: skip
+STILL_UP: dict[str, set[tuple[str, str]]] = {
+    "runtime": {("loop", "arms")},
+    "codegen": set(),
+}
+"""Arrows that run up and are known."""
 
 
-def importers(folder: str, *modules: str) -> set[str]:
-    """Files under `folder` that import one of `modules`, or something inside it, as paths from the root."""
-    return {
-        path.relative_to(ROOT).as_posix()
-        for path in (ROOT / folder).rglob("*.py")
-        for name in imports(path)
-        if any(name == module or name.startswith(f"{module}.") for module in modules)
-    }
+def room(module: str, rows: tuple[tuple[str, ...], ...]) -> str:
+    """The room of a module: its folder, or a file that has a place of its own."""
+    own = module.split(".")[2:]
+    return own[0] if own and any(own[0] in row for row in rows) else ""
+
+
+@pytest.mark.parametrize(("folder", "rows"), [("runtime", RUNTIME), ("codegen", CODEGEN)])
+def test_no_arrow_runs_back_up(folder: str, rows: tuple[tuple[str, ...], ...]) -> None:
+    rank = {name: k for k, row in enumerate(rows) for name in row}
+    folders = {path.parent.name for path in (ROOT / folder).glob("*/__init__.py")}
+    assert folders <= set(rank), "a room without a place in the order"
+    found = {(room(a, rows), room(b, rows)) for a, after in arrows(folder).items() for b in after}
+    up = {(a, b) for a, b in found if a != b and rank[a] >= rank[b]}
+    assert up <= STILL_UP[folder]
+
+
+@pytest.mark.parametrize("folder", ["runtime", "codegen", "benchmarks"])
+def test_no_circle(folder: str) -> None:
+    assert circle(arrows(folder)) == []
+
+
+def test_a_circle_is_seen() -> None:
+    graph = {"a": {"b"}, "b": {"c", "d"}, "c": set(), "d": {"b"}}
+    assert circle(graph) == ["b", "d", "b"]
+    assert circle({**graph, "d": {"c"}}) == []
 
 
 @pytest.mark.parametrize("module", ["diffpbd.runtime", "diffpbd.runtime.cli"])
@@ -65,7 +83,15 @@ def test_codegen_uses_of_runtime_only_what_opens_a_generated_folder() -> None:
         if name.startswith("diffpbd.runtime.")
     }
     # `generate` compiles and opens what it emitted with the code that the runtime opens it with
-    assert {name.split(".")[2] for name in names} <= {"manifest", "errors", "compiler", "library", "naming"}
+    assert {name.split(".")[2] for name in names} <= {
+        "manifest",
+        "errors",
+        "compiler",
+        "exchange",
+        "integrity",
+        "library",
+        "naming",
+    }
 
 
 def test_one_file_knows_jinja2() -> None:

@@ -44,6 +44,15 @@ _ATTRIBUTES: Final = {
 _IGNORABLE: Final = ("limit", "dynamics")
 """Elements to which dialects add attributes that do not concern the rigid-body model."""
 
+_WITHOUT_MEANING: Final = {"axis": ("rpy",)}
+"""Attributes that the format does not have, that nothing hangs on and that no reader of it takes."""
+
+_MIRRORED: Final = {"iyx": "ixy", "izx": "ixz", "izy": "iyz"}
+"""Entries below the diagonal, which some exporters write too, and those above that they repeat."""
+
+_APART: Final = ("gazebo", *_SHAPES, "transmission")
+"""Elements whose content no dynamics comes from (a transmission's rotor is a doubt of its own)."""
+
 Value = TypeVar("Value")
 
 
@@ -108,7 +117,7 @@ def read_document(root: Element) -> Document:
     if root.tag != "robot" or root.namespace:
         reader.fault("root", f"the root element is {root.label}, a URDF has <robot>")
         return Document("", (), (), tuple(reader.faults), ())
-    reader.find_xacro(root)
+    reader.find_foreign(root)
     reader.expect_children(root, _ROBOT_CHILDREN, others=True)
     name = root.attributes.get("name", "").strip()
     if not name:
@@ -149,13 +158,21 @@ class _Reader:
             message = f"unknown {what} was ignored in {listed((*links, *joints), 3)}"
             self.doubts.append(Finding("ignored", message, links, joints))
 
-    def find_xacro(self, root: Element) -> None:
-        for element in root.walk():
+    def find_foreign(self, root: Element) -> None:
+        """Leftovers of xacro and undeclared prefixes: faults where links could hide in them, doubts where none can."""
+        stack = [(root, False)]
+        while stack:
+            element, apart = stack.pop()
+            name = f"<{element.prefix}:{printable(element.tag)}> at line {element.line}"
+            say = self.doubt if apart else self.fault
+            where = "; it stands where nothing concerns the dynamics and was not read" if apart else ""
             if "xacro" in element.namespace:
-                self.fault(
-                    "xacro",
-                    f"<xacro:{printable(element.tag)}> at line {element.line} {XACRO}",
-                )
+                say("xacro", f"<xacro:{printable(element.tag)}> at line {element.line} {XACRO}{where}")
+            elif element.undeclared:
+                say("undeclared-prefix", f"{name}: the prefix is not declared (xmlns:{element.prefix}){where}")
+            else:
+                apart = apart or element.tag in _APART and not element.namespace
+                stack.extend((child, apart) for child in reversed(element.children))
 
     def link(self, element: Element) -> LinkElement:
         name = self._enter("link", element)
@@ -257,10 +274,23 @@ class _Reader:
             if known is None or attribute in known or attribute.startswith("{"):
                 continue
             message = f"attribute {quoted(attribute)} of <{element.tag}> is not known"
-            if element.tag in _IGNORABLE:
+            if element.tag in _IGNORABLE or attribute in _WITHOUT_MEANING.get(element.tag, ()):
                 self.ignore(f"attribute {quoted(attribute)} of {element.label}")
+            elif element.tag == "inertia" and attribute in _MIRRORED:
+                self._expect_mirrored(element, attribute)
             else:
                 self.fault("unknown-attribute", f"{message}; known are {', '.join(known)}")
+
+    def _expect_mirrored(self, element: Element, attribute: str) -> None:
+        """Of all nine entries of a tensor the lower three repeat the upper ones, or say something else than they."""
+        upper = _MIRRORED[attribute]
+        mine, other = (self._value(element, key, read_number, 0.0) for key in (attribute, upper))
+        if mine == other:
+            self.ignore(f"attribute {quoted(attribute)} of {element.label}, equal to {upper},")
+        else:
+            self.fault(
+                "asymmetric-inertia", f"<inertia> {attribute}={mine:g} is not {upper}={other:g}; no inertia is so"
+            )
 
     def _linked(self, element: Element, tag: str) -> str:
         found = self._single(element, tag)

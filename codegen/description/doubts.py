@@ -8,7 +8,7 @@ from typing import Final
 
 from diffpbd.codegen.description.document import MOVING_TYPES, Document, JointElement
 from diffpbd.codegen.description.faults import ROUNDED_OFF, SHORTEST_AXIS, principal_moments
-from diffpbd.codegen.description.report import Finding, counted, listed, quoted
+from diffpbd.codegen.description.report import Finding, counted, listed, printable, quoted
 from diffpbd.codegen.description.rigid import Pose, compose, inertia_about_axis, merged, moved, norm
 from diffpbd.codegen.description.robot import WORLD, ZERO, Inertial, JointType, Robot
 from diffpbd.codegen.description.singular import (
@@ -30,6 +30,14 @@ GYRATION_SHARE: Final = 0.01
 
 LIMIT_DIGITS: Final = 1e-3
 """[rad or m, relative above 1] Difference of two limits that printed digits can cause."""
+
+MOST_TURNS: Final = 2.0
+"""[1] Turns to either side beyond which a hinge's limit is most likely in degrees (or stands for none): cables and hoses allow
+no more than the two of UR's and Kinova's hinges; a limit of 15° or more reads as more turns."""
+
+FASTEST_HINGE: Final = 60.0
+"""[rad/s] Velocity limit of a hinge with ends from which degrees are the likelier unit: the quickest geared joints (legs,
+gimbals) reach about half of it; 60 °/s and more is what catalogues of arms print."""
 
 TRIANGLE_DIGITS: Final = 1e-3
 """[1] Part of the largest moment by which it may exceed the sum of the others: what printing digits costs."""
@@ -69,7 +77,10 @@ def selection_doubts(selection: Selection) -> Iterator[Finding]:
             message += "left out; they hang on the base, the robot does not feel them"
         else:
             carrier = selection.joints[branch.carrier].child
-            message += f"missing from link {quoted(carrier)}; choose a tip there or hold the joint"
+            message += (
+                f"missing from link {quoted(carrier)}; --hold {printable(joint.name)} keeps it (welded at zero), "
+            )
+            message += "or a tip behind it"
         yield Finding("unused-branch", message, branch.links, (joint.name,), (("mass", mass),))
 
 
@@ -81,7 +92,7 @@ def mimic_doubts(robot: Robot) -> Iterator[Finding]:
         leader, mimic = robot.joints[joint.mimic.joint], joint.mimic
         reach = [None if end is None else (end - mimic.offset) / mimic.multiplier for end in (joint.lower, joint.upper)]
         low, high = reach if mimic.multiplier > 0.0 else reach[::-1]
-        room = LIMIT_DIGITS * max(1.0, *(abs(end) for end in (low, high) if end is not None))
+        room = LIMIT_DIGITS * max([1.0, *(abs(end) for end in (low, high) if end is not None)])
         short = low is not None and (leader.lower is None or low > leader.lower + room)
         if short or (high is not None and (leader.upper is None or high < leader.upper - room)):
             ends = [("-inf", low), ("inf", high), ("-inf", leader.lower), ("inf", leader.upper)]
@@ -147,7 +158,7 @@ def _size_doubts(
         return
     radius = math.sqrt(largest / inertial.mass)
     neighbours = (*selection.tree.below[name], selection.tree.above[name])
-    reach = max(norm(inertial.com), *(norm(joint.pose.translation) for joint in neighbours))
+    reach = max([norm(inertial.com), *(norm(joint.pose.translation) for joint in neighbours)])
     joint, share = _share(robot, hinges, *selection.place[name], inertial)
     numbers = [("mass", inertial.mass), ("radius_of_gyration", radius), ("reach", reach)]
     message = f"link {quoted(name)}: mass {inertial.mass:.4g} kg, radius of gyration {radius:.3g} m"
@@ -228,9 +239,29 @@ def _limit_doubts(joint: JointElement) -> Iterator[Finding]:
         elif absent:
             message = f"{where}limit lower {lower:g}, upper {upper:g}{note}"
             yield Finding("half-range", message, (), names, numbers)
+    if joint.type == JointType.REVOLUTE.value:
+        yield from _degree_doubts(joint)
     for attribute, bound in (("velocity", joint.velocity), ("effort", joint.effort)):
         if bound is None:
             yield Finding("no-bound", f"{where}<limit> has no {attribute}; it is unbounded", (), names)
         elif bound <= 0.0:
             message = f"{where}limit {attribute} is {bound:g}, which leaves an optimisation nothing"
             yield Finding(f"zero-{attribute}", message, (), names, ((attribute, bound),))
+
+
+def _degree_doubts(joint: JointElement) -> Iterator[Finding]:
+    """Limits of a hinge that no hinge has in radians."""
+    ends = [end for end in (joint.lower, joint.upper) if end is not None and math.isfinite(end)]
+    turns = max([abs(end) for end in ends], default=0.0) / (2.0 * math.pi)
+    if turns > MOST_TURNS:
+        message = (
+            f"joint {quoted(joint.name)}: limits up to {2.0 * math.pi * turns:g} rad are {turns:.3g} turns; in degrees?"
+        )
+        message += " A hinge without ends is of type continuous"
+        yield Finding("degrees", message, (), (joint.name,), (("turns", turns),))
+    elif ends and joint.velocity is not None and FASTEST_HINGE < joint.velocity < math.inf:
+        message = (
+            f"joint {quoted(joint.name)}: limit velocity {joint.velocity:g} rad/s is {joint.velocity / math.tau:.3g}"
+        )
+        message += " turns a second; in degrees a second?"
+        yield Finding("degrees", message, (), (joint.name,), (("velocity", joint.velocity),))

@@ -6,19 +6,13 @@ import dataclasses
 import math
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.naming import IDENTIFIER, RESERVED
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
@@ -55,6 +49,11 @@ LARGEST_RELAXATION: Final = 2.0
 """From here on Jacobi sweeps diverge even for a joint alone."""
 
 
+def _entry(read: str, flag: str = "", choices: tuple[str, ...] = ()) -> dict[str, Any]:
+    """How a recipe's file reads an entry (a method of `recipe_file.Entries`), the option that sets it, its values."""
+    return {"read": read, "flag": flag, "choices": choices}
+
+
 @dataclass(frozen=True)
 class Recipe:
     """What to generate.
@@ -70,24 +69,26 @@ class Recipe:
     `lever_springs` hinges between whose links straight springs act on lever arms.
     """
 
-    name: str
-    urdf: Path
-    base: str | None = None
-    tip: tuple[str, ...] = ()
-    hold: tuple[str, ...] = ()
-    h: float = DEFAULT_STEP
-    integrator: str = "variational"
-    solver: str = "direct"
-    sweeps: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_SWEEPS), hash=False)
-    variants: tuple[str, ...] = DEFAULT_VARIANTS
-    symbolic: tuple[str, ...] = ()
-    friction: str = "none"
-    gravity: tuple[float, float, float] = DEFAULT_GRAVITY
-    springs: tuple[str, ...] = ()
-    limits: bool = False
-    wrench: tuple[str, ...] = ()
-    lever_springs: tuple[str, ...] = ()
-    relaxation: Relaxation = None
+    name: str = field(metadata=_entry("text"))
+    urdf: Path = field(metadata=_entry("text"))
+    base: str | None = field(default=None, metadata=_entry("text", "--base"))
+    tip: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--tip"))
+    hold: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--hold"))
+    h: float = field(default=DEFAULT_STEP, metadata=_entry("number"))
+    integrator: str = field(default="variational", metadata=_entry("text", "--integrator", INTEGRATORS))
+    solver: str = field(default="direct", metadata=_entry("text", "--solver", SOLVERS))
+    sweeps: Mapping[str, int] = field(
+        default_factory=lambda: dict(DEFAULT_SWEEPS), hash=False, metadata=_entry("counts", "--sweeps")
+    )
+    variants: tuple[str, ...] = field(default=DEFAULT_VARIANTS, metadata=_entry("texts", "", tuple(DEFAULT_SWEEPS)))
+    symbolic: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--symbolic", SYMBOLIC))
+    friction: str = field(default="none", metadata=_entry("text", "--friction", FRICTIONS))
+    gravity: tuple[float, float, float] = field(default=DEFAULT_GRAVITY, metadata=_entry("vector"))
+    springs: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    limits: bool = field(default=False, metadata=_entry("flag", "--limits"))
+    wrench: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--wrench"))
+    lever_springs: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--lever-spring"))
+    relaxation: Relaxation = field(default=None, metadata=_entry("relaxation", "--relaxation"))
 
     @property
     def variant(self) -> str:
@@ -105,13 +106,12 @@ class Recipe:
                 f'recipe: name = "{self.name}" is a header of C or a target of CMake, which a robot would hide; '
                 "choose another one"
             )
-        _expect_choice("integrator", self.integrator, INTEGRATORS)
-        _expect_choice("solver", self.solver, SOLVERS)
-        _expect_choice("friction", self.friction, FRICTIONS)
-        for kind in self.symbolic:
-            _expect_choice("symbolic", kind, SYMBOLIC)
-        for variant in (*self.variants, *self.sweeps):
-            _expect_choice("variants", variant, tuple(DEFAULT_SWEEPS))
+        for entry in dataclasses.fields(self):
+            if choices := entry.metadata["choices"]:
+                for value in as_names(getattr(self, entry.name)):
+                    _expect_choice(entry.name, value, choices)
+        for variant in self.sweeps:
+            _expect_choice("sweeps", variant, tuple(DEFAULT_SWEEPS))
         if self.variant not in self.variants:
             raise InputError(f'recipe "{self.name}": the default variant {self.variant} is not among variants')
         for variant, count in self.sweeps.items():
@@ -128,46 +128,6 @@ class Recipe:
             raise InputError(f'recipe "{self.name}": gravity = {self.gravity}; finite numbers are expected')
 
 
-def load_recipe(path: str | os.PathLike[str]) -> Recipe:
-    """Reads a TOML recipe; `urdf` in it is relative to the file. Unknown entries are refused."""
-    path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: the recipe cannot be read: {error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: the recipe is not valid TOML: {error}") from error
-    known = {entry.name for entry in dataclasses.fields(Recipe)}
-    unknown = sorted(set(content) - known)
-    if unknown:
-        raise InputError(f"{path}: unknown {', '.join(unknown)}; a recipe knows {', '.join(sorted(known))}")
-    entries = _Entries(path, content)
-    options: dict[str, Any] = {
-        "name": entries.text("name", path.stem),
-        "urdf": path.parent / entries.text("urdf", f"{path.stem}.urdf"),
-        "base": entries.text("base", "") or None,
-        "tip": entries.texts("tip", ()),
-        "hold": entries.texts("hold", ()),
-        "h": entries.number("h", DEFAULT_STEP),
-        "integrator": entries.text("integrator", "variational"),
-        "solver": entries.text("solver", "direct"),
-        "sweeps": {**DEFAULT_SWEEPS, **entries.counts("sweeps")},
-        "variants": entries.texts("variants", DEFAULT_VARIANTS),
-        "symbolic": entries.texts("symbolic", ()),
-        "friction": entries.text("friction", "none"),
-        "limits": entries.flag("limits", False),
-        "gravity": entries.vector("gravity", DEFAULT_GRAVITY),
-        "springs": entries.texts("springs", ()),
-        "wrench": entries.texts("wrench", ()),
-        "lever_springs": entries.texts("lever_springs", ()),
-        "relaxation": entries.relaxation("relaxation"),
-    }
-    try:
-        return Recipe(**options)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
-
-
 def default_recipe(
     urdf: str | os.PathLike[str], base: str | None = None, tip: str | Sequence[str] | None = None
 ) -> Recipe:
@@ -179,58 +139,39 @@ def default_recipe(
     return Recipe(name=name, urdf=urdf, base=base, tip=as_names(tip))
 
 
-def with_options(
-    recipe: Recipe,
-    *,
-    name: str | None = None,
-    base: str | None = None,
-    tip: str | Sequence[str] | None = None,
-    hold: Sequence[str] | None = None,
-    h: float | None = None,
-    integrator: str | None = None,
-    solver: str | None = None,
-    sweeps: int | None = None,
-    symbolic: Sequence[str] | None = None,
-    friction: str | None = None,
-    limits: bool | None = None,
-    gravity: tuple[float, float, float] | None = None,
-    wrench: Sequence[str] | None = None,
-    lever_springs: Sequence[str] | None = None,
-    relaxation: Relaxation = None,
-) -> Recipe:
-    """The recipe with the options that are not None replaced.
+def with_options(recipe: Recipe, **options: Any) -> Recipe:
+    """The recipe with the options (entries of a recipe by name) that are not None replaced.
 
     A new default variant joins `variants`; `sweeps` is the count of the default variant.
     """
-    integrator = recipe.integrator if integrator is None else integrator
-    solver = recipe.solver if solver is None else solver
-    _expect_choice("integrator", integrator, INTEGRATORS)
-    _expect_choice("solver", solver, SOLVERS)
-    variant = f"{integrator}_{solver}"
-    variants = recipe.variants if variant in recipe.variants else (*recipe.variants, variant)
-    counts = dict(recipe.sweeps)
-    if sweeps is not None:
-        counts[variant] = sweeps
-    return Recipe(
-        name=recipe.name if name is None else name,
-        urdf=recipe.urdf,
-        base=recipe.base if base is None else base,
-        tip=recipe.tip if tip is None else as_names(tip),
-        hold=recipe.hold if hold is None else tuple(hold),
-        h=recipe.h if h is None else h,
-        integrator=integrator,
-        solver=solver,
-        sweeps=counts,
-        variants=variants,
-        symbolic=recipe.symbolic if symbolic is None else tuple(symbolic),
-        friction=recipe.friction if friction is None else friction,
-        limits=recipe.limits if limits is None else limits,
-        gravity=recipe.gravity if gravity is None else gravity,
-        springs=recipe.springs,
-        wrench=recipe.wrench if wrench is None else tuple(wrench),
-        lever_springs=recipe.lever_springs if lever_springs is None else tuple(lever_springs),
-        relaxation=recipe.relaxation if relaxation is None else relaxation,
-    )
+    chosen = {name: value for name, value in options.items() if value is not None}
+    for entry in dataclasses.fields(recipe):
+        if entry.name in chosen and entry.metadata["read"] == "texts":
+            chosen[entry.name] = as_names(chosen[entry.name])
+    variant = f"{chosen.get('integrator', recipe.integrator)}_{chosen.get('solver', recipe.solver)}"
+    variants = chosen.get("variants", recipe.variants)
+    chosen["variants"] = variants if variant in variants else (*variants, variant)
+    if "sweeps" in chosen:
+        chosen["sweeps"] = {**recipe.sweeps, variant: chosen["sweeps"]}
+    return dataclasses.replace(recipe, **chosen)
+
+
+def option_words(recipe: Recipe, plain: Recipe) -> list[str]:
+    """The options of `diffpbd generate` that make the one recipe of the other."""
+    words: list[str] = []
+    for entry in dataclasses.fields(recipe):
+        flag, value = entry.metadata["flag"], getattr(recipe, entry.name)
+        if not flag or value == getattr(plain, entry.name):
+            continue
+        if isinstance(value, bool):
+            words.append(flag if value else flag.replace("--", "--no-"))
+        elif entry.name == "symbolic":
+            words += [flag, ",".join(value)]
+        elif isinstance(value, tuple):
+            words += [word for name in value for word in (flag, name)]
+        else:
+            words += [flag, str(value[recipe.variant] if entry.name == "sweeps" else value)]
+    return words
 
 
 def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -247,56 +188,3 @@ def _is_relaxation(value: Relaxation) -> bool:
 def _expect_choice(entry: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise InputError(f'recipe: {entry} = "{value}" is not known; one of {", ".join(choices)} is expected')
-
-
-@dataclass(frozen=True)
-class _Entries:
-    """Typed access to a TOML table; a value of another type is refused with its name."""
-
-    path: Path
-    content: Mapping[str, Any]
-
-    def text(self, key: str, default: str) -> str:
-        value = self.content.get(key, default)
-        return str(value) if isinstance(value, str) else self._refuse(key, value, "a string")
-
-    def texts(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        value = self.content.get(key, default)
-        if isinstance(value, str):
-            return (value,)
-        if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-            self._refuse(key, value, "a list of strings")
-        return tuple(value)
-
-    def flag(self, key: str, default: bool) -> bool:
-        value = self.content.get(key, default)
-        return value if isinstance(value, bool) else bool(self._refuse(key, value, "true or false"))
-
-    def number(self, key: str, default: float) -> float:
-        value = self.content.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            self._refuse(key, value, "a number")
-        return float(value)
-
-    def relaxation(self, key: str) -> Relaxation:
-        value = self.content.get(key)
-        if value is None or value == AVERAGING:
-            return cast("Relaxation", value)
-        return float(value) if type(value) in (int, float) else self._refuse(key, value, f'a number or "{AVERAGING}"')
-
-    def vector(self, key: str, default: tuple[float, float, float]) -> tuple[float, float, float]:
-        value = self.content.get(key, default)
-        numbers = value if isinstance(value, (list, tuple)) else ()
-        if len(numbers) != 3 or not all(type(x) in (int, float) for x in numbers):
-            self._refuse(key, value, "a list of 3 numbers")
-        x, y, z = (float(component) for component in numbers)
-        return (x, y, z)
-
-    def counts(self, key: str) -> dict[str, int]:
-        value = self.content.get(key, {})
-        if not isinstance(value, dict) or not all(type(count) is int for count in value.values()):
-            self._refuse(key, value, "a table of whole numbers")
-        return dict(value)
-
-    def _refuse(self, key: str, value: object, expected: str) -> Any:
-        raise InputError(f"{self.path}: {key} = {value!r}; {expected} is expected")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from diffpbd.codegen.description.recipe import Recipe, default_recipe, load_recipe, with_options
+from diffpbd.codegen.description.recipe import Recipe, default_recipe, with_options
+from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.runtime.errors import InputError
@@ -22,14 +22,8 @@ def shipped_robots() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in ROBOTS.glob("*.toml")))
 
 
-def find_recipe(
-    robot: str,
-    *,
-    base: str | None = None,
-    tip: str | Sequence[str] | None = None,
-    hold: Sequence[str] | None = None,
-) -> Recipe:
-    """The recipe of a shipped name, a TOML recipe or a bare URDF file; base, tip and hold replaced if given."""
+def find_recipe(robot: str, **options: Any) -> Recipe:
+    """The recipe of a shipped name, a TOML recipe or a bare URDF file, with options as `with_options` takes them."""
     if not robot:
         raise InputError("ROBOT: expected a shipped name, a recipe (.toml) or a URDF file, found an empty string.")
     try:
@@ -39,12 +33,12 @@ def find_recipe(
     except OSError as error:  # such as a name longer than the file system allows
         raise InputError(f"ROBOT {robot}: {error.strerror or error}.") from None
     if robot in shipped_robots():
-        return with_options(load_recipe(ROBOTS / f"{robot}.toml"), base=base, tip=tip, hold=hold)
+        return with_options(load_recipe(ROBOTS / f"{robot}.toml"), **options)
     path = Path(robot)
     if path.suffix == ".toml" and path.is_file():
-        return with_options(load_recipe(path), base=base, tip=tip, hold=hold)
+        return with_options(load_recipe(path), **options)
     if path.is_file():
-        return with_options(default_recipe(path, base, tip), hold=hold)
+        return with_options(default_recipe(path), **options)
     what = "a folder" if path.is_dir() else "not a file"
     raise InputError(
         f"ROBOT {robot} is {what}; a shipped name ({', '.join(shipped_robots())}),"
@@ -58,15 +52,9 @@ def read_robot(recipe: Recipe) -> Robot:
     return dataclasses.replace(robot, name=recipe.name)
 
 
-def resolve(
-    robot: str,
-    *,
-    base: str | None = None,
-    tip: str | Sequence[str] | None = None,
-    hold: Sequence[str] | None = None,
-) -> tuple[Recipe, Robot]:
+def resolve(robot: str, **options: Any) -> tuple[Recipe, Robot]:
     """Recipe and robot of ROBOT; base and tip are filled in where they were left to the description."""
-    recipe = find_recipe(robot, base=base, tip=tip, hold=hold)
+    recipe = find_recipe(robot, **options)
     found = read_robot(recipe)
     tips = tuple(tip.name for tip in found.tips)
     return dataclasses.replace(recipe, base=found.base, tip=tips), found

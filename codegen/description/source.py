@@ -46,6 +46,10 @@ class Element:
     attributes: dict[str, str]
     children: tuple[Element, ...]
     line: int
+    text: str = ""
+    prefix: str = ""
+    undeclared: bool = False
+    """Whether the prefix has no xmlns: the file is no well-formed XML of namespaces, though of elements."""
 
     @property
     def label(self) -> str:
@@ -90,22 +94,36 @@ def parse(content: bytes) -> Element:
         raise SourceError("the file is empty")
     if _prolog_end(text).upper().startswith("<!DOCTYPE"):
         raise SourceError("the file has a document type (<!DOCTYPE ...>); which is never read; remove it")
-    parser = etree.XMLParser(
+    content = text.encode("utf-8")
+    try:
+        try:
+            root = etree.fromstring(content, _parser())
+        except etree.XMLSyntaxError as error:
+            # Only a prefix without xmlns, as old Gazebo files have: its elements are read by name, and judged by their place.
+            if {entry.type_name for entry in error.error_log} != {"NS_ERR_UNDEFINED_NAMESPACE"}:
+                raise
+            root = etree.fromstring(content, _parser(recover=True))
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise SourceError(f"the file is not well-formed XML: {printable(str(error), 300)}") from error
+    if ":" in str(root.tag).rpartition("}")[2]:
+        raise SourceError(
+            f"the file is not well-formed XML: the prefix of <{printable(str(root.tag))}> is not declared"
+        )
+    return _plain(root, etree.QName(root).namespace or "")
+
+
+def _parser(*, recover: bool = False) -> etree.XMLParser:
+    return etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
         dtd_validation=False,
         huge_tree=False,
-        recover=False,
+        recover=recover,
         remove_comments=True,
         remove_pis=True,
     )
-    try:
-        root = etree.fromstring(text.encode("utf-8"), parser)
-    except (etree.XMLSyntaxError, ValueError) as error:
-        raise SourceError(f"the file is not well-formed XML: {printable(str(error), 300)}") from error
-    return _plain(root, etree.QName(root).namespace or "")
 
 
 def _decoded(content: bytes) -> str:
@@ -152,14 +170,17 @@ def _prolog_end(text: str) -> str:
 
 
 def _plain(element: Any, own_namespace: str) -> Element:
-    name = etree.QName(element)
-    namespace = name.namespace or ""
+    namespace, _, name = element.tag.rpartition("}")
+    namespace, (prefix, colon, local) = namespace[1:], name.rpartition(":")
     children = tuple(_plain(child, own_namespace) for child in element if isinstance(child.tag, str))
     attributes = {str(key): str(value) for key, value in element.attrib.items()}
     return Element(
-        name.localname,
-        "" if namespace == own_namespace else namespace,
+        local,
+        prefix if colon else "" if namespace == own_namespace else namespace,
         attributes,
         children,
         element.sourceline or 0,
+        (element.text or "").strip(),
+        prefix if colon else element.prefix or "",
+        bool(colon),
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diffpbd.codegen.description.robot import IDENTITY, WORLD, ZERO, Robot, Tip
+from diffpbd.codegen.description.robot import IDENTITY, ZERO, Robot, Tip
 from diffpbd.runtime.errors import InputError
 
 
 def wrench_frames(robot: Robot, names: Sequence[str]) -> tuple[Tip, ...]:
     """The frames of these names, in order; a name that no moving link and no tip has is refused, and one given twice."""
     frames = {link.name: Tip(link.name, k, IDENTITY, ZERO) for k, link in enumerate(robot.links)}
-    frames |= {tip.name: tip for tip in robot.tips if tip.link != WORLD}
+    frames |= {tip.name: tip for tip in robot.tips}
     for name in names:
         if name not in frames:
             raise InputError(f"wrench: {_why(robot, name)}. A wrench can act on {', '.join(frames)}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.environment import LARGE_ANGLE
 from diffpbd.codegen.graph.model import RIGHT_ANGLE
 from diffpbd.codegen.method.limits import CLOSE, PASSES
@@ -95,6 +96,9 @@ CONSTANTS: Final = (
     ),
 )
 
+IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONSTANTS}
+"""The same as C text, counts as integers."""
+
 LIMIT_CONSTANTS: Final = (
     Constant(
         "limit_close",
@@ -116,5 +120,6 @@ STATUS: Final = {
     6: "mpc: an input is not finite, a weight is negative, or bounds contradict each other; there is no plan",
     7: "mpc: the step fails along every guess; there is no plan",
     8: "mpc: the costs do not determine the torques, or the iterations failed; there is no plan",
+    9: "estimate_torque: an input is not finite, or the loss has no finite value; there is no estimate",
     2: "the rate under implicit friction was not found, or an input is not finite",
 }

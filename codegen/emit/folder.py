@@ -12,15 +12,15 @@ import casadi as ca
 
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import JointType, Robot
-from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.emit import mpc, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import design, identification, joint_step, maximal, simultaneous, torque_estimation
+from diffpbd.codegen.graph.capabilities import Capabilities, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build, squared_joints
+from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.graph.parameters import upper_triangle
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
@@ -41,60 +41,26 @@ def write_folder(
         recipe.name, sources.Banner("", known["diffpbd"], recipe.name, options_hash[:16], command)
     )
     model = build(robot, recipe)
-    singular = singular_links(robot)
-    for link, joint in singular:
-        say(
-            f"link {link} has no inertia that joint {joint} could move: forward dynamics and every step are left out; "
-            "inverse dynamics, gravity and kinematics are generated"
-        )
+    found = capabilities(model)
+    for line in found.notes():
+        say(line)
     loose = [j.name for k, j in enumerate(robot.joints) if k not in model.tree.limits and j.lower is not None]
     if recipe.limits and loose:
         say(f"limits act on hinges whose range is below a turn, and on slides; not on {', '.join(loose)}")
     graphs: dict[str, ca.Function] = {}
-    seconds: dict[str, float] = {}
-    values: list[Spec | RowSpec] = []
-    derivatives: list[Spec | RowSpec] = []
-    clock = time.perf_counter()
-    reduced = Graphs(model, forward=not singular)
-    geared = len(robot.independent) < robot.n
-    fitting = () if model.tree.deep else identification.specs(reduced)
-    massless = massless_links(robot)
-    transcribed = () if singular or geared or massless else simultaneous.specs(model)
-    for spec in chain(specs(reduced), fitting, transcribed, design.specs()):
-        (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
-        if isinstance(spec, Spec):
-            graphs[spec.name] = spec.graph
-        seconds[spec.name], clock = time.perf_counter() - clock, time.perf_counter()
-    sources.add_leaves(emission, "src/functions.c", values)
-    sources.add_leaves(emission, "src/derivatives.c", derivatives)
-    work = 0
-    if geared and not singular:
-        followers = ", ".join(j.name for j in robot.joints if j.mimic is not None)
-        say(
-            f"joints that mimic others ({followers}) are folded into every function; steps in maximal coordinates are left "
-            "out: hold these joints in a recipe to have them"
-        )
-    elif massless and not singular:
-        names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)
-        say(f"links without mass or inertia of their own: {names}; steps in maximal coordinates are left out")
-    if not singular:
-        clock = time.perf_counter()
-        work = sources.add_joint_step(emission, step_kernels(model), model.tree.freedoms, robot.n, model.entries)
-        mpc.add_mpc(emission, model.tree.freedoms, len(model.entries))
+    clock = _Clock()
+    _add_plain(emission, model, found, graphs, clock)
+    n, alpha, work = model.tree.freedoms, model.entries, 0
+    if found.has("joint_step"):
+        work = sources.add_joint_step(emission, step_kernels(model), n, robot.n, alpha)
         graphs["joint_step"] = joint_step.casadi_function(model)
-        seconds["joint_step"], clock = time.perf_counter() - clock, time.perf_counter()
-        add_torque_estimation(emission, torque_estimation.kernels(model), model.tree.freedoms, robot.n, model.entries)
-        seconds["estimate_torque"], clock = time.perf_counter() - clock, time.perf_counter()
-    if not singular and not geared and not massless:
-        clock = time.perf_counter()
-        variants = [maximal.variant(model, name, recipe.sweeps[name]) for name in recipe.variants]
-        steps.add_steps(emission, model, variants, recipe.variant)
-        known_graphs: dict[int, ca.Function] = {}
-        for v in variants:
-            graphs[f"step_{v.name}"] = maximal.casadi_step(model, v.full, f"step_{v.name}", known_graphs)
-            if v.name == recipe.variant:
-                graphs["step"] = maximal.casadi_step(model, v.full, "step", known_graphs)
-        seconds["step"] = time.perf_counter() - clock
+        mpc.add_mpc(emission, n, len(alpha))
+        clock.lap("joint_step")
+        add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
+        clock.lap("estimate_torque")
+    if found.has("step"):
+        _add_steps(emission, model, graphs)
+        clock.lap("step")
     joints = [
         f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {robot.links[i].name}"
         for k, i in enumerate(robot.independent)
@@ -129,9 +95,52 @@ def write_folder(
         files={path: hashlib.sha256(data).hexdigest() for path, data in sorted(content.items())},
         library=f"lib{recipe.name}.so",
         options_hash=options_hash,
+        left_out=found.left_out,
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
-    return manifest, _rows(manifest, emission.texts, seconds)
+    return manifest, _rows(manifest, emission.texts, clock.seconds)
+
+
+class _Clock:
+    """Seconds that each function took."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        """The time since the last call went into this function."""
+        now = time.perf_counter()
+        self.seconds[name], self._last = now - self._last, now
+
+
+def _add_plain(
+    emission: sources.Emission, model: Model, found: Capabilities, graphs: dict[str, ca.Function], clock: _Clock
+) -> None:
+    """src/functions.c and src/derivatives.c: everything without an iteration."""
+    values: list[Spec | RowSpec] = []
+    derivatives: list[Spec | RowSpec] = []
+    reduced = Graphs(model, forward=found.has("forward_dynamics"))
+    fitting = identification.specs(reduced) if found.has("torque_terms") else ()
+    transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
+    for spec in chain(specs(reduced), fitting, transcribed, design.specs()):
+        (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
+        if isinstance(spec, Spec):
+            graphs[spec.name] = spec.graph
+        clock.lap(spec.name)
+    sources.add_leaves(emission, "src/functions.c", values)
+    sources.add_leaves(emission, "src/derivatives.c", derivatives)
+
+
+def _add_steps(emission: sources.Emission, model: Model, graphs: dict[str, ca.Function]) -> None:
+    """src/step.c: the variants on maximal states."""
+    recipe = model.recipe
+    variants = [maximal.variant(model, name, recipe.sweeps[name]) for name in recipe.variants]
+    steps.add_steps(emission, model, variants, recipe.variant)
+    known: dict[int, ca.Function] = {}
+    for v in variants:
+        for name in (f"step_{v.name}", *(["step"] if v.name == recipe.variant else [])):
+            graphs[name] = maximal.casadi_step(model, v.full, name, known)
 
 
 def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) -> tuple[Row, ...]:

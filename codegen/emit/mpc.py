@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from diffpbd.codegen.emit.c_writer import literal
-from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
-from diffpbd.codegen.emit.sources import INTEGERS, Emission, argument
+from diffpbd.codegen.emit.constants import IN_C
+from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.catalogue import DOCS
-from diffpbd.runtime.manifest import Function
 
 CALLED: Final = ("joint_step", "jac_joint_step", "gravity", "spring_torque", "tip_pose", "tip_jacobian")
-"""Functions that the solver calls; it is emitted where all of them are."""
+"""Functions that the solver calls."""
 
 INPUTS: Final = (
     "p pd u_last P_ref PD_ref U_ref tip_ref weights tip_weights bounds options h alpha P_guess PD_guess U_guess"
@@ -22,12 +20,8 @@ OUTPUTS: Final = "U P PD info"
 
 def add_mpc(emission: Emission, n: int, alpha_size: int) -> None:
     """`<robot>_mpc` in src/mpc.c, and its entry in the manifest."""
-    known = {f.name: f for f in emission.functions}
-    if any(name not in known for name in CALLED):
-        return
-    named = {c.name: int(c.value) if c.name in INTEGERS else literal(c.value) for c in CONSTANTS}
-    work = max(known[name].work_size or 0 for name in CALLED)
-    emission.add("src/mpc.c", "mpc.c", n=n, alpha_size=alpha_size, kernel_work=work, **named)
+    work = max(emission.known(name).work_size or 0 for name in CALLED)
+    emission.add("src/mpc.c", "mpc.c", n=n, alpha_size=alpha_size, kernel_work=work, **IN_C)
     emission.texts["mpc"] = len(emission.files["src/mpc.c"])
     shapes: Mapping[str, tuple[int, int | str]] = {
         **dict.fromkeys(("p", "pd", "u_last"), (n, 1)), **dict.fromkeys(("weights", "bounds"), (n, 6)),
@@ -36,15 +30,9 @@ def add_mpc(emission: Emission, n: int, alpha_size: int) -> None:
         "tip_ref": (3, "N+1"), "tip_weights": (3, 2), "options": (7, 1), "h": (1, 1), "alpha": (alpha_size, 1),
         "info": (8, 1),
     }  # fmt: skip
-    emission.functions.append(
-        Function(
-            name="mpc", doc=DOCS["mpc"], symbol=f"{emission.robot}_mpc",
-            inputs=tuple(argument(name, *shapes[name]) for name in INPUTS.split()),
-            outputs=tuple(argument(name, *shapes[name]) for name in OUTPUTS.split()),
-            work_size=None, operations=known["jac_joint_step"].operations + recursion_operations(n),
-            status={k: STATUS[k] for k in (5, 6, 7, 8)}, rollout=True,
-        )
-    )  # fmt: skip
+    operations = emission.known("jac_joint_step").operations + recursion_operations(n)
+    inputs, outputs = ([argument(name, *shapes[name]) for name in names.split()] for names in (INPUTS, OUTPUTS))
+    emission.declare("mpc", DOCS["mpc"], inputs, outputs, operations=operations, work=None, status=(5, 6, 7, 8))
 
 
 def recursion_operations(n: int) -> int:

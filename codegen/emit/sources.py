@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
+from diffpbd.codegen.emit.constants import IN_C, STATUS
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
-
-INTEGERS = ("max_pose", "max_rate", "max_line", "mpc_halvings")
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,30 @@ class Emission:
         """Render one file; its banner names it."""
         banner = dataclasses.replace(self.banner, text=f"{self.robot}: {path}")
         self.files[path] = render(template, robot=self.robot, banner=banner, **values)
+
+    def declare(
+        self,
+        name: str,
+        doc: str,
+        inputs: Iterable[Argument],
+        outputs: Iterable[Argument],
+        *,
+        operations: int,
+        work: int | None,
+        graph: bool = False,
+        status: Sequence[int] = (),
+    ) -> str:
+        """Add a function's entry to the manifest; without `work` it is a rollout; returns its symbol."""
+        symbol = f"{self.robot}_{name}"
+        casadi, meanings = f"casadi/{name}.casadi" if graph else None, {k: STATUS[k] for k in status}
+        self.functions.append(
+            Function(name, doc, symbol, tuple(inputs), tuple(outputs), work, operations, casadi, meanings, work is None)
+        )
+        return symbol
+
+    def known(self, name: str) -> Function:
+        """A function that was declared."""
+        return next(f for f in self.functions if f.name == name)
 
 
 @dataclass(frozen=True)
@@ -89,7 +111,6 @@ def _offsets(sizes: Sequence[tuple[str, int]]) -> dict[str, int]:
 
 def _add_rows(emission: Emission, spec: RowSpec) -> tuple[_Rows, Kernel | None]:
     text = kernel(spec.graph, f"{spec.name}_kernel") if spec.graph is not None else None
-    known = {f.name: f for f in emission.functions}
     size = dict(spec.bars)
     at, first = _offsets(spec.bars), _offsets(spec.seeds)
     seeds, bars = sum(k for _, k in spec.seeds), sum(size.values())
@@ -99,23 +120,17 @@ def _add_rows(emission: Emission, spec: RowSpec) -> tuple[_Rows, Kernel | None]:
         blocks.append({"size": count, "first": first[name], "index": len(outputs)})
         outputs += [argument(spec.plain or f"d{name}_d{k}", count, size[k]) for k in spec.columns]
     if text is None:
-        reverse, value = known[f"vjp_{spec.of}"], known[spec.of]
+        reverse, value = emission.known(f"vjp_{spec.of}"), emission.known(spec.of)
         inner, operations = max(reverse.work_size or 0, value.work_size or 0), reverse.operations
     else:
         inner, operations = text.work, text.operations
         emission.texts[spec.name] = len(text.text)
-    symbol = f"{emission.robot}_{spec.name}"
-    work = seeds + bars + inner
-    emission.functions.append(
-        Function(
-            name=spec.name, doc=spec.doc, symbol=symbol, inputs=tuple(argument(k, s, 1) for k, s in spec.inputs),
-            outputs=tuple(outputs), work_size=work, operations=operations * seeds,
-        )
-    )  # fmt: skip
+    inputs, work = [argument(k, s, 1) for k, s in spec.inputs], seeds + bars + inner
+    symbol = emission.declare(spec.name, spec.doc, inputs, outputs, operations=operations * seeds, work=work)
     entry = _Rows(
         symbol, len(spec.inputs), seeds, bars, tuple(at.values()), tuple(blocks),
         tuple({"size": size[k], "offset": at[k]} for k in spec.columns),
-        known[spec.of].symbol if spec.values else None,
+        emission.known(spec.of).symbol if spec.values else None,
         None if text else f"{emission.robot}_vjp_{spec.of}", text.name if text else None, work,
     )  # fmt: skip
     return entry, text
@@ -132,23 +147,14 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec]) -
             rows.append(entry)
             row_kernels += [kernel_text] if kernel_text else []
             continue
-        text = kernel(spec.graph, f"{spec.name}_kernel")
-        symbol = f"{emission.robot}_{spec.name}"
+        text, f = kernel(spec.graph, f"{spec.name}_kernel"), spec.graph
+        inputs = [argument(f.name_in(k), f.size1_in(k), f.size2_in(k)) for k in range(f.n_in())]
+        outputs = [argument(f.name_out(k), f.size1_out(k), f.size2_out(k)) for k in range(f.n_out())]
+        symbol = emission.declare(
+            spec.name, spec.doc, inputs, outputs, operations=text.operations, work=text.work, graph=True
+        )
         entries.append(Entry(symbol, text, text.work))
         emission.texts[spec.name] = len(text.text)
-        f = spec.graph
-        emission.functions.append(
-            Function(
-                name=spec.name,
-                doc=spec.doc,
-                symbol=symbol,
-                inputs=tuple(argument(f.name_in(k), f.size1_in(k), f.size2_in(k)) for k in range(f.n_in())),
-                outputs=tuple(argument(f.name_out(k), f.size1_out(k), f.size2_out(k)) for k in range(f.n_out())),
-                work_size=text.work,
-                operations=text.operations,
-                casadi=f"casadi/{spec.name}.casadi",
-            )
-        )
     emission.add(path, "functions.c", functions=entries, rows=rows, row_kernels=row_kernels)
 
 
@@ -157,12 +163,11 @@ def add_joint_step(emission: Emission, kernels: StepKernels, n: int, links: int,
     model, mass, factors, deep = kernels.model, kernels.mass, kernels.factors, kernels.deep
     kernel_work = kernels.work
     coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
-    named = {c.name: int(c.value) if c.name in INTEGERS else literal(c.value) for c in CONSTANTS}
     emission.add(
         "src/joint_step.c", "joint_step.c",
         n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
         kernels=kernels.texts, mass_size=mass, factors_size=factors, node_size=kernels.node, record_size=kernels.record,
-        deep=deep, **named,
+        deep=deep, **IN_C,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(map(len, kernels.texts))
     shared = 9 * n + 1 + len(alpha) if deep else 2 * kernels.node
@@ -191,69 +196,27 @@ def add_joint_step(emission: Emission, kernels: StepKernels, n: int, links: int,
             result.append(argument(name, *shape))
         return tuple(result)
 
-    def add(
-        name: str,
-        doc: str,
-        inputs: str,
-        outputs: str,
-        operations: int,
-        casadi: str | None = None,
-        rollout: bool = False,
-    ) -> None:
-        emission.functions.append(
-            Function(
-                name=name,
-                doc=doc,
-                symbol=f"{emission.robot}_{name}",
-                inputs=arguments(inputs),
-                outputs=arguments(outputs),
-                work_size=None if rollout else size,
-                operations=operations,
-                casadi=casadi,
-                status={k: STATUS[k] for k in (1, 2)},
-                rollout=rollout,
-            )  # fmt: skip
-        )
-
-    state = "p pd u h alpha"
-    blocks = "dp_next_dp dp_next_dpd dp_next_du dpd_next_dp dpd_next_dpd dpd_next_du"
-    add("joint_step", DOCS["joint_step"], state, "p_next pd_next", step, "casadi/joint_step.casadi")
-    add(
-        "jac_joint_step",
-        "joint_step and its Jacobian by p, pd and u.",
-        state,
-        f"p_next pd_next {blocks}",
-        step + jacobian,
-    )
-    add("jac_kicked_step", DOCS["jac_kicked_step"], "p pd u kick h alpha", f"p_next pd_next {blocks}", step + jacobian)
-    add(
-        "jac_alpha_joint_step",
-        "Jacobian of joint_step by alpha.",
-        state,
-        "dp_next_dalpha dpd_next_dalpha",
-        step + jacobian_alpha,
-    )
-    bars = "p_bar pd_bar u_bar h_bar alpha_bar"
-    add("vjp_joint_step", "Reverse derivative of joint_step.", f"{state} p_next_bar pd_next_bar", bars, step + adjoint)
-    add(
-        "node_torque",
-        DOCS["node_torque"],
-        "p_prev p p_next h alpha",
-        "u",
-        count("prepare", "node", "velocity", "node_torque"),
-    )
+    state, ends = "p pd u h alpha", "p_next pd_next"
+    blocks = f"{ends} dp_next_dp dp_next_dpd dp_next_du dpd_next_dp dpd_next_dpd dpd_next_du"
+    bars, bars0 = "p_bar pd_bar u_bar h_bar alpha_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar"
     onward = step - count("prepare")
-    add("rollout", DOCS["rollout"], "p0 pd0 U h alpha", "P PD", onward, rollout=True)
-    add(
-        "vjp_rollout",
-        "Reverse derivative of rollout; with h_bar and alpha_bar both NULL those two are left out and cost nothing.",
-        "p0 pd0 U h alpha P_bar PD_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar", onward + along, rollout=True,
-    )  # fmt: skip
-    add(
-        "vjp_trajectory",
-        "Reverse derivative of rollout along a trajectory P, PD that it gave; otherwise as vjp_rollout.",
-        "U h alpha P PD P_bar PD_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar", count("prepare") + along, rollout=True,
-    )  # fmt: skip
+    node = count("prepare", "node", "velocity", "node_torque")
+    for name, inputs, outputs, operations in (
+        ("joint_step", state, ends, step),
+        ("jac_joint_step", state, blocks, step + jacobian),
+        ("jac_kicked_step", "p pd u kick h alpha", blocks, step + jacobian),
+        ("jac_alpha_joint_step", state, "dp_next_dalpha dpd_next_dalpha", step + jacobian_alpha),
+        ("vjp_joint_step", f"{state} p_next_bar pd_next_bar", bars, step + adjoint),
+        ("node_torque", "p_prev p p_next h alpha", "u", node),
+        ("rollout", "p0 pd0 U h alpha", "P PD", onward),
+        ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, onward + along),
+        ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, count("prepare") + along),
+    ):
+        work = None if name.endswith(("rollout", "trajectory")) else size
+        emission.declare(
+            name, DOCS[name], arguments(inputs), arguments(outputs),
+            operations=operations, work=work, graph=name == "joint_step", status=(1, 2),
+        )  # fmt: skip
     return size
 
 
@@ -272,7 +235,7 @@ def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Paramet
     most = max(max(len(f.inputs), len(f.outputs)) for f in emission.functions)
     emission.add("src/common.c", "common.c", abi_hash=abi_hash, abi=ABI_VERSION, most_arguments=most)
     stepping = any(f.name == "joint_step" for f in emission.functions)
-    gravity = next(f for f in emission.functions if f.name == "gravity")
+    gravity = emission.known("gravity")
     emission.add(
         "main.c", "main.c", alpha=numbers, h=literal(h), stepping=stepping,
         work=max(1, work if stepping else gravity.work_size or 0),

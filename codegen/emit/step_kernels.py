@@ -21,7 +21,7 @@ from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.model import Model, prepare
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
-from diffpbd.codegen.method import stages
+from diffpbd.codegen.method import stage
 from diffpbd.codegen.program.outline import outlined, pruned
 from diffpbd.codegen.program.program import Program
 
@@ -76,7 +76,7 @@ class _Roll:
         self.texts: list[str] = []
         self.operations: dict[str, int] = {}
         self.work = 0
-        self.names: tuple[str, ...] = NUMBERS + stages.force_inputs(model.tree)
+        self.names: tuple[str, ...] = NUMBERS + stage.force_inputs(model.tree)
         self.offset: dict[str, int] = {}
         position = 0
         for name in self.names:

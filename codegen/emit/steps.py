@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
-from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
+from diffpbd.codegen.emit.constants import IN_C
 from diffpbd.codegen.emit.numbers import numbers
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.maximal import StepVariant, block_sizes, blocks
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.program.notation import STATE
-from diffpbd.runtime.manifest import Function
 
 INPUTS = ("xi", "u", "h", "gravity")
 
@@ -54,13 +51,12 @@ def add_steps(emission: Emission, model: Model, variants: Sequence[StepVariant],
         return min(k for name, k in index.items() if name.startswith(kind))
 
     sizes = list(block_sizes(model.tree).values())
-    named = {c.name: literal(c.value) for c in CONSTANTS}
     chosen = next(e for e, v in zip(entries, variants, strict=True) if v.name == default)
     emission.add(
         "src/step.c", "step.c",
         n=model.robot.n, alpha_size=len(model.entries), fixed=fixed, where=where, texts=writer.texts, variants=entries,
         coulomb=first("friction.coulomb."), viscous=first("friction.viscous."), rotor=first("rotor_inertia."),
-        offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], default=chosen, huge=named["huge"],
+        offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], default=chosen, huge=IN_C["huge"],
         blocks_work=max(k.work for k in prepare),
     )  # fmt: skip
     head = 2 * len(fixed) + len(where) + max(k.work for k in prepare)
@@ -95,21 +91,13 @@ def _emit_variant(robot: str, writer: CallWriter, model: Model, v: StepVariant, 
 def _list(emission: Emission, model: Model, suffix: str, entry: _Variant, doc: str, head: int) -> None:
     n, alpha = model.robot.n, len(model.entries)
     shapes = {"xi": STATE * n, "u": n, "h": 1, "alpha": alpha}
-    state: list[Any] = [argument(k, size, 1) for k, size in shapes.items()]
-    status = {k: STATUS[k] for k in (3, 4)}
-    emission.functions.append(
-        Function(
-            name=f"step{suffix}", doc=doc, symbol=f"{emission.robot}_step{suffix}", inputs=tuple(state),
-            outputs=(argument("xi_next", STATE * n, 1),), work_size=head + entry.work,
-            operations=entry.free.operations, casadi=f"casadi/step{suffix}.casadi", status=status,
-        )
+    state, bars = ([argument(f"{k}{bar}", size, 1) for k, size in shapes.items()] for bar in ("", "_bar"))
+    end, seed = (argument(f"xi_next{bar}", STATE * n, 1) for bar in ("", "_bar"))
+    emission.declare(
+        f"step{suffix}", doc, state, [end],
+        operations=entry.free.operations, work=head + entry.work, graph=True, status=(3, 4),
     )  # fmt: skip
-    seeds = [argument("xi_next_bar", STATE * n, 1)]
-    bars = [argument(f"{k}_bar", size, 1) for k, size in shapes.items()]
-    emission.functions.append(
-        Function(
-            name=f"vjp_step{suffix}", doc=f"Reverse derivative of step{suffix}.",
-            symbol=f"{emission.robot}_vjp_step{suffix}", inputs=(*state, *seeds), outputs=tuple(bars),
-            work_size=head + entry.vjp_work, operations=entry.free_reverse.operations, casadi=None, status=status,
-        )
+    emission.declare(
+        f"vjp_step{suffix}", f"Reverse derivative of step{suffix}.", [*state, seed], bars,
+        operations=entry.free_reverse.operations, work=head + entry.vjp_work, status=(3, 4),
     )  # fmt: skip

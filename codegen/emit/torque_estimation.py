@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from diffpbd.codegen.emit.c_writer import kernel, literal
-from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
+from diffpbd.codegen.emit.c_writer import kernel
+from diffpbd.codegen.emit.constants import IN_C
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.catalogue import DOCS
-from diffpbd.runtime.manifest import Function, Parameter
+from diffpbd.runtime.manifest import Parameter
 
-INTEGERS = ("max_gauss_newton", "max_line")
+INPUTS = "p0 pd0 U_start P_ref PD_ref u_prev lambdas known_friction h alpha"
+OUTPUTS = "U P PD loss change"
 WEIGHTS = 3
 """λ₁, λ₂, λ₃."""
 
@@ -25,37 +26,25 @@ def add_torque_estimation(
     `jac_kicked_step` and `friction_torque` must have been added.
     """
     kernels = [kernel(g, f"{g.name()}_kernel") for g in graphs]
-    known = {f.name: f for f in emission.functions}
-    step, friction = known["jac_kicked_step"], known["friction_torque"]
+    step, friction = emission.known("jac_kicked_step"), emission.known("friction_torque")
     coulomb, viscous = (
         next(i for i, e in enumerate(alpha) if e.name.startswith(f"friction.{kind}."))
         for kind in ("coulomb", "viscous")
     )
-    named = {c.name: int(c.value) if c.name in INTEGERS else literal(c.value) for c in CONSTANTS}
     emission.add(
         "src/torque_estimation.c", "torque_estimation.c",
         n=n, joints="N" if joints == n else str(joints),
         rates=graphs[0].numel_out(0), alpha_size=len(alpha), coulomb=coulomb, viscous=viscous, kernels=kernels,
-        inner_work=max(step.work_size or 0, friction.work_size or 0, *(k.work for k in kernels)), **named,
+        inner_work=max(step.work_size or 0, friction.work_size or 0, *(k.work for k in kernels)), **IN_C,
     )  # fmt: skip
     emission.texts["estimate_torque"] = sum(len(k.text) for k in kernels)
-    emission.functions.append(
-        Function(
-            name="estimate_torque",
-            doc=DOCS["estimate_torque"],
-            symbol=f"{emission.robot}_estimate_torque",
-            inputs=(
-                argument("p0", n, 1), argument("pd0", n, 1), argument("U_start", n, "N"), argument("P_ref", n, "N"),
-                argument("PD_ref", n, "N"), argument("u_prev", n, 1), argument("lambdas", WEIGHTS, 1),
-                argument("known_friction", 1, 1), argument("h", 1, 1), argument("alpha", len(alpha), 1),
-            ),
-            outputs=(
-                argument("U", n, "N"), argument("P", n, "N+1"), argument("PD", n, "N+1"), argument("loss", 1, 1),
-                argument("change", 1, 1),
-            ),
-            work_size=None,
-            operations=step.operations + sum(k.operations for k in kernels),
-            status={k: STATUS[k] for k in (1, 2)},
-            rollout=True,
-        )
+    shapes: dict[str, tuple[int, int | str]] = {
+        **dict.fromkeys(("p0", "pd0", "u_prev"), (n, 1)), **dict.fromkeys(("U_start", "P_ref", "PD_ref", "U"), (n, "N")),
+        **dict.fromkeys(("P", "PD"), (n, "N+1")), **dict.fromkeys(("known_friction", "h", "loss", "change"), (1, 1)),
+        "lambdas": (WEIGHTS, 1), "alpha": (len(alpha), 1),
+    }  # fmt: skip
+    inputs, outputs = ([argument(name, *shapes[name]) for name in names.split()] for names in (INPUTS, OUTPUTS))
+    emission.declare(
+        "estimate_torque", DOCS["estimate_torque"], inputs, outputs,
+        operations=step.operations + sum(k.operations for k in kernels), work=None, status=(1, 2, 9),
     )  # fmt: skip

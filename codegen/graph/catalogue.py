@@ -145,6 +145,11 @@ DOCS: Final[Mapping[str, str]] = {
     "torque_terms": "What inverse_dynamics is linear in: inverse_dynamics = terms phi.",
     "torque_coefficients": "Coefficients of torque_terms: inertial parameters, friction, rotors, offsets, springs.",
     "joint_step": "One second-order symplectic step on joint coordinates.",
+    "jac_joint_step": "joint_step and its Jacobian by p, pd and u.",
+    "jac_alpha_joint_step": "Jacobian of joint_step by alpha.",
+    "vjp_joint_step": "Reverse derivative of joint_step.",
+    "vjp_rollout": "Reverse derivative of rollout; with h_bar and alpha_bar both NULL those two are left out and cost nothing.",
+    "vjp_trajectory": "Reverse derivative of rollout along a trajectory P, PD that it gave; otherwise as vjp_rollout.",
     "node_torque": "Torque from three poses: the discrete Euler-Lagrange equation at the middle one, sensor offset included.",
     "jac_kicked_step": "joint_step with a known impulse on the joints at its end, and its Jacobian by p, pd and u.",
     "estimate_torque": "Torques of a window of joint_steps that come closest to recorded positions and angular velocities "

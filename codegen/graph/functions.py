@@ -102,10 +102,9 @@ class Graphs:
         yield "coriolis", [*state, alpha], {"u": gears.torques(coriolis)}
         yield "energy", [*state, alpha], self.program(recursive.energy(tree), p=all_p, pd=all_pd)
         link = model.robot.tips[0].link
-        if link >= 0:
-            yield "tip_pose", [("p", p), alpha], self.program(recursive.tip_pose(tree, link), p=all_p)
-            jacobian = self.program(recursive.tip_jacobian(tree, link), p=all_p)["J"]
-            yield "tip_jacobian", [("p", p), alpha], {"J": gears.columns(jacobian)}
+        yield "tip_pose", [("p", p), alpha], self.program(recursive.tip_pose(tree, link), p=all_p)
+        jacobian = self.program(recursive.tip_jacobian(tree, link), p=all_p)["J"]
+        yield "tip_jacobian", [("p", p), alpha], {"J": gears.columns(jacobian)}
         if not tree.deep:
             regressor = self.program(recursive.regressor(tree), p=all_p, pd=all_pd, pdd=all_pdd)["Y"]
             yield "regressor", [*state, ("pdd", pdd), alpha], {"Y": gears.torques(regressor)}

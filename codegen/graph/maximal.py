@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,16 +27,6 @@ def block_sizes(tree: Tree) -> dict[str, int]:
     wrench = {"wrench": WRENCH * len(tree.wrenches)} if tree.wrenches else {}
     lever = {"lever": LEVER * len(tree.levers)} if tree.levers else {}
     return {k: size * tree.n for k, size in sizes.items()} | wrench | lever
-
-
-VARIANTS: Final[Mapping[str, Callable[..., Program]]] = {
-    "variational_direct": step.variational_direct,
-    "variational_gauss_seidel": step.variational_gauss_seidel,
-    "variational_jacobi": step.variational_jacobi,
-    "paper_direct": step.paper_direct,
-    "paper_gauss_seidel": step.paper_gauss_seidel,
-    "paper_jacobi": step.paper_jacobi,
-}
 
 
 def blocks(model: Model) -> dict[str, Any]:
@@ -90,7 +80,7 @@ class StepVariant:
 def variant(model: Model, name: str, sweeps: int) -> StepVariant:
     """The programs of a variant with this many sweeps or Newton iterations."""
     relaxed = {"relaxation": model.recipe.relaxation} if name.endswith("jacobi") else {}
-    build = functools.partial(VARIANTS[name], model.tree, sweeps, **relaxed)
+    build = functools.partial(step.VARIANTS[name], model.tree, sweeps, **relaxed)
     least = 1 if name.startswith("variational") else 0
     return StepVariant(name, build(least), build(least + 1 if least else 2), build(velocity.FRICTION_ITERATIONS))
 

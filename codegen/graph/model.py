@@ -136,10 +136,9 @@ def build(robot: Robot, recipe: Recipe) -> Model:
     )
     tip = robot.tips[0]
     tip_rotation = ca.SX(ca.DM([list(r) for r in tip.rotation]))
-    if tip.link >= 0:
-        com_link = ca.mtimes(tip_rotation, payload[1:4]) + ca.DM(list(tip.translation))
-        turned = ca.mtimes(ca.mtimes(tip_rotation, _symmetric(payload[4:10])), tip_rotation.T)
-        body[tip.link] = body[tip.link] + _about_origin(payload[0], com_link, _upper(turned))
+    com_link = ca.mtimes(tip_rotation, payload[1:4]) + ca.DM(list(tip.translation))
+    turned = ca.mtimes(ca.mtimes(tip_rotation, _symmetric(payload[4:10])), tip_rotation.T)
+    body[tip.link] = body[tip.link] + _about_origin(payload[0], com_link, _upper(turned))
     aligned = [ca.SX(ca.DM(alignment(j.axis))) for j in robot.joints]
     blocks = {
         "before": ca.horzcat(

@@ -15,13 +15,11 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.description.recipe import Relaxation
-from diffpbd.codegen.method import limits, projection, sweeps
+from diffpbd.codegen.method import limits
 from diffpbd.codegen.method.bodies import discrete_spin, spin_gradient
 from diffpbd.codegen.method.constraints import JointVectors, gradient
+from diffpbd.codegen.method.corrections import Multiplier, residual_of
 from diffpbd.codegen.method.kinematics import rotation, turned
-from diffpbd.codegen.method.relaxation import factors
-from diffpbd.codegen.method.sweeps import Multiplier, residual_of
 from diffpbd.codegen.program.notation import (
     BODY,
     JOINT,
@@ -29,18 +27,12 @@ from diffpbd.codegen.program.notation import (
     POSE,
     POSE_POSITION,
     POSE_QUATERNION,
-    POSITION,
-    STATE,
-    WORLD,
     JointNumbers,
-    children,
     column,
-    part,
     square,
 )
-from diffpbd.codegen.program.program import Matrix, Program, number
+from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot
-from diffpbd.codegen.program.tree import Tree
 
 AIM = 13
 """What a sweep moves of a body: pose (7), target (3), spin (3)."""
@@ -180,68 +172,4 @@ def strike_kernel(scaled: bool) -> Program:
     q = turned(program, aim[POSE_QUATERNION, 0], phi)
     x, target = program.let(aim[POSE_POSITION, 0] + dx), program.let(aim[AIM_TARGET, 0] + dx)
     program.output("struck", column(x, q, target, program.let(aim[AIM_SPIN, 0] + spin)))
-    return program
-
-
-@cache
-def impulse_sweep(tree: Tree, gathered: bool, relaxation: Relaxation = None) -> Program:
-    """Call program: one sweep, Gauss-Seidel or (gathered) Jacobi, relaxed: aim -> aim_next (13 n)."""
-    n = tree.n
-    name = f"{'jacobi' if gathered else 'gauss_seidel'}_impulse_sweep"
-    program = Program(name, "Every body drifts, then constraint impulses joint by joint.")
-    xi, flat, turning = (
-        program.input("xi", STATE * n),
-        program.input("aim", AIM * n),
-        program.input("turning", 9 * n),
-    )
-    R0, body = program.input("rotation", 9 * n), program.input("body", BODY * n)
-    joint = program.input("joint", JOINT * n)
-    aim: list[Any] = []
-    weight: list[Any] = []
-    for i in range(n):
-        given = {"body": part(body, BODY, i), "turning": part(turning, 9, i), "aim": part(flat, AIM, i)}
-        called = program.call(drift_kernel(), **given)
-        aim.append(called["drifted"])
-        weight.append(called["weight"])
-
-    at = sweeps.limit_inputs(program, tree)
-
-    def sides(j: int) -> dict[str, Any]:
-        given = {"joint": part(joint, JOINT, j)}
-        for side, i in (("b", j), ("a", tree.parents[j])):
-            if i != WORLD:
-                given |= {f"start_{side}": part(xi, STATE, i, POSITION), f"rotation_{side}": part(R0, 9, i)}
-                given |= {f"aim_{side}": aim[i], f"weight_{side}": weight[i]}
-        return given
-
-    def moves(j: int, angular: bool) -> dict[str, Any]:
-        return program.call(impulse_kernel(tree.slides[j], angular, tree.parents[j] == WORLD), **sides(j))
-
-    def limit_moves(j: int, factor: Any) -> dict[str, Any]:
-        kernel = limit_impulse_kernel(tree.slides[j], tree.parents[j] == WORLD)
-        found = program.call(kernel, **sides(j), **sweeps.limit_of(at, j), factor=factor)
-        at["multiplier"][j] = found["multiplier_next"][0, 0]
-        return found
-
-    factor_of = [number(factor) for factor in factors(tree, relaxation)]
-    for rows in ("positional", "angular", "limit") if gathered else ():
-        if rows == "limit":
-            found = {j: limit_moves(j, min(factor_of)) for j in tree.limits}
-        else:
-            found = {j: moves(j, rows == "angular") for j in range(n)}
-        for i in range(n):
-            parts = [found[i]["move_b"]] if i in found else []
-            parts += [found[k]["move_a"] for k in children(tree, i) if k in found]
-            if parts:
-                total = projection.total(program, parts)
-                aim[i] = program.call(strike_kernel(True), aim=aim[i], move=total, factor=factor_of[i])["struck"]
-    for j, parent in () if gathered else enumerate(tree.parents):
-        for rows in ("positional", "angular", *(["limit"] if j in tree.limits else [])):
-            found_j = limit_moves(j, sp.Integer(1)) if rows == "limit" else moves(j, rows == "angular")
-            for i, key in ((j, "move_b"), (parent, "move_a")):
-                if i != WORLD:
-                    aim[i] = program.call(strike_kernel(False), aim=aim[i], move=found_j[key])["struck"]
-    program.output("aim_next", column(*aim))
-    if tree.limits:
-        program.output("multiplier_next", column(*at["multiplier"]))
     return program

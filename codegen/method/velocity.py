@@ -12,7 +12,6 @@ the gradient of a strictly convex function of ṗ (M is positive definite, -τ i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -21,7 +20,7 @@ import sympy as sp
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.method import bodies, limits, tree_rates
 from diffpbd.codegen.method.kinematics import hinge_beyond, slide_position
-from diffpbd.codegen.method.projection import SYMMETRIC_INERTIA, ZERO3, motion_of, motions
+from diffpbd.codegen.method.projection import SYMMETRIC_INERTIA, ZERO3, motion_of, motions, total
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.notation import (
     BODY,
@@ -37,6 +36,7 @@ from diffpbd.codegen.program.notation import (
     VELOCITY,
     WORLD,
     JointNumbers,
+    children,
     column,
     part,
     square,
@@ -80,9 +80,9 @@ def effort_kernel(slide: bool, root: bool, lever: bool = False) -> Program:
     return program
 
 
-def efforts(program: Program, tree: Tree, at: Mapping[str, Any], x: list[Any], R: list[Any]) -> list[Any]:
-    """Calls: effort and spring torque of every joint, of the flat inputs joint, u, spring and, where there are, lever."""
-    joint, u, spring = at["joint"], at["u"], at["spring"]
+def efforts(program: Program, tree: Tree, numbers: tuple[Any, Any, Any, Any], x: list[Any], R: list[Any]) -> list[Any]:
+    """Calls: effort and spring torque of every joint; `numbers` are the flat columns joint, u, spring and lever (or None)."""
+    joint, u, spring, levers_of = numbers
     results = []
     for j, parent in enumerate(tree.parents):
         root, slide = parent == WORLD, tree.slides[j]
@@ -98,8 +98,27 @@ def efforts(program: Program, tree: Tree, at: Mapping[str, Any], x: list[Any], R
             given |= {"x_b": x[j]} if root else {"x_a": x[parent], "x_b": x[j]}
         lever = j in tree.levers
         if lever:
-            given["lever"] = part(at["lever"], LEVER, tree.levers.index(j))
+            given["lever"] = part(levers_of, LEVER, tree.levers.index(j))
         results.append(program.call(effort_kernel(slide, root, lever), **given)["effort"])
+    return results
+
+
+def pulls(
+    program: Program, tree: Tree, joint: Any, effort: list[Any], x: list[Any], R: list[Any]
+) -> list[dict[str, Any]]:
+    """Calls: what the joints' efforts exert on every link: `pull`, and `reaction` where it carries joints."""
+    found = []
+    for j, parent in enumerate(tree.parents):
+        root, slide = parent == WORLD, tree.slides[j]
+        given = {"joint": part(joint, JOINT, j), "effort": effort[j], "rotation_b": R[j]}
+        if slide and not root:
+            given |= {"x_a": x[parent], "x_b": x[j]}
+        found.append(program.call(bodies.pull_kernel(slide, root), **given))
+    results = []
+    for i in range(tree.n):
+        reactions = [found[k]["reaction"] for k in children(tree, i)]
+        summed = {"reaction": total(program, reactions)} if reactions else {}
+        results.append({"pull": found[i]["pull"]} | summed)
     return results
 
 
@@ -301,13 +320,21 @@ def damped_rates(
 
 
 def damped(
-    program: Program, tree: Tree, states: list[Any], poses: list[Any], at: dict[str, Any], iterations: int
+    program: Program,
+    tree: Tree,
+    states: list[Any],
+    poses: list[Any],
+    numbers: tuple[Any, Any, Any, Any],
+    iterations: int,
+    reach: tuple[Any, Any],
 ) -> list[Any]:
     """Calls: states after a friction kick of their joints' rates alone, and none outward at limits; without
-    friction and limits they stay as they are."""
+    friction and limits they stay as they are. `numbers` are the flat columns joint, body, friction and h, `reach` limit and
+    angle."""
+    joint, body, friction, h = numbers
     x = [pose[POSE_POSITION, 0] for pose in poses]
     R = [program.call(bodies.rotation_kernel(), q=pose[POSE_QUATERNION, 0])["rotation"] for pose in poses]
-    moving = motions(program, tree, at["joint"], x, R, closing=False)
+    moving = motions(program, tree, joint, x, R, closing=False)
     before, inertia = [], []
     for j, parent in enumerate(tree.parents):
         root, slide = parent == WORLD, tree.slides[j]
@@ -319,11 +346,11 @@ def damped(
             if not root:
                 own["offset_a"] = moving[parent]["offset"]
         before.append(program.call(rate_kernel(slide, root), **own)["rate"])
-        own = {"body": part(at["body"], BODY, j), "rotation": R[j], "offset": moving[j]["offset"]}
+        own = {"body": part(body, BODY, j), "rotation": R[j], "offset": moving[j]["offset"]}
         inertia.append(program.call(bodies.inertia_kernel(), **own)["inertia"])
     motion = [link["motion"] for link in moving]
-    room = limits.rooms(program, tree, at["joint"], at["limit"], at["angle"], x, R) if tree.limits else None
-    after = damped_rates(program, tree, inertia, motion, before, at["friction"], at["h"], iterations, room)
+    room = limits.rooms(program, tree, joint, *reach, x, R) if tree.limits else None
+    after = damped_rates(program, tree, inertia, motion, before, friction, h, iterations, room)
     results: list[Any] = []
     twists: list[Any] = []
     for j, parent in enumerate(tree.parents):

@@ -9,28 +9,22 @@ import click
 import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
-from diffpbd.runtime.live import Loop, live_line
-from diffpbd.runtime.logs.csv import Log, read_column_map, read_log, write_log
-from diffpbd.runtime.logs.processing import Processing, Samples, process
+from diffpbd.runtime.live import Loop, Watch, live_line
+from diffpbd.runtime.logs.checked import check_parts, read_whole
+from diffpbd.runtime.logs.csv import Log, read_column_map, write_log
+from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts
+from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.torques.adam import unlike_published
 from diffpbd.runtime.torques.errors import TorqueErrors, rate_lag
-from diffpbd.runtime.torques.estimation import (
-    FRICTIONS,
-    LOSSES,
-    NODES,
-    OPTIMIZERS,
-    STARTS,
-    Estimate,
-    Settings,
-    check_motion,
-    estimate,
-)
+from diffpbd.runtime.torques.estimation import Estimate, check_motion, estimate
+from diffpbd.runtime.torques.settings import FRICTIONS, LOSSES, NODES, OPTIMIZERS, STARTS, Settings
 
 __all__ = ["command"]
 
@@ -73,6 +67,7 @@ LAG_SAID = 0.25
 @click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a log without a time column.")
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter of the log (5); 0: none.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
+@mending_options
 @click.option(
     "--torque",
     type=click.Choice(["sensor", "joint"]),
@@ -102,6 +97,7 @@ def command(
     out: str,
     plot: str | None,
     live: bool,
+    mends: MendWords,
 ) -> None:
     """Estimate the joint torques [N·m or N] of the generated ROBOT from a recorded motion.
 
@@ -121,7 +117,7 @@ def command(
     settings = Settings(loss, start, horizon, _weights(weights), carry, optimizer, friction)
     loaded = open_robot(robot)
     alpha = loaded.alpha.vector(params)
-    parts, recorded = _read(loaded, log, rate, column_map, Processing(cutoff=cutoff or None))
+    parts, recorded = _read(loaded, log, _reading(rate, column_map, mends, rates), Processing(cutoff=cutoff or None))
     lag = max((rate_lag(part) for part in parts), key=abs)
     if rates == "positions":
         parts = [dataclasses.replace(p, dq=np.gradient(p.q, 1.0 / p.rate, axis=0)) for p in parts]
@@ -136,8 +132,8 @@ def command(
         for part in parts:
             found.append(
                 estimate(
-                    loaded, part.q, part.dq, 1.0 / part.rate, settings, alpha=alpha, time=part.time, where=part.name,
-                    progress=say, loop=loop,
+                    loaded, part.q, part.dq, 1.0 / part.rate, settings, alpha=alpha, time=part.time,
+                    watch=Watch(say, loop),
                 )
             )  # fmt: skip
     if plot is not None:
@@ -169,20 +165,18 @@ def _weights(text: str | None) -> tuple[float, float, float] | None:
     return values[0], values[1], values[2]
 
 
-def _read(
-    robot: Robot, path: str, rate: float | None, column_map: str | None, processing: Processing
-) -> tuple[list[Samples], bool]:
+def _reading(rate: float | None, column_map: str | None, mends: MendWords, rates: str) -> Reading:
+    """Rates that are not used are not held against the positions."""
+    accept = (*mends.accepted(), *(("rates", "lag", "frozen") if rates == "positions" else ()))
+    columns = {} if column_map is None else read_column_map(column_map)
+    return Reading(rate, columns, mending=mends.mending(), accept=accept)
+
+
+def _read(robot: Robot, path: str, reading: Reading, processing: Processing) -> tuple[list[Samples], bool]:
     """The filtered parts of the log between its gaps, and whether it has torques."""
-    columns = None if column_map is None else read_column_map(column_map)
-    log = read_log(path, rate=rate, columns=columns)
-    try:
-        log = log.select(robot.joints)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    recorded = log.tau is not None
-    if not recorded:
-        log = dataclasses.replace(log, tau=np.zeros_like(log.q))
-    return process(path, log, processing), recorded
+    found = read_whole(path, robot, reading)
+    parts = filter_parts(path, found, processing, breaks=found.breaks, notes=found.notes, sound=found.sound)
+    return check_parts(robot, parts, reading.accept), found.tau is not None
 
 
 def _log(robot: Robot, found: list[Estimate], torque: str) -> Log:

@@ -51,7 +51,7 @@ def command(
     It minimises the condition number of the base regressor within the limits of position, speed and torque. The file has
     the columns time [s], q_ [rad or m], dq_, ddq_ and the predicted tau_ [N·m or N]. Collisions are not looked at.
     """
-    from diffpbd.runtime.commands.identify import progress
+    from diffpbd.runtime.commands.progress import progress
     from diffpbd.runtime.excite.excitation import Wishes, excite
 
     begin = time.perf_counter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -46,6 +46,7 @@ def _relaxation(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     "--symbolic",
     metavar="LIST",
     default="",
+    callback=lambda _ctx, _param, text: [name.strip() for name in text.split(",") if name.strip()],
     help="Symbolic quantities out of mass,com,inertia,origin, by commas.",
 )
 @click.option("--friction", type=click.Choice(["none", "urdf"]), help="Default friction: none, or the file's.")
@@ -58,47 +59,17 @@ def _relaxation(_ctx: click.Context, _param: click.Parameter, text: str | None) 
 )
 @click.option(
     "--lever-spring",
+    "lever_springs",
     metavar="JOINT",
     multiple=True,
     help="Parameters of a spring between two lever arms about this hinge (stiffness [N/m], arms and rest length [m], angle "
     "[rad]), may be given more than once.",
 )
-def command(
-    robot: str,
-    base: str | None,
-    tip: tuple[str, ...],
-    hold: tuple[str, ...],
-    out: Path | None,
-    integrator: str | None,
-    solver: str | None,
-    sweeps: int | None,
-    relaxation: float | Literal["averaging"] | None,
-    symbolic: str,
-    friction: str | None,
-    limits: bool | None,
-    wrench: tuple[str, ...],
-    lever_spring: tuple[str, ...],
-) -> None:
+def command(robot: str, out: Path | None, **options: Any) -> None:
     """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml) or a URDF file."""
     from diffpbd.codegen.generate import generate
 
-    result = generate(
-        robot,
-        out=out,
-        base=base,
-        tip=list(tip) or None,
-        hold=list(hold) or None,
-        integrator=integrator,
-        solver=solver,
-        sweeps=sweeps,
-        relaxation=relaxation,
-        symbolic=[name.strip() for name in symbolic.split(",") if name.strip()],
-        friction=friction,
-        limits=limits,
-        wrench=list(wrench) or None,
-        lever_springs=list(lever_spring) or None,
-        progress=lambda line: click.echo(line, err=True),
-    )
+    result = generate(robot, out=out, progress=lambda line: click.echo(line, err=True), **options)
     if result.unchanged:
         click.echo(f"{result.folder} is up to date ({result.seconds:.1f} s); nothing was regenerated.")
         return

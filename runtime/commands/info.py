@@ -76,6 +76,7 @@ def describe(manifest: Manifest) -> str:
             *_squared(manifest),
             *_wrenches(manifest),
             *_levers(manifest),
+            *_left_out(manifest),
             table(["alpha", "default", "lower", "upper", "unit"], alpha),
             table(["operations", "function", "inputs -> outputs"], functions, left=3),
         ]
@@ -116,6 +117,13 @@ def _levers(manifest: Manifest) -> list[str]:
         for match in found
         if match
     ]
+    return ["\n".join(lines)] if lines else []
+
+
+def _left_out(manifest: Manifest) -> list[str]:
+    """A line for every reason why functions of the catalogue are not there."""
+    reasons = dict.fromkeys(manifest.left_out.values())
+    lines = [f"left out: {', '.join(k for k, v in manifest.left_out.items() if v == why)} ({why})" for why in reasons]
     return ["\n".join(lines)] if lines else []
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 import numpy as np
 
-from diffpbd.runtime.commands.numbers import RATE
+from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
-from diffpbd.runtime.logs.csv import Log, read_column_map, write_log
+from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]
@@ -21,28 +21,14 @@ __all__ = ["command"]
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--robot", metavar="ROBOT", help="Takes the joints of this generated robot.")
 @click.option("--joints", metavar="A,B,…", help="Takes these joints (default: all).")
-@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of logs without a time column.")
-@click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of the logs.")
-@click.option("--torque", metavar="FIELD", help="The signal that is the joint torque, such as actual_effort.")
-@click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints.")
-@click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none.")
-@click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering.")
-@click.option(
-    "--bridge", type=float, default=0.0, metavar="S", help="Close gaps up to this long instead of splitting there."
-)
+@log_options
 @click.option("--out", metavar="CLEAN.csv", help="Writes what identification would use; later parts beside it.")
 @plot_option("Signals as read and as filtered, a picture a LOG, later ones beside it.")
 def command(
     logs: tuple[str, ...],
     robot: str | None,
     joints: str | None,
-    rate: float | None,
-    column_map: str | None,
-    torque: str | None,
-    topic: str | None,
-    cutoff: float,
-    trim: float,
-    bridge: float,
+    words: LogWords,
     out: str | None,
     plot: str | None,
 ) -> None:
@@ -50,27 +36,42 @@ def command(
 
     Samples without a value or with a bad stamp are left out and counted, gaps split a recording in parts, and each part is
     filtered without delay and differentiated. --out writes the parts: time [s], q_, dq_, ddq_, tau_ (SI units).
+
+    What contradicts itself, and with --robot its limits and dynamics, is said; where it is grave nothing is written and the
+    exit code is 1.
     """
     from diffpbd.runtime.commands.locate import open_robot, robot_files
-    from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of
-    from diffpbd.runtime.logs.recording import Reading, joints_in, read_recording
+    from diffpbd.runtime.logs.checked import examine_parts, read_examined
+    from diffpbd.runtime.logs.findings import Finding, refuse, said, sound
+    from diffpbd.runtime.logs.processing import Samples, filter_parts, names_of
+    from diffpbd.runtime.logs.recording import joints_in
 
     read: list[Named] = [("LOG", path) for path in logs]
-    read += [("--map", column_map), *(robot_files(robot) if robot is not None else [])]
+    read += [("--map", words.column_map), *(robot_files(robot) if robot is not None else [])]
     pictures = [_path(plot, k) for k in range(len(logs))] if plot is not None else []
     distinct([("--out", out), *(("--plot", path) for path in pictures)], read)
-    processing = Processing(cutoff=cutoff or None, trim=trim, bridge=bridge)
-    reading = Reading(rate, read_column_map(column_map) if column_map is not None else {}, torque, topic)
-    wanted = open_robot(robot).joints if robot is not None else tuple(joints.split(",")) if joints else None
+    processing, reading = words.processing(), words.reading()
+    opened = open_robot(robot) if robot is not None else None
+    facts = opened.manifest.robot.joints if opened is not None else ()
+    wanted = opened.joints if opened is not None else tuple(joints.split(",")) if joints else None
     if wanted is not None and len(set(wanted)) < len(wanted):
         raise InputError(f"--joints: a joint is named twice in {joints}.")
     parts: list[tuple[Samples, bool]] = []
+    wrong: list[tuple[str, list[Finding]]] = []
     for k, (name, path) in enumerate(zip(names_of(list(logs)), logs, strict=True)):
-        found = read_recording(path, wanted or joints_in(path, reading), reading)
+        checked = read_examined(path, wanted or joints_in(path, reading), reading, facts)
+        found, findings = checked.recording, list(checked.findings)
         click.echo(f"{name}: {len(found)} samples of {', '.join(found.joints)}")
         for note in found.notes:
             click.echo(f"  {note}")
+        refuse(path, [f for f in findings if f.kind == "time"], reading.accept)  # no filter has a sense then
         own = filter_parts(name, found, processing, breaks=found.breaks)
+        if opened is not None and sound(findings):
+            more = examine_parts(opened, own)
+            findings += more
+            for note in said(more):
+                click.echo(f"  {note}")
+        wrong.append((path, findings))
         if pictures:
             from diffpbd.runtime.report.log_plot import plot_recording
 
@@ -85,6 +86,8 @@ def command(
         for p, torques in parts
     ]
     click.echo("\n" + table(["part", "samples", "rate [Hz]", "length [s]", "torque"], rows))
+    for path, findings in wrong:
+        refuse(path, findings, reading.accept)
     if out is not None:
         paths = [_path(out, k) for k in range(len(parts))]
         distinct([*(("--plot", path) for path in pictures), *(("--out", path) for path in paths)], read)

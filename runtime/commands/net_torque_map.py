@@ -62,7 +62,7 @@ def command(
     table = sample_map(
         opened, opened.joints[0] if joint is None else joint,
         pose=None if pose is None else parse_state(pose, "--pose", opened.joints), step=step, grid=grid,
-        displacement=displacement, velocity=velocity, h=h, alpha=opened.alpha.vector(params),
+        extent=(displacement, velocity), h=h, alpha=opened.alpha.vector(params),
     )  # fmt: skip
     folder = Path(out)
     try:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import click
 
-__all__ = ["live_option", "plot_option"]
+__all__ = ["grouped", "live_option", "plot_option"]
 
 live_option = click.option(
     "--live/--no-live", default=True, help="On a terminal, a line with rate, latency and status while it runs.",
@@ -17,3 +19,20 @@ live_option = click.option(
 def plot_option(help: str) -> Callable[[Any], Any]:
     """`--plot`, a PNG of what `help` says."""
     return click.option("--plot", metavar="OUT.png", help=help)
+
+
+def grouped(name: str, record: Any, *options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Options that a command gets together, as one argument `name`: a `record` (a dataclass) with a field an option."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        @functools.wraps(function)
+        def call(**words: Any) -> Any:
+            own = {field.name: words.pop(field.name) for field in fields(record)}
+            return function(**words, **{name: record(**own)})
+
+        wrapped: Any = call
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        return wrapped
+
+    return decorate

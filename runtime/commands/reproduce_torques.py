@@ -8,9 +8,9 @@ import click
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.commands.identify import progress
 from diffpbd.runtime.commands.locate import open_robot
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.commands.progress import progress
+from diffpbd.runtime.identify import identify
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.reproduce.torque_plots import plot_curves, plot_violins
 from diffpbd.runtime.reproduce.torque_table import (

@@ -147,12 +147,13 @@ def sample_map(
     pose: npt.ArrayLike | None = None,
     step: str = "joint_step",
     grid: tuple[int, int] = (25, 25),
-    displacement: float = DISPLACEMENT,
-    velocity: float = VELOCITY,
+    extent: tuple[float, float] = (DISPLACEMENT, VELOCITY),
     h: float | None = None,
     alpha: FloatArray | None = None,
 ) -> NetTorqueMap:
     """The map of `joint` about `pose` (n,) [rad], zero by default; gravity and springs are the robot's own.
+
+    Its `grid` samples reach `extent` in displacement [rad] and velocity [rad/s] to either side.
 
     `step` is `joint_step` or a step on maximal states (`step_paper_direct` is the paper's). At every sample the
     torques of all joints are found for which the loss ½ Σ (p⁺ − p̂)² of the step is zero, p̂ being the pose with
@@ -170,13 +171,13 @@ def sample_map(
     if start.shape != (robot.n,):
         raise InputError(f"Net torque map: the pose needs {robot.n} numbers, found shape {start.shape}.")
     at = robot.joints.index(joint)
-    rows, columns = (np.linspace(-edge, edge, n) for edge, n in zip((displacement, velocity), grid, strict=True))
+    rows, columns = (np.linspace(-edge, edge, n) for edge, n in zip(extent, grid, strict=True))
     p = np.tile(start, (grid[0] * grid[1], 1))
     pd, wanted = np.zeros_like(p), p.copy()
     wanted[:, at] += np.repeat(rows, grid[1])
     pd[:, at] = np.tile(columns, grid[0])
     torque = _solve(robot, step, p, pd, wanted, h, without_gravity(robot, alpha))[:, at]
-    return NetTorqueMap(robot.name, joint, step, h, start, displacement, velocity, torque.reshape(grid))
+    return NetTorqueMap(robot.name, joint, step, h, start, *extent, torque.reshape(grid))
 
 
 def _solve(

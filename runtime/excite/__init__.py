@@ -1,1 +1,13 @@
-"""Motions from which parameters can be told."""
+"""Motions from which inertial parameters can be told.
+
+    found = excite(robot, Wishes(duration=10.0, harmonics=5))
+    found.motion.q, found.after
+
+`excite` finds a periodic motion within the limits of an `Envelope` whose base regressor is well conditioned; `Wishes` say how
+long it lasts and what it must keep, `Excitation` holds the sampled `Motion` and the condition numbers.
+"""
+
+from diffpbd.runtime.excite.envelope import Envelope, Motion
+from diffpbd.runtime.excite.excitation import Excitation, Wishes, excite
+
+__all__ = ["Envelope", "Excitation", "Motion", "Wishes", "excite"]

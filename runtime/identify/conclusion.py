@@ -1,70 +1,98 @@
-"""From the unknowns at a solution to what a form that follows a trajectory found: covariance, what is not determined."""
+"""From the end of a form that follows a trajectory to what it found: deviations, correlations, what is not determined."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.identify.bodies import MOVES, WEAKER
-from diffpbd.runtime.identify.coordinates import QUIET, Coordinates
-from diffpbd.runtime.identify.result import Lost
-from diffpbd.runtime.identify.trajectory import UNSEEN, Found, Path, covariance_of, undetermined_directions
+from diffpbd.runtime.identify.coordinates import QUIET, UNFELT, Coordinates
+from diffpbd.runtime.identify.result import Lost, Solved
+from diffpbd.runtime.identify.statistics import by_information, correlations, on_bounds
+from diffpbd.runtime.identify.trajectory import Path
 
-__all__ = ["conclude"]
+__all__ = ["End", "conclude"]
 
 MEMBER = 0.1
 """[1] Component of a parameter in a direction that is not determined from which it counts as part of it."""
 INVOLVED = 1e-5
 """[1] The same for an entry of a body, whose other entries can make up for it in many ways."""
+ON_BOUND = 1e-5
+"""[N·m, N·m·s/rad, …] Distance from a bound that counts as on it: an interior-point method keeps about that off."""
 
 
-def conclude(
-    coordinates: Coordinates,
-    x: FloatArray,
-    information: FloatArray,
-    mean_square: float,
-    residuals: int,
-    pull: float,
-    status: str,
-    iterations: int,
-    notes: Sequence[str] = (),
-    paths: Sequence[Path] = (),
-) -> Found:
-    """At the unknowns x; `information` (entries, entries) is that of the recordings for residuals of mean square one, `pull`
-    the weight of the prior beside half the mean square of all `residuals`."""
-    names, bodies = coordinates.parameters.names, coordinates.bodies
+@dataclass(frozen=True)
+class End:
+    """Where a solve ended: unknowns `x` of `coordinates`, `information` (entries, entries) of the recordings for residuals of
+    mean square one, the weighted `mean_square` of all `residuals` (their number), the weight `pull` of the prior beside half of
+    it, and the solver's words. `paths` are of every recording, where torques were unknown."""
+
+    coordinates: Coordinates
+    x: FloatArray
+    information: FloatArray
+    mean_square: float
+    residuals: int
+    pull: float
+    status: str
+    iterations: int
+    notes: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
+
+    @property
+    def theta(self) -> FloatArray:
+        """The fitted entries of alpha."""
+        return self.coordinates.entries(self.x)
+
+
+def conclude(end: End) -> Solved:
+    """Standard deviations follow from what is left of the weighted residuals."""
+    coordinates = end.coordinates
+    parameters, bodies = coordinates.parameters, coordinates.bodies
+    names, theta = parameters.names, end.theta
     inside = np.array([any(name in body.entries for body in bodies) for name in names], dtype=np.bool_)
-    covariance, undetermined, condition = covariance_of(information)
-    gone = np.abs(undetermined).max(axis=1, initial=0.0) > np.where(inside, INVOLVED, MEMBER)
+    scale, found = by_information(end.information, UNFELT)
+    covariance = found.inverse * np.outer(scale, scale)
+    gone = np.abs(found.undetermined).max(axis=1, initial=0.0) > np.where(inside, INVOLVED, MEMBER)
     reason = "the recorded motion does not depend on it, or only in combination with others"
     lost = [Lost(name, reason) for name, is_gone in zip(names, gone, strict=True) if is_gone]
-    if pull:
-        slope, curvature = coordinates.prior_by_entries(x)
-        weight = residuals * pull
-        moves = _inverse(information, weight * curvature)
-        covariance = moves @ information @ moves
-        moved = _inverse(information, weight / WEAKER * curvature) @ slope * weight * (1.0 - 1.0 / WEAKER)
-        deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0) * mean_square)
-        follows = ~gone & (np.abs(moved) > MOVES * deviations) & (mean_square > QUIET)
+    if end.pull:
+        slope, curvature = coordinates.prior_by_entries(end.x)
+        weight = end.residuals * end.pull
+        moves = _inverse(end.information + weight * curvature)
+        covariance = moves @ end.information @ moves
+        moved = _inverse(end.information + weight / WEAKER * curvature) @ slope * weight * (1.0 - 1.0 / WEAKER)
+        deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0) * end.mean_square)
+        follows = ~gone & (np.abs(moved) > MOVES * deviations) & (end.mean_square > QUIET)
         for k in np.flatnonzero(follows).tolist():
             text = (
                 f"it follows the prior: moves by about {abs(moved[k]):.2g} ({abs(moved[k]) / deviations[k]:.1f} standard "
                 f"deviations) when that is {WEAKER:g} times weaker"
             )
             lost.append(Lost(names[k], text))
-    limits = [body.limit(x) for body in bodies if body.limited(x)]
-    return Found(
-        coordinates.entries(x), covariance, mean_square, undetermined.shape[1], tuple(lost), condition, status, iterations,
-        (*notes, *limits), tuple(paths),
-    )  # fmt: skip
-
-
-def _inverse(information: FloatArray, prior: FloatArray) -> FloatArray:
-    """How the optimum moves with the gradient; not at all where neither recordings nor prior hold it."""
-    scale, *_ = undetermined_directions(information + prior)
-    size = np.outer(scale, scale)
-    return np.asarray(
-        np.linalg.pinv((information + prior) * size, rcond=UNSEEN**2, hermitian=True) * size, dtype=np.float64
+    bounds = on_bounds(theta, parameters.lower, parameters.upper, ON_BOUND * np.maximum(1.0, np.abs(theta)))
+    sides = {"lower": parameters.lower, "upper": parameters.upper}
+    values = [float(sides[bounds[k]][k]) if k in bounds else float(value) for k, value in enumerate(theta)]
+    kept = [k for k, name in enumerate(names) if name not in {item.name for item in lost}]
+    covariance = covariance * end.mean_square
+    return Solved(
+        values=dict(zip(names, values, strict=True)),
+        deviations={names[k]: float(np.sqrt(max(covariance[k, k], 0.0))) for k in kept},
+        bounds={names[k]: side for k, side in bounds.items()},
+        lost=tuple(lost),
+        correlations=correlations([names[k] for k in kept], covariance[np.ix_(kept, kept)]),
+        rank=len(names) - found.undetermined.shape[1],
+        unknowns=len(names),
+        condition=found.condition,
+        window=0.0,
+        status=end.status,
+        iterations=end.iterations,
+        notes=(*end.notes, *(body.limit(end.x) for body in bodies if body.limited(end.x))),
     )
+
+
+def _inverse(information: FloatArray) -> FloatArray:
+    """How the optimum moves with the gradient; not at all where neither recordings nor prior hold it."""
+    scale, found = by_information(information, UNFELT)
+    return np.asarray(found.inverse * np.outer(scale, scale), dtype=np.float64)

@@ -15,10 +15,14 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.identify import inertials
 from diffpbd.runtime.identify.bodies import BARRIER, PRIOR, check_prior, physical_bodies
-from diffpbd.runtime.identify.trajectory import Parameters, undetermined_directions
+from diffpbd.runtime.identify.statistics import by_information
+from diffpbd.runtime.identify.trajectory import Parameters
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["Coordinates"]
+__all__ = ["QUIET", "UNFELT", "Coordinates"]
+
+UNFELT = 1e-6
+"""[deviations per SI unit] RMS effect on the motion below which a parameter has none: viscous friction of an arm at rest."""
 
 QUIET = 1e-4
 """[1] Mean square of deviations, positions right to 1e-5 rad, below which recordings are simulated ones: a prior must not hide
@@ -168,9 +172,9 @@ class Coordinates:
             by_unknowns += rows.T @ rows * max(float(np.diag(by_unknowns).max()), 1.0)
         held = self.size if pull == 0.0 else count
         if held:
-            scale[:held], lost, _ = undetermined_directions(by_unknowns[:held, :held])
-            undetermined = np.zeros((self.size, lost.shape[1]))
-            undetermined[:held] = lost
+            scale[:held], found = by_information(by_unknowns[:held, :held], UNFELT)
+            undetermined = np.zeros((self.size, found.undetermined.shape[1]))
+            undetermined[:held] = found.undetermined
         if held < self.size:
             strength = np.diag(by_unknowns)[count:]
             scale[count:] = 1.0 / np.sqrt(strength + max(pull, WEAKEST**2 * float(strength.max())))

@@ -7,7 +7,7 @@ length of the recordings costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,11 +17,13 @@ import numpy.typing as npt
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.identify.lever_springs import Lever
 from diffpbd.runtime.identify.outer import Outer
+from diffpbd.runtime.identify.result import Trace
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 
 __all__ = [
-    "KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "build", "columns_of_joint_kind", "condense", "every_joint",
+    "KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "Point", "build", "columns_of_joint_kind", "condense",
+    "every_joint",
 ]  # fmt: skip
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -65,6 +67,13 @@ class Design:
         predicted = [a @ phi[c] for a, c in zip(self.matrices, self.columns, strict=True)]
         return self.targets - np.column_stack(predicted)
 
+    def trace(self, phi: FloatArray) -> Trace:
+        """Measured and predicted torque."""
+        measured = self.targets + self.fixed
+        return Trace(
+            self.samples.name, self.samples.trimmed(self.samples.time), measured, measured - self.residual(phi)
+        )
+
 
 @dataclass(frozen=True)
 class Condensed:
@@ -81,22 +90,23 @@ class Condensed:
         return np.asarray(self.rho / np.sqrt(self.count), dtype=np.float64)
 
 
-def build(
-    robot: Robot,
-    samples: Samples,
-    alpha: FloatArray,
-    phi: FloatArray,
-    varying: BoolArray,
-    outer: Outer | None = None,
-    full: FloatArray | None = None,
-    levers: Sequence[Lever] = (),
-) -> Design:
-    """The design of one recording.
+@dataclass(frozen=True)
+class Point:
+    """Where designs are built: `alpha` fixes gravity, transition velocities and joint origins; `phi` (16 a joint, those of
+    `levers`, those of `outer`) holds the coefficients that do not vary, `varying` (as long) is True where they do. The columns
+    of `outer`, one a name, are its derivatives where alpha is `full`."""
 
-    alpha fixes gravity, transition velocities and joint origins; phi (16 a joint, then those of `levers`) holds the
-    coefficients that do not vary, `varying` (as long) is True where they do. With `outer` further columns follow, one a
-    name, its derivatives where alpha is `full`; phi and `varying` go on with theirs.
-    """
+    alpha: FloatArray
+    full: FloatArray
+    phi: FloatArray
+    varying: BoolArray
+    outer: Outer
+    levers: Sequence[Lever] = ()
+
+
+def build(robot: Robot, samples: Samples, point: Point) -> Design:
+    """The design of one recording."""
+    alpha, phi, varying, outer, levers = point.alpha, point.phi, point.varying, point.outer, point.levers
     terms = robot.torque_terms(samples.q, samples.dq, samples.ddq, alpha)
     if levers:
         blocks = [np.zeros((*samples.q.shape, lever.terms)) for lever in levers]
@@ -104,9 +114,9 @@ def build(
             block[:, lever.at] = lever.columns(robot, samples.q[:, lever.at], alpha)
         terms = np.concatenate([terms, *blocks], axis=-1)
     count = terms.shape[-1]
-    if outer is not None and outer.names:
+    if outer.names:
         predicted = np.asarray(terms @ phi[:count], dtype=np.float64)
-        more = outer.columns(robot, samples, alpha if full is None else full, predicted)
+        more = outer.columns(robot, samples, point.full, predicted)
         terms = np.concatenate([terms, more], axis=-1)
     fixed = samples.smooth(np.where(varying, 0.0, phi) @ terms.swapaxes(-1, -2))
     columns, matrices = [], []
@@ -115,14 +125,14 @@ def build(
         present = np.flatnonzero(varying & block.any(axis=0))
         columns.append(present)
         matrices.append(samples.smooth(block[:, present]) if present.size else np.zeros((len(samples), 0)))
-    if outer is None or not outer.names:
+    if not outer.names:
         return Design(samples, tuple(columns), tuple(matrices), samples.trimmed(samples.tau) - fixed, fixed)
     measured, there = outer.measured(samples)
     weights = None if there.all() else there.astype(np.float64)
     return Design(samples, tuple(columns), tuple(matrices), measured - fixed, fixed, weights)
 
 
-def condense(designs: Sequence[Design], progress: Callable[[], None] | None = None) -> Condensed:
+def condense(designs: Sequence[Design]) -> Condensed:
     """Triangular factors of all designs together."""
     n = designs[0].targets.shape[1]
     columns = [np.unique(np.concatenate([d.columns[j] for d in designs])) for j in range(n)]
@@ -135,8 +145,6 @@ def condense(designs: Sequence[Design], progress: Callable[[], None] | None = No
             if design.weights is not None:
                 block *= np.sqrt(design.weights[:, j : j + 1])
             stacked[j] = np.asarray(np.linalg.qr(np.vstack([stacked[j], block]), mode="r"), dtype=np.float64)
-        if progress is not None:
-            progress()
     factors, rights, rho = [], [], np.zeros(n)
     for j in range(n):
         k = columns[j].size

@@ -1,33 +1,34 @@
-"""The forms of identification that follow a trajectory: `--form shooting` and `--form simultaneous`."""
+"""Identification: the recordings, what to fit, and the form that fits it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TypeAlias
+from dataclasses import replace
 
 import numpy as np
 
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.identify.result import Identification
+from diffpbd.runtime.identify.conclusion import conclude
+from diffpbd.runtime.identify.result import Errors, Identification, identification, predicted
 from diffpbd.runtime.identify.selection import Selection, select
+from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.shooting import shoot
 from diffpbd.runtime.identify.simultaneous import transcribe
+from diffpbd.runtime.identify.torque_form import fit_torques
 from diffpbd.runtime.identify.torques import check_determined, estimated, with_estimate
-from diffpbd.runtime.identify.trajectory import Found, Motion, Parameters, Settings, motions, parameters_of, result_of
+from diffpbd.runtime.identify.trajectory import motions, parameters_of
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.parameters import ParameterValues
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["FORMS", "identify_motion"]
+__all__ = ["identify"]
 
-Form: TypeAlias = "Callable[[Robot, Sequence[Motion], Parameters, Callable[[str], None], Settings], Found]"
+ALONG = {"shooting": shoot, "simultaneous": transcribe}
+"""The forms that follow a trajectory."""
 
-FORMS: dict[str, Form] = {"shooting": shoot, "simultaneous": transcribe}
 
-
-def identify_motion(
-    form: str,
+def identify(
     robot: Robot,
     train: Sequence[Samples],
     fit: Sequence[str],
@@ -38,33 +39,38 @@ def identify_motion(
     settings: Settings | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Identification:
-    """Fit the entries of alpha that `fit` names so that the generated step follows the recordings, the others and what
-    is `fixed` keep `start` or their default; see the form's module.
+    """Fit the entries of alpha that `fit` names (see `select`) to recordings; the others, and what is
+    `fixed`, keep `start` or their default.
 
-    Where torques are unknown and `settings` say so, `fit` may name nothing. Raises InputError for recordings or names
-    that do not fit, SolverError, with IPOPT's status, for a failed solve.
+    By the form that `settings` name: least squares of torques, or the parameters with which the generated step follows the
+    recordings. Where torques are unknown `fit` may name nothing. Raises InputError for recordings or names that do not fit,
+    SolverError, with IPOPT's status, for a failed solve.
     """
+    settings, say = settings or Settings(), progress or (lambda _line: None)
     if not train:
         raise InputError("No recording to fit.")
-    settings = settings or Settings()
     selection = select(robot, fit, fixed) if fit or settings.torques is None else Selection(())
-    _check(form, robot, selection.names, train, settings)
-    parameters = parameters_of(robot, selection.names, robot.alpha.vector(start), form)
-    recorded = motions(robot, train, form)
-    found = FORMS[form](robot, recorded, parameters, progress or (lambda _line: None), settings)
-    torques = estimated(robot, train, parameters, found)
+    base = robot.alpha.vector(start)
+    if settings.form not in ALONG:
+        return fit_torques(robot, train, validate, selection, base, settings, say)
+    _check_torques(robot, selection.names, train, settings)
+    parameters = parameters_of(robot, selection.names, base, settings.form)
+    end = ALONG[settings.form](robot, motions(robot, train, settings.form), parameters, say, settings)
+    solved, torques = conclude(end), estimated(train, end)
     if torques:
         train = [with_estimate(s, t) if s.unread else s for s, t in zip(train, torques, strict=True)]
-    return result_of(robot, train, validate, parameters, found, selection.notes, torques)
+    notes = [*selection.notes, *solved.notes, *(f"{s.name}: {note}" for s in (*train, *validate) for note in s.notes)]
+    alpha = robot.alpha.vector(solved.values, base=base)
+    errors, held = ([predicted(robot, s, alpha) for s in samples] for samples in (train, validate))
+    return identification(
+        robot, base, replace(solved, notes=tuple(notes)), Errors.of(robot.joints, errors),
+        Errors.of(robot.joints, held) if held else None, train[0].processing, torques=torques,
+    )  # fmt: skip
 
 
-def _check(form: str, robot: Robot, names: Sequence[str], train: Sequence[Samples], settings: Settings) -> None:
-    """Options that this form has not, and torques that nothing determines."""
-    if settings.continuity and form != "shooting":
-        raise InputError(f"--continuity ties the windows of --form shooting; --form {form} has none.")
+def _check_torques(robot: Robot, names: Sequence[str], train: Sequence[Samples], settings: Settings) -> None:
+    """Torques that nothing determines, or that a recording has not."""
     if settings.torques is not None:
-        if form != "simultaneous":
-            raise InputError(f"--unknown-torque: --form {form} takes torques as recorded; use --form simultaneous.")
         check_determined(robot, names, settings.torques)
     for s in train:
         known = [j for j in robot.joints if settings.torques is None or settings.torques.get(j) != np.inf]

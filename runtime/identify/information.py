@@ -9,20 +9,37 @@ information about θ. (The other way around A would have to be inverted, which s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.identify.trajectory import POSITION, RATE, Parameters
+from diffpbd.runtime.identify.trajectory import POSITION, RATE, Motion, Parameters, Path
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["information_along"]
+__all__ = ["information_along", "information_of"]
+
+
+def information_of(
+    robot: Robot,
+    parameters: Parameters,
+    theta: FloatArray,
+    paths: Sequence[Path],
+    motions: Sequence[Motion],
+    torque: FloatArray,
+) -> FloatArray:
+    """That of all recordings (m, m), each with its path; see `information_along`."""
+    found = np.zeros((len(theta), len(theta)))
+    for path, motion in zip(paths, motions, strict=True):
+        found += information_along(robot, parameters, theta, path, motion.h, torque)
+    return found
 
 
 def information_along(
     robot: Robot,
     parameters: Parameters,
     theta: FloatArray,
-    path: tuple[FloatArray, FloatArray, FloatArray],
+    path: Path,
     h: float,
     torque: FloatArray,
 ) -> FloatArray:

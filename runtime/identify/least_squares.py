@@ -13,7 +13,7 @@ from diffpbd.runtime import ipopt
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import SolverError
 
-__all__ = ["Condensation", "Fit", "minimise"]
+__all__ = ["Condensation", "Fit", "Structure", "minimise"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,14 @@ class Fit:
 
     solution: ipopt.Solution
     history: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Sparsity (casadi) of the curvature's upper triangle, and of the Jacobian of what has to be zero; None: dense, nothing."""
+
+    curvature: Any = None
+    equations: Any = None
 
 
 class _Evaluation:
@@ -130,18 +138,17 @@ def minimise(
     lower: FloatArray,
     upper: FloatArray,
     options: Mapping[str, Any] | None = None,
-    sparsity: Any = None,
+    structure: Structure | None = None,
     value: Callable[[FloatArray], float] | None = None,
-    equations: Any = None,
 ) -> Fit:
     """Half the square of residuals, least within bounds; unknowns and objective should be of order one.
 
-    `sparsity` (casadi, upper triangle) is that of the curvature, dense without; `value` is the objective alone. `equations`
-    is the sparsity of the Jacobian of what has to be zero. Raises SolverError with IPOPT's status if it does not succeed.
+    `value` is the objective alone. Raises SolverError with IPOPT's status if it does not succeed.
     """
     n = len(start)
-    pattern = casadi.Sparsity.upper(n) if sparsity is None else sparsity
-    slopes = casadi.Sparsity(0, n) if equations is None else equations
+    structure = structure or Structure()
+    pattern = casadi.Sparsity.upper(n) if structure.curvature is None else structure.curvature
+    slopes = casadi.Sparsity(0, n) if structure.equations is None else structure.equations
     rows = slopes.size1()
     evaluation = _Evaluation(condense, value, n, pattern.nnz(), slopes)
     one, column = casadi.Sparsity.dense(1, 1), casadi.Sparsity.dense(n, 1)

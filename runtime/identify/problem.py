@@ -14,13 +14,11 @@ from diffpbd.runtime import ipopt
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.identify.bodies import BARRIER
 from diffpbd.runtime.identify.design import Condensed
+from diffpbd.runtime.identify.statistics import by_rows, on_bounds
 from diffpbd.runtime.identify.unknowns import Unknowns
 
-__all__ = ["AT_BOUND", "RANK", "Problem"]
+__all__ = ["AT_BOUND", "Problem"]
 
-RANK = 1e-8
-"""[1] Singular value, in units of the largest of the normalised columns, below which a direction is not determined: the
-square root of double precision, far below any real recording's noise."""
 AT_BOUND = 1e-4
 """[1] Distance from a bound, as the change of the residual in its own RMS, that counts as on it: invisible, and above the
 distance that an interior-point method keeps (the square root of its tolerance, 1e-5)."""
@@ -95,11 +93,15 @@ class Problem:
         result = np.zeros((len(plain), 0))
         if plain.any():
             normalised = (self.jacobian(self.unknowns.start) * self.scale)[:, plain]
-            _, singular, right = np.linalg.svd(normalised, full_matrices=True)
-            rank = int((singular > RANK * singular[0]).sum())
-            result = np.zeros((len(plain), len(right) - rank))
-            result[plain] = right[rank:].T
+            own = by_rows(normalised).undetermined
+            result = np.zeros((len(plain), own.shape[1]))
+            result[plain] = own
         return result
+
+    def bounds(self, x: FloatArray) -> dict[int, str]:
+        """Free unknowns on a bound: which one."""
+        found = on_bounds(x, self.unknowns.lower, self.unknowns.upper, AT_BOUND * self.scale)
+        return {k: side for k, side in found.items() if self.free[k]}
 
     def jacobian(self, x: FloatArray) -> FloatArray:
         """Weighted condensed residual rows by unknowns."""

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.identify.design import Design
-from diffpbd.runtime.logs.processing import Processing
+from diffpbd.runtime.identify.outer import sensor_names, unit_of
+from diffpbd.runtime.logs.processing import Processing, Samples
+from diffpbd.runtime.robot import Robot
 
-__all__ = ["COMBINATION", "Correlation", "Errors", "Estimate", "Identification", "Lost", "Torques", "Trace"]
+__all__ = [
+    "COMBINATION", "Correlation", "Errors", "Estimate", "Identification", "Lost", "Solved", "Torques", "Trace",
+    "identification", "predicted",
+]  # fmt: skip
 
 COMBINATION = "determined only in combination"  # how such a reason begins
 SENSORS = "sensor."  # how parameters begin that are no part of alpha
@@ -84,15 +88,10 @@ class Errors:
     traces: tuple[Trace, ...]
 
     @staticmethod
-    def of(joints: Sequence[str], designs: Sequence[Design], phi: FloatArray) -> Errors:
-        """Errors of these coefficients over recordings."""
-        residuals = [d.residual(phi) for d in designs]
-        together = np.vstack(residuals)
+    def of(joints: Sequence[str], traces: Sequence[Trace]) -> Errors:
+        """Errors over recordings."""
+        together = np.vstack([trace.measured - trace.predicted for trace in traces])
         rmse, bias = np.sqrt((together**2).mean(axis=0)), together.mean(axis=0)
-        traces = []
-        for d, r in zip(designs, residuals, strict=True):
-            measured = d.targets + d.fixed
-            traces.append(Trace(d.samples.name, d.samples.trimmed(d.samples.time), measured, measured - r))
         return Errors(
             _by_joint(joints, rmse), _by_joint(joints, bias), _by_joint(joints, together.std(axis=0)),
             len(together), tuple(traces),
@@ -158,3 +157,74 @@ class Identification:
         if sensor:
             data["sensor"] = sensor
         return json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a form found. By name: `values` of the fitted parameters, standard `deviations` of those that are determined,
+    `bounds` that some are on; the rest as in `Identification`, `window` in seconds."""
+
+    values: Mapping[str, float]
+    deviations: Mapping[str, float]
+    bounds: Mapping[str, str]
+    lost: tuple[Lost, ...]
+    correlations: tuple[Correlation, ...]
+    rank: int
+    unknowns: int
+    condition: float
+    window: float
+    status: str
+    iterations: int
+    notes: tuple[str, ...] = ()
+    base: tuple[Estimate, ...] = ()
+
+
+def identification(
+    robot: Robot, base: FloatArray, solved: Solved, train: Errors, validate: Errors | None, processing: Processing,
+    left_out: dict[str, float] | None = None, torques: Sequence[Torques] = (),
+) -> Identification:  # fmt: skip
+    """The result as every form gives it; entries of alpha that were not fitted keep `base`."""
+    return Identification(
+        robot=robot.name,
+        joints=robot.joints,
+        efforts=tuple("N·m" if joint.unit == "rad" else "N" for joint in robot.manifest.robot.joints),
+        status=solved.status,
+        estimates=tuple(_estimates(robot, base, solved)),
+        lost=solved.lost,
+        correlations=solved.correlations,
+        train=train,
+        validate=validate,
+        iterations=solved.iterations,
+        rank=solved.rank,
+        unknowns=solved.unknowns,
+        condition=solved.condition,
+        window=solved.window,
+        processing=processing,
+        notes=solved.notes,
+        base=solved.base,
+        left_out=left_out,
+        torques=tuple(torques),
+    )
+
+
+def _estimates(robot: Robot, base: FloatArray, solved: Solved) -> list[Estimate]:
+    """Fitted entries of alpha and those given away from their default, in the order of alpha; then the sensors'."""
+    found = []
+    units = dict(zip(robot.alpha.names, robot.alpha.units, strict=True))
+    units |= {name: unit_of(name) for name in sensor_names(robot)}
+    given = dict(zip(robot.alpha.names, base.tolist(), strict=True))
+    defaults = dict(zip(robot.alpha.names, robot.alpha.defaults.tolist(), strict=True))
+    for name, unit in units.items():
+        if name in solved.values:
+            value = solved.values[name]
+            value = value if np.isfinite(value) else given[name]  # a spring without stiffness has no rest
+            found.append(Estimate(name, value, solved.deviations.get(name), unit, solved.bounds.get(name)))
+        elif name in given and given[name] != defaults[name]:
+            found.append(Estimate(name, given[name], None, unit))
+    return found
+
+
+def predicted(robot: Robot, samples: Samples, alpha: FloatArray) -> Trace:
+    """Measured torque of a recording and that of inverse dynamics, filtered alike."""
+    torque = samples.smooth(np.asarray(robot.inverse_dynamics(samples.q, samples.dq, samples.ddq, alpha)))
+    return Trace(samples.name, samples.trimmed(samples.time), samples.trimmed(samples.tau), torque)

@@ -15,11 +15,12 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.identify import arrow
-from diffpbd.runtime.identify.conclusion import conclude
+from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.coordinates import Coordinates
-from diffpbd.runtime.identify.information import information_along
-from diffpbd.runtime.identify.least_squares import Condensation, Fit, minimise
-from diffpbd.runtime.identify.trajectory import POSITION, RATE, Found, Motion, Parameters, Settings
+from diffpbd.runtime.identify.information import information_of
+from diffpbd.runtime.identify.least_squares import Condensation, Fit, Structure, minimise
+from diffpbd.runtime.identify.settings import Settings
+from diffpbd.runtime.identify.trajectory import POSITION, RATE, Motion, Parameters
 from diffpbd.runtime.identify.windows import Windows
 from diffpbd.runtime.robot import Robot
 
@@ -57,7 +58,7 @@ def shoot(
     settings: Settings | None = None,
     *,
     window: float = WINDOW,
-) -> Found:
+) -> End:
     """Parameters and initial states of least mean square residual."""
     settings = settings or Settings()
     coordinates = Coordinates(robot, parameters, settings.prior)
@@ -93,15 +94,12 @@ def shoot(
                 f"Shooting: windows are still {gap:.2g} apart where they should join; nothing was written."
             )
         notes.append(f"{len(windows.ties)} windows joined to those before them, to {gap:.1g} (SI units)")
-        information = sum(
-            information_along(robot, parameters, theta, path, motion.h, np.zeros(robot.n))
-            for path, motion in zip(windows.paths(theta, states), motions, strict=True)
-        )
+        paths = windows.paths(theta, states)
+        information = information_of(robot, parameters, theta, paths, motions, np.zeros(robot.n))
     else:
         information = windows.information(at.blocks) * windows.residuals
-    return conclude(
-        coordinates, x, np.asarray(information), 2.0 * at.value, windows.residuals,
-        used, fit.solution.status, iterations, notes,
+    return End(
+        coordinates, x, information, 2.0 * at.value, windows.residuals, used, fit.solution.status, iterations, tuple(notes),
     )  # fmt: skip
 
 
@@ -148,71 +146,88 @@ def over_windows(
 ) -> tuple[Fit, FloatArray, FloatArray]:
     """Least squares over unknowns of the parameters and initial states, from `start` and, unless given, recorded `states`."""
     begin = windows.states if states is None else states
-    m, n, count = coordinates.size, windows.robot.n, windows.count
-    first = windows.condense(coordinates.entries(start), begin)
-    unit = max(first.value + pull * coordinates.prior(start)[0], NOTHING)
-    scale, undetermined = coordinates.scales(windows.information(first.blocks), start, pull)
-    state_scale = np.repeat(STATE_SCALE, n)
-    origin = start / scale
-    pattern, rows, columns = arrow.curvature(m, 2 * n, count)
-    equations = arrow.equations(m, 2 * n, count, windows.ties, coordinates.equations)
-    keep = undetermined @ undetermined.T
-    top = np.triu_indices(m)
+    problem = _Problem(windows, coordinates, start, begin, pull)
+    free = np.full(begin.size, np.inf)
+    fit = minimise(
+        "Shooting",
+        problem.condense,
+        problem.join(start, begin),
+        np.concatenate([coordinates.lower / problem.scale, -free]),
+        np.concatenate([coordinates.upper / problem.scale, free]),
+        {**options, **CLOSED, **(NEAR if coordinates.bodies else {})},
+        Structure(problem.pattern.sparsity, problem.equations.sparsity),
+        problem.value,
+    )
+    return fit, *problem.split(fit.solution.x)
 
-    def split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return x[:m] * scale, x[m:].reshape(count, 2 * n) * state_scale
 
-    def condense(x: FloatArray) -> Condensation:
-        z, s = split(x)
+class _Problem:
+    """The scaled problem of all windows: x = (unknowns of the parameters, state by state), objective one at the start.
+
+    Plain directions that the start's motion does not depend on are kept there.
+    """
+
+    def __init__(
+        self, windows: Windows, coordinates: Coordinates, start: FloatArray, begin: FloatArray, pull: float
+    ) -> None:
+        self.windows, self.coordinates, self.pull = windows, coordinates, pull
+        self.m, n, count = coordinates.size, windows.robot.n, windows.count
+        first = windows.condense(coordinates.entries(start), begin)
+        self.unit = max(first.value + pull * coordinates.prior(start)[0], NOTHING)
+        self.scale, undetermined = coordinates.scales(windows.information(first.blocks), start, pull)
+        self.state_scale = np.repeat(STATE_SCALE, n)
+        self.origin = start / self.scale
+        self.keep = undetermined @ undetermined.T
+        self.pattern, self.rows, self.columns = arrow.curvature(self.m, 2 * n, count)
+        self.equations = arrow.equations(self.m, 2 * n, count, windows.ties, coordinates.equations)
+
+    def split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Unknowns of the parameters, and states (windows, 2 n), of x."""
+        return x[: self.m] * self.scale, x[self.m :].reshape(self.windows.count, -1) * self.state_scale
+
+    def join(self, z: FloatArray, states: FloatArray) -> FloatArray:
+        """x of these."""
+        return np.concatenate([z / self.scale, (states / self.state_scale).ravel()])
+
+    def value(self, x: FloatArray) -> float:
+        """The objective."""
+        z, s = self.split(x)
+        away = x[: self.m] - self.origin
+        prior = self.pull * self.coordinates.prior(z)[0] + float(away @ self.keep @ away) / 2
+        return (self.windows.half_mean_square(self.coordinates.entries(z), s) + prior) / self.unit
+
+    def condense(self, x: FloatArray) -> Condensation:
+        """The objective, its derivatives, and the gaps between tied windows with theirs."""
+        windows, coordinates, scale, unit = self.windows, self.coordinates, self.scale, self.unit
+        z, s = self.split(x)
         found, slopes = windows.condense(coordinates.entries(z), s), coordinates.slopes(z) * scale
         prior, by_prior = coordinates.prior(z)
-        away = keep @ (x[:m] - origin)
-        value = found.value + pull * prior + float((x[:m] - origin) @ away) / 2
-        by_x = slopes.T @ found.by_theta + pull * by_prior * scale + away
-        gradient = np.concatenate([by_x, (found.by_states * state_scale).ravel()])
-        t = len(found.by_theta)
-        lift = np.zeros((t + 2 * n, m + 2 * n))
-        lift[:t, :m], lift[t:, m:] = slopes, np.diag(state_scale)
-        blocks = lift.T @ found.blocks @ lift
-        flat = slopes.T @ found.total[:t, :t] @ slopes + keep
+        away = self.keep @ (x[: self.m] - self.origin)
+        value = found.value + self.pull * prior + float((x[: self.m] - self.origin) @ away) / 2
+        by_x = slopes.T @ found.by_theta + self.pull * by_prior * scale + away
+        gradient = np.concatenate([by_x, (found.by_states * self.state_scale).ravel()])
+        t, size = len(found.by_theta), len(self.state_scale)
+        lift = np.zeros((t + size, self.m + size))
+        lift[:t, : self.m], lift[t:, self.m :] = slopes, np.diag(self.state_scale)
+        blocks = (lift.T @ found.blocks @ lift)[:, self.rows, self.columns]
+        flat = slopes.T @ found.total[:t, :t] @ slopes + self.keep
         equal, by_equal = coordinates.equal(z)
 
         def curvature(weight: float, multipliers: FloatArray) -> FloatArray:
             weight /= unit
             own = multipliers[len(multipliers) - len(equal) :]
-            bent = coordinates.curvature(z, weight * found.by_theta, own, weight * pull) * np.outer(scale, scale)
-            return np.concatenate([(weight * flat + bent)[top], weight * blocks[:, rows, columns].ravel()])[
-                pattern.order
-            ]
+            bent = coordinates.curvature(z, weight * found.by_theta, own, weight * self.pull) * np.outer(scale, scale)
+            top = (weight * flat + bent)[np.triu_indices(self.m)]
+            return np.concatenate([top, weight * blocks.ravel()])[self.pattern.order]
 
         before, after = windows.ties.T
-        gaps = (found.ends[before] - s[after]) / state_scale
-        by_start = (found.by_start[before] / state_scale[:, None]) @ lift
+        gaps = (found.ends[before] - s[after]) / self.state_scale
+        by_start = (found.by_start[before] / self.state_scale[:, None]) @ lift
         joined = [by_start.ravel(), np.full(gaps.size, -1.0), (by_equal * scale).ravel()]
         return Condensation(
             value / unit, gradient / unit, curvature,
-            np.concatenate([gaps.ravel(), equal]), np.concatenate(joined)[equations.order],
+            np.concatenate([gaps.ravel(), equal]), np.concatenate(joined)[self.equations.order],
         )  # fmt: skip
-
-    def value(x: FloatArray) -> float:
-        z, s = split(x)
-        away = x[:m] - origin
-        prior = pull * coordinates.prior(z)[0] + float(away @ keep @ away) / 2
-        return (windows.half_mean_square(coordinates.entries(z), s) + prior) / unit
-
-    free = np.full(count * 2 * n, np.inf)
-    fit = minimise(
-        "Shooting",
-        condense,
-        np.concatenate([start / scale, (begin / state_scale).ravel()]),
-        np.concatenate([coordinates.lower / scale, -free]),
-        np.concatenate([coordinates.upper / scale, free]),
-        {**options, **CLOSED, **(NEAR if coordinates.bodies else {})},
-        pattern.sparsity,
-        value,
-        equations.sparsity,
-    )
-    return fit, *split(fit.solution.x)
 
 
 def settled(windows: Windows, coordinates: Coordinates, x: FloatArray, states: FloatArray) -> FloatArray:

@@ -16,13 +16,14 @@ from diffpbd.runtime import ipopt
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify.assembly import Assembly
-from diffpbd.runtime.identify.conclusion import conclude
+from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.coordinates import Coordinates
-from diffpbd.runtime.identify.information import information_along
+from diffpbd.runtime.identify.information import information_of
 from diffpbd.runtime.identify.pieces import Pieces
+from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.shooting import REWEIGHTINGS, SHARES, WINDOW, at_start, over_windows, settled, weakened
 from diffpbd.runtime.identify.torques import deviations_of, guessed
-from diffpbd.runtime.identify.trajectory import Found, Motion, Parameters, Settings
+from diffpbd.runtime.identify.trajectory import Motion, Parameters
 from diffpbd.runtime.identify.windows import Windows
 from diffpbd.runtime.robot import Robot
 
@@ -50,7 +51,7 @@ def transcribe(
     parameters: Parameters,
     say: Callable[[str], None],
     settings: Settings | None = None,
-) -> Found:
+) -> End:
     """Parameters, states and unknown torques of least mean square deviation."""
     for name in ("momentum_residual", "state_residual", "joint_state"):
         if name not in robot.functions:
@@ -77,15 +78,11 @@ def transcribe(
     say(f"Simultaneous problem of {steps} steps: {assembly.unknowns} unknowns, {assembly.rows} equations")
     solution, iterations = _solve(assembly, pieces)
     x = solution.x[: pieces.m] * scale
-    theta = coordinates.entries(x)
     paths = assembly.paths(solution.x)
-    known = sum(
-        information_along(robot, parameters, theta, path, motion.h, torque)
-        for path, motion in zip(paths, motions, strict=True)
-    )
-    return conclude(
-        coordinates, x, np.asarray(known), assembly.mean_square(solution.x), assembly.residuals, assembly.pull,
-        solution.status, iterations, paths=paths,
+    known = information_of(robot, parameters, coordinates.entries(x), paths, motions, torque)
+    return End(
+        coordinates, x, known, assembly.mean_square(solution.x), assembly.residuals, assembly.pull,
+        solution.status, iterations, paths=tuple(paths),
     )  # fmt: skip
 
 
@@ -100,11 +97,8 @@ def _start(
     if np.isinf(torque).any():
         theta = coordinates.entries(coordinates.start)
         paths = [(motion.q, motion.dq, parameters.torque(motion.tau, theta)) for motion in motions]
-        information = sum(
-            information_along(robot, parameters, theta, path, motion.h, torque)
-            for path, motion in zip(paths, motions, strict=True)
-        )
-        return coordinates.start, pull, np.asarray(information) / windows.residuals
+        information = information_of(robot, parameters, theta, paths, motions, torque)
+        return coordinates.start, pull, information / windows.residuals
     say(f"Start: {windows.count} windows of up to {SHARES[0] * WINDOW:.3g} s")
     _, near, states = over_windows(windows, coordinates, coordinates.start, pull)
     near, states, pull, _ = weakened(windows, coordinates, near, states, pull)

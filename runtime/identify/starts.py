@@ -7,14 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.identify.fitting import fit_rounds
-from diffpbd.runtime.identify.lever_springs import Lever
-from diffpbd.runtime.identify.selection import Selection
+from diffpbd.runtime.identify.solving import Question
 from diffpbd.runtime.identify.workers import Map
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["End", "compare", "ends"]
 
@@ -38,30 +35,14 @@ class End:
 
 @dataclass(frozen=True)
 class _Task:
-    robot: Robot
+    question: Question
     train: tuple[Samples, ...]
-    selection: Selection
-    base: FloatArray
-    prior: float
-    huber: bool
     seed: int
-    levers: tuple[Lever, ...]
 
 
-def ends(
-    robot: Robot,
-    train: Sequence[Samples],
-    selection: Selection,
-    base: FloatArray,
-    *,
-    prior: float,
-    huber: bool,
-    starts: int,
-    spread: Map,
-    levers: Sequence[Lever] = (),
-) -> list[End]:
+def ends(question: Question, train: Sequence[Samples], starts: int, spread: Map) -> list[End]:
     """All ends, the best first; SolverError if every start fails."""
-    tasks = [_Task(robot, tuple(train), selection, base, prior, huber, seed, tuple(levers)) for seed in range(starts)]
+    tasks = [_Task(question, tuple(train), seed) for seed in range(starts)]
     found: list[End] = spread(_run, tasks)
     if all(end.failure for end in found):
         raise SolverError(f"None of {starts} starts was solved; the first: {found[0].failure}")
@@ -72,18 +53,12 @@ def ends(
 
 
 def _run(task: _Task) -> End:
-    t = task
     try:
-        fitted = fit_rounds(
-            t.robot, t.train, t.selection, t.base,
-            prior=t.prior, huber=t.huber, say=lambda _: None, seed=t.seed, levers=t.levers,
-        )  # fmt: skip
+        fitted = fit_rounds(task.question, task.train, seed=task.seed)
     except SolverError as error:
-        return End(t.seed, {}, np.inf, str(error))
-    u = fitted.unknowns
-    values = u.alpha_at(fitted.x)[list(u.positions)]
+        return End(task.seed, {}, np.inf, str(error))
     rms = np.maximum(fitted.problem.rms(fitted.x), fitted.floor)
-    return End(t.seed, dict(zip(u.names, values.tolist(), strict=True)), float(np.log(rms).sum()))
+    return End(task.seed, fitted.unknowns.values_at(fitted.x), float(np.log(rms).sum()))
 
 
 def compare(found: Sequence[End], deviations: dict[str, float]) -> list[str]:

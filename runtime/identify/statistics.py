@@ -1,277 +1,77 @@
-"""What a solved identification is worth: determined directions, standard deviations, correlations."""
+"""What a solved identification is worth, whatever its form: determined directions, bounds, correlations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.identify import base, covariance, lever_springs
-from diffpbd.runtime.identify.bodies import BARRIER
-from diffpbd.runtime.identify.design import LINK_COLUMNS, Design
-from diffpbd.runtime.identify.problem import AT_BOUND, RANK, Problem
-from diffpbd.runtime.identify.result import COMBINATION, Correlation, Estimate, Lost
-from diffpbd.runtime.identify.unknowns import Body
-from diffpbd.runtime.names import listing
+from diffpbd.runtime.identify.result import Correlation
 
-__all__ = ["Statistics", "evaluate", "on_bounds"]
+__all__ = ["CORRELATED", "RANK", "Determined", "by_information", "by_rows", "correlations", "on_bounds"]
 
-ROUNDING = 1e-13
-"""[1] A column this much shorter than the longest is rounding error: its parameter has no effect on the torques."""
-INVOLVED = 1e-3
-"""[1] Part of a parameter's reach that lies in undetermined directions from which it is named as lost."""
+RANK = 1e-8
+"""[1] Singular value, in units of the largest of the normalised columns, below which a direction is not determined: the
+square root of double precision, far below any real recording's noise."""
+UNSEEN = 1e-6
+"""[1] The same where only the squares of singular values are known, which have half the digits."""
 CORRELATED = 0.95
 """[1] Correlation from which a pair of parameters is named: either alone is then three times worse than both together."""
 MOST_CORRELATIONS = 10
 """[1] Pairs that are named at most, the strongest first."""
 
-MOST_PARTNERS = 4
-"""[1] Parameters that are named as determined together; more are counted."""
 
+class Determined:
+    """Of least squares with singular values `singular` and directions `right` (rows): `rank`; `condition` in the determined
+    directions; an orthonormal basis `undetermined` (unknowns, k) of the others; `inverse`, the pseudoinverse of JᵀJ."""
 
-@dataclass(frozen=True)
-class Statistics:
-    """By name of alpha: standard deviations, and those by the recordings alone, as if there were no prior; what is lost
-    and why; strong correlations.
-
-    `base` are the combinations of inertial parameters, and of lever springs' numbers, that are determined, with deviations by
-    the recordings alone.
-    `rank` of the fitted unknowns that are free, `condition` of the normalised columns in the determined directions,
-    `window` [samples] the longest correlation allowed for.
-    """
-
-    deviations: dict[str, float]
-    alone: dict[str, float]
-    lost: tuple[Lost, ...]
-    correlations: tuple[Correlation, ...]
-    rank: int
-    unknowns: int
-    condition: float
-    window: int
-    base: tuple[Estimate, ...]
-
-
-def on_bounds(problem: Problem, x: FloatArray) -> dict[int, str]:
-    """Free unknowns on a bound: which one."""
-    bounds = {}
-    u = problem.unknowns
-    for k, (low, high) in enumerate(zip(u.lower, u.upper, strict=True)):
-        near = AT_BOUND * problem.scale[k]
-        if problem.free[k] and x[k] - low <= near:
-            bounds[k] = "lower"
-        elif problem.free[k] and high - x[k] <= near:
-            bounds[k] = "upper"
-    return bounds
-
-
-def evaluate(
-    problem: Problem,
-    x: FloatArray,
-    bounds: Mapping[int, str],
-    designs: Sequence[Design],
-    limited: Sequence[Body] = (),
-) -> Statistics:
-    """Statistics of the solution x.
-
-    Rank, condition and what is lost come from the recordings alone; deviations are those of the estimate, prior included.
-    A parameter on a bound, and one of a body in `limited` that a physical limit holds, gets the deviation that it would
-    have without the limit, the others theirs with the limit active.
-    """
-    u = problem.unknowns
-    c = _Coordinates(problem, x, limited)
-    held = c.places(problem.pinned)
-    whole = _Tangent(c.J, _null(c.equal, held))
-    curved = c.J.T @ c.J + c.prior
-    moves = _inverse(curved, _null(c.equal, [*held, *c.places(bounds)]))
-    lost = _lost(problem, c.D, whole, held)
-    names = {item.name for item in lost}
-    rows, wanted = [], []
-    for position, name in enumerate(u.names):
-        if name in names:
-            continue
-        own = next((k for k in bounds if u.labels[k] == name), None)
-        inverse = moves
-        if own is not None:
-            inverse = _inverse(curved, _null(c.equal, [*held, *c.places([b for b in bounds if b != own])]))
-        rows.append(c.D[position] @ inverse)
-        wanted.append(name)
-    found, windows, alone, phi = np.zeros(0), np.zeros(1, dtype=np.intp), np.zeros(0), u.phi_at(x)
-    combined = c.combinations()
-    values = dict(zip(u.names, u.alpha_at(x)[list(u.positions)].tolist(), strict=True))
-    levers = lever_springs.combinations(u.names, values)
-    estimates: list[Estimate] = []
-    if rows or combined or levers:
-        free = [c.D[u.names.index(name)] @ whole.inverse for name in wanted]
-        lumped = [(b.row * c.scale) @ whole.inverse for b in combined]
-        lumped += [(lever.gradient @ c.D) @ whole.inverse for lever in levers]
-        sensitivity = np.array([*rows, *free, *lumped]).T
-        scores = _scores(problem, phi, c.effect, designs)
-        every, windows = covariance.deviations([g @ sensitivity for g in scores])
-        found, alone = every[: len(rows)], every[len(rows) : 2 * len(rows)]
-        y = c.coefficients(x, phi)
-        known = [(b.name, float(b.row @ y), b.unit) for b in combined] + [(v.name, v.value, v.unit) for v in levers]
-        for (name, value, unit), std in zip(known, every[2 * len(rows) :].tolist(), strict=True):
-            estimates.append(Estimate(name, value, std, unit))
-    return Statistics(
-        deviations=dict(zip(wanted, found.tolist(), strict=True)),
-        alone=dict(zip(wanted, alone.tolist(), strict=True)),
-        lost=tuple(lost),
-        correlations=tuple(_correlations(wanted, np.array(rows), c.J)) if rows else (),
-        rank=whole.rank,
-        unknowns=whole.Z.shape[1],
-        condition=whole.condition,
-        window=int(windows.max()),
-        base=tuple(estimates),
-    )
-
-
-class _Coordinates:
-    """Coordinates in which the residual is (nearly) linear: the plain unknowns, and the ten coefficients of each body.
-
-    `effect` dφ/dy, J weighted residual rows by y, D derivatives of the fitted entries of alpha by y, `equal` those of the
-    entries of a body that are given, `prior` its second derivatives; all scaled so that J has columns of length one.
-    """
-
-    def __init__(self, problem: Problem, x: FloatArray, limited: Sequence[Body]) -> None:
-        u = problem.unknowns
-        in_body = np.zeros(len(x), dtype=np.bool_)
-        for body in u.bodies:
-            in_body[body.span] = True
-        self.plain = np.flatnonzero(~in_body)
-        count = self.plain.size + LINK_COLUMNS * len(u.bodies)
-        phi, alpha = u.phi_jacobian(x), u.alpha_jacobian(x)
-        effect, D = np.zeros((len(phi), count)), np.zeros((len(u.names), count))
-        prior, equal = np.zeros((count, count)), []
-        effect[:, : self.plain.size], D[:, : self.plain.size] = phi[:, self.plain], alpha[:, self.plain]
-        for k, body in enumerate(u.bodies):
-            own = slice(self.plain.size + LINK_COLUMNS * k, self.plain.size + LINK_COLUMNS * (k + 1))
-            effect[body.columns, own] = np.eye(LINK_COLUMNS)
-            entries = np.linalg.inv(u.body_effect(body, x))
-            for entry, row in zip(body.entries, entries, strict=True):
-                if entry in u.names:
-                    D[u.names.index(entry), own] = row
-                else:
-                    equal.append(np.zeros(count))
-                    equal[-1][own] = row
-            if body not in limited:
-                weight = problem.prior * (1.0 if body.described else BARRIER)
-                prior[own, own] = weight * body.curvature(x)
-        J = problem.core.rows @ effect[problem.core.columns]
-        lengths = np.linalg.norm(J, axis=0)
-        nothing = lengths <= ROUNDING * lengths.max(initial=0.0)
-        J[:, nothing] = 0.0
-        scale = np.where(nothing, 1.0, 1.0 / np.where(nothing, 1.0, lengths))
-        self.bodies, self.scale, self.labels = u.bodies, scale, [u.labels[k] for k in self.plain]
-        self.J, self.D, self.effect = J * scale, D * scale, effect * scale
-        self.equal = np.array(equal).reshape(-1, count) * scale
-        self.prior = prior * np.outer(scale, scale)
-
-    def combinations(self) -> list[base.Combination]:
-        """Base parameters of bodies whose every entry is fitted; none where some are given."""
-        if not self.bodies or len(self.equal):
-            return []
-        first = self.plain.size
-        order = np.r_[first : len(self.scale), :first]  # so that a rotor is lumped into its link, and not the other way
-        labels = [*(f"{name} {body.name}" for body in self.bodies for name in base.COLUMN_NAMES), *self.labels]
-        units = base.COLUMN_UNITS * len(self.bodies)
-        found = base.combinations(self.J[:, order], self.scale[order], labels, units)
-        back = np.argsort(order)
-        return [base.Combination(b.name, b.unit, b.row[back]) for b in found]
-
-    def coefficients(self, x: FloatArray, phi: FloatArray) -> FloatArray:
-        """The coordinates' values: plain unknowns, then each body's block of φ."""
-        return np.concatenate([x[self.plain], *(phi[body.columns] for body in self.bodies)])
-
-    def places(self, unknowns: Iterable[int]) -> list[int]:
-        """Coordinates of plain unknowns."""
-        return [int(np.flatnonzero(self.plain == k)[0]) for k in unknowns]
-
-
-def _null(equal: FloatArray, held: Sequence[int]) -> FloatArray:
-    """Basis (unknowns, k) of the moves that keep equalities and held unknowns."""
-    n = equal.shape[1]
-    rows = np.vstack([equal, np.eye(n)[list(held)]])
-    if not len(rows):
-        return np.eye(n)
-    _, singular, right = np.linalg.svd(rows, full_matrices=True)
-    rank = int((singular > RANK * singular[0]).sum())
-    return np.asarray(right[rank:].T, dtype=np.float64)
-
-
-def _inverse(H: FloatArray, Z: FloatArray) -> FloatArray:
-    """Z (Zᵀ H Z)⁻¹ Zᵀ: how the optimum moves with the gradient, within the moves Z."""
-    M = Z.T @ H @ Z
-    diagonal = np.diag(M)
-    e = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-    inverse = np.linalg.pinv(M * np.outer(e, e), rcond=RANK**2, hermitian=True) * np.outer(e, e)
-    return np.asarray(Z @ inverse @ Z.T, dtype=np.float64)
-
-
-class _Tangent:
-    """Least squares restricted to a basis Z of moves: rank, condition, undetermined moves, Z (ZᵀJᵀJZ)⁺ Zᵀ."""
-
-    def __init__(self, J: FloatArray, Z: FloatArray) -> None:
-        self.Z = Z
-        if not Z.shape[1]:
-            self.rank, self.condition = 0, 1.0
-            self.undetermined, self.inverse = np.zeros((J.shape[1], 0)), np.zeros((J.shape[1],) * 2)
-            return
-        _, singular, right = np.linalg.svd(J @ Z, full_matrices=True)
-        self.rank = int((singular > RANK * max(singular[0], np.finfo(float).tiny)).sum())
+    def __init__(self, singular: FloatArray, right: FloatArray, least: float) -> None:
+        largest = max(float(singular.max(initial=0.0)), float(np.finfo(float).tiny))
+        self.rank = int((singular > least * largest).sum())
         self.condition = float(singular[0] / singular[self.rank - 1]) if self.rank else 1.0
-        self.undetermined = Z @ right[self.rank :].T
-        half = Z @ (right[: self.rank].T / singular[: self.rank])
-        self.inverse = half @ half.T
+        self.undetermined = np.asarray(right[self.rank :].T, dtype=np.float64)
+        half = right[: self.rank].T / singular[: self.rank]
+        self.inverse = np.asarray(half @ half.T, dtype=np.float64)
 
 
-def _lost(problem: Problem, D: FloatArray, tangent: _Tangent, places: Sequence[int]) -> list[Lost]:
-    u = problem.unknowns
-    reasons = dict(zip(places, problem.pinned.values(), strict=True))
-    labels = {u.labels[k]: reason for k, reason in problem.pinned.items()}
-    lost = []
-    into = D @ tangent.undetermined
-    reach = np.linalg.norm(D @ tangent.Z, axis=1)
-    mixed = np.linalg.norm(into, axis=1) > INVOLVED * reach
-    for position, name in enumerate(u.names):
-        held = [labels.get(name), *(reason for k, reason in reasons.items() if D[position, k] != 0.0)]
-        if any(held):
-            lost.append(Lost(name, next(filter(None, held))))
-        elif mixed[position]:
-            size = np.linalg.norm(into, axis=1) * np.linalg.norm(into[position])
-            alike = mixed & (np.abs(into @ into[position]) > INVOLVED * size)
-            partners = [other for k, other in enumerate(u.names) if alike[k] and k != position]
-            if not partners:
-                lost.append(Lost(name, "the torques do not depend on it"))
-                continue
-            named = listing(partners) if len(partners) <= MOST_PARTNERS else f"{len(partners)} others"
-            lost.append(Lost(name, f"{COMBINATION} with {named}"))
-    return lost
+def by_rows(J: FloatArray) -> Determined:
+    """Of residual rows (rows, unknowns) with columns of like length."""
+    _, singular, right = np.linalg.svd(J, full_matrices=True)
+    return Determined(singular, right, RANK)
 
 
-def _scores(problem: Problem, phi: FloatArray, effect: FloatArray, designs: Sequence[Design]) -> Iterator[FloatArray]:
-    """Weighted columns times residual (samples, coordinates), recording by recording."""
-    weight = problem.weight**2
-    for d in designs:
-        r = d.residual(phi) if d.weights is None else d.residual(phi) * d.weights
-        g = np.zeros((len(r), effect.shape[1]))
-        for j, (columns, matrix) in enumerate(zip(d.columns, d.matrices, strict=True)):
-            g += (matrix * (weight[j] * r[:, j : j + 1])) @ effect[columns]
-        yield g
+def by_information(H: FloatArray, unfelt: float = 0.0, least: float = UNSEEN) -> tuple[FloatArray, Determined]:
+    """Of an information matrix JᵀJ: the scale (unknowns,) that makes its diagonal one, and the scaled unknowns' directions.
+
+    Unknowns whose root diagonal is at most `unfelt` have no effect.
+    """
+    diagonal = np.sqrt(np.maximum(np.diag(H), 0.0))
+    felt = diagonal > unfelt
+    scale = 1.0 / np.where(felt, diagonal, 1.0)
+    values, vectors = np.linalg.eigh(np.where(np.outer(felt, felt), H, 0.0) * np.outer(scale, scale))
+    return scale, Determined(np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1].T, least)
 
 
-def _correlations(names: Sequence[str], rows: FloatArray, J: FloatArray) -> list[Correlation]:
-    """Pairs of parameters that the data hardly tell apart."""
-    moves = rows @ J.T
-    lengths = np.linalg.norm(moves, axis=1)
-    usable = np.flatnonzero(lengths > 0.0)
-    unit = moves[usable] / lengths[usable, None]
-    matrix = unit @ unit.T
-    pairs = [
-        Correlation(names[usable[a]], names[usable[b]], float(np.clip(matrix[a, b], -1.0, 1.0)))
-        for a in range(len(usable))
-        for b in range(a)
-        if abs(matrix[a, b]) > CORRELATED
-    ]
-    return sorted(pairs, key=lambda pair: -abs(pair.value))[:MOST_CORRELATIONS]
+def on_bounds(x: FloatArray, lower: FloatArray, upper: FloatArray, near: FloatArray) -> dict[int, str]:
+    """Unknowns that are no further than `near` from a bound: which one."""
+    found = {}
+    for k in range(len(x)):
+        if x[k] - lower[k] <= near[k]:
+            found[k] = "lower"
+        elif upper[k] - x[k] <= near[k]:
+            found[k] = "upper"
+    return found
+
+
+def correlations(names: Sequence[str], covariance: FloatArray) -> tuple[Correlation, ...]:
+    """Pairs of parameters that the recordings hardly tell apart, the closest first; names without a variance have none."""
+    size = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    usable = np.flatnonzero(size > 0.0)
+    pairs = []
+    for i in usable.tolist():
+        for j in usable[usable < i].tolist():
+            value = float(np.clip(covariance[i, j] / (size[i] * size[j]), -1.0, 1.0))
+            if abs(value) > CORRELATED:
+                pairs.append(Correlation(names[i], names[j], value))
+    return tuple(sorted(pairs, key=lambda pair: -abs(pair.value))[:MOST_CORRELATIONS])

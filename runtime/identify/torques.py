@@ -11,8 +11,9 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.result import Torques
-from diffpbd.runtime.identify.trajectory import Found, Motion, Parameters
+from diffpbd.runtime.identify.trajectory import Motion
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.names import hint, listing
@@ -107,11 +108,12 @@ def check_determined(robot: Robot, names: Sequence[str], torques: Mapping[str, f
         )
 
 
-def estimated(robot: Robot, train: Sequence[Samples], parameters: Parameters, found: Found) -> list[Torques]:
+def estimated(train: Sequence[Samples], end: End) -> list[Torques]:
     """The estimated torques of every recording; none where they were known."""
-    offset = parameters.alpha(found.theta)[parameters.offset_of]
+    parameters = end.coordinates.parameters
+    offset = parameters.alpha(end.theta)[parameters.offset_of]
     result = []
-    for s, (p, pd, u) in zip(train, found.paths, strict=False):
+    for s, (p, pd, u) in zip(train, end.paths, strict=False):
         result.append(Torques(s.name, s.trimmed(s.time)[:-1], p[:-1], pd[:-1], u, u + offset))
     return result
 

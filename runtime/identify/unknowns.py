@@ -8,7 +8,7 @@ entries that are not wanted as equality constraints.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,10 @@ class Unknowns:
     def alpha_at(self, x: FloatArray) -> FloatArray:
         """alpha [units of the manifest], then the sensors'; not finite where a spring has no stiffness and so no rest."""
         return np.array(self.alpha(x), dtype=np.float64).reshape(-1)
+
+    def values_at(self, x: FloatArray) -> dict[str, float]:
+        """The fitted parameters by name; not finite as in `alpha_at`."""
+        return dict(zip(self.names, self.alpha_at(x)[list(self.positions)].tolist(), strict=True))
 
     def phi_at(self, x: FloatArray) -> FloatArray:
         """Coefficients of `torque_terms`, of lever springs, of the columns of `outer`."""
@@ -170,10 +174,10 @@ class _Builder:
             link = self.robot.links.index(body)
         return slice(LINK_COLUMNS * link, LINK_COLUMNS * (link + 1))
 
-    def unknowns(self) -> Unknowns:
+    def plain(self, inside: Collection[str]) -> tuple[list[tuple[int, int]], list[tuple[int, str]]]:
+        """Entries outside bodies added: unknowns with their positions in alpha, and those of springs' torques at zero with
+        their joints."""
         alpha = self.robot.alpha
-        bodies = self.bodies()
-        inside = {entry for body in bodies for entry in body.entries}
         plain: list[tuple[int, int]] = []
         rests: list[tuple[int, str]] = []
         for name in self.names:
@@ -191,24 +195,26 @@ class _Builder:
             if name.startswith("lever_spring.stiffness.") and start == 0.0:
                 start = START
             plain.append((self.add(name, start, alpha.lower[position], alpha.upper[position]), position))
-        sensors = []
+        return plain, rests
+
+    def sensors(self) -> list[tuple[int, str]]:
+        """Unknowns of the sensors added."""
+        found = []
         for name in (n for n in self.names if n.startswith(tuple(SENSOR))):
             first, low, high, _ = SENSOR[name.rpartition(".")[0]]
-            sensors.append((self.add(name, first, low, high), name))
+            found.append((self.add(name, first, low, high), name))
+        return found
+
+    def unknowns(self) -> Unknowns:
+        alpha, bodies = self.robot.alpha, self.bodies()
+        plain, rests = self.plain({entry for body in bodies for entry in body.entries})
+        sensors = self.sensors()
         tilts = [self.add(f"gravity.tilt.{k}", 0.0) for k in (1, 2)] if self.tilted else []
         x = casadi.SX.sym("x", len(self.labels))
         values = casadi.SX(casadi.DM(self.base))
-        equal = []
         for k, position in plain:
             values[position] = x[k]
-        for body in bodies:
-            expressions = inertials.alpha_of(x[body.span], body.reference)
-            for entry, expression in zip(body.entries, expressions, strict=True):
-                position = alpha.index(entry)
-                if entry in self.names:
-                    values[position] = expression
-                else:
-                    equal.append(expression - self.base[position])
+        equal = self.set_bodies(values, x, bodies)
         if tilts:
             positions = [alpha.index(name) for name in self.tilted]
             values[positions] = _tilted(self.base[positions], x[tilts])
@@ -217,12 +223,10 @@ class _Builder:
         for k, joint in rests:
             values[alpha.index(REST + joint)] = -x[k] / x[self.labels.index(STIFFNESS + joint)]
             phi[at_zero[every_joint(self.robot).index(joint)]] = x[k]
-
         extended = casadi.vertcat(values, *(x[k] for k, _ in sensors))
         places = {name: len(alpha) + k for k, (_, name) in enumerate(sensors)}
-        where = [places[name] if name in places else alpha.index(name) for name in self.names]
-        by_name = dict(zip(self.names, where, strict=True))
-        moved = [extended[by_name[n]] - v for n, v in zip(self.outer.names, self.outer.values, strict=True)]
+        where = {name: places[name] if name in places else alpha.index(name) for name in self.names}
+        moved = [extended[where[n]] - v for n, v in zip(self.outer.names, self.outer.values, strict=True)]
         phi = casadi.vertcat(phi, *(lever.coefficients(self.robot, values) for lever in self.levers), *moved)
 
         def function(name: str, value: Any) -> Any:
@@ -235,7 +239,7 @@ class _Builder:
         return Unknowns(
             labels=tuple(self.labels),
             names=self.names,
-            positions=tuple(where),
+            positions=tuple(where.values()),
             start=np.array(self.start),
             lower=np.array(self.lower),
             upper=np.array(self.upper),
@@ -247,6 +251,19 @@ class _Builder:
             coefficients=self.robot.casadi("torque_coefficients"),
             equal=function("equal", casadi.vertcat(*equal) if equal else casadi.SX(0, 1)),
         )
+
+    def set_bodies(self, values: Any, x: Any, bodies: Sequence[Body]) -> list[Any]:
+        """Fitted entries of bodies put in `values`; what the others are off their given values."""
+        equal = []
+        for body in bodies:
+            expressions = inertials.alpha_of(x[body.span], body.reference)
+            for entry, expression in zip(body.entries, expressions, strict=True):
+                position = self.robot.alpha.index(entry)
+                if entry in self.names:
+                    values[position] = expression
+                else:
+                    equal.append(expression - self.base[position])
+        return equal
 
 
 def _tilted(gravity: FloatArray, tilt: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -120,6 +120,10 @@ class Samples:
     notes: tuple[str, ...] = ()
     unread: bool = False
     """Whether the recording has no torques; `tau` is zero then."""
+    recording: str = ""
+    """The name of what this is a part of."""
+    sound: bool = True
+    """Whether the motion of the recording was found in order."""
 
     def __len__(self) -> int:
         return len(self.time) - 2 * self._cut
@@ -139,17 +143,29 @@ class Samples:
 
 
 def process(
-    name: str, log: Motion, processing: Processing, *, breaks: Sequence[int] = (), notes: Sequence[str] = ()
+    name: str,
+    log: Motion,
+    processing: Processing,
+    *,
+    breaks: Sequence[int] = (),
+    notes: Sequence[str] = (),
+    sound: bool = True,
 ) -> list[Samples]:
     """The parts of a log with torques between its gaps, as samples for identification; see `filter_parts`."""
     if log.tau is None:
         said = f" ({'; '.join(notes)})" if notes else ""
         raise InputError(f"{name}: it has no tau_<joint> columns; identification needs measured torques{said}.")
-    return filter_parts(name, log, processing, breaks=breaks, notes=notes)
+    return filter_parts(name, log, processing, breaks=breaks, notes=notes, sound=sound)
 
 
 def filter_parts(
-    name: str, log: Motion, processing: Processing, *, breaks: Sequence[int] = (), notes: Sequence[str] = ()
+    name: str,
+    log: Motion,
+    processing: Processing,
+    *,
+    breaks: Sequence[int] = (),
+    notes: Sequence[str] = (),
+    sound: bool = True,
 ) -> list[Samples]:
     """The parts of a log, filtered; parts too short for that are left out and said. Without torques `tau` is zero.
 
@@ -168,7 +184,7 @@ def filter_parts(
     if processing.cutoff is not None and processing.cutoff >= 0.5 * rate:
         raise InputError(
             f"{name}: the cut-off of {processing.cutoff:g} Hz is not below half the sampling rate of {rate:g} Hz. "
-            "Choose a lower --cutoff."
+            f"Choose a lower --cutoff.{said}"
         )
     fewest = FEWEST_SAMPLES + 2 * round(processing.trim * rate)
     longest_step = GAP * step
@@ -204,7 +220,7 @@ def filter_parts(
             lost = sum(b - a for a, b in spans) - sum(b - a for a, b in kept)
             own.append(f"{lost} samples in parts too short to be filtered are left out")
         part = f"{name} part {k + 1}" if len(kept) > 1 else name
-        parts.append(_samples(part, log, slice(a, b), rate, processing, own))
+        parts.append(replace(_samples(part, log, slice(a, b), rate, processing, own), recording=name, sound=sound))
     return parts
 
 

@@ -14,6 +14,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_bytes
 from diffpbd.runtime.logs.cleaning import clean
 from diffpbd.runtime.logs.csv import CsvTable
+from diffpbd.runtime.logs.mending import Mending
 from diffpbd.runtime.logs.npz import NpzTable
 from diffpbd.runtime.logs.table import Table
 from diffpbd.runtime.logs.torque import choose, looks_like_torque
@@ -30,13 +31,16 @@ class Reading:
     """How files are read.
 
     `rate` [Hz] of those without a time column, `columns` to rename (the file's name → the name here), `torque` the signal
-    that is the joint torque, `topic` of a bag.
+    that is the joint torque, `topic` of a bag. `mending` says what to put right, `accept` which kinds of grave findings are
+    gone on with.
     """
 
     rate: float | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     torque: str | None = None
     topic: str | None = None
+    mending: Mending = field(default_factory=Mending)
+    accept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class Recording:
     tau: FloatArray | None
     breaks: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    sound: bool = True
+    """Whether its motion was found in order."""
 
     def __len__(self) -> int:
         return len(self.time)
@@ -168,12 +174,6 @@ def _cleaned(r: Recording) -> Recording:
         for joint, column in zip(r.joints, values.T, strict=True):
             if not np.isfinite(column).any():
                 raise InputError(f"{r.path}: {name} of {joint} has no number at all.")
-            if name == "tau" and np.ptp(column[np.isfinite(column)]) == 0.0:
-                value = float(column[np.isfinite(column)][0]) + 0.0  # no minus before a zero
-                notes.append(
-                    f"warning: the torque of {joint} is constant ({value:g}) in all samples, as a signal that is not a "
-                    "measurement is"
-                )
     columns = {f"{name}_{joint}": v[:, k] for name, v in blocks.items() for k, joint in enumerate(r.joints)}
     found = clean(r.time, columns)
     if not len(found.keep):

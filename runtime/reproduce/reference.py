@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["Reference", "circle"]
@@ -58,16 +57,17 @@ def circle(
     ramp: float = 1.0,
     period: float = 0.01,
     axes: Sequence[int] = (1, 2),
-    locked: str | None = None,
 ) -> Reference:
     """The tip of `robot` on a circle of `diameter` [m] through where it is at `start` (n,) [rad], turned never.
 
     The circle lies in the world axes `axes`, its centre half a diameter along the negative first one. It takes
     `lap` [s] a round, and before and after that `ramp` [s] to reach and leave this speed from rest (half a ramp's way
-    each). `locked` is a joint that stays, so that six are left to decide (default: the third of seven).
+    each). Of seven joints the third stays, so that six are left to decide.
     """
     p = np.array(start, dtype=np.float64)
-    moving = _moving(robot, p, locked)
+    if robot.n not in (6, 7) or p.shape != (robot.n,):
+        raise InputError(f"circle: {robot.name} has {robot.n} joints; expected an arm of 6 or 7 and a pose for each.")
+    moving = [k for k in range(robot.n) if robot.n == 6 or k != 2]
     position, rotation = robot.tip_pose(p)
     first, second = axes
     total = laps * lap + 2.0 * ramp
@@ -87,17 +87,6 @@ def circle(
     _check_limits(robot, P, PD, time)
     PDD: FloatArray = np.asarray(np.gradient(PD, period, axis=0, edge_order=2))
     return Reference(period, P, PD, PDD, tip)
-
-
-def _moving(robot: Robot, p: FloatArray, locked: str | None) -> list[int]:
-    if robot.n not in (6, 7) or p.shape != (robot.n,):
-        raise InputError(f"circle: {robot.name} has {robot.n} joints; expected an arm of 6 or 7 and a pose for each.")
-    if robot.n == 6 and locked is None:
-        return list(range(6))
-    name = robot.joints[2] if locked is None else locked
-    if name not in robot.joints:
-        raise InputError(f"circle: there is no joint {name!r}. {hint(name, robot.joints)}")
-    return [k for k, joint in enumerate(robot.joints) if joint != name]
 
 
 def _angle(time: FloatArray, total: float, ramp: float, speed: float) -> tuple[FloatArray, FloatArray]:

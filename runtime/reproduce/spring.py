@@ -17,7 +17,7 @@ from scipy.optimize import least_squares
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.identify.least_squares import Condensation, minimise
+from diffpbd.runtime.identify import Condensation, minimise
 from diffpbd.runtime.reproduce.gravity_compensation import holding_torques
 from diffpbd.runtime.reproduce.poses import draw
 from diffpbd.runtime.robot import Robot

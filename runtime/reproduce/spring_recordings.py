@@ -7,7 +7,7 @@ from scipy.optimize import least_squares
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.identify import identify
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, process
 from diffpbd.runtime.reproduce.poses import find_logs

@@ -11,12 +11,15 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.live import Watch
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.rows import write_rows
+from diffpbd.runtime.torques.adam import Lane, descend
 from diffpbd.runtime.torques.errors import TorqueErrors
-from diffpbd.runtime.torques.estimation import LOSSES, STARTS, Estimate, Settings, estimate
+from diffpbd.runtime.torques.estimation import Estimate, estimate
+from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings
 
 __all__ = [
     "PAPER", "WINDOW", "Cell", "Descending", "Recordings", "converged", "descended", "nodes", "read_recordings", "write_table",
@@ -134,8 +137,6 @@ def descended(
     robot: Robot, samples: Samples, model: str, alpha: FloatArray, descent: Descending, say: Say
 ) -> list[Cell]:
     """The published descent, states carried, over the first seconds of the recording; errors without a filter on it."""
-    from diffpbd.runtime.torques.adam import Lane, descend
-
     count = min(len(samples) - 1, max(1, round(descent.seconds * samples.rate)))
     p, pd, tau = (x[: count + 1] for x in (samples.q, samples.dq, samples.tau))
     values = alpha.copy()
@@ -147,7 +148,7 @@ def descended(
         lanes = [Lane(s.start, s.lambdas, s.horizon, True, descent.iterations) for s in chosen]
         say(f"{model}, ADAM, {len(lanes)} schemes of {horizon} steps over {count} steps")
         try:
-            found = descend(robot, p, pd, 1.0 / samples.rate, lanes, values, solver=descent.solver, progress=say)
+            found = descend(robot, p, pd, 1.0 / samples.rate, lanes, values, solver=descent.solver, watch=Watch(say))
         except SolverError as error:
             cells += [Cell(model, "adam", s, count, None, None, str(error)) for s in chosen]
             continue

@@ -6,6 +6,7 @@
 """
 
 from diffpbd.runtime.torques.errors import TorqueErrors, rate_lag
-from diffpbd.runtime.torques.estimation import Estimate, Settings, estimate
+from diffpbd.runtime.torques.estimation import Estimate, estimate
+from diffpbd.runtime.torques.settings import Settings
 
 __all__ = ["Estimate", "Settings", "TorqueErrors", "estimate", "rate_lag"]

@@ -8,7 +8,7 @@ last iterate is kept, and 120 iterations are made from zero torque and in window
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,11 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.live import Loop
+from diffpbd.runtime.live import UNWATCHED, Watch
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
-from diffpbd.runtime.torques.estimation import window_start
+from diffpbd.runtime.torques.settings import window_start
 
 __all__ = ["LONG", "SOLVERS", "Descent", "Lane", "descend", "unlike_published"]
 
@@ -85,8 +85,7 @@ def descend(
     alpha: FloatArray,
     *,
     solver: str = SOLVERS[0],
-    progress: Callable[[str], None] | None = None,
-    loop: Loop | None = None,
+    watch: Watch = UNWATCHED,
 ) -> list[Descent]:
     """Run lanes of one horizon side by side over the motion p, pd (samples, n); `estimate` refuses motions that do not fit."""
     if solver not in SOLVERS:
@@ -98,9 +97,9 @@ def descend(
             if robot.manifest.robot.mimics:
                 how = "`--hold` for " + ", ".join(m.name for m in robot.manifest.robot.mimics) + ", which mimic others"
             raise InputError(f"{robot.name} has no {name}, which --optimizer adam needs; generate it with {how}.")
-    if progress is not None and (note := unlike_published(robot, solver)):
-        progress(note)
-    return _Descents(robot, p, pd, h, lanes, alpha, step).run(progress, loop)
+    if note := unlike_published(robot, solver):
+        watch.say(note)
+    return _Descents(robot, p, pd, h, lanes, alpha, step).run(watch)
 
 
 def unlike_published(robot: Robot, solver: str = SOLVERS[0]) -> str:
@@ -132,7 +131,7 @@ class _Descents:
         self.iterations = np.array([lane.iterations for lane in lanes])
         self.step, self.pull = robot.functions[step], robot.functions[f"vjp_{step}"]
 
-    def run(self, progress: Callable[[str], None] | None, loop: Loop | None = None) -> list[Descent]:
+    def run(self, watch: Watch) -> list[Descent]:
         count, rows, n = len(self.p) - 1, len(self.lanes), self.robot.n
         q, dq, u, losses = (np.empty((count, rows, *shape)) for shape in ((n,), (n,), (n,), ()))
         xi = np.repeat(self.xi[:1], rows, axis=0)
@@ -161,10 +160,9 @@ class _Descents:
             before = window[:, 0]
             u[k] = before
             xi = np.where(carried, after, self.xi[k + 1])
-            if loop is not None:
-                loop.add(clock.perf_counter() - begin)
-            if progress is not None and (k + 1) % REPORTED_STEPS == 0:
-                progress(f"ADAM: {k + 1} of {count} steps")
+            watch.add(clock.perf_counter() - begin)
+            if (k + 1) % REPORTED_STEPS == 0:
+                watch.say(f"ADAM: {k + 1} of {count} steps")
         return [Descent(q[:, r], dq[:, r], u[:, r], losses[:, r]) for r in range(rows)]
 
     def _minimise(self, xi: FloatArray, U: FloatArray, k: int, before: FloatArray) -> FloatArray:

@@ -11,99 +11,26 @@ own rates to the ω term. Its first torque is kept and the window moves on by a 
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.live import Loop
-from diffpbd.runtime.names import hint
+from diffpbd.runtime.live import UNWATCHED, Watch
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
+from diffpbd.runtime.torques.adam import Lane, descend
+from diffpbd.runtime.torques.settings import FRICTIONS, NODES, Settings, window_start
 
-__all__ = [
-    "FRICTIONS", "LOSSES", "NODES", "OPTIMIZERS", "STARTS", "Estimate", "Settings", "check_motion", "estimate",
-    "window_start",
-]  # fmt: skip
+__all__ = ["Estimate", "check_motion", "estimate"]
 
-Say: TypeAlias = Callable[[str], None]
-
-LOSSES = {"angle": (1.0, 0.0, 0.0), "omega": (0.0, 1.0, 0.0), "angle+omega": (1.0, 0.02, 0.0)}
-"""Weights λ₁ [1/rad²], λ₂ [s²/rad²], λ₃ [1/(N·m)²] of the named losses, as published."""
-NODES = "nodes"
-"""Not a loss: the discrete inverse at a node, from three poses."""
-STARTS = ("zero", "previous", "gravity")
-OPTIMIZERS = ("gauss-newton", "adam")
-FRICTIONS = ("recorded", "step")
-"""Where a step takes joint friction from: the recorded rate at its end, or the rate that the torques lead to."""
-MOST_WEIGHT = 1e12
-"""[1/rad², …] Weights beyond this lose the other terms to rounding, and worse."""
-LONGEST_HORIZON = 1000
-"""[1] Steps of a window; each costs some kilobytes and a window's work grows with it."""
 SETTLED = 1e-6
 """[1, relative to 1 + |torque|] Last change of a window's torques up to which it counts as converged."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How torques are estimated; refuses what makes no sense.
-
-    `loss` angle, omega, angle+omega or nodes; `weights` (λ₁, λ₂, λ₃) in place of the loss's own; `start` of a window's
-    torques; `horizon` [steps]; `carry`: windows start from the state that the estimated torques led to, not from the
-    recorded one; `friction`: see `estimate`.
-    """
-
-    loss: str = "angle+omega"
-    start: str = "zero"
-    horizon: int = 1
-    weights: tuple[float, float, float] | None = None
-    carry: bool = False
-    optimizer: str = "gauss-newton"
-    friction: str = "recorded"
-
-    def __post_init__(self) -> None:
-        """Refuses unknown names, a horizon below 1, and weights that are negative or all zero."""
-        for option, value, known in (
-            ("--loss", self.loss, (*LOSSES, NODES)),
-            ("--start", self.start, STARTS),
-            ("--optimizer", self.optimizer, OPTIMIZERS),
-            ("--friction", self.friction, FRICTIONS),
-        ):
-            if value not in known:
-                raise InputError(f"{option}: there is no {value!r}. {hint(value, known)}")
-        if not 1 <= self.horizon <= LONGEST_HORIZON:
-            raise InputError(f"--horizon: expected 1 to {LONGEST_HORIZON} steps, found {self.horizon}.")
-        if self.loss == NODES and (self.weights is not None or self.horizon != 1 or self.carry):
-            raise InputError(
-                "--loss nodes takes torques from three recorded poses, without a window: --weights, --horizon and --carry "
-                "have no meaning for it; leave them out."
-            )
-        if self.loss == NODES and (self.optimizer != OPTIMIZERS[0]):
-            raise InputError("--loss nodes is a formula, not a minimum: leave --optimizer out.")
-        if self.weights is not None:
-            _check_weights(self.weights)
-
-    @property
-    def lambdas(self) -> FloatArray:
-        """λ₁, λ₂, λ₃ (3,)."""
-        return np.array(LOSSES[self.loss] if self.weights is None else self.weights, dtype=np.float64)
-
-
-def _check_weights(weights: Sequence[float]) -> None:
-    if len(weights) != 3 or not all(0.0 <= w <= MOST_WEIGHT for w in weights):  # NaN too
-        raise InputError(
-            f"--weights: expected three numbers from 0 to {MOST_WEIGHT:g} (of positions, of angular velocities, of torque "
-            f"changes), found {', '.join(f'{w:g}' for w in weights)}."
-        )
-    if not (weights[0] or weights[1]):
-        raise InputError(
-            "--weights: the weights of positions and of angular velocities are both zero, so no torque depends on the "
-            "recording; give at least one of them."
-        )
+REPORTED_STEPS = 2000
+"""[1] Steps between two lines of progress."""
 
 
 @dataclass(frozen=True)
@@ -158,16 +85,14 @@ def estimate(
     *,
     alpha: Any = None,
     time: FloatArray | None = None,
-    where: str = "the log",
-    progress: Say | None = None,
-    loop: Loop | None = None,
+    watch: Watch = UNWATCHED,
 ) -> Estimate:
     """Torques that make the motion q, dq (samples, n) [rad or m and 1/s], sampled every h [s], from `joint_step`.
 
     Friction of a step acts at its end. With `friction` "recorded" it is taken at the recorded rate: the same at an exact fit,
     and well posed where a joint hardly moves, where friction takes up any torque and the difference between recorded rates
     and positions would decide it. With "step" the windows' steps are `joint_step` to the letter; ADAM's always are.
-    The windows at the end are as short as what is left. `loop` counts the steps.
+    The windows at the end are as short as what is left. `watch` hears of the steps.
     Raises InputError for a motion or robot that does not fit, SolverError where a step fails.
     """
     settings = settings or Settings()
@@ -178,18 +103,17 @@ def estimate(
     )
     offset = values[list(robot.alpha.indices("torque_offset"))]
     if settings.loss == NODES:
-        check_motion(robot, p, pd, 2, where)
+        check_motion(robot, p, pd, 2)
         _require(robot, "node_torque")
         reading = robot.node_torque(p[:-2], p[1:-1], p[2:], h, values)
         return Estimate(at[1:-1], p[1:-1], pd[1:-1], reading - offset, offset, h, False, np.zeros(len(p) - 2))
-    check_motion(robot, p, pd, settings.horizon, where)
+    check_motion(robot, p, pd, settings.horizon)
     if settings.optimizer == "adam":
-        from diffpbd.runtime.torques.adam import Lane, descend
-
         lane = Lane(settings.start, settings.lambdas, settings.horizon, settings.carry)
-        found = descend(robot, p, pd, h, [lane], values, progress=progress, loop=loop)[0]
+        found = descend(robot, p, pd, h, [lane], values, watch=watch)[0]
         return Estimate(at[:-1], found.q, found.dq, found.u, offset, h, True, found.loss)
-    return _gauss_newton(robot, p, pd, h, settings, values, offset, at, progress, loop)
+    q, dq, u, loss, unsettled = _gauss_newton(robot, p, pd, h, settings, values, watch)
+    return Estimate(at[:-1], q, dq, u, offset, h, True, loss, unsettled)
 
 
 def _require(robot: Robot, name: str) -> None:
@@ -202,38 +126,10 @@ def _require(robot: Robot, name: str) -> None:
     raise InputError(f"{robot.name} has no {name}, which torque estimation needs: {why}.")
 
 
-def window_start(start: str, held: FloatArray, before: FloatArray, window: FloatArray | None, steps: int) -> FloatArray:
-    """First guess (steps, n) of a window's torques.
-
-    `held` (steps, n) holds the recorded poses at rest; `before` (n,) is the torque kept last, `window` the torques of the
-    window before. `previous` is the latter moved on by a step, its last step from gravity; with a horizon of one it is
-    `before`.
-    """
-    if start == "zero":
-        return np.zeros((steps, held.shape[-1]))
-    result = np.array(held[:steps], dtype=np.float64)
-    if start == "gravity":
-        return result
-    if steps == 1:
-        return np.array(before[None] if window is None or len(window) < 2 else window[1:2], dtype=np.float64)
-    if window is not None:
-        known = window[1 : 1 + steps]
-        result[: len(known)] = known
-    return result
-
-
 def _gauss_newton(
-    robot: Robot,
-    p: FloatArray,
-    pd: FloatArray,
-    h: float,
-    settings: Settings,
-    alpha: FloatArray,
-    offset: FloatArray,
-    time: FloatArray,
-    progress: Say | None,
-    loop: Loop | None,
-) -> Estimate:
+    robot: Robot, p: FloatArray, pd: FloatArray, h: float, settings: Settings, alpha: FloatArray, watch: Watch
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, int]:
+    """States (steps, n) before every step, torques, losses (steps,), and the number of windows that did not settle."""
     _require(robot, "estimate_torque")
     solve, count, weights = robot.functions["estimate_torque"], len(p) - 1, settings.lambdas
     held, known = holding_torque(robot, p, alpha), float(settings.friction == FRICTIONS[0])
@@ -247,18 +143,13 @@ def _gauss_newton(
         try:
             found = solve(*state, guess, p[ends], pd[ends], before, weights, known, h, alpha)
         except SolverError as error:
-            raise SolverError(f"Step {k + 1} of {count}, at {time[k]:.6g} s: {error}") from None
+            raise SolverError(f"Step {k + 1} of {count}, {k * h:.6g} s after the first sample: {error}") from None
         q[k], dq[k] = state
         window, before = found.U, found.U[0]
         u[k], loss[k] = before, found.loss
         unsettled += int(found.change > SETTLED * (1.0 + np.abs(window).max()))
         state = (found.P[1], found.PD[1]) if settings.carry else (p[k + 1], pd[k + 1])
-        if loop is not None:
-            loop.add(clock.perf_counter() - begin)
-        if progress is not None and (k + 1) % REPORTED_STEPS == 0:
-            progress(f"{k + 1} of {count} steps")
-    return Estimate(time[:-1], q, dq, u, offset, h, True, loss, unsettled)
-
-
-REPORTED_STEPS = 2000
-"""[1] Steps between two lines of progress."""
+        watch.add(clock.perf_counter() - begin)
+        if (k + 1) % REPORTED_STEPS == 0:
+            watch.say(f"{k + 1} of {count} steps")
+    return q, dq, u, loss, unsettled

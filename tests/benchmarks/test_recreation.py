@@ -91,7 +91,8 @@ def test_the_scalar_multiplier_closes_the_same_joints(
 
 def test_loss_is_that_of_the_library_and_descent_begins_as_adam_does(robot: Robot, chain: Chain, torch: Any) -> None:
     from benchmarks.torch_recreation import Arm, Window, descend
-    from diffpbd.runtime.torques.estimation import LOSSES, Settings, estimate
+    from diffpbd.runtime.torques.estimation import estimate
+    from diffpbd.runtime.torques.settings import LOSSES, Settings
 
     p, pd = np.array([[0.2, -0.5, -0.3, 1.2, 0.2, 0.8, 0.1]] * 2), np.full((2, 7), 0.1)
     p[1] += H * pd[0]

@@ -10,7 +10,7 @@ from support.robots import generated, loaded
 
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
-from diffpbd.runtime.torques.estimation import LOSSES, STARTS
+from diffpbd.runtime.torques.settings import LOSSES, STARTS
 
 H = 0.01
 OFFSET = 0.7

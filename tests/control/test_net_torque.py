@@ -16,7 +16,7 @@ from support.robots import generated, loaded
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.commands.net_torque_map import command
 from diffpbd.runtime.control.impedance import ImpedanceController
-from diffpbd.runtime.control.net_torque import NetTorqueMap, ReachNetTorque, sample_map, without_gravity
+from diffpbd.runtime.control.net_torque import VELOCITY, NetTorqueMap, ReachNetTorque, sample_map, without_gravity
 from diffpbd.runtime.control.net_torque_c import c_name, c_sources
 from diffpbd.runtime.errors import InputError, SolverError
 
@@ -73,11 +73,11 @@ def test_what_cannot_be_solved_or_read_is_refused(pendulum: Robot) -> None:
     with pytest.raises(InputError, match="has no step 'rollout'"):
         sample_map(pendulum, "elbow", step="rollout")
     with pytest.raises(SolverError, match="joints welded"):
-        sample_map(pendulum, "elbow", step="step_paper_direct", displacement=3.0, grid=(3, 3))
+        sample_map(pendulum, "elbow", step="step_paper_direct", extent=(3.0, VELOCITY), grid=(3, 3))
     with pytest.raises(InputError, match="2 × 2"):
         sample_map(pendulum, "elbow", grid=(1, 5))
     with pytest.raises(SolverError):
-        sample_map(pendulum, "elbow", displacement=3.0, velocity=400.0, grid=(3, 3))
+        sample_map(pendulum, "elbow", extent=(3.0, 400.0), grid=(3, 3))
     with pytest.raises(InputError, match="not a net torque map"):
         NetTorqueMap.from_json({"joint": "elbow"})
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from diffpbd.codegen.description.recipe import Recipe, default_recipe, load_recipe, with_options
+from diffpbd.codegen.description.recipe import Recipe, default_recipe, option_words, with_options
+from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.resolve import ROBOTS, find_recipe, resolve, shipped_robots
+from diffpbd.runtime.commands.generate import command
 from diffpbd.runtime.errors import InputError
 
 
@@ -148,6 +150,22 @@ def test_options() -> None:
     ):
         with pytest.raises(InputError):
             with_options(recipe, **options)
+
+
+def test_the_command_line_says_every_option_that_it_takes() -> None:
+    plain = default_recipe("arm.urdf")
+    given = {
+        "base": "b", "tip": ("t", "s"), "hold": ("j",), "integrator": "paper", "solver": "jacobi", "sweeps": 12,
+        "friction": "urdf", "symbolic": ("mass", "com"), "limits": True,
+        "wrench": ("l", "k"), "lever_springs": ("e",), "relaxation": 0.5,
+    }  # fmt: skip
+    changed = with_options(plain, **given)
+    parsed = command.make_context("generate", ["arm.urdf", *option_words(changed, plain)]).params
+    options = {name: value for name, value in parsed.items() if name not in ("robot", "out")}
+    assert with_options(plain, **options) == changed
+    assert set(options) == set(given)
+    assert option_words(with_options(plain, limits=False), with_options(plain, limits=True)) == ["--no-limits"]
+    assert option_words(plain, plain) == []
 
 
 def test_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

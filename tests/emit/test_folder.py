@@ -20,7 +20,9 @@ from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.function import BoundFunction
 
-STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
+STRICT = [
+    "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror", "-Wno-unused-parameter",
+]  # fmt: skip
 LIBC = {"memcpy", "memset"}
 LIBM = {
     "sin",

@@ -10,9 +10,8 @@ from support.motions import samples
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.identify import base
+from diffpbd.runtime.identify import base, identify
 from diffpbd.runtime.identify.design import LINK_COLUMNS
-from diffpbd.runtime.identify.identify import identify
 from diffpbd.runtime.report.identification import page
 
 TRUTH = {

@@ -27,13 +27,13 @@ def test_everything_of_the_arm(shared: Path, tmp_path: Path, monkeypatch: pytest
     held = next((shared / "data" / "baxter_left_100hz").glob("test_circle_XY*"))
     robot, out = generated("baxter", symbolic=("mass", "com", "inertia")), tmp_path / "params.json"
     solved = []
-    solve = fitting._solve
+    solve = fitting.solve
 
     def spy(*arguments: object) -> object:
         solved.append(solve(*arguments))
         return solved[-1]
 
-    monkeypatch.setattr(fitting, "_solve", spy)
+    monkeypatch.setattr(fitting, "solve", spy)
     words = ["identify", robot, *logs, "--rate", 99.0099, "--fit", "inertials,friction,spring", "--validate", held,
              "--leave-one-out", "--out", out]  # fmt: skip
     result = CliRunner().invoke(cli, [str(word) for word in words])

@@ -13,16 +13,17 @@ from support.robots import loaded
 
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.identify import arrow, shooting
-from diffpbd.runtime.identify.forms import identify_motion
-from diffpbd.runtime.identify.trajectory import Found, Motion, Settings, motions, parameters_of
+from diffpbd.runtime.identify import arrow, identify, shooting
+from diffpbd.runtime.identify.conclusion import End
+from diffpbd.runtime.identify.settings import Settings
+from diffpbd.runtime.identify.trajectory import Motion, motions, parameters_of
 from diffpbd.runtime.identify.windows import Windows
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, process
 
 EXACT = Processing(cutoff=None)
 NAMES = tuple(PENDULUM_TRUTH)
-TIED = Settings(continuity=True)
+TIED = Settings(form="shooting", continuity=True)
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +41,12 @@ def noisy(log: Log, seed: int) -> Log:
     return replace(log, q=log.q + 1e-3 * rng.normal(size=log.q.shape), dq=log.dq + 1e-2 * rng.normal(size=log.q.shape))
 
 
-def shot(robot: Robot, runs: list[Motion], window: float, settings: Settings = TIED) -> Found:
+def shot(robot: Robot, runs: list[Motion], window: float, settings: Settings = TIED) -> End:
     parameters = parameters_of(robot, NAMES, robot.alpha.vector(), "shooting")
     return shooting.shoot(robot, runs, parameters, lambda _line: None, settings, window=window)
 
 
-def gap(found: Found) -> tuple[int, float]:
+def gap(found: End) -> tuple[int, float]:
     """Windows joined, and the largest gap in SI units."""
     match = re.search(r"(\d+) windows joined .* to (\S+) \(SI", " ".join(found.notes))
     assert match is not None
@@ -63,17 +64,18 @@ def test_one_trajectory_however_it_is_cut(pendulum: Robot) -> None:
     """With noise the windows' length makes no difference, and neither does a single window; untied windows are another fit."""
     runs = recorded(pendulum, 60, noise=0)
     whole = shot(pendulum, runs, 1.0)
-    deviation = np.sqrt(np.diag(whole.covariance) * whole.mean_square)
+    variance = np.diag(np.linalg.inv(whole.information))
+    deviation = np.sqrt(variance * whole.mean_square)
     assert not any("joined" in note for note in whole.notes)
     for window in (0.1, 0.25):
         found = shot(pendulum, runs, window)
         assert gap(found)[1] < 1e-9
         assert np.abs((found.theta - whole.theta) / deviation).max() < 1e-2
         assert found.mean_square == pytest.approx(whole.mean_square, rel=1e-6)
-        assert np.diag(found.covariance) == pytest.approx(np.diag(whole.covariance), rel=1e-2)
+        assert np.diag(np.linalg.inv(found.information)) == pytest.approx(variance, rel=1e-2)
     apart = shot(pendulum, runs, 0.1, Settings())
     assert np.abs((apart.theta - whole.theta) / deviation).max() > 0.1
-    assert (np.diag(apart.covariance) > np.diag(whole.covariance)).all()
+    assert (np.diag(np.linalg.inv(apart.information)) > variance).all()
 
 
 def test_sensitivities_of_the_ends(pendulum: Robot) -> None:
@@ -110,5 +112,5 @@ def test_windows_that_do_not_join_are_a_failure(pendulum: Robot, monkeypatch: py
 
 def test_other_forms_have_no_windows(pendulum: Robot) -> None:
     runs = process("run", followed(pendulum, PENDULUM_TRUTH, 20), EXACT)
-    with pytest.raises(InputError, match="--continuity ties the windows of --form shooting"):
-        identify_motion("simultaneous", pendulum, runs, PENDULUM, settings=TIED)
+    with pytest.raises(InputError, match="--continuity is an option of --form shooting"):
+        identify(pendulum, runs, PENDULUM, settings=replace(TIED, form="simultaneous"))

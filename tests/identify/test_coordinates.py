@@ -13,10 +13,10 @@ from support.robots import generated
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.identify import inertials
 from diffpbd.runtime.identify.coordinates import Coordinates
-from diffpbd.runtime.identify.forms import FORMS, identify_motion
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.identify.forms import ALONG, identify
 from diffpbd.runtime.identify.result import Identification
-from diffpbd.runtime.identify.trajectory import Settings, parameters_of
+from diffpbd.runtime.identify.settings import Settings
+from diffpbd.runtime.identify.trajectory import parameters_of
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, process
 
@@ -96,7 +96,7 @@ def test_prior_by_entries_is_that_by_coordinates(pendulum: Robot) -> None:
 
 
 @pytest.mark.parametrize("fit", [["inertials", "friction.viscous"], ["com.lower", "inertia.lower", "friction.viscous"]])
-@pytest.mark.parametrize("form", sorted(FORMS))
+@pytest.mark.parametrize("form", sorted(ALONG))
 def test_what_is_identifiable_comes_to_the_truth(pendulum: Robot, log: Log, form: str, fit: list[str]) -> None:
     given = ("mass.lower", "com.upper.z", "inertia.upper.yy")
     start = {name: BODIES[name] for name in given} if "inertials" not in fit else {}
@@ -119,11 +119,11 @@ def fitted(form: str, robot: Robot, log: Log, fit: list[str], start: dict[str, f
     return (
         identify(robot, runs, fit, start=start)
         if form == "torque"
-        else identify_motion(form, robot, runs, fit, start=start)
+        else identify(robot, runs, fit, start=start, settings=Settings(form))
     )
 
 
-@pytest.mark.parametrize("form", ["torque", *sorted(FORMS)])
+@pytest.mark.parametrize("form", ["torque", *sorted(ALONG)])
 def test_no_body_is_ever_unphysical(pendulum: Robot, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Data of a body that cannot exist pull beyond the limit; nothing on the way there or at the end goes over it."""
     alpha = pendulum.alpha.vector({"friction.viscous.shoulder": 0.2, "friction.viscous.elbow": 0.05})
@@ -158,7 +158,7 @@ def test_no_body_is_ever_unphysical(pendulum: Robot, form: str, monkeypatch: pyt
         assert len(tried) > 20 and min(tried) > 0.0
 
 
-@pytest.mark.parametrize("form", sorted(FORMS))
+@pytest.mark.parametrize("form", sorted(ALONG))
 def test_a_strong_prior_holds_the_description(pendulum: Robot, log: Log, form: str) -> None:
     noise = np.random.default_rng(0).normal(size=(2, *log.q.shape))
     noisy = process("run", replace(log, q=log.q + 1e-3 * noise[0], dq=log.dq + 1e-2 * noise[1]), EXACT)
@@ -166,12 +166,12 @@ def test_a_strong_prior_holds_the_description(pendulum: Robot, log: Log, form: s
     described = pendulum.alpha.by_name(pendulum.alpha.defaults)
     moved = []
     for weight in (1e-2, 1e6):
-        settings = Settings(prior=weight)
-        result = identify_motion(form, pendulum, noisy, ["inertials"], start=friction, settings=settings)
+        settings = Settings(form, prior=weight)
+        result = identify(pendulum, noisy, ["inertials"], start=friction, settings=settings)
         moved.append(abs(result.parameters["com.lower.z"] - described["com.lower.z"]))
     assert moved[1] < 1e-3 < moved[0]
     with pytest.raises(InputError, match="--prior: expected a weight from"):
-        identify_motion(form, pendulum, noisy, ["inertials"], settings=Settings(prior=-1.0))
+        identify(pendulum, noisy, ["inertials"], settings=Settings(form, prior=-1.0))
 
 
 def test_a_payload_is_a_body_too(pendulum: Robot) -> None:
@@ -180,7 +180,9 @@ def test_a_payload_is_a_body_too(pendulum: Robot) -> None:
     given = {k: v for k, v in truth.items() if "yy" not in k and "com" not in k}
     runs = process("run", followed(pendulum, truth, 100), EXACT)
     start = {**given, "payload.inertia.yy": 0.001}
-    result = identify_motion("shooting", pendulum, runs, ["payload.com", "payload.inertia"], start=start)
+    result = identify(
+        pendulum, runs, ["payload.com", "payload.inertia"], start=start, settings=Settings(form="shooting")
+    )
     for name in ("payload.com.x", "payload.com.z", "payload.inertia.yy"):
         assert result.parameters[name] == pytest.approx(truth[name], rel=TRUE), name
     assert {"payload.com.y", "payload.inertia.xy"} <= {item.name for item in result.lost}

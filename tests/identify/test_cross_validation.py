@@ -9,7 +9,7 @@ from support.robots import generated, loaded
 
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.identify import Settings, identify
 from diffpbd.runtime.report.identification import page
 
 TRUTH = {"friction.viscous.elbow": 0.3, "torque_offset.shoulder": 0.7}
@@ -20,7 +20,7 @@ FIT = ["friction"]
 def test_it_is_the_mean_of_fits_made_one_by_one() -> None:
     robot = loaded("double_pendulum")
     runs = [samples(robot, truth, seed=k, noise=0.02)[0] for k, truth in enumerate((TRUTH, TRUTH, ODD))]
-    found = identify(robot, runs, FIT, cross_validate=True).left_out
+    found = identify(robot, runs, FIT, settings=Settings(cross_validate=True)).left_out
     assert found is not None
     one_by_one = [
         identify(robot, [*runs[:k], *runs[k + 1 :]], FIT, validate=[run]).validate for k, run in enumerate(runs)
@@ -35,20 +35,20 @@ def test_the_page_has_a_column_of_it() -> None:
     robot = loaded("double_pendulum")
     runs = [samples(robot, TRUTH, seed=k, noise=0.02)[0] for k in range(2)]
     assert "left out" not in page(identify(robot, runs, FIT))
-    assert "each left out: mean RMSE" in page(identify(robot, runs, FIT, cross_validate=True))
+    assert "each left out: mean RMSE" in page(identify(robot, runs, FIT, settings=Settings(cross_validate=True)))
 
 
 def test_one_recording_has_nothing_to_leave_out() -> None:
     robot = loaded("double_pendulum")
     with pytest.raises(InputError, match="at least two recordings, found 1"):
-        identify(robot, samples(robot, TRUTH), FIT, cross_validate=True)
+        identify(robot, samples(robot, TRUTH), FIT, settings=Settings(cross_validate=True))
 
 
 @pytest.mark.parametrize("option", ["--leave-one-out", "--loss huber", "--starts 3"])
 def test_other_forms_refuse_what_they_would_pass_over(option: str) -> None:
     words = ["identify", str(generated("double_pendulum")), "run.csv", "--fit", "friction", "--form", "shooting"]
     result = CliRunner().invoke(cli, [*words, *option.split()])
-    assert result.exit_code == 1 and "belongs to --form torque, found --form shooting" in result.output
+    assert result.exit_code == 1 and "is an option of --form torque, found --form shooting" in result.output
 
 
 def test_an_entry_fixed_twice_is_refused() -> None:

@@ -11,7 +11,7 @@ from support.robots import generated, loaded
 
 from diffpbd.runtime import InputError, Robot, ipopt, load
 from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.identify import identify
 from diffpbd.runtime.logs.processing import Processing, process
 
 TRUTH = {

@@ -10,9 +10,8 @@ from support.motions import samples
 from support.robots import loaded
 
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.identify import Settings, identify, inertials
 from diffpbd.runtime.identify import fitting as module
-from diffpbd.runtime.identify import inertials
-from diffpbd.runtime.identify.identify import identify
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 
@@ -85,13 +84,13 @@ def test_with_a_known_mass_the_rest_is_identifiable(pendulum: Robot) -> None:
 
 def test_the_optimum_is_that_of_the_convex_problem(pendulum: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
     solved = []
-    solve = module._solve
+    solve = module.solve
 
     def spy(*arguments: object) -> object:
         solved.append(solve(*arguments))
         return solved[-1]
 
-    monkeypatch.setattr(module, "_solve", spy)
+    monkeypatch.setattr(module, "solve", spy)
     identify(pendulum, samples(pendulum, TRUTH, noise=0.3), ["inertials", "friction", "spring.shoulder"])
     problem, solution = solved[0]
     assert solution.objective == pytest.approx(convex_optimum(pendulum, problem), rel=1e-4)
@@ -139,7 +138,7 @@ def test_noisy_slow_motion_stays_physical_and_says_so(shared: Path, slow: Robot)
     assert about_joint > 1.5 * (p["com.bob.x"] ** 2 + p["com.bob.z"] ** 2) > 0.0
     (reason,) = (item.reason for item in result.lost if item.name == "inertia.bob.yy")
     assert "follows the prior" in reason and float(reason.split()[-1]) > 0.05
-    free = identify(slow, runs, ["com", "inertia", "friction"], prior=1e-6)
+    free = identify(slow, runs, ["com", "inertia", "friction"], settings=Settings(prior=1e-6))
     assert any("bob is close to its physical limit" in note for note in free.notes)
     assert {e.name: e.std for e in free.estimates}["inertia.bob.yy"] > 0.05
 

@@ -14,7 +14,7 @@ from support.sprung import SPRING, springs, sprung_pendulum
 
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.identify import identify
 from diffpbd.runtime.identify.lever_springs import Lever, combinations
 from diffpbd.runtime.identify.selection import select
 

@@ -14,8 +14,9 @@ from support.robots import loaded
 
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.identify import fitting
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.identify import Settings, fitting, identify
+from diffpbd.runtime.identify.design import Design
+from diffpbd.runtime.identify.robust import beyond, inliers, reweighted
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import process
 
@@ -96,7 +97,7 @@ def test_huber_is_not_moved_by_outliers(pendulum: Robot) -> None:
     fit = ["friction", "spring.shoulder"]
     errors = {}
     for loss in ("squares", "huber"):
-        result = identify(pendulum, [replace(run, tau=tau)], fit, loss=loss)
+        result = identify(pendulum, [replace(run, tau=tau)], fit, settings=Settings(loss=loss))
         own = {e.name: e for e in result.estimates}
         errors[loss] = {name: abs(own[name].value - value) for name, value in truth.items()}
         if loss == "huber":
@@ -106,9 +107,21 @@ def test_huber_is_not_moved_by_outliers(pendulum: Robot) -> None:
     assert errors["huber"]["torque_offset.elbow"] < 0.01 < 0.2 < errors["squares"]["torque_offset.elbow"]
 
 
+@pytest.mark.parametrize(("size", "weight"), [(1.3, 1.0), (-1.34, 1.0), (2.69, 0.5), (-13.45, 0.1)])
+def test_huber_s_weights(size: float, weight: float) -> None:
+    """Beyond 1.345 deviations the weight is that over the residual, so that 95 % of the efficiency on normal ones is left."""
+    targets, nothing = np.full((4, 1), size), np.zeros((4, 1))
+    design = Design(None, (np.array([0]),), (nothing,), targets, nothing)  # type: ignore[arg-type]
+    assert reweighted([design], np.zeros(1), np.ones(1))[0].weights == pytest.approx(np.full((4, 1), weight))
+    assert inliers([design], np.zeros(1), np.ones(1))[0].weights == pytest.approx(np.full((4, 1), float(weight == 1.0)))
+    rng = np.random.default_rng(0)
+    normal = replace(design, targets=rng.normal(size=(20000, 1)), matrices=(np.zeros((20000, 1)),))
+    assert beyond(reweighted([normal], np.zeros(1), np.ones(1))) == pytest.approx([0.179], abs=0.008)
+
+
 def test_huber_without_outliers_is_least_squares(pendulum: Robot) -> None:
     (run,) = samples(pendulum, FRICTION, noise=0.02, seconds=20.0)
-    both = [identify(pendulum, [run], ["friction"], loss=loss) for loss in ("squares", "huber")]
+    both = [identify(pendulum, [run], ["friction"], settings=Settings(loss=loss)) for loss in ("squares", "huber")]
     for a, b in zip(both[0].estimates, both[1].estimates, strict=True):
         assert a.std and b.std
         assert abs(a.value - b.value) < 1.0 * a.std and 0.8 < b.std / a.std < 1.3
@@ -122,7 +135,7 @@ def test_huber_s_deviations_cover_the_truth(pendulum: Robot) -> None:
     for trial in range(200):
         rng = np.random.default_rng(trial)
         run = replace(clean, tau=clean.tau + 0.05 * rng.standard_t(3.0, clean.tau.shape))
-        own = {e.name: e for e in identify(pendulum, [run], ["friction"], loss="huber").estimates}
+        own = {e.name: e for e in identify(pendulum, [run], ["friction"], settings=Settings(loss="huber")).estimates}
         errors += [(own[n].value - v) / (own[n].std or np.nan) for n, v in FRICTION.items()]
         errors += [own["torque_offset.shoulder"].value / (own["torque_offset.shoulder"].std or np.nan)]
     within = float(np.mean(np.abs(errors) < 1.0))
@@ -139,7 +152,7 @@ def test_what_does_not_settle_is_a_failure(pendulum: Robot, monkeypatch: pytest.
 def test_refusals(pendulum: Robot) -> None:
     runs = samples(pendulum, {})
     with pytest.raises(InputError, match="--loss: expected squares or huber"):
-        identify(pendulum, runs, ["friction"], loss="cauchy")
+        identify(pendulum, runs, ["friction"], settings=Settings(loss="cauchy"))
     with pytest.raises(InputError, match="gravity is zero"):
         identify(pendulum, runs, ["gravity_direction"], start={"gravity.z": 0.0})
 

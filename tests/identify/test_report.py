@@ -7,7 +7,7 @@ import numpy as np
 from support.motions import samples
 from support.robots import loaded
 
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.identify import identify
 from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.report.svg import Curve, lines
 

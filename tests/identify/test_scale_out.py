@@ -13,8 +13,7 @@ from support.motions import motion, samples
 from support.robots import generated, loaded
 
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.identify import starts
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.identify import Settings, identify, starts
 from diffpbd.runtime.identify.starts import End, compare
 from diffpbd.runtime.logs.csv import write_log
 
@@ -70,7 +69,12 @@ def test_a_dask_cluster_changes_nothing(logs: list[Path], tmp_path: Path) -> Non
 def test_starts_at_random_reach_the_same_optimum() -> None:
     robot = loaded("double_pendulum")
     truth = {**TRUTH, "spring.stiffness.shoulder": 6.0, "spring.rest.shoulder": 0.2}
-    result = identify(robot, samples(robot, truth, noise=0.02), ["friction", "spring.shoulder", "gravity.x"], starts=5)
+    result = identify(
+        robot,
+        samples(robot, truth, noise=0.02),
+        ["friction", "spring.shoulder", "gravity.x"],
+        settings=Settings(starts=5),
+    )
     assert any("5 of 5 starts ended at the same optimum" in note for note in result.notes)
 
 
@@ -87,4 +91,4 @@ def test_if_every_start_fails_so_does_the_fit(monkeypatch: pytest.MonkeyPatch) -
     robot = loaded("double_pendulum")
     monkeypatch.setattr(starts, "_run", lambda task: End(task.seed, {}, np.inf, "no"))
     with pytest.raises(Exception, match="None of 2 starts was solved; the first: no"):
-        identify(robot, samples(robot, {}), ["friction"], starts=2)
+        identify(robot, samples(robot, {}), ["friction"], settings=Settings(starts=2))

@@ -13,8 +13,9 @@ from support.robots import generated, loaded
 from diffpbd.runtime import InputError, Robot, ipopt
 from diffpbd.runtime.commands.identify import command
 from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.identify.forms import FORMS, identify_motion
+from diffpbd.runtime.identify.forms import ALONG, identify
 from diffpbd.runtime.identify.result import Identification
+from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.trajectory import motions, parameters_of
 from diffpbd.runtime.identify.windows import Windows
 from diffpbd.runtime.logs.csv import Log
@@ -45,9 +46,9 @@ def assert_true(result: Identification, truth: dict[str, float]) -> None:
         assert estimate.value == pytest.approx(wanted, rel=TRUE, abs=TRUE * 1e-2), estimate.name
 
 
-@pytest.mark.parametrize("form", sorted(FORMS))
+@pytest.mark.parametrize("form", sorted(ALONG))
 def test_the_truth_of_a_pendulum(pendulum: Robot, samples: list[Samples], form: str) -> None:
-    result = identify_motion(form, pendulum, samples, PENDULUM, validate=samples)
+    result = identify(pendulum, samples, PENDULUM, validate=samples, settings=Settings(form))
     assert result.status in ("Solve_Succeeded", "Solved_To_Acceptable_Level")
     assert not result.lost and result.rank == result.unknowns == 7
     assert_true(result, PENDULUM_TRUTH)
@@ -55,14 +56,14 @@ def test_the_truth_of_a_pendulum(pendulum: Robot, samples: list[Samples], form: 
     assert result.validate is not None and result.iterations > 0
 
 
-@pytest.mark.parametrize("form", sorted(FORMS))
+@pytest.mark.parametrize("form", sorted(ALONG))
 def test_slides_rotors_and_a_payload(form: str) -> None:
     robot = loaded("prismatic_skew")
     truth = {f"rotor_inertia.{joint}": 0.004 + 0.002 * k for k, joint in enumerate(robot.joints)}
     truth |= {f"friction.viscous.{joint}": 0.2 + 0.1 * k for k, joint in enumerate(robot.joints)} | {
         "payload.mass": 0.7
     }
-    result = identify_motion(form, robot, process("run", followed(robot, truth, 25), EXACT), list(truth))
+    result = identify(robot, process("run", followed(robot, truth, 25), EXACT), list(truth), settings=Settings(form))
     assert not result.lost
     assert_true(result, truth)
 
@@ -70,8 +71,11 @@ def test_slides_rotors_and_a_payload(form: str) -> None:
 def test_baxter() -> None:
     robot = loaded("baxter")
     truth = arm_truth(robot)
-    result = identify_motion(
-        "shooting", robot, process("run", followed(robot, truth, 100), EXACT), ["friction", "spring"]
+    result = identify(
+        robot,
+        process("run", followed(robot, truth, 100), EXACT),
+        ["friction", "spring"],
+        settings=Settings(form="shooting"),
     )
     assert not result.lost and len(result.estimates) == 22
     assert_true(result, truth)
@@ -98,16 +102,16 @@ def test_residual_derivatives(pendulum: Robot, samples: list[Samples]) -> None:
 
 def test_two_recordings_of_different_steps(pendulum: Robot, samples: list[Samples]) -> None:
     second = process("other", followed(pendulum, PENDULUM_TRUTH, 120, h=0.004, seed=5), EXACT)
-    result = identify_motion("shooting", pendulum, [*samples, *second], PENDULUM)
+    result = identify(pendulum, [*samples, *second], PENDULUM, settings=Settings(form="shooting"))
     assert_true(result, PENDULUM_TRUTH)
 
 
-@pytest.mark.parametrize("form", sorted(FORMS))
+@pytest.mark.parametrize("form", sorted(ALONG))
 def test_what_the_motion_does_not_depend_on_is_named(pendulum: Robot, log: Log, form: str) -> None:
     names = ["friction.viscous.shoulder", "payload.mass", "gravity.y"]
     runs = process("run", log, EXACT)
     start = {name: value for name, value in PENDULUM_TRUTH.items() if name not in names}
-    result = identify_motion(form, pendulum, runs, names, start=start)
+    result = identify(pendulum, runs, names, start=start, settings=Settings(form))
     assert [item.name for item in result.lost] == ["gravity.y"]
     stds = {e.name: e.std for e in result.estimates}
     assert stds["gravity.y"] is None and stds["payload.mass"] is not None
@@ -115,40 +119,42 @@ def test_what_the_motion_does_not_depend_on_is_named(pendulum: Robot, log: Log, 
     assert result.parameters["payload.mass"] == pytest.approx(0.0, abs=1e-6)
 
 
-@pytest.mark.parametrize("form", sorted(FORMS))
+@pytest.mark.parametrize("form", sorted(ALONG))
 def test_an_arm_at_rest_says_nothing_of_friction(pendulum: Robot, log: Log, form: str) -> None:
     alpha = pendulum.alpha.vector({"payload.mass": 0.4})
     q = np.tile([1.0, -0.5], (30, 1)) + 1e-14 * np.random.default_rng(0).normal(size=(30, 2))
     still = replace(log, time=log.time[:30], q=q, dq=1e-14 * q, tau=np.asarray(pendulum.gravity(q, alpha)))
-    result = identify_motion(form, pendulum, process("run", still, EXACT), ["friction.viscous", "payload.mass"])
+    result = identify(
+        pendulum, process("run", still, EXACT), ["friction.viscous", "payload.mass"], settings=Settings(form)
+    )
     assert {item.name for item in result.lost} == {f"friction.viscous.{joint}" for joint in pendulum.joints}
     assert result.parameters["payload.mass"] == pytest.approx(0.4, abs=1e-6)
     assert all(e.std is None for e in result.estimates if e.name.startswith("friction"))
 
 
-@pytest.mark.parametrize("form", sorted(FORMS))
+@pytest.mark.parametrize("form", sorted(ALONG))
 def test_noise_is_covered_by_the_deviations(pendulum: Robot, log: Log, form: str) -> None:
     rng = np.random.default_rng(0)
     noisy = replace(log, q=log.q + 1e-3 * rng.normal(size=log.q.shape), dq=log.dq + 1e-2 * rng.normal(size=log.q.shape))
-    result = identify_motion(form, pendulum, process("run", noisy, EXACT), PENDULUM)
+    result = identify(pendulum, process("run", noisy, EXACT), PENDULUM, settings=Settings(form))
     errors = [(e.value - PENDULUM_TRUTH[e.name]) / (e.std or np.nan) for e in result.estimates]
     assert 0.1 < np.sqrt(np.mean(np.square(errors))) < 3.0
 
 
 def test_refusals(pendulum: Robot, samples: list[Samples], monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="fits entries of alpha only, not sensor.gain"):
-        identify_motion("shooting", pendulum, samples, ["sensor.gain"])
+        identify(pendulum, samples, ["sensor.gain"], settings=Settings(form="shooting"))
     with pytest.raises(InputError, match="No recording"):
-        identify_motion("shooting", pendulum, [], PENDULUM)
+        identify(pendulum, [], PENDULUM, settings=Settings(form="shooting"))
     wild = [replace(s, tau=s.tau * 1e6) for s in samples]
     with pytest.raises(SolverError):
-        identify_motion("shooting", pendulum, wild, PENDULUM)
+        identify(pendulum, wild, PENDULUM, settings=Settings(form="shooting"))
     monkeypatch.setitem(ipopt.OPTIONS["ipopt"], "max_iter", 1)
     with pytest.raises(SolverError, match="Maximum_Iterations_Exceeded"):
-        identify_motion("shooting", pendulum, samples, PENDULUM)
+        identify(pendulum, samples, PENDULUM, settings=Settings(form="shooting"))
 
 
-@pytest.mark.parametrize("form", sorted(FORMS))
+@pytest.mark.parametrize("form", sorted(ALONG))
 def test_the_command(log: Log, tmp_path: Path, form: str) -> None:
     columns: dict[str, np.ndarray] = {}
     for kind, values in (("q", log.q), ("dq", log.dq), ("tau", log.tau)):

@@ -10,12 +10,13 @@ from support.robots import loaded
 
 from diffpbd.runtime import InputError, Robot, ipopt
 from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.identify import simultaneous
+from diffpbd.runtime.identify import identify, simultaneous
 from diffpbd.runtime.identify.assembly import Assembly
+from diffpbd.runtime.identify.conclusion import conclude
 from diffpbd.runtime.identify.coordinates import Coordinates
-from diffpbd.runtime.identify.forms import identify_motion
 from diffpbd.runtime.identify.pieces import Pieces
-from diffpbd.runtime.identify.trajectory import Settings, motions, parameters_of
+from diffpbd.runtime.identify.settings import Settings
+from diffpbd.runtime.identify.trajectory import motions, parameters_of
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 
 EXACT = Processing(cutoff=None)
@@ -104,7 +105,7 @@ def test_baxter_within_thirty_iterations(count: Callable[[int, int], int]) -> No
     robot = loaded("baxter")
     truth = arm_truth(robot)
     samples = process("run", followed(robot, truth, count(30, 100)), EXACT)
-    result = identify_motion("simultaneous", robot, samples, ["friction", "spring"])
+    result = identify(robot, samples, ["friction", "spring"], settings=Settings(form="simultaneous"))
     assert not result.lost and result.iterations < MOST_ITERATIONS
     for name, value in truth.items():
         assert result.parameters[name] == pytest.approx(value, rel=1e-6), name
@@ -114,9 +115,11 @@ def test_known_torques(pendulum: Robot) -> None:
     runs = process("run", followed(pendulum, PENDULUM_TRUTH, 60), EXACT)
     parameters = parameters_of(pendulum, tuple(PENDULUM_TRUTH), pendulum.alpha.vector(), "simultaneous")
     recorded = motions(pendulum, runs, "simultaneous")
-    found = simultaneous.transcribe(pendulum, recorded, parameters, lambda _line: None, Settings(torques={}))
+    found = simultaneous.transcribe(
+        pendulum, recorded, parameters, lambda _line: None, Settings(form="simultaneous", torques={})
+    )
     assert found.theta == pytest.approx(list(PENDULUM_TRUTH.values()), rel=1e-6)
-    assert found.undetermined == 0
+    assert conclude(found).rank == len(PENDULUM_TRUTH)
 
 
 def test_states_alone(pendulum: Robot) -> None:
@@ -131,8 +134,8 @@ def test_refusals(pendulum: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = process("run", followed(pendulum, PENDULUM_TRUTH, 40), EXACT)
     monkeypatch.setattr(simultaneous, "MOST_STEPS", 10)
     with pytest.raises(InputError, match="expected at most 10 steps, found 40"):
-        identify_motion("simultaneous", pendulum, runs, PENDULUM)
+        identify(pendulum, runs, PENDULUM, settings=Settings(form="simultaneous"))
     monkeypatch.undo()
     monkeypatch.setitem(ipopt.OPTIONS["ipopt"], "max_iter", 2)
     with pytest.raises(SolverError, match="Maximum_Iterations_Exceeded"):
-        identify_motion("simultaneous", pendulum, runs, PENDULUM)
+        identify(pendulum, runs, PENDULUM, settings=Settings(form="simultaneous"))

@@ -15,9 +15,9 @@ from support.robots import generated, loaded
 from diffpbd.runtime import InputError, Robot, ipopt
 from diffpbd.runtime.commands.identify import command
 from diffpbd.runtime.errors import DiffpbdError
-from diffpbd.runtime.identify.forms import identify_motion
+from diffpbd.runtime.identify import identify
+from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.torques import unknown_torques
-from diffpbd.runtime.identify.trajectory import Settings
 from diffpbd.runtime.logs.csv import Log, read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts
 
@@ -74,7 +74,7 @@ def test_torques_and_parameters_together(
     free = [joint for joint, deviation in torques.items() if deviation == FREE]
     runs = samples(spoilt(log, 0) if free else log)
     start = KNOWN if free else {}
-    result = identify_motion("simultaneous", pendulum, runs, fit, start=start, settings=Settings(torques=torques))
+    result = identify(pendulum, runs, fit, start=start, settings=Settings(form="simultaneous", torques=torques))
     assert not result.lost
     for name, value in TRUTH.items():
         assert result.parameters[name] == pytest.approx(value, rel=1e-6), name
@@ -87,17 +87,17 @@ def test_a_prior_weighs_readings(pendulum: Robot, log: Log, applied: np.ndarray)
     """Readings that are off pull the estimate as far as their deviation says: little, or nearly all the way."""
     errors = []
     for sigma in (1e4, 1e-4):
-        settings = Settings(torques={"shoulder": sigma})
-        result = identify_motion("simultaneous", pendulum, samples(spoilt(log, 0)), [], start=TRUTH, settings=settings)
+        settings = Settings(form="simultaneous", torques={"shoulder": sigma})
+        result = identify(pendulum, samples(spoilt(log, 0)), [], start=TRUTH, settings=settings)
         assert result.estimates and not result.lost
         errors.append(np.abs(result.torques[0].u - applied).max())
     assert errors[0] < 0.1 < 10.0 < errors[1], errors
 
 
 def test_a_log_without_torques(pendulum: Robot, log: Log, applied: np.ndarray) -> None:
-    settings = Settings(torques={"shoulder": FREE, "elbow": FREE})
+    settings = Settings(form="simultaneous", torques={"shoulder": FREE, "elbow": FREE})
     runs = samples(replace(log, tau=None))
-    result = identify_motion("simultaneous", pendulum, runs, [], start=TRUTH, settings=settings)
+    result = identify(pendulum, runs, [], start=TRUTH, settings=settings)
     assert result.torques[0].u == pytest.approx(applied, abs=1e-6)
     assert "run: it has no torques: errors of torque are those of the estimated ones" in result.notes
 
@@ -118,16 +118,16 @@ def test_what_nothing_determines_is_refused(
     pendulum: Robot, log: Log, fit: list[str], torques: dict[str, float], words: str
 ) -> None:
     with pytest.raises(InputError, match=words):
-        identify_motion("simultaneous", pendulum, samples(log), fit, settings=Settings(torques=torques))
+        identify(pendulum, samples(log), fit, settings=Settings(form="simultaneous", torques=torques))
 
 
 def test_recordings_that_lack_what_is_weighed(pendulum: Robot, log: Log) -> None:
     bare = samples(replace(log, tau=None))
     for torques in (None, {"shoulder": FREE}, {"shoulder": 0.1, "elbow": 0.1}):
         with pytest.raises(InputError, match="no tau_<joint> columns, but the torque of"):
-            identify_motion("simultaneous", pendulum, bare, ["payload.mass"], settings=Settings(torques=torques))
-    with pytest.raises(InputError, match="--form shooting takes torques as recorded"):
-        identify_motion("shooting", pendulum, samples(log), ["payload.mass"], settings=Settings(torques={"elbow": 0.1}))
+            identify(pendulum, bare, ["payload.mass"], settings=Settings(form="simultaneous", torques=torques))
+    with pytest.raises(InputError, match="--unknown-torque is an option of --form simultaneous, found --form shooting"):
+        identify(pendulum, samples(log), ["payload.mass"], settings=Settings(form="shooting", torques={"elbow": 0.1}))
 
 
 def test_joints_and_deviations(pendulum: Robot) -> None:

@@ -14,7 +14,7 @@ from diffpbd.codegen.graph.model import tree_of as joint_space_tree
 from diffpbd.codegen.graph.translate import function
 from diffpbd.codegen.joint_space import recursive
 from diffpbd.codegen.joint_space import step as joint_space
-from diffpbd.codegen.method import limits, step, sweeps
+from diffpbd.codegen.method import corrections, limits, step
 from diffpbd.codegen.method.kinematics import fk, joint_state
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
@@ -253,7 +253,7 @@ def test_row_gradient_against_differences(slide: bool) -> None:
     """At links that meet their joint the hinge's row is the exact gradient of its angle, the slide's anywhere."""
     robot = shipped("prismatic_skew")
     j = next(k for k, s in enumerate(tree_of(robot).slides) if s is slide and tree_of(robot).parents[k] >= 0)
-    kernel = sweeps.limit_kernel(slide, False)
+    kernel = corrections.limit_kernel(slide, False)
     rng = np.random.default_rng(0)
     xi = state(robot, rng.uniform(-0.2, 0.2, robot.n), np.zeros(robot.n)).reshape(-1, 13)
     pose = np.delete(xi, [3, 4, 5, 10, 11, 12], axis=1)
@@ -264,7 +264,7 @@ def test_row_gradient_against_differences(slide: bool) -> None:
     a, b = pose[tree_of(robot).parents[j]], pose[j]
     moves = evaluate(kernel, pose_a=a, pose_b=b, **given)
     moved = [
-        evaluate(sweeps.displace_kernel(False, False), pose=q, move=moves[k])["moved"].ravel()
+        evaluate(corrections.displace_kernel(False, False), pose=q, move=moves[k])["moved"].ravel()
         for q, k in ((a, "move_a"), (b, "move_b"))
     ]
     again = evaluate(kernel, pose_a=moved[0], pose_b=moved[1], **given)

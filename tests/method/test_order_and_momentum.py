@@ -11,8 +11,8 @@ from support.maximal import Array, displaced, evaluate, matrix_of, numbers, pose
 from support.short_chains import SWEEPS, averaged, chain, exact, maximal, rollout, start, variants
 
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.method import sweeps
-from diffpbd.codegen.method.sweeps import Multiplier
+from diffpbd.codegen.method import corrections
+from diffpbd.codegen.method.corrections import Multiplier
 
 DURATION = 0.016  # s
 
@@ -61,7 +61,7 @@ def test_momentum_of_a_chain_that_slides_freely(name: str) -> None:
 
 
 def weights_of(robot: Robot) -> Array:
-    return evaluate(sweeps.weights(tree_of(robot)), body=numbers(robot)["body"])["weight"]
+    return evaluate(corrections.weights(tree_of(robot)), body=numbers(robot)["body"])["weight"]
 
 
 @pytest.mark.parametrize("multiplier", list(Multiplier))
@@ -74,7 +74,7 @@ def test_a_correction_of_two_free_bodies_keeps_their_momentum(multiplier: Multip
     pose = displaced(pose, 1e-3 * rng.normal(size=12))
     w, joint = weights_of(robot).reshape(-1, 7), numbers(robot)["joint"].reshape(-1, 28)[1]
     given = {"joint": joint, "pose_a": pose[0], "weight_a": w[0], "pose_b": pose[1], "weight_b": w[1]}
-    kernel = sweeps.correction_kernel(slide=False, angular=angular, root=False, multiplier=multiplier)
+    kernel = corrections.correction_kernel(slide=False, angular=angular, root=False, multiplier=multiplier)
     moves = evaluate(kernel, **given)
     linear, spin, R = {}, {}, {}
     for k, side in enumerate("ab"):

@@ -21,9 +21,9 @@ from support.maximal import (
 )
 
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.method import stages, step, sweeps
+from diffpbd.codegen.method import algorithm_1, corrections, step, variational
+from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.kinematics import joint_state
-from diffpbd.codegen.method.sweeps import Multiplier
 
 each_robot = pytest.mark.parametrize("robot", ROBOTS, ids=lambda r: r.name)
 
@@ -50,7 +50,7 @@ def test_direct_projection_solves_the_dense_system(robot: Robot) -> None:
     W = weight(robot, pose)
     d = -W @ J.T @ np.linalg.solve(J @ W @ J.T, c)
     given = numbers(robot)
-    got = evaluate(stages.direct_sweep(tree_of(robot)), pose=pose.ravel(), **given)["pose_next"].reshape(-1, 7)
+    got = evaluate(algorithm_1.direct(tree_of(robot)), pose=pose.ravel(), **given)["pose_next"].reshape(-1, 7)
     np.testing.assert_allclose(got, displaced(pose, d), atol=1e-11)
 
 
@@ -60,7 +60,7 @@ def test_direct_projection_closes_the_joints(robot: Robot) -> None:
     sizes = []
     for _ in range(6):
         sizes.append(np.abs(dense_constraints(robot, pose)[0]).max())
-        sweep = stages.direct_sweep(tree_of(robot))
+        sweep = algorithm_1.direct(tree_of(robot))
         pose = evaluate(sweep, pose=pose.ravel(), **numbers(robot))["pose_next"].reshape(-1, 7)
     assert np.abs(dense_constraints(robot, pose)[0]).max() < 1e-12 < sizes[0]
 
@@ -72,11 +72,11 @@ def test_variational_iteration_is_newtons_on_poses_and_multipliers(robot: Robot)
     given = numbers(robot) | free(robot) | {"xi": xi, "h": h, "u": rng.normal(size=n)}
     given["spring"] = np.column_stack([rng.uniform(1, 5, n), rng.uniform(-1, 1, n)]).ravel()
     starting = {k: given[k] for k in ("xi", "u", "h", "gravity", "body", "joint", "spring")}
-    start = evaluate(stages.variational_start(tree_of(robot)), **starting)
+    start = evaluate(variational.half_kick(tree_of(robot)), **starting)
     pose = displaced(poses_of(xi), 0.03 * rng.normal(size=6 * n))
     fixed = {k: start[k] for k in ("turning", "target", "spin", "motion", "offset", "effort")}
     iterated = {k: given[k] for k in ("body", "joint", "h")}
-    got = evaluate(stages.variational_sweep(tree_of(robot)), pose=pose.ravel(), **fixed, **iterated)
+    got = evaluate(variational.newton_iteration(tree_of(robot)), pose=pose.ravel(), **fixed, **iterated)
 
     K, r = np.zeros((6 * n, 6 * n)), np.zeros(6 * n)
     for i, s in enumerate(xi.reshape(-1, 13)):
@@ -156,10 +156,10 @@ def test_acceleration_is_that_of_the_constrained_bodies(robot: Robot, solver: st
 def test_a_correction_closes_its_rows_and_keeps_momentum(robot: Robot, multiplier: Multiplier) -> None:
     tree, given, size = tree_of(robot), numbers(robot), 1e-4
     pose, joint = scattered(robot, np.random.default_rng(16), size), given["joint"].reshape(-1, 28)
-    w = evaluate(sweeps.weights(tree), body=given["body"])["weight"].reshape(-1, 7)
+    w = evaluate(corrections.weights(tree), body=given["body"])["weight"].reshape(-1, 7)
     for j, parent in enumerate(tree.parents):
         for angular in (False, True):
-            kernel = sweeps.correction_kernel(tree.slides[j], angular, parent < 0, multiplier)
+            kernel = corrections.correction_kernel(tree.slides[j], angular, parent < 0, multiplier)
             arrays = {"joint": joint[j], "pose_b": pose[j], "weight_b": w[j]}
             if parent >= 0:
                 arrays |= {"pose_a": pose[parent], "weight_a": w[parent]}
@@ -191,12 +191,12 @@ def test_sweeps_close_the_joints(robot: Robot, multiplier: Multiplier, solver: s
     tree = tree_of(robot)
     pose = scattered(robot, np.random.default_rng(15), 1e-3)
     sweep = {
-        "gauss_seidel": lambda: sweeps.gauss_seidel_sweep(tree, multiplier),
-        "jacobi": lambda: sweeps.jacobi_sweep(tree, multiplier),
-        "jacobi_relaxed": lambda: sweeps.jacobi_sweep(tree, multiplier, 0.6),
+        "gauss_seidel": lambda: algorithm_1.gauss_seidel(tree, multiplier),
+        "jacobi": lambda: algorithm_1.jacobi(tree, multiplier),
+        "jacobi_relaxed": lambda: algorithm_1.jacobi(tree, multiplier, 0.6),
     }[solver]()
     given = numbers(robot)
-    w = evaluate(sweeps.weights(tree), body=given["body"])["weight"]
+    w = evaluate(corrections.weights(tree), body=given["body"])["weight"]
     sizes = [np.linalg.norm(dense_constraints(robot, pose)[0])]
     for _ in range(60):
         pose = evaluate(sweep, pose=pose.ravel(), weight=w, joint=given["joint"])["pose_next"].reshape(-1, 7)

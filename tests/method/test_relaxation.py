@@ -10,7 +10,7 @@ from support.maximal import Array, dense_constraints, displaced, evaluate, numbe
 from support.short_chains import maximal
 
 from diffpbd.codegen.description.robot import Inertial, Robot
-from diffpbd.codegen.method import sweeps
+from diffpbd.codegen.method import algorithm_1, corrections
 from diffpbd.codegen.method.relaxation import default_factor, factors
 from diffpbd.codegen.program.tree import Tree
 
@@ -30,8 +30,8 @@ def left_after(robot: Robot, factor: float | None, count: int = 60) -> float:
     pose: Array = poses_of(maximal(robot, zero, zero))
     pose = displaced(pose, 1e-6 * np.random.default_rng(4).normal(size=6 * robot.n))
     given = numbers(robot)
-    weight = evaluate(sweeps.weights(tree_of(robot)), body=given["body"])["weight"]
-    sweep = sweeps.jacobi_sweep(tree_of(robot), relaxation=factor)
+    weight = evaluate(corrections.weights(tree_of(robot)), body=given["body"])["weight"]
+    sweep = algorithm_1.jacobi(tree_of(robot), relaxation=factor)
     first = np.abs(dense_constraints(robot, pose)[0]).max()
     for _ in range(count):
         pose = evaluate(sweep, pose=pose.ravel(), weight=weight, joint=given["joint"])["pose_next"].reshape(-1, 7)

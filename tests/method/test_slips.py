@@ -24,9 +24,9 @@ from support.maximal import (
 )
 
 from diffpbd.codegen.laws import levers
-from diffpbd.codegen.method import bodies, step, sweeps
+from diffpbd.codegen.method import algorithm_1, bodies, corrections, step
+from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.kinematics import fk, joint_state
-from diffpbd.codegen.method.sweeps import Multiplier
 
 BODY = np.array([2.0, 0.3, 0.02, -0.01, 0.2, 0.03, 0.1])
 INERTIA = np.array([[0.3, 0.02, -0.01], [0.02, 0.2, 0.03], [-0.01, 0.03, 0.1]])
@@ -79,9 +79,9 @@ def angular_correction(multiplier: Multiplier) -> tuple[Array, Array, Array, Arr
     robot, j = shipped("baxter_bare"), 3
     rng = np.random.default_rng(1)
     pose = displaced(poses_of(random_state(robot, rng)), 0.02 * rng.normal(size=42))
-    w = evaluate(sweeps.weights(tree_of(robot)), body=numbers(robot)["body"])["weight"].reshape(-1, 7)
+    w = evaluate(corrections.weights(tree_of(robot)), body=numbers(robot)["body"])["weight"].reshape(-1, 7)
     joint = numbers(robot)["joint"].reshape(-1, 28)[j]
-    kernel = sweeps.correction_kernel(False, True, False, multiplier)
+    kernel = corrections.correction_kernel(False, True, False, multiplier)
     a, b = pose[j - 1], pose[j]
     moves = evaluate(kernel, joint=joint, pose_a=a, pose_b=b, weight_a=w[j - 1], weight_b=w[j])
     return a, b, moves["move_a"].ravel()[3:], moves["move_b"].ravel()[3:]
@@ -111,12 +111,12 @@ def test_5_positional_turn_is_applied_once() -> None:
     robot = shipped("double_pendulum")
     tree, given = tree_of(robot), numbers(robot)
     pose = displaced(poses_of(random_state(robot, np.random.default_rng(1))), 0.01 * np.arange(12))
-    w = evaluate(sweeps.weights(tree), body=given["body"])["weight"].reshape(-1, 7)
+    w = evaluate(corrections.weights(tree), body=given["body"])["weight"].reshape(-1, 7)
     joint = given["joint"].reshape(-1, 28)
     expected = pose.copy()
     for j, parent in enumerate(tree.parents):
         for angular in (False, True):
-            kernel = sweeps.correction_kernel(False, angular, parent < 0, Multiplier.BLOCK)
+            kernel = corrections.correction_kernel(False, angular, parent < 0, Multiplier.BLOCK)
             arrays = {"joint": joint[j], "pose_b": expected[j], "weight_b": w[j]}
             if parent >= 0:
                 arrays |= {"pose_a": expected[parent], "weight_a": w[parent]}
@@ -124,7 +124,7 @@ def test_5_positional_turn_is_applied_once() -> None:
             for body, key in ((j, "move_b"), (parent, "move_a")):
                 if body >= 0:
                     expected[body] = displaced(expected[body : body + 1], moves[key].ravel())[0]
-    got = evaluate(sweeps.gauss_seidel_sweep(tree), pose=pose.ravel(), weight=w, joint=joint)["pose_next"]
+    got = evaluate(algorithm_1.gauss_seidel(tree), pose=pose.ravel(), weight=w, joint=joint)["pose_next"]
     np.testing.assert_allclose(got.reshape(-1, 7), expected, atol=1e-14)
 
 
@@ -162,12 +162,12 @@ def test_8_lever_spring_pulls_with_its_potential() -> None:
 def test_10_block_correction_is_smooth_where_the_constraint_holds() -> None:
     robot, j = shipped("baxter_bare"), 3
     pose = poses_of(random_state(robot, np.random.default_rng(1)))
-    w = evaluate(sweeps.weights(tree_of(robot)), body=numbers(robot)["body"])["weight"].reshape(-1, 7)
+    w = evaluate(corrections.weights(tree_of(robot)), body=numbers(robot)["body"])["weight"].reshape(-1, 7)
     joint = numbers(robot)["joint"].reshape(-1, 28)[j]
 
     def correction(multiplier: Multiplier, d: Array) -> Array:
         b = displaced(pose[j : j + 1], d)[0]
-        kernel = sweeps.correction_kernel(False, False, False, multiplier)
+        kernel = corrections.correction_kernel(False, False, False, multiplier)
         given = {"pose_a": pose[j - 1], "pose_b": b, "weight_a": w[j - 1], "weight_b": w[j]}
         return evaluate(kernel, joint=joint, **given)["move_b"].ravel()
 

@@ -25,9 +25,9 @@ from support.maximal import (
 )
 
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.method import impulses, stages, step, velocity
+from diffpbd.codegen.method import step, variational, velocity
+from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.kinematics import fk, joint_state
-from diffpbd.codegen.method.sweeps import Multiplier
 from diffpbd.codegen.program.program import Assign, Call, Program
 
 # Free swing of Baxter's bare left arm from the zero pose, joint angles [rad] after 0.5 s: exact rigid-body
@@ -140,12 +140,12 @@ def test_impulse_sweeps_end_where_newton_does(robot: Robot, gathered: bool) -> N
     def stage(program: Program) -> dict[str, Array]:
         return evaluate(program, **{k: known[k] for k in program.inputs})
 
-    known |= stage(stages.variational_start(tree))
-    known |= stage(stages.variational_aim(tree))
+    known |= stage(variational.half_kick(tree))
+    known |= stage(variational.aims(tree))
     for _ in range(6):
-        known["pose"] = stage(stages.variational_sweep(tree))["pose_next"]
+        known["pose"] = stage(variational.newton_iteration(tree))["pose_next"]
     for _ in range(1500):
-        known["aim"] = stage(impulses.impulse_sweep(tree, gathered))["aim_next"]
+        known["aim"] = stage((variational.jacobi if gathered else variational.gauss_seidel)(tree))["aim_next"]
     np.testing.assert_allclose(known["aim"].reshape(n, -1)[:, :7], known["pose"].reshape(n, 7), atol=1e-9)
 
 

@@ -11,7 +11,7 @@ from support.maximal import Array, numbers, random_state, shipped, tree_of, two_
 
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.method import step, velocity
-from diffpbd.codegen.method.stages import each
+from diffpbd.codegen.method.stage import each
 from diffpbd.codegen.program import tree
 from diffpbd.codegen.program.notation import BODY, POSE, STATE, column
 from diffpbd.codegen.program.program import Program
@@ -62,10 +62,9 @@ def test_damping_along_the_tree_is_the_dense_one(robot: Robot, monkeypatch: pyte
 
     def build(program: Program, shape: Tree) -> Any:
         xi, joint = program.input("xi", STATE * n), program.input("joint", 28 * n)
-        at = {"joint": joint, "body": program.input("body", BODY * n), "h": program.scalar("h")}
-        at["friction"] = program.input("friction", 3 * n)
+        given = (joint, program.input("body", BODY * n), program.input("friction", 3 * n), program.scalar("h"))
         states, poses = each(xi, STATE, shape), each(program.input("pose", POSE * n), POSE, shape)
-        return column(*velocity.damped(program, shape, states, poses, at, 12))
+        return column(*velocity.damped(program, shape, states, poses, given, 12, (None, None)))
 
     xi = random_state(robot, rng) + 0.1 * np.tile([0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1], n)  # rates that detach links
     pose = np.delete(xi.reshape(n, 13), [3, 4, 5, 10, 11, 12], axis=1)

@@ -22,9 +22,10 @@ from support.robots import generated, loaded_alpha
 from diffpbd.codegen.graph.joint_step import Residuals, casadi_function
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.identify import identify
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
-from diffpbd.runtime.torques.estimation import LOSSES, STARTS, Settings, estimate
+from diffpbd.runtime.torques.estimation import estimate
+from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings
 
 H = 0.01
 EXACT = 1e-8  # N·m or N

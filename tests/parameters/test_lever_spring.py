@@ -32,7 +32,7 @@ from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.baxter.configuration import gravity_model, has_spring
 from diffpbd.runtime.control.net_torque import without_gravity
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.identify.forms import identify_motion
+from diffpbd.runtime.identify import Settings, identify
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, process
 
@@ -290,8 +290,12 @@ def test_forms_that_follow_the_step(form: str, arm: Robot) -> None:
     P, PD = arm.rollout(np.array([0.5, -0.3]), np.zeros(2), U, H, alpha)
     log = Log(H * np.arange(31), arm.joints, P, PD, None, np.zeros((31, 2)))
     start = springs(["shoulder"], **{"lever_spring.stiffness.shoulder": 250.0})
-    result = identify_motion(
-        form, arm, process("swing", log, Processing(cutoff=None)), ["lever_spring.stiffness"], start=start
+    result = identify(
+        arm,
+        process("swing", log, Processing(cutoff=None)),
+        ["lever_spring.stiffness"],
+        start=start,
+        settings=Settings(form),
     )
     assert result.parameters["lever_spring.stiffness.shoulder"] == pytest.approx(SPRING[0], rel=1e-6)
 

@@ -22,7 +22,7 @@ def test_the_result_tells_seconds_and_bytes(folder: Path) -> None:
     assert result.seconds >= result.source_seconds["twin.c"] > 0
     assert result.source_bytes == {"twin.c": (folder / "src" / "twin.c").stat().st_size}
     assert lines and lines[0].startswith("compiled twin.c in")
-    assert sorted(path.name for path in folder.iterdir()) == ["libtwin.so", "manifest.json", "src"]
+    assert sorted(path.name for path in folder.iterdir()) == ["libtwin.so", "libtwin.so.sha256", "manifest.json", "src"]
 
 
 def test_several_sources_become_one_library(folder: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_failure_keeps_the_previous_library(folder: Path) -> None:
     with pytest.raises(DiffpbdError, match=r"refused twin\.c"):
         compile_library(folder, "libtwin.so")
     assert (folder / "libtwin.so").read_bytes() == before
-    assert sorted(path.name for path in folder.iterdir()) == ["libtwin.so", "manifest.json", "src"]
+    assert sorted(path.name for path in folder.iterdir()) == ["libtwin.so", "libtwin.so.sha256", "manifest.json", "src"]
 
 
 def test_no_sources(tmp_path: Path) -> None:

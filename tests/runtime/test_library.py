@@ -11,6 +11,7 @@ import pytest
 
 from diffpbd.runtime import InputError, load
 from diffpbd.runtime.compiler import compile_library
+from diffpbd.runtime.integrity import record_library
 from diffpbd.runtime.manifest import read_manifest
 
 
@@ -77,6 +78,7 @@ def test_a_missing_symbol_is_refused(folder: Path) -> None:
 
 def test_a_missing_or_broken_library(folder: Path) -> None:
     (folder / "libtwin.so").write_bytes(b"no library")
+    record_library(folder / "libtwin.so")
     with pytest.raises(InputError, match="cannot be loaded"):
         load(folder)
     (folder / "libtwin.so").unlink()

@@ -17,7 +17,8 @@ from diffpbd.codegen.convergence import converge
 from diffpbd.codegen.description.resolve import ROBOTS
 from diffpbd.runtime import InputError, Robot, SolverError, cli
 from diffpbd.runtime.files import distinct, parse_json, write_atomic
-from diffpbd.runtime.identify.identify import _failures, identify
+from diffpbd.runtime.identify import Settings, identify
+from diffpbd.runtime.identify.torque_form import _failures
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing
 from diffpbd.runtime.simulation import simulate
@@ -168,7 +169,7 @@ def test_alpha_in_order_is_taken_as_it_is_but_for_booleans(twin: Robot) -> None:
 
 def test_simulate_refuses_infinite_energy(twin: Robot) -> None:
     with pytest.raises(SolverError, match="not finite"):
-        simulate(twin, duration=0.1, dq0=[1e200, 0])
+        simulate(twin, duration=0.1, start=(None, [1e200, 0]))
 
 
 def test_no_command_overwrites_what_it_reads(here: Path) -> None:
@@ -201,4 +202,4 @@ def test_no_command_overwrites_what_it_reads(here: Path) -> None:
 @pytest.mark.parametrize("prior", [0.0, -1.0, np.nan, np.inf, 1e300])
 def test_priors(twin: Robot, prior: float) -> None:
     with pytest.raises(InputError, match="--prior: expected a weight from 1e-09 to 1e"):
-        identify(twin, [], ["friction"], prior=prior)
+        identify(twin, [], ["friction"], settings=Settings(prior=prior))

@@ -13,7 +13,7 @@ Q0, DQ0 = np.array([0.3, -0.2]), np.array([0.1, 0.4])
 
 
 def test_it_is_the_rollout_of_joint_step(twin: Robot) -> None:
-    run = simulate(twin, duration=0.5, q0=Q0, dq0=DQ0)
+    run = simulate(twin, duration=0.5, start=(Q0, DQ0))
     P, PD = twin.rollout(Q0, DQ0, np.zeros((50, 2)))
     assert (run.q == P).all() and (run.dq == PD).all()
     assert run.time[-1] == 0.5 and (run.tau == 0).all() and run.function == "joint_step"
@@ -25,7 +25,7 @@ def test_it_is_the_rollout_of_joint_step(twin: Robot) -> None:
 def test_the_composition_takes_suzukis_substeps(twin: Robot) -> None:
     assert sum(SUZUKI_SUBSTEPS) == pytest.approx(1, abs=1e-15)
     assert sum(s**3 for s in SUZUKI_SUBSTEPS) == pytest.approx(0, abs=1e-15)
-    run = simulate(twin, duration=0.02, q0=Q0, dq0=DQ0, order=4)
+    run = simulate(twin, duration=0.02, start=(Q0, DQ0), order=4)
     p, pd = Q0, DQ0
     for s in SUZUKI_SUBSTEPS * 2:
         p, pd = twin.joint_step(p, pd, [0, 0], s * 0.01)
@@ -40,7 +40,7 @@ def test_order_4_refuses_friction(twin: Robot) -> None:
 
 def test_gravity_torque_holds_against_gravity(twin: Robot) -> None:
     alpha = twin.alpha.vector({"spring.stiffness.a": 0, "spring.stiffness.b": 0})
-    run = simulate(twin, duration=1, q0=Q0, torque="gravity", alpha=alpha)
+    run = simulate(twin, duration=1, start=(Q0, None), torque="gravity", alpha=alpha)
     np.testing.assert_allclose(run.q, np.tile(Q0, (101, 1)), atol=1e-14)
     assert (run.tau == -0.5).all()
 
@@ -55,10 +55,10 @@ def test_a_log_is_held_between_its_samples(twin: Robot) -> None:
 
 
 def test_maximal_coordinates_report_gaps(twin: Robot) -> None:
-    run = simulate(twin, duration=0.1, q0=Q0, dq0=DQ0, step=maximal_variant(twin, None, None))
+    run = simulate(twin, duration=0.1, start=(Q0, DQ0), step=maximal_variant(twin, None, None))
     assert run.function == "step" and run.gap is not None
     np.testing.assert_allclose(run.gap, 1e-7 * np.arange(11), atol=1e-15)
-    np.testing.assert_allclose(run.q, simulate(twin, duration=0.1, q0=Q0, dq0=DQ0).q, atol=1e-15)
+    np.testing.assert_allclose(run.q, simulate(twin, duration=0.1, start=(Q0, DQ0)).q, atol=1e-15)
 
 
 def test_a_variant_that_was_not_generated(twin: Robot) -> None:
@@ -73,8 +73,8 @@ def test_a_variant_that_was_not_generated(twin: Robot) -> None:
         ({"duration": 0.0}, "duration: expected a positive"),
         ({"duration": 1.0, "h": -1.0}, "h: expected a positive"),
         ({"duration": 1e9}, "at most 10000000 steps"),
-        ({"duration": 1.0, "q0": [1]}, r"'q0': expected shape \(2,\), found \(1,\)"),
-        ({"duration": 1.0, "dq0": [1, np.inf]}, "'dq0': expected finite"),
+        ({"duration": 1.0, "start": ([1], None)}, r"'q0': expected shape \(2,\), found \(1,\)"),
+        ({"duration": 1.0, "start": (None, [1, np.inf])}, "'dq0': expected finite"),
     ],
 )
 def test_wrong_options_are_named(twin: Robot, options: Any, words: str) -> None:
@@ -90,4 +90,4 @@ def test_failures_name_the_step(twin: Robot) -> None:
         np.errstate(all="ignore"),
         pytest.raises(SolverError, match=r"the state is no longer finite; a smaller h"),
     ):
-        simulate(twin, duration=1e6, h=1e4, q0=[1, 1], alpha=twin.alpha.vector({"spring.stiffness.a": 1e9}))
+        simulate(twin, duration=1e6, h=1e4, start=([1, 1], None), alpha=twin.alpha.vector({"spring.stiffness.a": 1e9}))

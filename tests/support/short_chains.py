@@ -16,12 +16,11 @@ from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.graph.translate import call_graph
 from diffpbd.codegen.method import step
+from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.kinematics import fk
-from diffpbd.codegen.method.sweeps import Multiplier
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
-
-from .maximal import Array, evaluate, free, numbers, tree_of
+from support.maximal import Array, evaluate, free, numbers, tree_of
 
 SWEEPS = 100
 

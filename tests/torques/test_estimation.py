@@ -11,13 +11,15 @@ from scipy.optimize import least_squares
 from support.robots import generated, loaded, loaded_alpha
 
 from diffpbd.runtime import InputError, Robot, load
+from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.function import addresses
-from diffpbd.runtime.identify.identify import identify
+from diffpbd.runtime.identify import identify
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, process
 from diffpbd.runtime.torques.adam import Lane, _Descents, descend
 from diffpbd.runtime.torques.errors import TorqueErrors
-from diffpbd.runtime.torques.estimation import LOSSES, STARTS, Settings, estimate, window_start
+from diffpbd.runtime.torques.estimation import estimate
+from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings, window_start
 
 H, STEPS = 0.01, 8
 EXACT = 1e-8  # N·m
@@ -161,6 +163,47 @@ def test_nothing_is_written_behind_work_or_outputs_and_nothing_stale_is_read() -
         assert (work[-2:] == fill).all() and all((x[-2:] == fill).all() for x in outputs)
         results.append(np.concatenate([x[:-2] for x in outputs]))
     np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("at", range(10))
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
+def test_what_is_not_finite_gives_a_status_and_no_estimate(at: int, value: float) -> None:
+    """Every argument, in its last number."""
+    robot = loaded("double_pendulum")
+    function = robot.functions["estimate_torque"]
+    alpha = alpha_of(robot, "stiff")
+    U, P, PD = motion(robot, alpha, steps=3)
+    inputs = [P[0], PD[0], 0 * U, P[1:], PD[1:], U[0], np.array([1.0, 0.02, 2e-7]), np.ones(1), np.array([H]), alpha]
+    inputs = [np.array(x, dtype=float) for x in inputs]
+    outputs = [np.full(size, np.nan) for size in (U.size, P.size, PD.size, 1, 1)]
+    call = function.fixed(3, inputs, outputs)  # type: ignore[attr-defined]
+    assert call() == 0
+    inputs[at].flat[-1] = value
+    assert call() == 9
+    assert all((x == 0.0).all() for x in outputs)
+
+
+def test_a_loss_beyond_all_numbers_gives_a_status() -> None:
+    robot = loaded("double_pendulum")
+    alpha = alpha_of(robot, "stiff")
+    U, P, PD = motion(robot, alpha, steps=3)
+    with pytest.raises(SolverError, match="no finite value"):
+        far, heavy = 1e100 + P[1:], np.array([1e149, 0.0, 0.0])
+        robot.estimate_torque(P[0], PD[0], U, far, PD[1:], U[0], heavy, 1.0, H, alpha)
+
+
+def test_the_size_of_work_is_counted_or_refused() -> None:
+    """From both sides of the longest window that an int can count."""
+    robot = loaded("double_pendulum")
+    for name in ("estimate_torque", "mpc", "vjp_rollout"):
+        size = getattr(ctypes.CDLL(str(robot.folder / robot.manifest.library)), f"double_pendulum_{name}_work_size")
+        each = size(1) - size(0)
+        assert each > 0 and size(-1) == size(0)
+        most = (2**31 - 1 - size(0)) // each
+        assert size(most) == size(0) + most * each
+        assert size(most + 1) == size(2**31 - 1) == -1
+        with pytest.raises(InputError, match="larger than C can count"):
+            robot.functions[name]._library.work_size(robot.functions[name].facts, most + 1)
 
 
 def test_previous_starts_as_published() -> None:

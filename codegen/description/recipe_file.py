@@ -1,0 +1,100 @@
+"""Recipes as TOML files."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from diffpbd.codegen.description.recipe import AVERAGING, DEFAULT_SWEEPS, Recipe, Relaxation
+from diffpbd.runtime.errors import InputError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def load_recipe(path: str | os.PathLike[str]) -> Recipe:
+    """Reads a TOML recipe; `urdf` in it is relative to the file. Unknown entries are refused."""
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: the recipe cannot be read: {error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: the recipe is not valid TOML: {error}") from error
+    known = {entry.name: entry.metadata["read"] for entry in dataclasses.fields(Recipe)}
+    unknown = sorted(set(content) - set(known))
+    if unknown:
+        raise InputError(f"{path}: unknown {', '.join(unknown)}; a recipe knows {', '.join(sorted(known))}")
+    entries = Entries(path, content)
+    options: dict[str, Any] = {"name": path.stem, "urdf": f"{path.stem}.urdf"}
+    options |= {name: getattr(entries, known[name])(name) for name in content}
+    options["urdf"] = path.parent / options["urdf"]
+    options["base"] = options.get("base") or None
+    options["sweeps"] = {**DEFAULT_SWEEPS, **options.get("sweeps", {})}
+    try:
+        return Recipe(**options)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Typed access to a TOML table; a value of another type is refused with its name."""
+
+    path: Path
+    content: Mapping[str, Any]
+
+    def text(self, key: str) -> str:
+        """A string."""
+        value = self.content[key]
+        return value if isinstance(value, str) else self._refuse(key, "a string")
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of strings, or one."""
+        value = self.content[key]
+        if isinstance(value, str):
+            return (value,)
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            self._refuse(key, "a list of strings")
+        return tuple(value)
+
+    def flag(self, key: str) -> bool:
+        """True or false."""
+        value = self.content[key]
+        return value if isinstance(value, bool) else self._refuse(key, "true or false")
+
+    def number(self, key: str) -> float:
+        """A number."""
+        value = self.content[key]
+        return float(value) if type(value) in (int, float) else self._refuse(key, "a number")
+
+    def relaxation(self, key: str) -> Relaxation:
+        """A number, or the word for averages."""
+        value = self.content[key]
+        if value == AVERAGING:
+            return cast("Relaxation", value)
+        return float(value) if type(value) in (int, float) else self._refuse(key, f'a number or "{AVERAGING}"')
+
+    def vector(self, key: str) -> tuple[float, ...]:
+        """Three numbers."""
+        value = self.content[key]
+        if not isinstance(value, list) or len(value) != 3 or not all(type(x) in (int, float) for x in value):
+            self._refuse(key, "a list of 3 numbers")
+        return tuple(map(float, value))
+
+    def counts(self, key: str) -> dict[str, int]:
+        """Whole numbers by name."""
+        value = self.content[key]
+        if not isinstance(value, dict) or not all(type(count) is int for count in value.values()):
+            self._refuse(key, "a table of whole numbers")
+        return dict(value)
+
+    def _refuse(self, key: str, expected: str) -> Any:
+        raise InputError(f"{self.path}: {key} = {self.content[key]!r}; {expected} is expected")

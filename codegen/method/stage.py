@@ -1,0 +1,92 @@
+"""What stages of a step are put together from: flat columns, link by link, and calls that take what they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from diffpbd.codegen.laws import levers
+from diffpbd.codegen.method import bodies, wrenches
+from diffpbd.codegen.program.notation import (
+    BODY,
+    FRICTION,
+    JOINT,
+    LEVER,
+    LIMIT,
+    POSE,
+    POSE_POSITION,
+    POSE_QUATERNION,
+    SPRING,
+    STATE,
+    WRENCH,
+    part,
+)
+from diffpbd.codegen.program.program import Program
+from diffpbd.codegen.program.tree import Tree
+
+SIZES: Final = {
+    "xi": STATE,
+    "pose": POSE,
+    "u": 1,
+    "body": BODY,
+    "joint": JOINT,
+    "friction": FRICTION,
+    "spring": SPRING,
+    "weight": 7,
+    "rotation": 9,
+    "turning": 9,
+    "target": 3,
+    "spin": 3,
+    "motion": 6,
+    "offset": 3,
+    "effort": 1,
+    "limit": LIMIT,
+    "angle": 1,
+    "lock": 1,
+    "multiplier": 1,
+    "aim": 13,
+}
+"""Numbers a link or joint of every flat column."""
+
+
+def columns(program: Program, tree: Tree, names: str) -> tuple[Any, ...]:
+    """Declare inputs by name: `SIZES` a link, or gravity (3), h (1), wrench (9 an external wrench), lever (5 a spring)."""
+    single = {"gravity": 3, "h": 1, "wrench": WRENCH * len(tree.wrenches), "lever": LEVER * len(tree.levers)}
+    return tuple(program.input(k, single[k] if k in single else SIZES[k] * tree.n) for k in names.split())
+
+
+def limit_columns(program: Program, tree: Tree, names: str) -> tuple[Any, ...]:
+    """`columns` where limits act, None each where none do."""
+    return columns(program, tree, names) if tree.limits else (None,) * len(names.split())
+
+
+def force_inputs(tree: Tree) -> tuple[str, ...]:
+    """Names of what a stage takes of external wrenches and lever springs, if the tree has any."""
+    return (*wrenches.wrench_names(tree), *levers.lever_names(tree))
+
+
+def force_columns(program: Program, tree: Tree) -> tuple[Any, Any]:
+    """`wrench` and `lever`, each None where there is none."""
+    wrench = columns(program, tree, "wrench")[0] if tree.wrenches else None
+    return wrench, columns(program, tree, "lever")[0] if tree.levers else None
+
+
+def each(column: Any, size: int, tree: Tree, within: slice | None = None) -> list[Any]:
+    """The blocks of a flat column, link by link."""
+    return [part(column, size, i, within) for i in range(tree.n)]
+
+
+def places(program: Program, tree: Tree, pose: Any) -> tuple[list[Any], list[Any]]:
+    """COM positions x (3) and rotations R (9, calls) of a flat column of poses."""
+    x = each(pose, POSE, tree, POSE_POSITION)
+    return x, rotations(program, each(pose, POSE, tree, POSE_QUATERNION))
+
+
+def rotations(program: Program, quaternions: list[Any]) -> list[Any]:
+    """Calls: R (9) of every quaternion."""
+    return [program.call(bodies.rotation_kernel(), q=q)["rotation"] for q in quaternions]
+
+
+def call(program: Program, stage: Program, *known: Mapping[str, Any], **now: Any) -> dict[str, Any]:
+    """Call a stage with what it asks for: what changes, given by name, before what was known earlier."""
+    return program.call(stage, **{k: next(m[k] for m in (now, *known) if k in m) for k in stage.inputs})

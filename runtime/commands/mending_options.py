@@ -1,0 +1,100 @@
+"""Options of every command that takes recordings: what to put right in them, and which contradictions to go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import click
+
+from diffpbd.runtime.commands.options import grouped
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.logs.findings import KINDS, expect_kinds
+from diffpbd.runtime.logs.mending import TIME_UNITS, Mending
+
+__all__ = ["MENDING_OPTIONS", "MendWords", "mending_options"]
+
+
+@dataclass(frozen=True)
+class MendWords:
+    """The options as given."""
+
+    degrees: bool
+    time_unit: str
+    unwrap: bool | None
+    scale: tuple[str, ...]
+    accept: str | None
+    flip: tuple[str, ...]
+    drive_gain: str | None
+
+    def mending(self, *, derive: bool = False) -> Mending:
+        """What to put right; `derive`: rates come from the positions."""
+        return Mending(
+            degrees=self.degrees,
+            time_unit=self.time_unit,
+            unwrap=self.unwrap,
+            flip=self.flip,
+            scale=_numbers("--scale", self.scale),
+            drive_gain=_gains(self.drive_gain),
+            derive=derive,
+        )
+
+    def accepted(self) -> tuple[str, ...]:
+        """Kinds of findings to go on with."""
+        return expect_kinds(self.accept)
+
+
+MENDING_OPTIONS = (
+    click.option("--degrees", is_flag=True, help="The log has hinges in degrees and degrees a second."),
+    click.option(
+        "--time-unit", type=click.Choice(list(TIME_UNITS)), default="s", help="Unit of the log's time column (s)."
+    ),
+    click.option(
+        "--unwrap/--no-unwrap",
+        default=None,
+        help="Take turns of 2π out of all joints, or of none (default: of joints without ends).",
+    ),
+    click.option(
+        "--scale",
+        multiple=True,
+        metavar="COLUMN=FACTOR",
+        help="Multiply a column such as q_lift, or all of q, dq, ddq, tau; repeatable.",
+    ),
+    click.option("--accept", metavar="KINDS", help=f"Go on in spite of these findings, or all: {', '.join(KINDS)}."),
+    click.option("--flip", multiple=True, metavar="JOINT", help="Turn the sign of this joint's torque; repeatable."),
+    click.option(
+        "--drive-gain",
+        metavar="K",
+        help="The log's tau is a motor current: torque = K times it [N·m/A], a number or JOINT=K,….",
+    ),
+)
+
+mending_options = grouped("mends", MendWords, *MENDING_OPTIONS)
+"""Hands a command `mends`."""
+
+
+def _gains(text: str | None) -> dict[str, float]:
+    if text is None:
+        return {}
+    return _numbers("--drive-gain", text.split(",")) if "=" in text else {"": _number("--drive-gain", text, text)}
+
+
+def _numbers(option: str, words: Sequence[str]) -> dict[str, float]:
+    """NAME=NUMBER words."""
+    found: dict[str, float] = {}
+    for word in words:
+        name, _, text = (part.strip() for part in word.partition("="))
+        if name in found:
+            raise InputError(f"{option}: {name} is given twice.")
+        found[name] = _number(option, text, word)
+    return found
+
+
+def _number(option: str, text: str, word: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not (value != 0.0 and abs(value) < float("inf")):  # NaN too
+        raise InputError(f"{option}: expected NAME=NUMBER with a number other than 0, found {word!r}.")
+    return value

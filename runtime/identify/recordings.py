@@ -1,0 +1,73 @@
+"""Logs of a robot's joints as samples for identification, read by several workers where there are some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.identify.workers import Map, one_by_one
+from diffpbd.runtime.logs.checked import check_parts, read_checked
+from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of, process
+from diffpbd.runtime.logs.recording import Reading, Recording
+from diffpbd.runtime.manifest import Joint
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["Wanted", "read_recordings"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How logs are read and filtered; with `split` the first share of each is apart from the rest; `bare`: a log may have no
+    torques."""
+
+    reading: Reading
+    processing: Processing
+    split: float | None = None
+    bare: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses what is no share."""
+        if self.split is not None and not 0.0 < self.split < 1.0:  # NaN too
+            raise InputError(f"--split: expected a share between 0 and 1, found {self.split:g}.")
+
+
+@dataclass(frozen=True)
+class _Task:
+    name: str
+    path: str
+    joints: tuple[Joint, ...]
+    wanted: Wanted
+
+
+def read_recordings(
+    robot: Robot, paths: Sequence[str], wanted: Wanted, spread: Map = one_by_one
+) -> tuple[list[Samples], list[Samples]]:
+    """Logs of the robot's joints as samples, and the rest of each where they are split; a fault names the file."""
+    joints = robot.manifest.robot.joints
+    tasks = [_Task(n, str(p), joints, wanted) for n, p in zip(names_of(list(paths)), paths, strict=True)]
+    first: list[Samples] = []
+    second: list[Samples] = []
+    for early, late in spread(_read, tasks):
+        first += early
+        second += late
+    accept = wanted.reading.accept
+    return check_parts(robot, first, accept), check_parts(robot, second, accept)
+
+
+def _read(task: _Task) -> tuple[list[Samples], list[Samples]]:
+    recording = read_checked(task.path, [joint.name for joint in task.joints], task.wanted.reading, task.joints)
+    if task.wanted.split is None:
+        return _process(task.name, recording, task.wanted), []
+    early, late = recording.split(task.wanted.split)
+    return (
+        _process(f"{task.name} to {early.time[-1]:.6g} s", early, task.wanted),
+        _process(f"{task.name} from {late.time[0]:.6g} s", late, task.wanted),
+    )
+
+
+def _process(name: str, recording: Recording, wanted: Wanted) -> list[Samples]:
+    with_or_without = filter_parts if wanted.bare else process
+    return with_or_without(
+        name, recording, wanted.processing, breaks=recording.breaks, notes=recording.notes, sound=recording.sound
+    )

@@ -1,0 +1,56 @@
+"""How an identification is done: form, prior, loss, starts, and what the forms along trajectories add."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.identify.bodies import PRIOR, check_prior
+from diffpbd.runtime.identify.workers import Map, one_by_one
+
+__all__ = ["FORMS", "LOSSES", "Settings"]
+
+FORMS = ("torque", "shooting", "simultaneous")
+LOSSES = ("squares", "huber")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`prior` is the weight of the inertials' pull to their description.
+
+    Of the torque form alone: `loss`, the number of `starts`, and `cross_validate` (once more without each recording); starts
+    and recordings are spread by `spread`. Of shooting: whether windows are tied (`continuity`). Of the simultaneous form:
+    deviations [N·m or N] of readings by joint in `torques`, infinite where they are not used, zero or not named where the
+    torque is known; without it those of all joints are unknown, near their readings.
+    """
+
+    form: str = FORMS[0]
+    prior: float = PRIOR
+    loss: str = LOSSES[0]
+    starts: int = 1
+    cross_validate: bool = False
+    continuity: bool = False
+    torques: Mapping[str, float] | None = None
+    spread: Map = one_by_one
+
+    def __post_init__(self) -> None:
+        """Refuses what is no form, loss or weight, and options that belong to another form."""
+        check_prior(self.prior)
+        for option, value, known in (("--form", self.form, FORMS), ("--loss", self.loss, LOSSES)):
+            if value not in known:
+                raise InputError(f"{option}: expected {' or '.join(known)}, found {value!r}.")
+        for option, given, form in (
+            ("--leave-one-out", self.cross_validate, "torque"),
+            ("--loss huber", self.huber, "torque"),
+            ("--starts", self.starts > 1, "torque"),
+            ("--continuity", self.continuity, "shooting"),
+            ("--unknown-torque", self.torques is not None, "simultaneous"),
+        ):
+            if given and self.form != form:
+                raise InputError(f"{option} is an option of --form {form}, found --form {self.form}.")
+
+    @property
+    def huber(self) -> bool:
+        """Whether residuals beyond a few deviations count linearly."""
+        return self.loss == LOSSES[1]

@@ -1,0 +1,122 @@
+"""One problem of the torque form: what is asked, and its solution with the joints' weights renewed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffpbd.runtime import ipopt
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.identify import lever_start
+from diffpbd.runtime.identify.design import Condensed
+from diffpbd.runtime.identify.lever_springs import Lever
+from diffpbd.runtime.identify.outer import Outer
+from diffpbd.runtime.identify.problem import AT_BOUND, Problem
+from diffpbd.runtime.identify.selection import Selection
+from diffpbd.runtime.identify.unknowns import Unknowns, make_unknowns
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["COARSELY", "Question", "Round", "generic", "solve"]
+
+REWEIGHTINGS = 2
+"""Solves after the first with each joint weighted by the residual of the one before; the weights change by little then."""
+COARSELY = {"tol": 1e-6, "acceptable_tol": 1e-5, "acceptable_iter": 3}
+"""Optimality of solves whose result is only a start or is compared with standard deviations."""
+APPROACH = 10.0
+"""[1] Factor by which the trust in the torques grows from one such solve to the next."""
+CLEAN = 1e-3
+"""[1] The prior is weakened to no less than this part where the recordings are cleaner than `NOISE_FLOOR`: simulated ones,
+whose truth a prior must not hide."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What every solve has in common: the entries of `selection`, the others at `base`, the weight of the `prior`, whether the
+    loss is Huber's, and the robot's lever springs over the recorded angles."""
+
+    robot: Robot
+    selection: Selection
+    base: FloatArray
+    prior: float
+    huber: bool
+    levers: tuple[Lever, ...] = ()
+
+    def unknowns(self, outer: Outer) -> Unknowns:
+        """The unknowns with outer parameters at these values."""
+        return make_unknowns(
+            self.robot, self.selection.names, self.base, outer, direction=self.selection.direction, levers=self.levers
+        )
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round's problem but for weights and what is pinned."""
+
+    question: Question
+    unknowns: Unknowns
+    condensed: Condensed
+    floor: FloatArray
+
+    def problem(self, sigma: FloatArray, pinned: dict[int, str]) -> Problem:
+        """With these weights of the joints; the prior is weaker where the recordings are cleaner than the floor."""
+        clean = float((self.condensed.best() / np.maximum(self.condensed.best(), self.floor)).max() ** 2)
+        prior = self.question.prior * float(np.clip(clean, CLEAN, 1.0))
+        return Problem(self.unknowns, self.condensed, sigma, pinned, prior)
+
+
+def solve(own: Round, pinned: dict[int, str], start: FloatArray | None) -> tuple[Problem, ipopt.Solution]:
+    """Solves with the weights of the joints renewed, where unknowns are shared between joints and it matters."""
+    unknowns, condensed, floor = own.unknowns, own.condensed, own.floor
+    sigma = np.maximum(condensed.best(), floor)
+    if start is None and unknowns.curved:
+        whole = Problem(unknowns, condensed, sigma, pinned, own.question.prior)
+        start = lever_start.opened(whole, own.question.levers)
+    left = REWEIGHTINGS if _shared(unknowns, condensed) else 0
+    if start is None and unknowns.bodies:
+        start = _approach(own, sigma, pinned)
+    while True:
+        problem = own.problem(sigma, pinned)
+        solution = problem.solve(start)
+        absent = _absent_springs(problem, solution.x)
+        if absent:
+            unknowns.start[list(absent)] = 0.0
+            pinned = {**pinned, **absent}
+            continue
+        if not left:
+            return problem, solution
+        sigma, start = np.maximum(problem.rms(solution.x), floor), solution.x
+        left -= 1
+
+
+def _approach(own: Round, sigma: FloatArray, pinned: dict[int, str]) -> FloatArray:
+    """A start near the optimum: torques are trusted little at first, when inertias are far off, then more and more."""
+    x = own.unknowns.start
+    looser = float((own.problem(sigma, pinned).rms(x) / sigma).max())
+    while looser > APPROACH:
+        looser /= APPROACH
+        x = own.problem(sigma * looser, pinned).solve(x, COARSELY).x
+    return x
+
+
+def _absent_springs(problem: Problem, x: FloatArray) -> dict[int, str]:
+    """Springs whose stiffness came out as zero: stiffness and rest are then held at zero, and the problem solved again."""
+    absent: dict[int, str] = {}
+    for stiffness, at_zero in problem.unknowns.springs():
+        if at_zero not in problem.pinned and x[stiffness] <= AT_BOUND * problem.scale[stiffness]:
+            reason = "the stiffness is at its bound of zero: no such spring is seen"
+            absent |= dict.fromkeys((stiffness, at_zero), reason)
+    return absent
+
+
+def _shared(unknowns: Unknowns, condensed: Condensed) -> bool:
+    """Whether an unknown acts on more than one joint's torque, so that the joints' weights matter."""
+    effect = unknowns.phi_jacobian(generic(unknowns))
+    acts = np.array([np.abs(effect[c]).any(axis=0) for c in condensed.columns])
+    return bool((acts.sum(axis=0) > 1).any())
+
+
+def generic(unknowns: Unknowns) -> FloatArray:
+    """A generic point off the bounds, where no column vanishes by chance."""
+    spread = 1.0 + np.arange(len(unknowns.start)) / len(unknowns.start)
+    return np.asarray(unknowns.start + spread, dtype=np.float64)

@@ -1,0 +1,84 @@
+"""The one way in for a command's recordings: read, put right, held against themselves and the robot, refused where grave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.logs.examination import examine
+from diffpbd.runtime.logs.findings import Finding, refuse, said, sound
+from diffpbd.runtime.logs.mending import mended
+from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
+from diffpbd.runtime.manifest import Joint
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["Checked", "check_parts", "examine_parts", "read_checked", "read_examined", "read_whole"]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A recording and what was found about it; `findings` are in the notes of the recording too."""
+
+    recording: Recording
+    findings: tuple[Finding, ...]
+
+
+def read_examined(
+    path: str | Path, joints: Sequence[str], reading: Reading | None = None, facts: Sequence[Joint] = ()
+) -> Checked:
+    """The recording of these joints, put right as `reading` asks, with all that is wrong about it; nothing is refused."""
+    reading = reading or Reading()
+    recording = mended(read_recording(path, joints, reading), reading.mending, facts)
+    recording, findings = examine(recording, facts, unwrap=reading.mending.unwrap)
+    return Checked(_noted(recording, findings), tuple(findings))
+
+
+def read_checked(
+    path: str | Path, joints: Sequence[str], reading: Reading | None = None, facts: Sequence[Joint] = ()
+) -> Recording:
+    """The same; a recording with a grave finding that is not accepted is refused."""
+    found = read_examined(path, joints, reading, facts)
+    refuse(str(path), found.findings, (reading or Reading()).accept)
+    return found.recording
+
+
+def read_whole(path: str | Path, robot: Robot, reading: Reading) -> Recording:
+    """A log of which every sample counts, to be followed or estimated along: none may be missing; checked in the same way."""
+    try:
+        log = read_log(path, rate=reading.rate, columns=reading.columns).select(robot.joints)
+    except InputError as error:
+        raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
+    recording = Recording(str(path), log.time, log.joints, log.q, log.dq, log.ddq, log.tau)
+    facts = robot.manifest.robot.joints
+    recording, findings = examine(mended(recording, reading.mending, facts), facts, unwrap=reading.mending.unwrap)
+    refuse(str(path), findings, reading.accept)
+    return _noted(recording, findings)
+
+
+def _noted(recording: Recording, findings: Sequence[Finding]) -> Recording:
+    return replace(recording, notes=(*recording.notes, *said(findings)), sound=sound(findings))
+
+
+def examine_parts(robot: Robot, parts: Sequence[Samples]) -> list[Finding]:
+    """What is wrong about the torques of one recording, given as its filtered parts, by the robot's dynamics."""
+    from diffpbd.runtime.logs.torque_examination import examine_torques  # scipy
+
+    return examine_torques(robot, parts)
+
+
+def check_parts(robot: Robot, parts: Sequence[Samples], accept: Sequence[str]) -> list[Samples]:
+    """Parts of one or more recordings with notes on their torques; a recording with a grave finding is refused.
+
+    Torques are held against a sound motion only.
+    """
+    checked = list(parts)
+    for name in dict.fromkeys(part.recording for part in parts if part.sound):
+        own = [k for k, part in enumerate(parts) if part.recording == name]
+        findings = examine_parts(robot, [parts[k] for k in own])
+        refuse(name, findings, accept)
+        checked[own[0]] = replace(parts[own[0]], notes=(*parts[own[0]].notes, *said(findings)))
+    return checked

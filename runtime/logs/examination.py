@@ -1,0 +1,214 @@
+"""A recording held against itself and against the robot's limits; see `torque_examination` for the robot's dynamics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from diffpbd.runtime.logs.findings import Finding
+from diffpbd.runtime.logs.mending import unwrapped
+from diffpbd.runtime.logs.rates import Rates, compare_rates, rates_of, usual_steps, width_of
+from diffpbd.runtime.logs.recording import Recording
+from diffpbd.runtime.logs.thresholds import (
+    FASTER,
+    JUMP,
+    JUMP_SHARE,
+    LIMIT,
+    LIMIT_SHARE,
+    MOST_TURNS_OUT,
+    MOVING,
+    RATIO,
+    RUN,
+    SATURATED,
+    SLOWEST,
+    TOO_FAST,
+)
+from diffpbd.runtime.manifest import Joint
+
+__all__ = ["examine"]
+
+UNITS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+BELIEVED = (20.0, 5000.0)  # Hz of a recording, by which a clock's unit is guessed
+
+
+def examine(
+    recording: Recording, facts: Sequence[Joint] = (), *, unwrap: bool | None = None
+) -> tuple[Recording, list[Finding]]:
+    """The recording with turns taken out and split where positions jump, and all that is wrong about it.
+
+    `facts` are the robot's joints, as far as they are known. `unwrap` as in `Mending`.
+    """
+    by_name = {joint.name: joint for joint in facts}
+    notes: list[str] = []
+    findings: list[Finding] = []
+    recording = _without_turns(recording, by_name, unwrap, notes)
+    recording = _split_at_jumps(recording, by_name, notes, findings)
+    rates = rates_of(recording)
+    clock = _clock(recording, rates)
+    findings += clock
+    if not clock:
+        findings += compare_rates(recording, rates)
+        findings += _limits(recording, by_name, rates)
+    findings += _channels(recording)
+    return replace(recording, notes=(*recording.notes, *notes)), findings
+
+
+def _without_turns(r: Recording, facts: Mapping[str, Joint], unwrap: bool | None, notes: list[str]) -> Recording:
+    turning = [
+        k for k, name in enumerate(r.joints)
+        if unwrap or (unwrap is None and name in facts and _endless(facts[name]))
+    ]  # fmt: skip
+    if unwrap is False or not turning:
+        return r
+    q, counts = unwrapped(r.q, turning, r.breaks)
+    notes += [
+        f"{r.joints[k]} was recorded within a turn: {count} steps of 2π are taken out (--no-unwrap leaves them)"
+        for k, count in counts.items()
+    ]
+    return replace(r, q=q) if counts else r
+
+
+def _endless(joint: Joint) -> bool:
+    return joint.unit == "rad" and joint.lower is None and joint.upper is None
+
+
+def _split_at_jumps(r: Recording, facts: Mapping[str, Joint], notes: list[str], findings: list[Finding]) -> Recording:
+    """Parts begin where a position jumps: what lies on both sides was not recorded in one go."""
+    if len(r) < 3:
+        return r
+    steps, inner = np.diff(r.time), usual_steps(r)
+    breaks = set(r.breaks)
+    for k, name in enumerate(r.joints):
+        change = np.abs(np.diff(r.q[:, k]))
+        usual = float(np.quantile(change[inner], 0.9)) if inner.any() else 0.0
+        wild = inner & (change > max(JUMP, JUMP_SHARE * usual))
+        if r.dq is not None and wild.any():  # what the rates tell of is motion, unless they do not fit elsewhere either
+            told = np.abs(0.5 * (r.dq[1:, k] + r.dq[:-1, k]) * steps)
+            wild &= told < 0.5 * change
+        at = np.flatnonzero(wild)
+        if not len(at):
+            continue
+        turns = int((np.abs(change[at] - math.tau) < JUMP).sum())
+        what = f"{len(at)} jumps of up to {change[at].max():.3g} between samples, first at {r.time[at[0] + 1]:.6g} s"
+        if turns:
+            known = name in facts and _endless(facts[name])
+            mend = "leave out --no-unwrap" if known else "--unwrap takes turns out of every joint"
+            findings.append(Finding("jumps", name, f"{what}, {turns} of them of a turn of 2π", mend, grave=True))
+        else:
+            findings.append(
+                Finding(
+                    "jumps",
+                    name,
+                    f"{what}; a part begins there",
+                    "better give the recordings apart",
+                )
+            )
+        breaks |= set((at + 1).tolist())
+    return replace(r, breaks=tuple(sorted(breaks)))
+
+
+def _clock(r: Recording, rates: Sequence[Rates | None]) -> list[Finding]:
+    """A clock that does not count seconds: no recording is that slow, unless its rates say so."""
+    steps = np.diff(r.time)
+    step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
+    ratios = [rate.ratio for rate in rates if rate is not None]
+    consistent = bool(ratios) and abs(float(np.median(ratios)) - 1.0) < RATIO
+    still = r.dq is not None and bool(np.abs(r.dq).max() < MOVING)  # poses held one after the other
+    if step < SLOWEST or consistent or still:
+        return []
+    fit = [name for factor, name in UNITS if BELIEVED[0] <= 1.0 / (step * factor) <= BELIEVED[1]]
+    if ratios:  # rates count seconds
+        fit = [name for factor, name in UNITS if abs(float(np.median(ratios)) * factor - 1.0) < 2.0 * RATIO] or fit
+    guess = f"--time-unit {fit[0]}" if fit else "--time-unit ms, us or ns"
+    figure = f", and rates are {float(np.median(ratios)):.4g} times too large for it" if ratios else ""
+    return [
+        Finding("time", "", f"the median step of time is {step:g} s{figure}; not in seconds?", guess, r.dq is not None)
+    ]
+
+
+def _limits(r: Recording, facts: Mapping[str, Joint], rates: Sequence[Rates | None]) -> list[Finding]:
+    found = []
+    for k, name in enumerate(r.joints):
+        joint = facts.get(name)
+        if joint is None:
+            continue
+        q = r.q[:, k]
+        low = -math.inf if joint.lower is None else joint.lower
+        high = math.inf if joint.upper is None else joint.upper
+        span, over = high - low, max(low - float(q.min()), float(q.max()) - high)
+        hinge = joint.unit == "rad"
+        if span > 0.0 and over > max(LIMIT, LIMIT_SHARE * span if math.isfinite(span) else 0.0):
+            grave = over > MOST_TURNS_OUT * span or float(np.ptp(q)) > 2.0 * span
+            what = (
+                f"q is {over:.3g} {joint.unit} outside of {low:.4g} to {high:.4g} (from {q.min():.4g} to {q.max():.4g})"
+            )
+            scaled = np.radians(q)
+            degrees = (
+                hinge and float(np.ptp(q)) > 3.0 * span and scaled.min() >= low - LIMIT and scaled.max() <= high + LIMIT
+            )
+            found.append(
+                Finding("units", name, f"{what}; in degrees?", "--degrees", grave=True)
+                if degrees
+                else Finding("limits", name, what, "--degrees, --unwrap or other limits", grave)
+            )
+        believed = (rate := rates[k]) is None or abs(rate.ratio - 1.0) <= RATIO
+        found += _speed(r if believed else replace(r, dq=None), k, joint)
+    return found
+
+
+def _speed(r: Recording, k: int, joint: Joint) -> list[Finding]:
+    """Speeds against the description's, by the slope of the positions where there are no rates."""
+    if joint.velocity is None or joint.velocity <= 0.0:
+        return []
+    width = width_of(r)
+    inner = usual_steps(r)
+    if r.dq is not None:
+        fastest = float(np.quantile(np.abs(r.dq[:, k]), 0.99))
+    elif len(r) > 2 * width and inner.any():
+        way = np.abs(r.q[width:, k] - r.q[:-width, k]) / np.maximum(r.time[width:] - r.time[:-width], 1e-12)
+        way = way[np.convolve(inner, np.ones(width), "valid") == width] if len(inner) >= width else way
+        fastest = float(np.quantile(way, 0.99)) if len(way) else 0.0
+    else:
+        return []
+    share = fastest / joint.velocity
+    if share <= FASTER:
+        return []
+    grave = share > TOO_FAST
+    degrees = joint.unit == "rad" and grave and math.radians(share) <= FASTER
+    what = f"its speed of {fastest:.4g} {joint.unit}/s is {share:.3g} times its limit of {joint.velocity:g}"
+    return [
+        Finding(
+            "speed",
+            joint.name,
+            what + ("; in degrees?" if degrees else ""),
+            "--degrees" if degrees else "--scale",
+            grave,
+        )
+    ]
+
+
+def _channels(r: Recording) -> list[Finding]:
+    """Torques that never change, or stop at a largest value while the joint moves."""
+    found: list[Finding] = []
+    if r.tau is None:
+        return found
+    for k, name in enumerate(r.joints):
+        tau = r.tau[:, k]
+        if np.ptp(tau) == 0.0:
+            what = f"the torque of {name} is constant ({tau[0] + 0.0:g}) in all samples, as what is not measured is"
+            found.append(Finding("constant", name, what, "--torque chooses another signal"))
+            continue
+        moving = np.concatenate([[False], np.diff(r.q[:, k]) != 0.0])
+        for value, what in ((float(tau.max()), "largest"), (float(tau.min()), "smallest")):
+            at = np.concatenate([[False], (tau == value) & moving, [False]]).astype(np.int8)
+            edges = np.flatnonzero(np.diff(at)).reshape(-1, 2)
+            long = edges[np.diff(edges, axis=1)[:, 0] >= RUN]
+            count = int(np.diff(long, axis=1).sum())
+            if count >= max(RUN, SATURATED * len(tau)):
+                when = f"first at {r.time[long[0, 0]]:.6g} s"
+                text = f"its torque is at its {what} value {value:g} for {count} samples, {when}: saturated?"
+                found.append(Finding("saturated", name, text, "cut these samples out of the file"))
+    return found

@@ -1,0 +1,88 @@
+"""Recordings put right on request: units, signs, the clock, turns of continuous joints, motor currents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.manifest import Joint
+from diffpbd.runtime.names import hint
+
+__all__ = ["QUANTITIES", "TIME_UNITS", "Mending", "mended", "unwrapped"]
+
+QUANTITIES = ("q", "dq", "ddq", "tau")
+TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+
+@dataclass(frozen=True)
+class Mending:
+    """What to put right.
+
+    `degrees`: q, dq and ddq of hinges are in degrees. `time_unit` is a key of `TIME_UNITS`. `unwrap`: take turns of 2π out
+    of every joint (True), of none (False), or of joints without ends (None). `flip`: joints whose torque changes its sign.
+    `scale`: factors by column (`dq_elbow`) or quantity (`dq`). `drive_gain`: torque over motor current by joint, or for all
+    under "". `derive`: rates from the positions, whatever the file says.
+    """
+
+    degrees: bool = False
+    time_unit: str = "s"
+    unwrap: bool | None = None
+    flip: tuple[str, ...] = ()
+    scale: Mapping[str, float] = field(default_factory=dict)
+    drive_gain: Mapping[str, float] = field(default_factory=dict)
+    derive: bool = False
+
+
+def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
+    """The recording (a dataclass with `time`, `joints` and the quantities) put right; turns stay, see `unwrapped`."""
+    joints: tuple[str, ...] = recording.joints
+    slides = {joint.name for joint in facts if joint.unit == "m"}
+    blocks = {name: values for name in QUANTITIES if (values := getattr(recording, name)) is not None}
+    factors = {name: np.ones(len(joints)) for name in QUANTITIES}
+    if how.degrees:
+        for name in ("q", "dq", "ddq"):
+            factors[name] *= [1.0 if joint in slides else math.radians(1.0) for joint in joints]
+    for name, factor in how.scale.items():
+        quantity, _, joint = name.partition("_")
+        if quantity not in QUANTITIES or (joint and joint not in joints):
+            known = [f"{q}_{j}" for q in QUANTITIES for j in joints]
+            raise InputError(f"--scale: there is no column {name!r}. {hint(name, [*QUANTITIES, *known])}")
+        factors[quantity][[k for k, other in enumerate(joints) if joint in ("", other)]] *= factor
+    for joint in how.flip:
+        factors["tau"][_index("--flip", joint, joints)] *= -1.0
+    for joint, gain in how.drive_gain.items():
+        factors["tau"][slice(None) if not joint else _index("--drive-gain", joint, joints)] *= gain
+    changed: dict[str, Any] = {
+        name: values * factors[name] for name, values in blocks.items() if (factors[name] != 1.0).any()
+    }
+    if how.derive:
+        changed |= {"dq": None, "ddq": None}
+    if how.time_unit != "s":
+        changed["time"] = recording.time * TIME_UNITS[how.time_unit]
+    return replace(recording, **changed) if changed else recording
+
+
+def _index(option: str, joint: str, joints: Sequence[str]) -> int:
+    if joint not in joints:
+        raise InputError(f"{option}: there is no joint {joint!r}. {hint(joint, joints)}")
+    return list(joints).index(joint)
+
+
+def unwrapped(q: FloatArray, joints: Sequence[int], breaks: Sequence[int]) -> tuple[FloatArray, dict[int, int]]:
+    """Positions (samples, n) with the turns of 2π taken out of the columns `joints`, apart in each part; turns by column."""
+    q = q.copy()
+    counts: dict[int, int] = {}
+    edges = [0, *breaks, len(q)]
+    for k in joints:
+        for a, b in zip(edges, edges[1:], strict=False):
+            turns = np.round(np.diff(q[a:b, k]) / math.tau)
+            if turns.any():
+                counts[k] = counts.get(k, 0) + int(np.count_nonzero(turns))
+                q[a + 1 : b, k] -= math.tau * np.cumsum(turns)
+    return q, counts

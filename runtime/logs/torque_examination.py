@@ -1,0 +1,156 @@
+"""Measured torques held against the robot's description: signs, exchanged joints, units, a shift in time.
+
+What a sensor reads is, joint by joint, a gain times the rigid body's torque, Coulomb and viscous friction, a spring where the
+recipe lists one, and an offset; gain, friction and stiffness are at least zero. That much of a torque is found by least squares
+with these bounds, and what it leaves unexplained says which way round the torque is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.logs.findings import Finding
+from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.logs.thresholds import ADVANTAGE, EXPLAINED, GAIN, MOVING, SHARE, SHIFT
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["Explained", "examine_torques", "explained"]
+
+FEWEST, MOST = 50, 1500  # samples of a recording: of fewer no torque is judged, of more some are looked at
+SLIP = 0.02  # rad/s or m/s over which Coulomb friction turns its sign
+FARTHEST, FINEST = 0.3, 0.01  # s: shifts in time that are tried
+EDGE = 0.03  # part of a recording at each end, where its filter settles
+UNLIKELY_DROP = 0.85  # what is left unexplained at the best shift, as part of what is left without
+LEAST = 1e-3  # N·m or N; a torque that varies less says nothing
+
+
+@dataclass(frozen=True)
+class Explained:
+    """`left` [1]: RMS of a torque about its mean that the model does not explain, as part of the RMS; `gain` [1] of the rigid
+    body's torque; `share` [1]: what that makes of the torque's deviation."""
+
+    left: float
+    gain: float
+    share: float
+
+
+@dataclass(frozen=True)
+class _Signals:
+    """Thinned samples: q, dq, the rigid body's torque u and the measured tau (samples, n); `step` [s]."""
+
+    q: FloatArray
+    dq: FloatArray
+    u: FloatArray
+    tau: FloatArray
+    step: float
+
+
+def explained(tau: FloatArray, u: FloatArray, dq: FloatArray, spring: FloatArray | None) -> Explained:
+    """A torque (samples,) by a rigid body's, by friction at these rates, and by a spring's way where there is one."""
+    y = tau - tau.mean()
+    size = float(np.linalg.norm(y))
+    if size == 0.0:
+        return Explained(1.0, 0.0, 0.0)
+    columns = [u, np.tanh(dq / SLIP), dq, *([] if spring is None else [spring])]
+    A = np.column_stack([column - column.mean() for column in columns])
+    scale = np.linalg.norm(A, axis=0)
+    scale[scale == 0.0] = 1.0
+    found, left = nnls(A / scale, y)
+    return Explained(float(left) / size, float(found[0] / scale[0]), float(found[0]) / size)
+
+
+def examine_torques(robot: Robot, parts: Sequence[Samples]) -> list[Finding]:
+    """What is wrong about the torques of one recording, given as its filtered parts."""
+    parts = [part for part in parts if not part.unread]
+    if not parts:
+        return []
+    if sum(len(part) for part in parts) < FEWEST:
+        return []
+    s = _signals(robot, parts)
+    moving = np.sqrt(np.mean(s.dq**2, axis=0)) > MOVING
+    varied = (np.std(s.tau, axis=0) > LEAST) & (np.std(s.u, axis=0) > LEAST)
+    judged = np.flatnonzero(moving & varied)
+    springs = set(robot.manifest.recipe.springs)
+    cross = {
+        (i, j): explained(s.tau[:, i], s.u[:, j], s.dq[:, j], s.q[:, j] if robot.joints[j] in springs else None)
+        for i in judged
+        for j in judged
+    }
+    findings: list[Finding] = []
+    exchanged: set[int] = set()
+    for i, j in ((i, j) for i in judged for j in judged if i < j):
+        straight, crossed = (cross[i, i].left, cross[j, j].left), (cross[i, j].left, cross[j, i].left)
+        if all(c < ADVANTAGE * a for a, c in zip(straight, crossed, strict=True)) and max(crossed) < 1.0 - EXPLAINED:
+            names = robot.joints[i], robot.joints[j]
+            figure = (
+                f"unexplained are {_percent(straight)} of the torques as they stand and {_percent(crossed)} exchanged"
+            )
+            message = f"its torque and that of {names[1]} look exchanged: {figure}"
+            findings.append(Finding("swapped", names[0], message, "--map exchanges the names of columns", grave=True))
+            exchanged |= {int(i), int(j)}
+    for i in judged:
+        if i not in exchanged:
+            findings += _of_joint(robot, s, int(i), cross[i, i], robot.joints[i] in springs)
+    return findings
+
+
+def _signals(robot: Robot, parts: Sequence[Samples]) -> _Signals:
+    thin = max(1, sum(len(part) for part in parts) // MOST)
+    blocks = []
+    for part in parts:
+        edge = int(EDGE * len(part.time))
+        rows = slice(edge, len(part.time) - edge, thin)
+        q, dq, ddq, tau = (v[rows] for v in (part.q, part.dq, part.ddq, part.tau))
+        u = robot.functions["inverse_dynamics"](q, dq, ddq, robot.alpha.defaults)
+        blocks.append((q, dq, np.reshape(u, q.shape), tau))
+    q, dq, u, tau = (np.concatenate(values) for values in zip(*blocks, strict=True))
+    return _Signals(q, dq, u, tau, thin / parts[0].rate)
+
+
+def _of_joint(robot: Robot, s: _Signals, k: int, plain: Explained, sprung: bool) -> list[Finding]:
+    name = robot.joints[k]
+    spring = s.q[:, k] if sprung else None
+    turned = explained(-s.tau[:, k], s.u[:, k], s.dq[:, k], spring)
+    if turned.left < ADVANTAGE * plain.left:
+        figure = f"unexplained are {_percent((plain.left,))} of it as it stands and {_percent((turned.left,))} turned"
+        return [Finding("sign", name, f"its torque has the wrong sign: {figure}", f"--flip {name}", grave=True)]
+    found = []
+    if plain.left < EXPLAINED and not sprung:
+        shift, left = _shift(s, k)
+        if abs(shift) > SHIFT and left < UNLIKELY_DROP * plain.left:
+            way = "after" if shift > 0.0 else "before"
+            mend = f"--fit …,sensor.delay.{name}" if shift > 0.0 else "shift the column"
+            found.append(Finding("shift", name, f"its torque comes {1e3 * abs(shift):.0f} ms {way} the motion", mend))
+        if plain.share > SHARE and not 1.0 / GAIN <= plain.gain <= GAIN:
+            message = (
+                f"its torque is {plain.gain:.3g} times the description's: amperes, before a gear, or masses far off?"
+            )
+            found.append(
+                Finding(
+                    "gain", name, message, f"--drive-gain {name}={1.0 / plain.gain:.3g}, --fit …,sensor.gain.{name}"
+                )
+            )
+    return found
+
+
+def _shift(s: _Signals, k: int) -> tuple[float, float]:
+    """By how much the torque comes after the motion [s], and what is left unexplained then."""
+    stride = max(1, round(FINEST / s.step))
+    most = min(int(FARTHEST / s.step), len(s.tau) // 4)
+    best = (0.0, 1.0)
+    for shift in range(-(most // stride) * stride, most + 1, stride):
+        rows = slice(most, len(s.tau) - most)
+        late = slice(most + shift, len(s.tau) - most + shift)
+        left = explained(s.tau[late, k], s.u[rows, k], s.dq[rows, k], None).left
+        if left < best[1]:
+            best = (shift * s.step, left)
+    return best
+
+
+def _percent(lefts: Sequence[float]) -> str:
+    return " and ".join(f"{100.0 * left:.0f} %" for left in lefts)

@@ -1,0 +1,105 @@
+"""How torques are estimated: losses, starts and the other choices, and where a window's search begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.names import hint
+
+__all__ = ["FRICTIONS", "LOSSES", "NODES", "OPTIMIZERS", "STARTS", "Settings", "window_start"]
+
+LOSSES = {"angle": (1.0, 0.0, 0.0), "omega": (0.0, 1.0, 0.0), "angle+omega": (1.0, 0.02, 0.0)}
+"""Weights λ₁ [1/rad²], λ₂ [s²/rad²], λ₃ [1/(N·m)²] of the named losses, as published."""
+NODES = "nodes"
+"""Not a loss: the discrete inverse at a node, from three poses."""
+STARTS = ("zero", "previous", "gravity")
+OPTIMIZERS = ("gauss-newton", "adam")
+FRICTIONS = ("recorded", "step")
+"""Where a step takes joint friction from: the recorded rate at its end, or the rate that the torques lead to."""
+MOST_WEIGHT = 1e12
+"""[1/rad², …] Weights beyond this lose the other terms to rounding, and worse."""
+LONGEST_HORIZON = 1000
+"""[1] Steps of a window; each costs some kilobytes and a window's work grows with it."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How torques are estimated; refuses what makes no sense.
+
+    `loss` angle, omega, angle+omega or nodes; `weights` (λ₁, λ₂, λ₃) in place of the loss's own; `start` of a window's
+    torques; `horizon` [steps]; `carry`: windows start from the state that the estimated torques led to, not from the
+    recorded one; `friction`: see `estimate`.
+    """
+
+    loss: str = "angle+omega"
+    start: str = "zero"
+    horizon: int = 1
+    weights: tuple[float, float, float] | None = None
+    carry: bool = False
+    optimizer: str = "gauss-newton"
+    friction: str = "recorded"
+
+    def __post_init__(self) -> None:
+        """Refuses unknown names, a horizon below 1, and weights that are negative or all zero."""
+        for option, value, known in (
+            ("--loss", self.loss, (*LOSSES, NODES)),
+            ("--start", self.start, STARTS),
+            ("--optimizer", self.optimizer, OPTIMIZERS),
+            ("--friction", self.friction, FRICTIONS),
+        ):
+            if value not in known:
+                raise InputError(f"{option}: there is no {value!r}. {hint(value, known)}")
+        if not 1 <= self.horizon <= LONGEST_HORIZON:
+            raise InputError(f"--horizon: expected 1 to {LONGEST_HORIZON} steps, found {self.horizon}.")
+        if self.loss == NODES and (self.weights is not None or self.horizon != 1 or self.carry):
+            raise InputError(
+                "--loss nodes takes torques from three recorded poses, without a window: --weights, --horizon and --carry "
+                "have no meaning for it; leave them out."
+            )
+        if self.loss == NODES and (self.optimizer != OPTIMIZERS[0]):
+            raise InputError("--loss nodes is a formula, not a minimum: leave --optimizer out.")
+        if self.weights is not None:
+            _check_weights(self.weights)
+
+    @property
+    def lambdas(self) -> FloatArray:
+        """λ₁, λ₂, λ₃ (3,)."""
+        return np.array(LOSSES[self.loss] if self.weights is None else self.weights, dtype=np.float64)
+
+
+def _check_weights(weights: Sequence[float]) -> None:
+    if len(weights) != 3 or not all(0.0 <= w <= MOST_WEIGHT for w in weights):  # NaN too
+        raise InputError(
+            f"--weights: expected three numbers from 0 to {MOST_WEIGHT:g} (of positions, of angular velocities, of torque "
+            f"changes), found {', '.join(f'{w:g}' for w in weights)}."
+        )
+    if not (weights[0] or weights[1]):
+        raise InputError(
+            "--weights: the weights of positions and of angular velocities are both zero, so no torque depends on the "
+            "recording; give at least one of them."
+        )
+
+
+def window_start(start: str, held: FloatArray, before: FloatArray, window: FloatArray | None, steps: int) -> FloatArray:
+    """First guess (steps, n) of a window's torques.
+
+    `held` (steps, n) holds the recorded poses at rest; `before` (n,) is the torque kept last, `window` the torques of the
+    window before. `previous` is the latter moved on by a step, its last step from gravity; with a horizon of one it is
+    `before`.
+    """
+    if start == "zero":
+        return np.zeros((steps, held.shape[-1]))
+    result = np.array(held[:steps], dtype=np.float64)
+    if start == "gravity":
+        return result
+    if steps == 1:
+        return np.array(before[None] if window is None or len(window) < 2 else window[1:2], dtype=np.float64)
+    if window is not None:
+        known = window[1 : 1 + steps]
+        result[: len(known)] = known
+    return result
