@@ -38,9 +38,14 @@ def _kernel(program: Program, name: str, prepared: Prepared) -> ca.Function:
     )
 
 
+def _form(tree: Tree) -> Any:
+    """The module that works out a tree's step."""
+    return joint_space if tree.deep else link_step
+
+
 def step_programs(tree: Tree) -> dict[str, Program]:
     """What the emitted solver loop calls, by kernel name: deep trees in world axes, others in link frames."""
-    form: Any = joint_space if tree.deep else link_step
+    form = _form(tree)
     return {
         "start": form.start(tree),
         "newton": form.newton(tree),
@@ -49,7 +54,7 @@ def step_programs(tree: Tree) -> dict[str, Program]:
         "velocity": joint_space.velocity(tree),
         "velocity_gradient": joint_space.velocity_gradient(tree),
         "velocity_newton": joint_space.velocity_newton(tree),
-        "node": joint_space.node(tree),
+        "node": form.node(tree),
     }
 
 
@@ -88,7 +93,7 @@ class Residuals:
         )
         self.h = ca.SX.sym("h")
         self.alpha = model.alpha
-        program = joint_space.residuals(model.tree)
+        program = _form(model.tree).residuals(model.tree)
         own = {"p": self.p, "pd": self.pd, "u": self.u, "p_next": self.p_next, "pd_next": self.pd_next, "h": self.h}
         values = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})
         self.F, self.G = values["F"], values["G"]

@@ -14,7 +14,7 @@ from typing import Any
 
 from diffpbd.codegen.joint_space import gears, link_frames
 from diffpbd.codegen.joint_space.link_frames import ZERO, Firsts, Links, Motion, Side
-from diffpbd.codegen.joint_space.step import Plant, plant_inputs, springs
+from diffpbd.codegen.joint_space.step import Plant, friction_inputs, plant_inputs, springs, velocity_gradient
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot
@@ -64,34 +64,42 @@ def _numbers(b: Program, tree: Tree) -> _Numbers:
     return _Numbers(links, gravity, plant, b.input("after", 9, tree.n) if tree.wrenches else None)
 
 
+def _momentum(b: Program, tree: Tree, given: _Numbers, at: Side, pd: Any) -> Any:
+    """M ṗ, rotors included, of every coordinate, without the matrix."""
+    rate = gears.rates(b, tree, pd)
+    total = link_frames.momentum(b, tree, given.links, at, rate)
+    held = b.each(tree.n, lambda i: link_frames.entry(tree, i, total[i]) + given.plant.rotor[i] * rate[i])
+    return gears.torques(b, tree, held)
+
+
+def _kicked(b: Program, tree: Tree, factor: Any, held: Any, kick: Any, u: Any, known: tuple[Any, Any, Any]) -> Any:
+    """factor · held + kick · (u and the known torques), of every coordinate."""
+    weight, spring, external = known
+    return b.each(
+        tree.freedoms,
+        lambda i: factor * held[i] + kick * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i]),
+    )
+
+
 @cache
 def start(tree: Tree) -> Program:
     """p, pd, u, h → `record` of the start (8 × n), the constant `terms` of h F, and a first guess p + h ṗ."""
-    n, m = tree.n, tree.freedoms
     b = Program("link_step_start", "Start of a step and first guess of its end.")
-    p, pd, u = (b.input(k, m) for k in ("p", "pd", "u"))
+    p, pd, u = (b.input(k, tree.freedoms) for k in ("p", "pd", "u"))
     h = b.scalar("h")
     given = _numbers(b, tree)
-    rate = gears.rates(b, tree, pd)
     at = link_frames.side(b, tree, gears.positions(b, tree, p))
     first = link_frames.firsts(b, tree, given.links, at)
-    total = link_frames.momentum(b, tree, given.links, at, rate)
-    held = b.each(n, lambda i: link_frames.entry(tree, i, total[i]) + given.plant.rotor[i] * rate[i])
-    held = gears.torques(b, tree, held)
-    weight, spring, external = given.known_torques(b, tree, at, first)
-    kick = b.let(h * h / 2)
-
+    held = _momentum(b, tree, given, at, pd)
+    known = given.known_torques(b, tree, at, first)
     b.output("record", _record(tree, at, first))
-    b.output(
-        "terms",
-        b.each(m, lambda i: h * held[i] + kick * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i])),
-    )
-    b.output("guess", b.each(m, lambda i: p[i] + h * pd[i]))
+    b.output("terms", _kicked(b, tree, h, held, b.let(h * h / 2), u, known))
+    b.output("guess", b.each(tree.freedoms, lambda i: p[i] + h * pd[i]))
     return b
 
 
 @dataclass(frozen=True)
-class _Iteration:
+class _Between:
     """Both ends of a step, how links move between them, and the moments of both: what residual, Jacobian and end share."""
 
     numbers: _Numbers
@@ -101,9 +109,8 @@ class _Iteration:
     first1: Firsts
     motion: Motion
     A: list[Any]
-    terms: Any
 
-    def residual(self, b: Program, tree: Tree) -> Any:
+    def residual(self, b: Program, tree: Tree, terms: Any) -> Any:
         """h F, of every coordinate."""
         rotor = self.numbers.plant.rotor
 
@@ -117,7 +124,7 @@ class _Iteration:
             return moved + rotor[i] * b.let(self.at1.q[i] - self.at0.q[i])
 
         rows = gears.torques(b, tree, b.each(tree.n, row))
-        return b.each(tree.freedoms, lambda i: rows[i] - self.terms[i])
+        return b.each(tree.freedoms, lambda i: rows[i] - terms[i])
 
     def matrix(self, b: Program, tree: Tree) -> Any:
         """∂(h F)/∂p₁ of the coordinates, rotors included; joints on different branches: zero."""
@@ -143,9 +150,8 @@ class _Iteration:
                     J[k][j] = value
         return gears.folded(b, tree, Matrix(J))
 
-    def momentum(self, b: Program, tree: Tree, F: Any, inverse: Any) -> Any:
-        """S₁ᵀ W and the rotors' part at the end, of every coordinate; the residual that is left, h F, carries it to the
-        corrected pose. `inverse` is 1/h."""
+    def momentum(self, b: Program, tree: Tree, left: Any) -> Any:
+        """h S₁ᵀ W and the rotors' part at the end, of every coordinate, less `left`."""
         rotor = self.numbers.plant.rotor
 
         def row(i: int) -> Any:
@@ -159,21 +165,33 @@ class _Iteration:
             return moved + rotor[i] * b.let(self.at1.q[i] - self.at0.q[i])
 
         rows = gears.torques(b, tree, b.each(tree.n, row))
-        return b.each(tree.freedoms, lambda i: inverse * b.let(rows[i] - F[i]))
+        return b.each(tree.freedoms, lambda i: rows[i] - left[i])
+
+    def ended(self, b: Program, tree: Tree, left: Any, u: Any, h: Any) -> tuple[Any, Any]:
+        """Momentum at the end of the step before friction, and the inertia there. What is `left` of h F carries the momentum
+        to the pose that corrects it."""
+        links = self.numbers.links
+        known = self.numbers.known_torques(b, tree, self.at1, self.first1)
+        momentum = _kicked(b, tree, b.let(1 / h), self.momentum(b, tree, left), b.let(h / 2), u, known)
+        M = link_frames.inertia(b, tree, links, self.at1, self.first1, self.numbers.plant.rotor)
+        return momentum, gears.folded(b, tree, M)
 
 
-def _iteration(b: Program, tree: Tree, name: str) -> tuple[Any, _Iteration]:
-    """Declare what the iterations share, the pose at the end under `name`."""
-    m = tree.freedoms
-    p1, p = b.input(name, m), b.input("p", m)
-    at0, first0 = _unpack(tree, b.input("record", RECORD_ROWS, tree.n), gears.positions(b, tree, p))
-    terms = b.input("terms", m)
-    given = _numbers(b, tree)
+def _between(b: Program, tree: Tree, given: _Numbers, at0: Side, first0: Firsts, p1: Any) -> _Between:
     at1 = link_frames.side(b, tree, gears.positions(b, tree, p1))
     first1 = link_frames.firsts(b, tree, given.links, at1)
     motion = link_frames.relative(b, tree, given.links, at0, at1)
     A = link_frames.composite(b, tree, given.links, at0, at1, first0, first1)
-    return p1, _Iteration(given, at0, at1, first0, first1, motion, A, terms)
+    return _Between(given, at0, at1, first0, first1, motion, A)
+
+
+def _iteration(b: Program, tree: Tree, name: str) -> tuple[Any, _Between, Any]:
+    """Declare what the iterations share, the pose at the end under `name`; that pose, the step to it, h F."""
+    p1, p = b.input(name, tree.freedoms), b.input("p", tree.freedoms)
+    at0, first0 = _unpack(tree, b.input("record", RECORD_ROWS, tree.n), gears.positions(b, tree, p))
+    terms = b.input("terms", tree.freedoms)
+    step = _between(b, tree, _numbers(b, tree), at0, first0, p1)
+    return p1, step, step.residual(b, tree, terms)
 
 
 def _factors(b: Program, tree: Tree) -> Any:
@@ -189,8 +207,7 @@ def _factors(b: Program, tree: Tree) -> Any:
 def newton(tree: Tree) -> Program:
     """One Newton iteration on F: iterate → next, `correction`, and the `factors` of its Jacobian for `chord` and `end`."""
     b = Program("link_step_newton", "Newton iteration on F with its exact Jacobian.")
-    p1, step = _iteration(b, tree, "iterate")
-    F = step.residual(b, tree)
+    p1, step, F = _iteration(b, tree, "iterate")
     factors = elimination.factors(b, step.matrix(b, tree))
     correction = b.let(-elimination.solve(b, factors, F))
     b.output("next", b.each(tree.freedoms, lambda i: p1[i] + correction[i]))
@@ -203,9 +220,8 @@ def newton(tree: Tree) -> Program:
 def chord(tree: Tree) -> Program:
     """One iteration on F with the Jacobian that an earlier `newton` factored."""
     b = Program("link_step_chord", "Chord iteration on F: the last Newton iteration's Jacobian again.")
-    p1, step = _iteration(b, tree, "iterate")
-    factors = _factors(b, tree)
-    correction = b.let(-elimination.solve(b, factors, step.residual(b, tree)))
+    p1, _, F = _iteration(b, tree, "iterate")
+    correction = b.let(-elimination.solve(b, _factors(b, tree), F))
     b.output("next", b.each(tree.freedoms, lambda i: p1[i] + correction[i]))
     b.output("correction", correction)
     return b
@@ -216,17 +232,51 @@ def end(tree: Tree) -> Program:
     """p_next and the `factors` of a Jacobian → the last `correction`; joint `momentum` at the corrected pose before friction,
     and the inertia `M` at p_next (rotors included)."""
     b = Program("link_step_end", "End of a step: its last correction, momentum and inertia.")
-    _, step = _iteration(b, tree, "p_next")
+    _, step, F = _iteration(b, tree, "p_next")
     u, factors, h = b.input("u", tree.freedoms), _factors(b, tree), b.scalar("h")
-    F = step.residual(b, tree)
+    momentum, M = step.ended(b, tree, F, u, h)
     b.output("correction", b.let(-elimination.solve(b, factors, F)))
-    k, inverse = b.let(h / 2), b.let(1 / h)
-    held = step.momentum(b, tree, F, inverse)
-    weight, spring, external = step.numbers.known_torques(b, tree, step.at1, step.first1)
-    b.output(
-        "momentum",
-        b.each(tree.freedoms, lambda i: held[i] + k * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i])),
-    )
-    M = link_frames.inertia(b, tree, step.numbers.links, step.at1, step.first1, step.numbers.plant.rotor)
-    b.output("M", gears.folded(b, tree, M))
+    b.output("momentum", momentum)
+    b.output("M", M)
+    return b
+
+
+@cache
+def residuals(tree: Tree) -> Program:
+    """h F and h G as functions of both ends, as `step.residuals`."""
+    b = Program("link_step_residuals", "Residuals of the joint-space step.")
+    p, pd, u, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "u", "p_next", "pd_next"))
+    h = b.scalar("h")
+    given = _numbers(b, tree)
+    friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
+    at = link_frames.side(b, tree, gears.positions(b, tree, p))
+    first = link_frames.firsts(b, tree, given.links, at)
+    known = given.known_torques(b, tree, at, first)
+    terms = _kicked(b, tree, h, _momentum(b, tree, given, at, pd), b.let(h * h / 2), u, known)
+    step = _between(b, tree, given, at, first, p1)
+    b.output("F", step.residual(b, tree, terms))
+    momentum, M = step.ended(b, tree, [ZERO] * tree.freedoms, u, h)
+    balance = b.call(velocity_gradient(tree), M=M, momentum=Matrix(list(momentum)), h=h, pd=pd1, **friction)
+    b.output("G", b.each(tree.freedoms, lambda i: h * balance["gradient"][i]))
+    return b
+
+
+@cache
+def node(tree: Tree) -> Program:
+    """p_prev, p, p_next → `u`, `momentum` and `M` at a node, as `step.node`."""
+    b = Program("link_step_node", "Torque and momentum at a node from three poses.")
+    p0, p1, p2 = (b.input(k, tree.freedoms) for k in ("p_prev", "p", "p_next"))
+    h = b.scalar("h")
+    given, none = _numbers(b, tree), [ZERO] * tree.freedoms
+    at = link_frames.side(b, tree, gears.positions(b, tree, p0))
+    before = _between(b, tree, given, at, link_frames.firsts(b, tree, given.links, at), p1)
+    arriving, M = before.ended(b, tree, none, none, h)
+    known = given.known_torques(b, tree, before.at1, before.first1)
+    terms = _kicked(b, tree, ZERO, none, b.let(h * h / 2), none, known)
+    after = _between(b, tree, given, before.at1, before.first1, p2)
+    inverse = b.let(1 / h)
+    leaving = [b.let(inverse * value) for value in after.residual(b, tree, terms)]
+    b.output("u", b.each(tree.freedoms, lambda i: (leaving[i] - arriving[i]) * inverse))
+    b.output("momentum", b.each(tree.freedoms, lambda i: (leaving[i] + arriving[i]) / 2))
+    b.output("M", M)
     return b

@@ -141,6 +141,22 @@ def test_the_end_corrects_what_it_is_given(pair: tuple[Programs, Array]) -> None
     assert gap <= 0.1 * np.abs(uncorrected).max(), (gap, np.abs(uncorrected).max())
 
 
+def test_residuals_and_nodes_are_the_same(pair: tuple[Programs, Array]) -> None:
+    programs, alpha = pair
+    worst = Worst("residuals and nodes in link frames", 1e-11)
+    rng = np.random.default_rng(6)
+    for seed in range(2):
+        p, pd, u = state(programs, seed)
+        p_next, pd_next = p + H * pd + 1e-3 * rng.normal(size=programs.n), rng.uniform(-1.0, 1.0, programs.n)
+        ends = {"p": p, "pd": pd, "u": u, "h": H, "p_next": p_next, "pd_next": pd_next}
+        poses = {"p_prev": p - H * pd_next, "p": p, "p_next": p_next, "h": H}
+        for name, given in (("residuals", ends), ("node", poses)):
+            ours, world = (programs.run(getattr(m, name)(programs.tree), alpha, **given) for m in (link_step, step))
+            for k in world:
+                worst.see(ours[k], world[k], f"state {seed}: {name} {k}")
+    worst.close()
+
+
 def test_the_step_is_the_same(pair: tuple[Programs, Array]) -> None:
     """Whole steps, Coulomb friction and all else acting."""
     programs, alpha = pair
