@@ -5,20 +5,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from benchmarks.batch_row import Batch, Prepared, Row, fill
 from benchmarks.standalone import URDF, Budget, H, Skipped, installed
-
-if TYPE_CHECKING:
-    from benchmarks.batch import Batch, Prepared, Row
 
 
 def rows(sizes: tuple[int, ...], budget: Budget) -> Iterator[Row]:
     """float32, MJX's own, and then float64."""
-    from benchmarks.batch import Row, fill
-
     versions = installed("jax", "mujoco", "mujoco-mjx")
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # PyTorch's rows came before, on the same GPU
     try:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from benchmarks.mpc_case import WEIGHTS, Case, Tick
 from benchmarks.standalone import H, Skipped, installed
 from diffpbd.runtime import Robot
-
-if TYPE_CHECKING:
-    from benchmarks.mpc import Case, Tick
 
 NEWEST_PINOCCHIO = (4, 1)
 """crocoddyl 3.2's compiled bindings load with none from here on."""
@@ -51,8 +49,6 @@ class Crocoddyl:
         return {name: self._tick(case, solver) for name, solver in solvers.items()}
 
     def _tick(self, case: Case, solver: Callable[[Any], Any]) -> Tick:
-        from benchmarks.mpc import Tick
-
         problem = self._problem(case)
         rest = [np.concatenate([case.p, case.pd])] + [np.concatenate([case.p, 0.0 * case.pd])] * case.horizon
         held = list(case.U)
@@ -73,8 +69,6 @@ class Crocoddyl:
 
         Crocoddyl multiplies running costs by the step, so weights are divided by it.
         """
-        from benchmarks.mpc import WEIGHTS
-
         c = self.crocoddyl
         state = c.StateMultibody(self.model)
         actuation = c.ActuationModelFull(state)
@@ -101,7 +95,5 @@ class Crocoddyl:
 
     def _first_cost(self, case: Case) -> float:
         """What node 0 adds, which ours leaves out."""
-        from benchmarks.mpc import WEIGHTS
-
         position, rate = (case.p - case.P[0]) ** 2, (case.pd - case.PD[0]) ** 2
         return 0.5 * float((WEIGHTS.p * position + WEIGHTS.pd * rate).sum())

@@ -11,17 +11,18 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.crocoddyl_peer import Crocoddyl
+from benchmarks.mpc_case import WEIGHTS, Call, Case, Tick
 from benchmarks.standalone import LIBRARY, RESULTS, URDF, H, Skipped, machine, open_library, table, write
 from diffpbd.runtime import Robot
 from diffpbd.runtime.mpc.embedded import Embedded
 from diffpbd.runtime.mpc.planner import Mpc
-from diffpbd.runtime.mpc.problem import Bounds, Plan, Task, Weights
+from diffpbd.runtime.mpc.problem import Bounds, Plan, Task
 
 HORIZONS = (3, 10, 20, 50)
 ROUNDS = 31
@@ -29,41 +30,9 @@ QUICKEST = 1e-7
 """[s] No call is quicker; a clock that has not moved is taken for this."""
 SLICE = 2e-3
 """[s] of one measurement."""
-WEIGHTS = Weights(u=2e-7, du=0.0)
-"""Tracking as published, 1 and 0.02; the small third weight is on the torque about the holding torque, since a change of torque
-is no quantity of crocoddyl's."""
-AMPLITUDE, PERIOD = 0.15, 1.5
-"""[rad, s] Of the reference, a sine on every joint: within the limits of torque and speed."""
-CENTRE = np.array([0.2, -0.5, -0.3, 1.2, 0.2, 0.8, 0.1])
 OFFSETS = {"on the reference": 0.0, "beside it": 0.03}
 """[rad] Of the measured pose from the reference when the tick begins; torque bounds are active in the second case."""
 STARTS = ("warm", "cold")
-BEFORE = 0.05
-"""[s] Time on the sine at the tick."""
-Call = Callable[[], None]
-
-
-@dataclass(frozen=True)
-class Case:
-    """A tick's data: state x (n,), (n,), references P, PD (N + 1, n), U (N, n), torque bounds (n,)."""
-
-    horizon: int
-    p: np.ndarray
-    pd: np.ndarray
-    P: np.ndarray
-    PD: np.ndarray
-    U: np.ndarray
-    effort: np.ndarray
-
-    @staticmethod
-    def of(robot: Robot, horizon: int, offset: float) -> Case:
-        time = BEFORE + H * np.arange(horizon + 1)[:, None]
-        phase = 2.0 * np.pi / PERIOD * time + np.arange(robot.n)
-        P = CENTRE + AMPLITUDE * np.sin(phase)
-        PD = AMPLITUDE * 2.0 * np.pi / PERIOD * np.cos(phase)
-        effort = np.array([joint.effort or np.inf for joint in robot.manifest.robot.joints])
-        p = P[0] + offset
-        return Case(horizon, p, PD[0], P, PD, np.tile(robot.gravity(p), (horizon, 1)), effort)
 
 
 @dataclass(frozen=True)
@@ -76,16 +45,6 @@ class Result:
     horizon: int
     microseconds: dict[str, float]
     ratio: dict[str, float | None]
-    iterations: int
-    cost: float
-
-
-@dataclass
-class Tick:
-    """What is timed of one solver: an iteration from the cold start and one from the converged plan, and what converged."""
-
-    cold: Call
-    warm: Call
     iterations: int
     cost: float
 
@@ -183,8 +142,6 @@ def main() -> None:
     options = parser.parse_args()
     robot = open_library(options.library)
     try:
-        from benchmarks.crocoddyl_peer import Crocoddyl
-
         peer: Crocoddyl | None = Crocoddyl(URDF, robot)
         remark = f"crocoddyl {peer.versions['crocoddyl']}, pinocchio {peer.versions['pin']}, one thread"
     except Skipped as reason:

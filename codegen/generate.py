@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 from diffpbd.codegen.description.levers import lever_joints
 from diffpbd.codegen.description.recipe import Recipe, option_words
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.codegen.result import GenerateResult, versions
@@ -52,7 +52,9 @@ def generate(
     say = progress or (lambda _line: None)
     recipe = find_recipe(robot, **{name: value for name, value in options.items() if value not in ((), [])})
     command = ["diffpbd", "generate", tame(Path(robot).name), *option_words(recipe, find_recipe(robot))]
-    described = read_robot(recipe)
+    described, doubts = read_doubted(recipe)
+    for doubt in doubts:
+        say(doubt.line("doubt"))
     wrench_frames(described, recipe.wrench)
     lever_joints(described, recipe.lever_springs)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))

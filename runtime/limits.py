@@ -37,8 +37,8 @@ class Limits:
     """Limits a joint, arrays (n,): positions [rad], speed [rad/s], effort [N·m], and of the law's torque.
 
     `law_effort` bounds the law's part, gravity left out (a share of `effort` at the first runs);
-    `torque_rate` [N·m/s] bounds its change; `position_margin` [rad] is the zone before a position limit in
-    which torque towards the limit is faded out.
+    `torque_rate` [N·m/s] bounds the change of what is sent; `position_margin` [rad] is the zone before a position
+    limit in which torque towards the limit is faded out.
     """
 
     lower: FloatArray
@@ -61,3 +61,7 @@ class Limits:
             raise InputError("Limits: lower position limits must be below upper ones.")
         if not self.position_margin > 0:
             raise InputError(f"Limits: the position margin must be above 0, found {self.position_margin}.")
+
+    def outside(self, q: FloatArray, margin: float = 0.0) -> FloatArray:
+        """How far [rad] each joint is beyond its limits drawn in by `margin` [rad]; 0 inside, NaN if q is."""
+        return np.maximum(np.maximum(self.lower + margin - q, q - (self.upper - margin)), 0.0)

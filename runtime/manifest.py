@@ -89,6 +89,12 @@ class Argument:
         return (self.rows, self.columns())[: self.axes]
 
 
+def family(function: str) -> str:
+    """The function that a derivative or a variant of `step` or `rollout_step` belongs to."""
+    plain = re.sub("^(jac_alpha_|jac_|vjp_)", "", function)
+    return next((name for name in ("step", "rollout_step") if plain.startswith(name)), plain)
+
+
 @dataclass(frozen=True)
 class Function:
     """A generated function: `int symbol(const double *const *in, double *const *out, double *work)`.
@@ -171,6 +177,16 @@ class Mimic:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """`mass` [kg] of `links` behind a joint that was not chosen, which the link `carrier` misses."""
+
+    joint: str
+    carrier: str
+    links: tuple[str, ...]
+    mass: float
+
+
+@dataclass(frozen=True)
 class RobotFacts:
     """The robot as generated, base to tip. Total mass of the moving links in kg.
 
@@ -186,6 +202,8 @@ class RobotFacts:
     total_mass: float
     mimics: tuple[Mimic, ...] = ()
     squared: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    rotors: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -238,8 +256,7 @@ class Manifest:
 
     def why_not(self, function: str) -> str:
         """A sentence that says why this robot has no such function, where the generator knew; else empty."""
-        plain = re.sub("^(jac_alpha_|jac_|vjp_)", "", function)
-        reason = self.left_out.get("step" if plain.startswith("step") else plain)
+        reason = self.left_out.get(family(function))
         return f"It was left out: {reason}." if reason else ""
 
     def sealed(self) -> Manifest:

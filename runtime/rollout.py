@@ -26,7 +26,8 @@ SEED_SUFFIX = "_bar"
 
 
 class Rollout(BoundFunction):
-    """`rollout(p0, pd0, U, h, alpha) -> (P, PD)`, single or batched over a leading axis."""
+    """`rollout(p0, pd0, U, h, alpha) -> (P, PD)`, single or batched over a leading axis; `rollout_step(xi0, U, h, alpha) -> XI`
+    on maximal states."""
 
     def __call__(self, *args: Any, threads: int = 1, **named: Any) -> Any:
         """Roll out; a batch has one more axis in front (h scalar or (rows,)), split over `threads`."""
@@ -34,8 +35,12 @@ class Rollout(BoundFunction):
         inputs, steps, rows = self._prepare(self._bind(args, named))
         size = self._library.work_size(self.facts, steps)
         if rows is None:
-            return self._result(*self._numbers(self._run(inputs, steps, np.empty(size), "")))
-        return self._result(*self._batched(inputs, steps, rows, threads))
+            return self._pack(self._numbers(self._run(inputs, steps, np.empty(size), "")))
+        return self._pack(self._batched(inputs, steps, rows, threads))
+
+    def _pack(self, results: list[Any]) -> Any:
+        """One array, or a named tuple of several."""
+        return results[0] if len(results) == 1 else self._result(*results)
 
     def fixed(self, steps: int, inputs: Sequence[FloatArray], outputs: Sequence[FloatArray]) -> Callable[[], int]:
         """The C function on these contiguous arrays, in C's order, to be called again and again; returns its status.
@@ -127,12 +132,15 @@ class RolloutGradient(Rollout):
 
     P_bar and PD_bar are the loss's derivatives by P and PD, (steps + 1, n) each; a missing one is zero. The
     reverse sweep needs only P and PD of the nodes, so a long rollout is run forward once, and backward in
-    segments whose work memory stays under 64 MiB.
+    segments whose work memory stays under 64 MiB. `vjp_rollout_step(xi0, U, h, alpha, XI_bar)` is the same on maximal states,
+    (steps + 1, 13 links): nodes are its checkpoints, and what a step did in between is worked out again.
     """
 
     def __init__(self, *args: Any, rollout: Rollout | None = None) -> None:
         super().__init__(*args)
         self._forward = rollout
+        self._starts = {name: name[:-1].upper() for name in self._names if name.endswith("0")}
+        """What a rollout starts from, and its trajectory: p0 and P, pd0 and PD, xi0 and XI."""
 
     def __call__(self, *args: Any, threads: int = 1, segment: int | None = None, **named: Any) -> Any:
         """The gradient; `segment` is the number of steps held at a time (default: as many as 64 MiB hold)."""
@@ -142,7 +150,7 @@ class RolloutGradient(Rollout):
         inputs, steps, rows = self._prepare(self._bind(args, named))
         if rows is None:
             return self._result(*self._numbers(self._reverse(inputs, steps, segment, "")))
-        if "p0" not in self._names or (segment or self._segment(steps)) >= steps:
+        if not self._starts or (segment or self._segment(steps)) >= steps:
             return self._result(*self._batched(inputs, steps, rows, threads))
 
         def one(row: int) -> list[FloatArray]:
@@ -174,7 +182,7 @@ class RolloutGradient(Rollout):
 
     def _reverse(self, inputs: list[FloatArray], steps: int, segment: int | None, where: str) -> list[FloatArray]:
         # Without a start to roll out from (vjp_trajectory), the nodes are given and nothing has to be held.
-        if "p0" not in self._names:
+        if not self._starts:
             return self._run(inputs, steps, np.empty(self._library.work_size(self.facts, steps)), where)
         length = segment if segment is not None else self._segment(steps)
         if length >= steps or self._forward is None:
@@ -182,31 +190,30 @@ class RolloutGradient(Rollout):
         given = dict(zip(self._names, inputs, strict=True))
         forward = [given[argument.name] for argument in self._forward.facts.inputs]
         work = np.empty(self._library.work_size(self._forward.facts, steps))
-        P, PD = self._forward._run(forward, steps, work, where)
-        P_bar, PD_bar = given["P_bar"].copy(), given["PD_bar"].copy()
+        nodes = dict(zip(self._starts, self._forward._run(forward, steps, work, where), strict=True))
+        seeds = {start: given[f"{along}{SEED_SUFFIX}"].copy() for start, along in self._starts.items()}
         total = {a.name: np.zeros(_shape(a, steps)) for a in self.facts.outputs}
         work = np.empty(self._library.work_size(self.facts, length))
         for start in reversed(range(0, steps, length)):
             stop = min(start + length, steps)
             piece = dict(given)
-            piece["p0"], piece["pd0"] = P[start], PD[start]
             piece["U"] = given["U"][start:stop]
-            piece["P_bar"], piece["PD_bar"] = P_bar[start : stop + 1].copy(), PD_bar[start : stop + 1].copy()
-            if start > 0:
-                # The seed of a shared node belongs to the segment that ends there.
-                piece["P_bar"][0] = 0.0
-                piece["PD_bar"][0] = 0.0
+            for name, along in self._starts.items():
+                seed = seeds[name][start : stop + 1].copy()
+                if start > 0:
+                    seed[0] = 0.0  # the seed of a shared node belongs to the segment that ends there
+                piece[name], piece[f"{along}{SEED_SUFFIX}"] = nodes[name][start], seed
             results = self._run([piece[name] for name in self._names], stop - start, work, where)
             part = {a.name: r for a, r in zip(self.facts.outputs, results, strict=True)}
             for name, value in part.items():
                 if name == "U_bar":
                     total[name][start:stop] = value
-                elif name in ("p0_bar", "pd0_bar"):
+                elif name.removesuffix(SEED_SUFFIX) in self._starts:
                     total[name] = value
                 else:
                     total[name] += value
-            P_bar[start] += part["p0_bar"]
-            PD_bar[start] += part["pd0_bar"]
+            for name in self._starts:
+                seeds[name][start] += part[f"{name}{SEED_SUFFIX}"]
         return [total[argument.name] for argument in self.facts.outputs]
 
 

@@ -38,6 +38,18 @@ def test_quickstart_is_short(root: Path) -> None:
     assert len([line for line in quickstart(root).splitlines() if line.strip()]) <= 11
 
 
+def test_the_minimal_example_goes_the_whole_way(root: Path, tmp_path: Path) -> None:
+    """URDF to a step of compiled C; what it prints of the difference is rounding."""
+    (tmp_path / "generated").mkdir()
+    (tmp_path / "generated" / "double_pendulum").symlink_to(generated("double_pendulum"), target_is_directory=True)
+    example = root / "docs" / "examples" / "minimal.py"
+    assert len(example.read_text(encoding="utf-8").splitlines()) <= 25
+    run = [sys.executable, "-W", "error:::diffpbd", str(example)]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert float(done.stdout.split("differ by ")[1]) < 1e-13
+    assert "examples/minimal.py" in (root / "README.md").read_text(encoding="utf-8").split("## Where things are")[1]
+
+
 def test_listed_commands_exist(root: Path) -> None:
     listed = re.findall(r"^\| `diffpbd ([a-z-]+)", (root / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(listed) >= 7

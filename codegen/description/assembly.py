@@ -7,7 +7,7 @@ from typing import Final
 
 from diffpbd.codegen.description.document import DEFAULT_AXIS, JointElement
 from diffpbd.codegen.description.rigid import MASSLESS, compose, merged, moved, norm, scale
-from diffpbd.codegen.description.robot import Joint, JointType, Link, Mimic, Robot, Tip, Vec3
+from diffpbd.codegen.description.robot import WORLD, Joint, JointType, LeftOut, Link, Mimic, Robot, Tip, Vec3
 from diffpbd.codegen.description.tree import Selection
 
 _UNIT_ROUNDING: Final = 4e-16
@@ -22,7 +22,12 @@ def assemble(name: str, selection: Selection) -> Robot:
     for tip in selection.tips:
         carrier, pose = selection.place[tip]
         tips.append(Tip(tip, carrier, pose.rotation, pose.translation))
-    return Robot(name, selection.base, joints, links, tuple(tips))
+    left_out = tuple(
+        LeftOut(branch.joint.name, selection.joints[branch.carrier].child, branch.links, branch.mass)
+        for branch in selection.unused
+        if branch.carrier != WORLD
+    )
+    return Robot(name, selection.base, joints, links, tuple(tips), left_out)
 
 
 def _link(selection: Selection, names: list[str]) -> Link:

@@ -18,6 +18,7 @@ INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
 SYMBOLIC: Final = ("mass", "com", "inertia", "origin")
 FRICTIONS: Final = ("none", "urdf")
+SWEEP_ORDERS: Final = ("joints", "printed")
 
 DEFAULT_STEP: Final = 0.01
 """[s] The paper's time step."""
@@ -37,6 +38,9 @@ DEFAULT_SWEEPS: Final[Mapping[str, int]] = {
 
 MOST_SWEEPS: Final = 1000
 """Beyond convergence of anything; a step makes them all."""
+
+ALL: Final = "all"
+"""As `variants`: every one."""
 
 DEFAULT_VARIANTS: Final = ("variational_direct", "paper_direct", "paper_gauss_seidel", "paper_jacobi")
 
@@ -62,11 +66,13 @@ class Recipe:
     belongs into generated code. `base` and `tip` are link names; None and () leave the choice to the
     description (root, every end). Joints in `hold` are welded at their zero position. `h` [s] is only the
     default of the commands. `integrator` and `solver` name the default variant of `step`, `sweeps` counts the
-    iterations of each variant, `relaxation` is what Jacobi sweeps make of their corrections.
+    iterations of each variant, `relaxation` is what Jacobi sweeps make of their corrections, `sweep_order` says whether
+    Gauss-Seidel sweeps close joint by joint or, as printed, all positional and then all angular constraints.
     With `limits` joints stop at their limits in the steps on maximal states.
     `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
     which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act,
     `lever_springs` hinges between whose links straight springs act on lever arms.
+    `functions` names what to generate besides inverse dynamics and kinematics; everything where it is empty.
     """
 
     name: str = field(metadata=_entry("text"))
@@ -80,7 +86,9 @@ class Recipe:
     sweeps: Mapping[str, int] = field(
         default_factory=lambda: dict(DEFAULT_SWEEPS), hash=False, metadata=_entry("counts", "--sweeps")
     )
-    variants: tuple[str, ...] = field(default=DEFAULT_VARIANTS, metadata=_entry("texts", "", tuple(DEFAULT_SWEEPS)))
+    variants: tuple[str, ...] = field(
+        default=DEFAULT_VARIANTS, metadata=_entry("texts", "--variants", (*DEFAULT_SWEEPS, ALL))
+    )
     symbolic: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--symbolic", SYMBOLIC))
     friction: str = field(default="none", metadata=_entry("text", "--friction", FRICTIONS))
     gravity: tuple[float, float, float] = field(default=DEFAULT_GRAVITY, metadata=_entry("vector"))
@@ -89,6 +97,8 @@ class Recipe:
     wrench: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--wrench"))
     lever_springs: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--lever-spring"))
     relaxation: Relaxation = field(default=None, metadata=_entry("relaxation", "--relaxation"))
+    functions: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--functions"))
+    sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
 
     @property
     def variant(self) -> str:
@@ -110,6 +120,8 @@ class Recipe:
             if choices := entry.metadata["choices"]:
                 for value in as_names(getattr(self, entry.name)):
                     _expect_choice(entry.name, value, choices)
+        if ALL in self.variants:
+            object.__setattr__(self, "variants", tuple(DEFAULT_SWEEPS))
         for variant in self.sweeps:
             _expect_choice("sweeps", variant, tuple(DEFAULT_SWEEPS))
         if self.variant not in self.variants:
@@ -142,17 +154,18 @@ def default_recipe(
 def with_options(recipe: Recipe, **options: Any) -> Recipe:
     """The recipe with the options (entries of a recipe by name) that are not None replaced.
 
-    A new default variant joins `variants`; `sweeps` is the count of the default variant.
+    A new default variant joins `variants`; `sweeps` is the count of the default variant, or counts by variant.
     """
     chosen = {name: value for name, value in options.items() if value is not None}
     for entry in dataclasses.fields(recipe):
         if entry.name in chosen and entry.metadata["read"] == "texts":
             chosen[entry.name] = as_names(chosen[entry.name])
     variant = f"{chosen.get('integrator', recipe.integrator)}_{chosen.get('solver', recipe.solver)}"
-    variants = chosen.get("variants", recipe.variants)
-    chosen["variants"] = variants if variant in variants else (*variants, variant)
+    variants = chosen.get("variants") or recipe.variants
+    chosen["variants"] = variants if variant in variants or ALL in variants else (*variants, variant)
     if "sweeps" in chosen:
-        chosen["sweeps"] = {**recipe.sweeps, variant: chosen["sweeps"]}
+        counts = chosen["sweeps"]
+        chosen["sweeps"] = {**recipe.sweeps, **(counts if isinstance(counts, Mapping) else {variant: counts})}
     return dataclasses.replace(recipe, **chosen)
 
 
@@ -165,12 +178,17 @@ def option_words(recipe: Recipe, plain: Recipe) -> list[str]:
             continue
         if isinstance(value, bool):
             words.append(flag if value else flag.replace("--", "--no-"))
-        elif entry.name == "symbolic":
-            words += [flag, ",".join(value)]
+        elif entry.name in ("symbolic", "variants", "functions"):
+            joined = entry.name == "variants" and value == (*plain.variants, recipe.variant)
+            words += [] if joined else [flag, ",".join(value)]
+        elif entry.name == "sweeps":
+            changed = {k: count for k, count in value.items() if count != plain.sweeps.get(k)}
+            alone = set(changed) == {recipe.variant}
+            words += [flag, ",".join(str(count) if alone else f"{k}={count}" for k, count in changed.items())]
         elif isinstance(value, tuple):
             words += [word for name in value for word in (flag, name)]
         else:
-            words += [flag, str(value[recipe.variant] if entry.name == "sweeps" else value)]
+            words += [flag, str(value)]
     return words
 
 

@@ -49,6 +49,10 @@ class Finding:
         """Links and joints."""
         return (*self.links, *self.joints)
 
+    def line(self, what: str) -> str:
+        """For a terminal."""
+        return f"{what} [{self.code}] {self.message}"
+
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
         return {
@@ -85,8 +89,8 @@ class Report:
             lines.append(f"tips: {', '.join(self.tips)}")
             lines.append(f"moving mass: {self.moving_mass:.6g} kg")
         lines.append(f"total mass of the file: {self.total_mass:.6g} kg")
-        lines += [f"fault [{finding.code}] {finding.message}" for finding in self.faults]
-        lines += [f"doubt [{finding.code}] {finding.message}" for finding in self.doubts]
+        lines += [finding.line("fault") for finding in self.faults]
+        lines += [finding.line("doubt") for finding in self.doubts]
         lines.append(f"{counted(len(self.faults), 'fault')}, {counted(len(self.doubts), 'doubt')}")
         return "\n".join(lines) + "\n"
 

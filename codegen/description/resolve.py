@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from diffpbd.codegen.description.recipe import Recipe, default_recipe, with_options
 from diffpbd.codegen.description.recipe_file import load_recipe
+from diffpbd.codegen.description.report import DescriptionError, Finding
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.description.validate import examine
 from diffpbd.runtime.errors import InputError
 
 ROBOTS: Final = Path(__file__).resolve().parent.parent / "robots"
@@ -48,8 +49,15 @@ def find_recipe(robot: str, **options: Any) -> Recipe:
 
 def read_robot(recipe: Recipe) -> Robot:
     """The robot of a recipe, under the recipe's name."""
-    robot = read_urdf(recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold)
-    return dataclasses.replace(robot, name=recipe.name)
+    return read_doubted(recipe)[0]
+
+
+def read_doubted(recipe: Recipe) -> tuple[Robot, tuple[Finding, ...]]:
+    """The same with every doubt about its description."""
+    report, robot = examine(recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold)
+    if robot is None:
+        raise DescriptionError(report)
+    return dataclasses.replace(robot, name=recipe.name), report.doubts
 
 
 def resolve(robot: str, **options: Any) -> tuple[Recipe, Robot]:

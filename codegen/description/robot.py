@@ -8,7 +8,7 @@ rotation `R_a_b` maps coordinates of frame b to frame a; it is stored as three r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
@@ -107,10 +107,21 @@ class Tip:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """What hangs behind a joint that was not chosen: `mass` [kg] of `links`, which the link `carrier` misses."""
+
+    joint: str
+    carrier: str
+    links: tuple[str, ...]
+    mass: float
+
+
+@dataclass(frozen=True)
 class Robot:
     """A tree of moving links: joint i moves link i, parents come before children, depth first in file order.
 
-    `base` names the link the tree hangs on, `tips[0]` is the tip of every function that speaks of one.
+    `base` names the link the tree hangs on, `tips[0]` is the tip of every function that speaks of one. `left_out` and `rotors`
+    (joint, reflected inertia [kg·m²]) are in the file and not in the dynamics.
     """
 
     name: str
@@ -118,6 +129,8 @@ class Robot:
     joints: tuple[Joint, ...]
     links: tuple[Link, ...]
     tips: tuple[Tip, ...]
+    left_out: tuple[LeftOut, ...] = field(default=(), compare=False)
+    rotors: tuple[tuple[str, float], ...] = field(default=(), compare=False)
 
     @property
     def n(self) -> int:

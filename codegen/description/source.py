@@ -96,11 +96,12 @@ def parse(content: bytes) -> Element:
         raise SourceError("the file has a document type (<!DOCTYPE ...>); which is never read; remove it")
     content = text.encode("utf-8")
     try:
+        strict = _parser()
         try:
-            root = etree.fromstring(content, _parser())
-        except etree.XMLSyntaxError as error:
+            root = etree.fromstring(content, strict)
+        except etree.XMLSyntaxError:
             # Only a prefix without xmlns, as old Gazebo files have: its elements are read by name, and judged by their place.
-            if {entry.type_name for entry in error.error_log} != {"NS_ERR_UNDEFINED_NAMESPACE"}:
+            if {entry.type_name for entry in strict.error_log} != {"NS_ERR_UNDEFINED_NAMESPACE"}:
                 raise
             root = etree.fromstring(content, _parser(recover=True))
     except (etree.XMLSyntaxError, ValueError) as error:

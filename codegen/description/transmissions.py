@@ -6,7 +6,7 @@ it), and `rotor_inertia` and `gear_ratio` with a `value` in a namespace of their
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,11 +46,9 @@ def rotors(root: Element) -> tuple[Rotor, ...]:
     return tuple(found)
 
 
-def rotor_doubts(root: Element, joints: tuple[str, ...]) -> Iterator[Finding]:
-    """A doubt for every rotor on one of these joints: the dynamics is generated without it."""
-    for rotor in rotors(root):
-        if rotor.joint not in joints:
-            continue
+def rotor_doubts(found: Iterable[Rotor]) -> Iterator[Finding]:
+    """A doubt for every rotor: the dynamics is generated without it."""
+    for rotor in found:
         gear = "without a gear ratio" if rotor.ratio is None else f"behind a gear of {rotor.ratio:g}"
         message = (
             f"joint {quoted(rotor.joint)}: its <transmission> has a rotor of {rotor.inertia:g} kg·m² {gear}, which"

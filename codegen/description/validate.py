@@ -16,7 +16,7 @@ from diffpbd.codegen.description.report import Finding, Report
 from diffpbd.codegen.description.robot import WORLD, Robot
 from diffpbd.codegen.description.source import SourceError, parse, read_bytes
 from diffpbd.codegen.description.symmetry import asymmetry_doubts
-from diffpbd.codegen.description.transmissions import rotor_doubts
+from diffpbd.codegen.description.transmissions import rotor_doubts, rotors
 from diffpbd.codegen.description.tree import Selection, grow, select
 
 Source = str | os.PathLike[str] | bytes
@@ -62,7 +62,9 @@ def examine(
         doubts += selection_doubts(selection)
     if selection is not None and not faults:
         robot = assemble(document.name or "robot", selection)
-        doubts += rotor_doubts(root, tuple(joint.name for joint in robot.joints))
+        driven = [rotor for rotor in rotors(root) if rotor.joint in {joint.name for joint in robot.joints}]
+        robot = replace(robot, rotors=tuple((rotor.joint, rotor.reflected) for rotor in driven))
+        doubts += rotor_doubts(driven)
         doubts += mimic_doubts(robot)
         doubts += mass_doubts(selection, robot)
     # Numbers that could not be read stand as zeros here: no doubt about them is worth a line.

@@ -24,7 +24,7 @@ from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.graph.parameters import upper_triangle
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts
+from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, LeftOut, Link, Manifest, Mimic, RobotFacts, family
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
 
 
@@ -54,8 +54,10 @@ def write_folder(
     if found.has("joint_step"):
         work = sources.add_joint_step(emission, step_kernels(model), n, robot.n, alpha)
         graphs["joint_step"] = joint_step.casadi_function(model)
-        mpc.add_mpc(emission, n, len(alpha))
         clock.lap("joint_step")
+    if found.has("mpc"):
+        mpc.add_mpc(emission, n, len(alpha))
+    if found.has("estimate_torque"):
         add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
         clock.lap("estimate_torque")
     if found.has("step"):
@@ -124,6 +126,8 @@ def _add_plain(
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
     for spec in chain(specs(reduced), fitting, transcribed, design.specs()):
+        if not found.has(family(spec.name)):
+            continue
         (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
         if isinstance(spec, Spec):
             graphs[spec.name] = spec.graph
@@ -190,4 +194,7 @@ def _facts(robot: Robot, squared: tuple[str, ...]) -> RobotFacts:
         Link(k.name, k.inertial.mass, k.merged, k.inertial.com, upper_triangle(k.inertial.inertia)) for k in robot.links
     )
     tips = tuple(t.name for t in robot.tips)
-    return RobotFacts(robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared)
+    left_out = tuple(LeftOut(b.joint, b.carrier, b.links, b.mass) for b in robot.left_out)
+    return RobotFacts(
+        robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, left_out, dict(robot.rotors)
+    )

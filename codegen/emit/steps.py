@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,10 +20,10 @@ INPUTS = ("xi", "u", "h", "gravity")
 
 @dataclass(frozen=True)
 class _Variant:
-    """One variant in templates/step.c.jinja."""
+    """One variant in templates/step.c.jinja; its functions are `step` and others with the suffix."""
 
-    symbol: str
-    vjp: str
+    name: str
+    suffix: str
     paper: bool
     free: Routine
     full: Routine
@@ -44,31 +45,28 @@ def add_steps(emission: Emission, model: Model, variants: Sequence[StepVariant],
     fixed, where, prepare = table.fixed, table.where, (table.forward, table.reverse)
     writer = CallWriter()
     writer.texts += [k.text for k in prepare]
-    entries = [_emit_variant(emission.robot, writer, model, v, set(where)) for v in variants]
+    emitted = [_emit_variant(writer, model, v, set(where)) for v in variants]
     index = {e.name: k for k, e in reversed(list(enumerate(model.entries)))}
 
     def first(kind: str) -> int:
         return min(k for name, k in index.items() if name.startswith(kind))
 
     sizes = list(block_sizes(model.tree).values())
-    chosen = next(e for e, v in zip(entries, variants, strict=True) if v.name == default)
+    entries = [dataclasses.replace(next(v for v in emitted if v.name == default), suffix=""), *emitted]
     emission.add(
         "src/step.c", "step.c",
-        n=model.robot.n, alpha_size=len(model.entries), fixed=fixed, where=where, texts=writer.texts, variants=entries,
+        n=model.robot.n, alpha_size=len(model.entries), fixed=fixed, where=where, texts=writer.texts, variants=emitted,
         coulomb=first("friction.coulomb."), viscous=first("friction.viscous."), rotor=first("rotor_inertia."),
-        offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], default=chosen, huge=IN_C["huge"],
+        offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], entries=entries, huge=IN_C["huge"],
         blocks_work=max(k.work for k in prepare),
     )  # fmt: skip
     head = 2 * len(fixed) + len(where) + max(k.work for k in prepare)
     emission.texts["step"] = sum(map(len, writer.texts))
-    for suffix, entry, doc in [
-        ("", chosen, f"One step on the maximal state: {default}, the recipe's default."),
-        *((f"_{v.name}", e, f"{DOCS['step']} {v.name}.") for v, e in zip(variants, entries, strict=True)),
-    ]:
-        _list(emission, model, suffix, entry, doc, head)
+    for entry in entries:
+        _list(emission, model, entry, head)
 
 
-def _emit_variant(robot: str, writer: CallWriter, model: Model, v: StepVariant, changing: set[int]) -> _Variant:
+def _emit_variant(writer: CallWriter, model: Model, v: StepVariant, changing: set[int]) -> _Variant:
     active = {s for name in INPUTS for s in v.full.inputs[name]}
     position = 0
     for name, size in block_sizes(model.tree).items():
@@ -78,8 +76,8 @@ def _emit_variant(robot: str, writer: CallWriter, model: Model, v: StepVariant, 
         position += size
     wanted = frozenset(active)
     return _Variant(
-        f"{robot}_step_{v.name}",
-        f"{robot}_vjp_step_{v.name}",
+        v.name,
+        f"_{v.name}",
         v.name.startswith("paper"),
         writer.forward(v.free),
         writer.forward(v.full),
@@ -88,8 +86,9 @@ def _emit_variant(robot: str, writer: CallWriter, model: Model, v: StepVariant, 
     )
 
 
-def _list(emission: Emission, model: Model, suffix: str, entry: _Variant, doc: str, head: int) -> None:
-    n, alpha = model.robot.n, len(model.entries)
+def _list(emission: Emission, model: Model, entry: _Variant, head: int) -> None:
+    n, alpha, suffix = model.robot.n, len(model.entries), entry.suffix
+    doc = f"{DOCS['step']} {entry.name}{'' if suffix else ', the default of the recipe'}."
     shapes = {"xi": STATE * n, "u": n, "h": 1, "alpha": alpha}
     state, bars = ([argument(f"{k}{bar}", size, 1) for k, size in shapes.items()] for bar in ("", "_bar"))
     end, seed = (argument(f"xi_next{bar}", STATE * n, 1) for bar in ("", "_bar"))
@@ -100,4 +99,19 @@ def _list(emission: Emission, model: Model, suffix: str, entry: _Variant, doc: s
     emission.declare(
         f"vjp_step{suffix}", f"Reverse derivative of step{suffix}.", [*state, seed], bars,
         operations=entry.free_reverse.operations, work=head + entry.vjp_work, status=(3, 4),
+    )  # fmt: skip
+    along: dict[str, tuple[int, int | str]] = {
+        "xi0": (STATE * n, 1), "U": (n, "N"), "h": (1, 1), "alpha": (alpha, 1), "XI": (STATE * n, "N+1"),
+    }  # fmt: skip
+    *state, nodes = (argument(k, *shape) for k, shape in along.items())
+    *bars, seed = (argument(f"{k}_bar", *shape) for k, shape in along.items())
+    name = f"rollout_step{suffix}"
+    emission.declare(
+        name, f"step{suffix} {DOCS['rollout_step']}", state, [nodes],
+        operations=entry.free.operations, work=None, status=(3, 4),
+    )  # fmt: skip
+    emission.declare(
+        f"vjp_{name}", f"Reverse derivative of {name}: back-propagation through all its steps, sweep by sweep.",
+        [*state, seed], bars,
+        operations=entry.free.operations + entry.free_reverse.operations, work=None, status=(3, 4),
     )  # fmt: skip

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.program.tree import DENSE_DEPTH
+from diffpbd.runtime.errors import InputError
+
+UNASKED: Final = "it is not among the functions that were asked for (--functions)"
 
 NEEDS: Final[Mapping[str, str]] = {
     "inertia": "every joint moves some inertia",
@@ -26,6 +29,8 @@ class Group:
     what: str
     functions: tuple[str, ...]
     needs: tuple[str, ...] = ()
+    calls: str = ""
+    """A function of another group that these call in C."""
 
 
 GROUPS: Final = (
@@ -38,11 +43,11 @@ GROUPS: Final = (
     ),
     Group("forward dynamics", ("forward_dynamics",), ("inertia",)),
     Group("steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia",)),
-    Group("torque estimation", ("estimate_torque",), ("inertia",)),
-    Group("predictive control", ("mpc",), ("inertia",)),
+    Group("torque estimation", ("estimate_torque",), ("inertia",), calls="joint_step"),
+    Group("predictive control", ("mpc",), ("inertia",), calls="joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
     Group("constraints of maximal states", ("constraints",), ("independent",)),
-    Group("steps on maximal states", ("step",), ("inertia", "independent", "massive")),
+    Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive")),
     Group("every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive")),
 )  # fmt: skip
 
@@ -52,6 +57,8 @@ class Capabilities:
     """What a robot lacks of `NEEDS`, with the reason that names links and joints."""
 
     lacking: Mapping[str, str]
+    unasked: frozenset[str] = frozenset()
+    """Functions that `--functions` leaves out."""
 
     def has(self, function: str) -> bool:
         """Whether the robot gets a function (without prefix) of `GROUPS`."""
@@ -61,7 +68,8 @@ class Capabilities:
     def left_out(self) -> dict[str, str]:
         """Every function that the robot does not get, with the first reason."""
         reasons = [(g, [self.lacking[need] for need in g.needs if need in self.lacking]) for g in GROUPS]
-        return {name: found[0] for group, found in reasons if found for name in group.functions}
+        unasked = dict.fromkeys(sorted(self.unasked), UNASKED)
+        return unasked | {name: found[0] for group, found in reasons if found for name in group.functions}
 
     def notes(self) -> list[str]:
         """A line for everything that is lacking: the reason, and what is left out for it."""
@@ -87,7 +95,19 @@ def capabilities(model: Model) -> Capabilities:
         lacking["massive"] = f"links without mass or inertia of their own: {names}"
     if model.tree.deep:
         lacking["short"] = f"a path of {model.tree.depth} joints"
-    return Capabilities(lacking)
+    return Capabilities(lacking, _unasked(model.recipe.functions))
+
+
+def _unasked(asked: Sequence[str]) -> frozenset[str]:
+    """Functions of every group from which none is asked for nor called; all are where none is named."""
+    known = {name: group for group in GROUPS for name in group.functions}
+    if strangers := [name for name in asked if name not in known]:
+        raise InputError(f"functions: there is no {strangers[0]!r}; one of {', '.join(known)} is expected.")
+    if not asked:
+        return frozenset()
+    kept = {group for group in GROUPS if not group.needs} | {known[name] for name in asked}
+    kept |= {known[group.calls] for group in kept if group.calls}
+    return frozenset(known) - {name for group in kept for name in group.functions}
 
 
 def table() -> str:

@@ -55,6 +55,9 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "rotation": ("1", f"tip axes in {WORLD}"),
     "torque": (EFFORT, f"on the joint; {JOINTS}"),
     "xi": ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM"),
+    **dict.fromkeys(
+        ("xi0", "XI"), ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM")
+    ),
     "xi_next": ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM"),
     "terms": ("u per coefficient", TORQUE_COLUMNS),
     "phi": ("SI", TORQUE_COLUMNS),
@@ -159,6 +162,7 @@ DOCS: Final[Mapping[str, str]] = {
     "fk": "Maximal state of every link from joint positions and rates.",
     "joint_state": "Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.",
     "step": "One step on the maximal state:",
+    "rollout_step": "repeated over the columns of U; XI holds the start and every step's end.",
     "constraints": "Residual rows of every joint.",
     "momentum_residual": "Momentum balances of a variational step between two maximal states, zero along `step`.",
     "state_residual": "What makes a maximal state consistent: constraints, unit quaternions, rates of the constraints.",

@@ -79,8 +79,12 @@ class StepVariant:
 
 def variant(model: Model, name: str, sweeps: int) -> StepVariant:
     """The programs of a variant with this many sweeps or Newton iterations."""
-    relaxed = {"relaxation": model.recipe.relaxation} if name.endswith("jacobi") else {}
-    build = functools.partial(step.VARIANTS[name], model.tree, sweeps, **relaxed)
+    chosen: dict[str, Any] = {}
+    if name.endswith("jacobi"):
+        chosen["relaxation"] = model.recipe.relaxation
+    elif name.endswith("gauss_seidel"):
+        chosen["printed_order"] = model.recipe.sweep_order == "printed"
+    build = functools.partial(step.VARIANTS[name], model.tree, sweeps, **chosen)
     least = 1 if name.startswith("variational") else 0
     return StepVariant(name, build(least), build(least + 1 if least else 2), build(velocity.FRICTION_ITERATIONS))
 

@@ -1,28 +1,55 @@
-"""`diffpbd check FILE.urdf`."""
+"""`diffpbd check FILE.urdf…`."""
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from diffpbd.runtime.errors import InputError
 
+if TYPE_CHECKING:
+    from diffpbd.codegen.description.report import Report
+
 __all__ = ["command"]
 
 
 @click.command("check")
-@click.argument("file", metavar="FILE.urdf")
+@click.argument("files", metavar="FILE.urdf...", nargs=-1, required=True)
 @click.option("--base", metavar="LINK", help="Base link (default: the root).")
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
 @click.option("--strict", is_flag=True, help="Exit with 1 on doubts too.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: an object, of several files a list of them.")
 def command(
-    file: str, base: str | None, tip: tuple[str, ...], hold: tuple[str, ...], strict: bool, as_json: bool
+    files: tuple[str, ...], base: str | None, tip: tuple[str, ...], hold: tuple[str, ...], strict: bool, as_json: bool
 ) -> None:
-    """List every fault and doubt of a description (or of a shipped robot), by name."""
+    """List every fault and doubt of descriptions (or of shipped robots), by name."""
+    reports = []
+    for file in files:
+        try:
+            reports.append(_report(file, base, tip, hold))
+        except InputError as error:
+            if len(files) == 1:
+                raise
+            click.echo(f"Error: {error}", err=True)  # the other files are still looked at
+            continue
+        if not as_json:
+            separator = "\n" if len(reports) > 1 else ""
+            click.echo(separator + reports[-1].text(), nl=False)
+    if as_json:
+        texts = [report.json() for report in reports]
+        together = json.dumps([json.loads(text) for text in texts], indent=1, ensure_ascii=False) + "\n"
+        click.echo(texts[0] if len(files) == 1 else together, nl=False)
+    if len(reports) < len(files) or not all(report.passed(strict=strict) for report in reports):
+        sys.exit(1)
+
+
+def _report(file: str, base: str | None, tip: Sequence[str], hold: Sequence[str]) -> Report:
     from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
     from diffpbd.codegen.description.validate import check
 
@@ -30,9 +57,5 @@ def command(
         raise InputError("FILE.urdf: expected the name of a file, found an empty string.")
     if file in shipped_robots() or Path(file).suffix == ".toml":
         recipe = find_recipe(file, base=base, tip=tip or None, hold=hold or None)
-        report = check(recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold)
-    else:
-        report = check(file, base=base, tip=tip or None, hold=hold)
-    click.echo(report.json() if as_json else report.text(), nl=False)
-    if not report.passed(strict=strict):
-        sys.exit(1)
+        return check(recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold)
+    return check(file, base=base, tip=tip or None, hold=hold)

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import click
 
-from diffpbd.runtime.commands.numbers import COUNT
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]
@@ -26,6 +25,31 @@ def _relaxation(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     return factor
 
 
+def _sweeps(_ctx: click.Context, _param: click.Parameter, text: str | None) -> int | dict[str, int] | None:
+    """A count, or counts by variant."""
+    if text is None:
+        return None
+    counts: dict[str, int] = {}
+    for part in text.split(","):
+        variant, _, count = part.strip().rpartition("=")
+        try:
+            counts[variant] = int(count)
+        except ValueError:
+            counts[variant] = 0
+        if counts[variant] < 1:
+            raise click.BadParameter(f"{part.strip()}: a count N of at least 1, or VARIANT=N by commas, is expected.")
+    if "" not in counts:
+        return counts
+    if len(counts) > 1:
+        raise click.BadParameter(f"{text}: either one count, or a count for each variant.")
+    return counts[""]
+
+
+def _names(_ctx: click.Context, _param: click.Parameter, text: str) -> list[str]:
+    """Names by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 @click.command("generate")
 @click.argument("robot")
 @click.option("--base", metavar="LINK", help="Base link (default: the recipe's, or the root).")
@@ -34,7 +58,17 @@ def _relaxation(_ctx: click.Context, _param: click.Parameter, text: str | None) 
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder (default: generated/NAME).")
 @click.option("--integrator", type=click.Choice(["variational", "paper"]), help="Integrator of `step`.")
 @click.option("--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="Projection of `step`.")
-@click.option("--sweeps", type=COUNT, metavar="N", help="Sweeps or Newton iterations of `step`.")
+@click.option(
+    "--sweeps",
+    callback=_sweeps,
+    metavar="N",
+    help="Sweeps, or Newton iterations and linear solves of direct projections, of `step`; VARIANT=N by commas: of others too.",
+)
+@click.option(
+    "--sweep-order",
+    type=click.Choice(["joints", "printed"]),
+    help="Gauss-Seidel closes joint by joint (default), or as the paper prints all positional, then all angular constraints.",
+)
 @click.option(
     "--relaxation",
     callback=_relaxation,
@@ -43,10 +77,25 @@ def _relaxation(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     "at a link, at most 1), or `averaging`, which loses momentum.",
 )
 @click.option(
+    "--variants",
+    metavar="LIST",
+    default="",
+    callback=_names,
+    help="Steps on maximal states, INTEGRATOR_SOLVER by commas, or all (default: variational_direct and the paper's three).",
+)
+@click.option(
+    "--functions",
+    metavar="LIST",
+    default="",
+    callback=_names,
+    help="Only these and their derivatives, by commas, besides inverse dynamics and kinematics: joint_step, step, mpc, … "
+    "(default: all; docs/method.md has the table).",
+)
+@click.option(
     "--symbolic",
     metavar="LIST",
     default="",
-    callback=lambda _ctx, _param, text: [name.strip() for name in text.split(",") if name.strip()],
+    callback=_names,
     help="Symbolic quantities out of mass,com,inertia,origin, by commas.",
 )
 @click.option("--friction", type=click.Choice(["none", "urdf"]), help="Default friction: none, or the file's.")
@@ -70,6 +119,11 @@ def command(robot: str, out: Path | None, **options: Any) -> None:
     from diffpbd.codegen.generate import generate
 
     result = generate(robot, out=out, progress=lambda line: click.echo(line, err=True), **options)
+    if branches := result.manifest.robot.left_out:
+        click.echo(
+            f"left out: {sum(branch.mass for branch in branches):.6g} kg beyond the tip, which no torque will hold; "
+            f"{' '.join(f'--hold {branch.joint}' for branch in branches)} keeps it"
+        )
     if result.unchanged:
         click.echo(f"{result.folder} is up to date ({result.seconds:.1f} s); nothing was regenerated.")
         return

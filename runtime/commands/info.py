@@ -72,6 +72,7 @@ def describe(manifest: Manifest) -> str:
             f"{recipe.solver}; "
             f"made by diffpbd {manifest.generator.diffpbd}",
             table(["joint", "type", "parent", "child", "lower", "upper", "velocity", "effort"], joints, left=4),
+            *_undriven(manifest),
             *_mimics(manifest),
             *_squared(manifest),
             *_wrenches(manifest),
@@ -81,6 +82,18 @@ def describe(manifest: Manifest) -> str:
             table(["operations", "function", "inputs -> outputs"], functions, left=3),
         ]
     )
+
+
+def _undriven(manifest: Manifest) -> list[str]:
+    """What is in the description and not in the dynamics: masses behind joints that were not chosen, rotors."""
+    lines = []
+    if branches := manifest.robot.left_out:
+        held = " ".join(f"--hold {branch.joint}" for branch in branches)
+        parts = ", ".join(f"{b.mass:.6g} kg behind {b.joint}, missing from {b.carrier}" for b in branches)
+        lines.append(f"left out: {sum(b.mass for b in branches):.6g} kg ({parts}); `generate {held}` keeps it")
+    for joint, inertia in manifest.robot.rotors.items():
+        lines.append(f"rotor on {joint}: {inertia:.6g} kg·m² by the file's transmission, not in rotor_inertia.{joint}")
+    return ["\n".join(lines)] if lines else []
 
 
 def _mimics(manifest: Manifest) -> list[str]:

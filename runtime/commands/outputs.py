@@ -1,4 +1,4 @@
-"""The options of a command that writes a picture and, beside it, a table."""
+"""The options of an experiment: a picture and, beside it, a table; the steps that it runs on."""
 
 from __future__ import annotations
 
@@ -10,9 +10,29 @@ import click
 
 from diffpbd.runtime.files import Named, distinct
 
-__all__ = ["picture_and_table", "table_beside"]
+__all__ = ["STEP_NAMES", "picture_and_table", "step_option", "table_beside"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class StepName(click.Choice):  # type: ignore[type-arg]
+    """A step by its name, or by that of its generated function."""
+
+    name = "step"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """`step_paper_direct` is `paper_direct`, `joint_step` is `joint`."""
+        functions = {"joint_step": "joint", "step": "variational", "step_variational_direct": "variational"}
+        return super().convert(functions.get(value, str(value).removeprefix("step_")), param, ctx)
+
+
+STEP_NAMES = ("paper_gauss_seidel", "paper_jacobi", "paper_direct", "variational", "joint")
+"""Those of `reproduce.one_step`, which is loaded when a command runs."""
+step_option = click.option(
+    "--step", "steps", multiple=True, type=StepName(STEP_NAMES),
+    help="Step of a column, may be given again: the published one by its solver, ours in maximal (variational) or joint "
+    "coordinates. Default: the published ones that ROBOT has, and joint.",
+)  # fmt: skip
 
 
 def picture_and_table(picture: str, what: str) -> Callable[[Command], Command]:

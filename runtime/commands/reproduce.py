@@ -8,7 +8,7 @@ from diffpbd.runtime.commands.locate import files_in, robot_files
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, LONGEST, RATE, SEED, Real
 from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
-from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring
+from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring, sweeps
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.report.tables import number, table
 
@@ -23,6 +23,7 @@ def command() -> None:
 command.add_command(double_pendulum)
 command.add_command(gravity_compensation)
 command.add_command(spring)
+command.add_command(sweeps)
 
 
 @command.command("convergence")

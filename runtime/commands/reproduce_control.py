@@ -9,7 +9,7 @@ import click
 
 from diffpbd.runtime.commands.locate import GENERATED, files_in, open_robot, robot_files
 from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, RATE, SPEED, Real
-from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
+from diffpbd.runtime.commands.outputs import STEP_NAMES, StepName, picture_and_table, step_option, table_beside
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
@@ -23,7 +23,7 @@ MAKE_ONE_JOINT = (
 )
 RECORDING = "test_circle_XY_T2_r10.csv.gz"  # of a physical left arm; it has no time column
 RECORDED = 99.0099  # Hz
-PAPER_STEP = "step_paper_direct"
+PAPER_STEP = "paper_direct"
 ANY_ANGLE = 6.3  # rad; a turn either way
 WIDEST = 10.0  # m; beyond any arm
 
@@ -50,12 +50,12 @@ def _one_joint(robot: str) -> Robot:
     "--goal-speed", type=SPEED, default=0.2, show_default=True,
     help="Of the reference on its way to the goal [rad/s].",
 )  # fmt: skip
-@click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step that the map is solved with.")
+@step_option
 @click.option("--motion", is_flag=True, help="Also the map fed with the last tick's motion; diverges.")
 @picture_and_table("impedance.png", "The traces")
 def impedance(
-    robot: str, scaling: float, coulomb: float, viscous: float, start: float, goal_speed: float, step: str,
-    motion: bool, out: str, table_path: str | None,
+    robot: str, scaling: float, coulomb: float, viscous: float, start: float, goal_speed: float,
+    steps: tuple[str, ...], motion: bool, out: str, table_path: str | None,
 ) -> None:  # fmt: skip
     """The paper's simulated experiment: s1 holds −0.45 rad against 5 and 10 N·m, by PD and by impedance.
 
@@ -64,23 +64,29 @@ def impedance(
     from diffpbd.runtime.control.net_torque import sample_map
     from diffpbd.runtime.reproduce.impedance import PHASES, Experiment, plot, run
     from diffpbd.runtime.reproduce.joint_law import merits, write_traces
+    from diffpbd.runtime.reproduce.one_step import chosen, function_of, label_of
 
     opened = _one_joint(robot)
     numbers = table_beside(out, table_path, robot_files(robot))
     experiment = Experiment(scaling=scaling, coulomb=coulomb, viscous=viscous, start=start, goal_speed=goal_speed)
-    found = sample_map(opened, opened.joints[0], step=step)
     rows = []
-    shown = run(opened, found, experiment, motion=motion)
-    plants = {f"{coulomb:g} N·m, {viscous:g} N·m·s/rad": shown}
-    if coulomb or viscous:
-        plants["none"] = run(opened, found, replace(experiment, coulomb=0.0, viscous=0.0), motion=motion)
-    for name, traces in plants.items():
-        for trace in traces:
-            for merit in merits(trace, experiment.goal, PHASES):
-                rows.append([
-                    name, trace.name, merit.phase, f"{1e3 * merit.offset:.2f}", f"{1e3 * merit.overshoot:.1f}",
-                    "-" if merit.settling is None else f"{merit.settling:.2f}",
-                ])  # fmt: skip
+    for k, step in enumerate(chosen(opened, steps)):
+        found = sample_map(opened, opened.joints[0], step=function_of(opened, step))
+        shown = run(opened, found, experiment, motion=motion)
+        plants = {f"{coulomb:g} N·m, {viscous:g} N·m·s/rad": shown}
+        if coulomb or viscous:
+            plants["none"] = run(opened, found, replace(experiment, coulomb=0.0, viscous=0.0), motion=motion)
+        for name, traces in plants.items():
+            for trace in traces:
+                if k and not trace.name.startswith("impedance"):
+                    continue  # PD has no map
+                law = f"{trace.name}, {label_of(opened, step)}" if trace.name.startswith("impedance") else trace.name
+                for merit in merits(trace, experiment.goal, PHASES):
+                    rows.append([
+                        name, law, merit.phase, f"{1e3 * merit.offset:.2f}", f"{1e3 * merit.overshoot:.1f}",
+                        "-" if merit.settling is None else f"{merit.settling:.2f}",
+                    ])  # fmt: skip
+    rows.sort(key=lambda row: row[0])
     title = f"{opened.joints[0]}: goal {experiment.goal} rad, K = {experiment.stiffness:g}, D = {experiment.damping:g}"
     plot(out, title, shown, experiment.goal)  # first: it fails without matplotlib
     write_traces(numbers, shown)
@@ -91,16 +97,17 @@ def impedance(
 
 @click.command("net-torque-map")
 @click.argument("robot", default=ONE_JOINT)
-@click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step to solve.")
+@click.option("--step", type=StepName(STEP_NAMES), default=PAPER_STEP, show_default=True, help="That is solved.")
 @picture_and_table("net_torque_map.png", "The samples")
 def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> None:
     """The paper's net torque map of s1, its distance from a plane, and from the closed form."""
     from diffpbd.runtime.control.net_torque import sample_map
     from diffpbd.runtime.reproduce.net_torque_map import closest_plane, plot, write_map
+    from diffpbd.runtime.reproduce.one_step import function_of
 
     opened = _one_joint(robot)
     numbers = table_beside(out, table_path, robot_files(robot))
-    found = sample_map(opened, opened.joints[0], step=step)
+    found = sample_map(opened, opened.joints[0], step=function_of(opened, step))
     plot(out, found)
     write_map(numbers, found)
     stiffness, damping, rest = closest_plane(found)
@@ -122,7 +129,8 @@ def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> N
 )
 @click.option("--scaling", type=AMOUNT, default=0.6, show_default=True, help="Of the net torque.")
 @click.option("--strength", type=AMOUNT, default=40.0, show_default=True, help="Of the hand [N·m].")
-@click.option("--step", default=PAPER_STEP, show_default=True, help="Generated step that the map is solved with.")
+@click.option("--step", type=StepName(STEP_NAMES), default=PAPER_STEP, show_default=True,
+              help="That the map is solved with.")  # fmt: skip
 @click.option("--out", default="push.png", show_default=True, help="The picture.")
 @click.option("--table", "table_path", help="The traces (default: beside it, .csv).")
 def push(
@@ -132,12 +140,13 @@ def push(
     from diffpbd.runtime.commands.sim_baxter import find_description
     from diffpbd.runtime.control.net_torque import sample_map
     from diffpbd.runtime.reproduce.joint_law import write_traces
+    from diffpbd.runtime.reproduce.one_step import function_of
     from diffpbd.runtime.reproduce.push import GOAL, Hand, plot, run_all, summary
 
     opened = _one_joint(robot)
     urdf = find_description(description)
     numbers = table_beside(out, table_path, [*robot_files(robot), ("--description", urdf)])
-    found = sample_map(opened, opened.joints[0], step=step)
+    found = sample_map(opened, opened.joints[0], step=function_of(opened, step))
     mass = opened.mass_matrix(found.pose).item()
     traces = run_all(urdf, found, mass, scaling, Hand(strength=strength))
     plot(out, f"{found.joint}: goal {GOAL} rad, pushed and let go", traces)  # first: it fails without matplotlib

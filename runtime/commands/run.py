@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 
-from diffpbd.runtime.arms.baxter.arm import BaxterArm
-from diffpbd.runtime.arms.baxter.configuration import Configuration
+from diffpbd.runtime.arms.baxter.arm import BaxterArm, command_topic
 from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
-from diffpbd.runtime.arms.baxter.program import ProgramController
 from diffpbd.runtime.commands.locate import open_robot, robot_files, state_file
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real
 from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.commands.run_laws import configured
+from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.live import live_line
+from diffpbd.runtime.loop.configuration import Configuration
+from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder, configuration_file
+from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.replay import read_run, replay
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.status import RunStatus
@@ -36,7 +40,6 @@ from diffpbd.runtime.ros1.errors import GraphError, RefusedError
 __all__ = ["command"]
 
 EXIT_STOPPED = 1
-EXIT_INTERRUPTED = 130  # 128 + SIGINT
 JSON_OPTIONS = ("goal", "weights", "stiffness", "damping", "tip-offset", "tip-stiffness")
 """Those that take JSON or a file of it."""
 LONGEST_RAMP = 60.0  # s
@@ -55,6 +58,7 @@ LONGEST_RAMP = 60.0  # s
 @click.option("--rate", type=Real(100, 1000), default=250.0, help="Control ticks a second.")
 @click.option("--duration", type=DURATION, metavar="S", help="Default: until Ctrl-C.")
 @click.option("--log", metavar="OUT", help="OUT.bag (everything) or OUT.csv (ticks).")
+@click.option("--overwrite", is_flag=True, help="--log may replace a file that is there.")
 @click.option("--gravity", type=click.Choice(["robot", "model"]), default="robot", help="Gravity's one owner.")
 @click.option("--without-spring", is_flag=True, help="With --gravity model: the arm needs no S1 spring term.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
@@ -81,8 +85,13 @@ LONGEST_RAMP = 60.0  # s
     "--torque-share", type=Real(0, 1, min_open=True), default=0.1,
     help="Share of the effort limits that the law may use beyond gravity.",
 )  # fmt: skip
+@click.option(
+    "--contact", type=Real(0, 1, min_open=True), default=ReflexSettings.contact,
+    help="Share of the effort limits that the arm's motion may take beside the model before the run stops.",
+)  # fmt: skip
 @click.option("--ramp", type=Real(0, LONGEST_RAMP), default=1.0, help="Seconds in which the law comes in.")
 @click.option("--enable", is_flag=True, help="Enable the robot if it is disabled.")
+@click.option("--bring-in", is_flag=True, help="Lead an arm that stands at or beyond a joint limit back in, slowly.")
 @click.option("--allow-mismatch", is_flag=True, help="Run although description or holding torque differ.")
 @click.option("--allow-others", is_flag=True, help="Run although another node publishes this arm's commands.")
 @click.option("--view", is_flag=True, help="Serve a page with the arm on 127.0.0.1.")
@@ -93,8 +102,8 @@ def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
     """Run a controller on a Baxter arm, safely; ROBOT is the generated robot of that arm.
 
     Torque is limited to a tenth unless --torque-share says otherwise. Every end, Ctrl-C included, is a clean
-    stop: position mode at the measured pose. With --transport replay a log of a run is fed through the same
-    controller, and the commands are compared bit for bit.
+    stop: the arm brakes and is held in position mode; a reflex ends the run with its own exit code (docs/safety.md). With
+    --transport replay a log of a run is fed through the same controller, and the commands are compared bit for bit.
     """
     _check_files(robot, options)
     generated = open_robot(robot)
@@ -114,16 +123,23 @@ def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
         master = options["master"]
         if options["transport"] == "simulated":
             master = stack.enter_context(_simulated(robot))
-        node = stack.enter_context(Node("diffpbd_run", master=master))
+        node = stack.enter_context(
+            Node(f"diffpbd_run_{side}_{os.getpid()}_{time.time_ns() // 1_000_000}", master=master)
+        )
+        stack.enter_context(sole_program(f"{node.master.uri} {command_topic(side)}"))
+        others = () if options["allow_others"] else node.master.publishers(command_topic(side))
+        if others:
+            raise RefusedError(
+                f"This arm is also commanded by {', '.join(others)}. One program to an arm: end it, or accept it with "
+                "--allow-others."
+            )
         limits = _compared(node, generated, configuration.limits, options["allow_mismatch"])
         configuration = Configuration(**{**vars(configuration), "limits": limits})
         report = _run(configuration, generated, side, node, options)
     click.echo(str(report))
     _draw(options["plot"], options["log"])
-    if report.reason is Reason.INTERRUPTED:
-        sys.exit(EXIT_INTERRUPTED)
-    if not report.good:
-        sys.exit(EXIT_STOPPED)
+    if report.exit_code:
+        sys.exit(report.exit_code)
 
 
 def _check_files(robot: str, options: dict[str, Any]) -> None:
@@ -134,6 +150,9 @@ def _check_files(robot: str, options: dict[str, Any]) -> None:
     read += [(f"--{key}", state_file(options[key.replace("-", "_")])) for key in JSON_OPTIONS]
     read += [("--from", source), ("--from's configuration", source and configuration_file(source))]
     distinct(written, [*read, *robot_files(robot)])
+    for name, path in written[:2]:
+        if path and os.path.isfile(path) and not options["overwrite"]:
+            raise InputError(f"{name} {path} is there already. Choose another name, or replace it with --overwrite.")
     if plot:
         if not (log or source):
             raise click.UsageError("--plot draws a log; it needs --log OUT, or --transport replay --from LOG.")
@@ -184,6 +203,7 @@ def _run(
             RunOptions(
                 duration=options["duration"], enable=options["enable"] or simulated,
                 allow_others=options["allow_others"], allow_mismatch=options["allow_mismatch"],
+                bring_in=options["bring_in"],
             ),
             recorder=recorder, stop=stop, observer=observer,
         )  # fmt: skip

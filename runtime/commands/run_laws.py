@@ -9,7 +9,6 @@ from typing import Any
 import click
 import numpy as np
 
-from diffpbd.runtime.arms.baxter.configuration import Configuration, has_spring, limits_of
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.mpc import parse_weights
 from diffpbd.runtime.control.gravity import GravitySettings, check_gravity
@@ -18,6 +17,8 @@ from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import parse_json, read_json
 from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.loop.configuration import Configuration, has_spring, limits_of
+from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import SUPPRESS_PERIOD
 from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
@@ -75,7 +76,7 @@ def configured(robot: Robot, options: Mapping[str, Any]) -> Configuration:
     return Configuration(
         robot.name, robot.manifest.abi_hash, robot.joints, controller, owner, alpha,
         limits_of(robot, torque_share=options["torque_share"]),
-        Settings(1.0 / options["rate"], ramp=options["ramp"]),
+        Settings(1.0 / options["rate"], ramp=options["ramp"], reflexes=ReflexSettings(contact=options["contact"])),
     )  # fmt: skip
 
 

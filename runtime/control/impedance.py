@@ -62,14 +62,14 @@ class ImpedanceController:
         if self._net is not None:
             self._net.start(q)
 
-    def reference(self, time: float) -> FloatArray:
+    def expected(self, time: float) -> FloatArray:
         """The springs' zero at `time` [s]: from the start pose to the goal at constant speed."""
         way = self.goal - self._from
         return self._from + within(way, -self._speed * time, self._speed * time)
 
     def parts(self, time: float, q: FloatArray, dq: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Spring and damper, and the scaled net torque [N·m]."""
-        reference = self.reference(time)
+        reference = self.expected(time)
         spring: FloatArray = self.stiffness * (reference - q) - self.damping * dq
         net = np.zeros_like(q) if self._net is None else self._scaling * self._net.torque(reference, q, dq)
         return spring, net

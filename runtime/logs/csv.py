@@ -1,7 +1,9 @@
 """Logs as CSV (`.gz` allowed): one header row, then one sample a row.
 
 Columns: `time` (or `t`) [s], `q_<joint>` [rad or m], `dq_<joint>` [rad/s or m/s], optional `ddq_<joint>` and
-`tau_<joint>` [N·m or N]; joints by name in any order. Other columns are left alone.
+`tau_<joint>` [N·m or N]; joints by name in any order. Other columns are left alone. Columns may be separated by semicolons
+(decimal commas are read then), tabs or blanks; lines that begin with # or % are comments, and the last one before numbers
+alone is the header.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from diffpbd.runtime.rows import write_rows
 __all__ = ["CsvTable", "Log", "TorqueLog", "has_states", "read_column_map", "read_log", "read_torques", "write_log"]
 
 QUANTITIES = ("q", "dq", "ddq", "tau")
+COMMENTS = "#%"  # how lines begin that are no samples
 MAX_SHOWN = 60  # characters of a wrong cell in a message
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -145,22 +148,27 @@ class CsvTable(Table):
 
     def __init__(self, path: str | Path, columns: Mapping[str, str]) -> None:
         """Read the file; only the shape of its rows is checked."""
-        reader = csv.reader(io.StringIO(_text(path), newline=""))
-        try:
-            rows = [row for row in reader if row]
-        except csv.Error as error:
-            raise InputError(f"{path}: line {reader.line_num}: not CSV: {error}.") from None
-        if not rows:
+        lines, comment = _without_comments(_text(path))
+        if not lines:
             raise InputError(f"{path} is empty; expected a header row and samples.")
+        delimiter = _delimiter(lines[0])
+        rows = _rows(path, lines, delimiter)
+        if all(_is_number(name) for name in rows[0]) and comment is not None:
+            named = next(csv.reader([comment], delimiter=_delimiter(comment)))
+            rows = [named, *rows] if len(named) == len(rows[0]) else rows  # as numpy writes it
         header = [name.strip() for name in rows[0]]
         self._rows = rows[1:]
+        if delimiter != "," and any("," in cell for row in self._rows[:1] for cell in row):
+            self._rows = [[cell.replace(",", ".") for cell in row] for row in self._rows]
         if all(_is_number(name) for name in header):
             raise InputError(f"{path}: the first row holds numbers; expected a header row of column names.")
         super().__init__(path, header, len(self._rows), columns)
         for k, row in enumerate(self._rows):
             if len(row) != len(self.header):
+                commas = delimiter == "," and len(row) > len(self.header)
+                hint = " Where commas are decimal points, columns have to be separated by semicolons." if commas else ""
                 raise InputError(
-                    f"{self.path}: sample {k + 1} has {len(row)} values, the header has {len(self.header)} columns."
+                    f"{self.path}: sample {k + 1} has {len(row)} values, the header has {len(self.header)} columns.{hint}"
                 )
 
     def cells(self, name: str, *, gaps: bool) -> FloatArray:
@@ -177,6 +185,34 @@ class CsvTable(Table):
     def shown(self, name: str, sample: int) -> str:
         """The text of a cell."""
         return repr(self._rows[sample][self.header.index(name)][:MAX_SHOWN])
+
+
+def _without_comments(text: str) -> tuple[list[str], str | None]:
+    """The lines that are not empty and do not begin with # or %, and the last comment before the first of them."""
+    lines: list[str] = []
+    comment = None
+    for line in io.StringIO(text, newline=""):
+        stripped = line.strip()
+        if not stripped:
+            continue
+        if stripped[0] not in COMMENTS:
+            lines.append(line)
+        elif not lines:
+            comment = stripped.lstrip(COMMENTS + " ")
+    return lines, comment
+
+
+def _delimiter(line: str) -> str:
+    """What separates the columns of the header: a comma, else a semicolon, a tab or blanks."""
+    return next((mark for mark in (";", "\t", ",", " ") if mark in line.strip()), ",")
+
+
+def _rows(path: str | Path, lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    try:
+        return [row[:-1] if delimiter == " " and row and not row[-1] else row for row in reader if row]
+    except csv.Error as error:
+        raise InputError(f"{path}: line {reader.line_num}: not CSV: {error}.") from None
 
 
 def _text(path: str | Path) -> str:

@@ -1,4 +1,4 @@
-"""Joint state messages of a ROS 1 bag, or of a file of JSON lines, as the rows of a recording.
+"""Joint state messages of a bag, or of a file of JSON lines, as the rows of a recording.
 
 Taken are sensor_msgs/JointState and baxter_core_msgs/SEAJointState; names are mapped in every message, whoever sent it.
 A row comes from one message; only where no message has all the joints do rows hold several, and that is said.
@@ -9,26 +9,21 @@ other field of the two message types.
 
 from __future__ import annotations
 
-import json
-import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import read_bytes
 from diffpbd.runtime.logs.cleaning import GAP
+from diffpbd.runtime.logs.message_files import Message, read_message_file
 from diffpbd.runtime.logs.torque import choose
 from diffpbd.runtime.names import hint, listing
-from diffpbd.runtime.ros1.bag import read_bag
-from diffpbd.runtime.ros1.errors import LogError, MessageError
 from diffpbd.runtime.ros1.joint_states import JointStateReader, LimbState
-from diffpbd.runtime.ros1.messages import Header, JointState, SEAJointState
+from diffpbd.runtime.ros1.messages import JointState, SEAJointState
 
 __all__ = ["Rows", "joints_of", "read_messages"]
 
@@ -39,12 +34,6 @@ EFFORTS = {
         "crosstalk_model_effort",
     ),
 }  # fmt: skip
-TYPES: dict[str, type[JointState] | type[SEAJointState]] = {
-    "sensor_msgs/JointState": JointState,
-    "baxter_core_msgs/SEAJointState": SEAJointState,
-}
-LINES_TOPIC = "the file"
-NANO = 1e-9  # s
 
 
 @dataclass(frozen=True)
@@ -61,17 +50,20 @@ class Rows:
     """Rows before which messages of these joints were rejected."""
 
 
-@dataclass(frozen=True)
-class _Message:
-    topic: str
-    kind: str
-    time: float
-    content: JointState | SEAJointState
+def read_messages(
+    path: str | Path,
+    joints: Sequence[str],
+    *,
+    torque: str | None,
+    topic: str | None,
+    renamed: Mapping[str, str] | None = None,
+) -> Rows:
+    """The rows of these joints; `torque` is the effort field to take, `topic` the topic where several have the joints.
 
-
-def read_messages(path: str | Path, joints: Sequence[str], *, torque: str | None, topic: str | None) -> Rows:
-    """The rows of these joints; `torque` is the effort field to take, `topic` the topic where several have the joints."""
-    messages, damaged = _read(path)
+    `renamed` are joints' names, from the messages' to those here.
+    """
+    file = read_message_file(path, renamed)
+    messages = file.found
     known = {name for m in messages for name in m.content.name}
     missing = [joint for joint in joints if joint not in known]
     if missing:
@@ -88,16 +80,16 @@ def read_messages(path: str | Path, joints: Sequence[str], *, torque: str | None
     topics = sorted({m.topic for m in ours if m.kind in kinds})
     if len(topics) > 1:
         raise InputError(f"{path}: the topics {listing(topics)} all name these joints; choose one with --topic NAME.")
-    notes = [f"{damaged} damaged messages are left out"] if damaged else []
+    notes = [*file.notes, *([f"{file.damaged} damaged messages are left out"] if file.damaged else [])]
     if field is not None:
         notes.append(f"joint states of {topics[0]}, torque from {field}")
     states = [_joint_state(m, field) for m in messages if m.topic in topics and m.kind in kinds]
     return _rows(path, states, tuple(joints), field, notes)
 
 
-def joints_of(path: str | Path) -> tuple[str, ...]:
+def joints_of(path: str | Path, renamed: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """The names of the kind of message that is there most often."""
-    messages, _ = _read(path)
+    messages = read_message_file(path, renamed).found
     names = Counter(tuple(sorted(m.content.name)) for m in messages)
     if not names:
         raise InputError(f"{path} has no joint state messages.")
@@ -105,80 +97,25 @@ def joints_of(path: str | Path) -> tuple[str, ...]:
     return next(m.content.name for m in messages if tuple(sorted(m.content.name)) == ordered)
 
 
-def _refuse_topic(path: str | Path, topic: str, messages: list[_Message], ours: list[_Message]) -> None:
+def _refuse_topic(path: str | Path, topic: str, messages: list[Message], ours: list[Message]) -> None:
     if topic not in {m.topic for m in ours}:
         have = sorted({m.topic for m in messages})
         raise InputError(f"{path}: the topic {topic!r} has no joint states of these joints. {hint(topic, have)}")
 
 
-def _candidates(messages: list[_Message]) -> list[str]:
+def _candidates(messages: list[Message]) -> list[str]:
     """Effort fields that any message has numbers in."""
     fields = [field for kind in EFFORTS for field in EFFORTS[kind]]
     filled = {f for m in messages for f in EFFORTS[m.kind] if len(getattr(m.content, f))}
     return [field for field in fields if field in filled]
 
 
-def _joint_state(message: _Message, field: str | None) -> tuple[JointState, float]:
+def _joint_state(message: Message, field: str | None) -> tuple[JointState, float]:
     m = message.content
     if isinstance(m, SEAJointState):
         effort = getattr(m, field) if field else np.empty(0)
         return JointState(m.header, m.name, m.actual_position, m.actual_velocity, effort), message.time
     return m, message.time
-
-
-def _read(path: str | Path) -> tuple[list[_Message], int]:
-    """Joint state messages in the order of the file, and how many were damaged."""
-    reader = _lines(path) if Path(path).suffix == ".jsonl" else _bag(path)
-    messages, damaged = [], 0
-    for message in reader:
-        if message is None:
-            damaged += 1
-        else:
-            messages.append(message)
-    if not messages:
-        raise InputError(f"{path} has no messages of the types {' and '.join(TYPES)}.")
-    return messages, damaged
-
-
-def _bag(path: str | Path) -> Iterator[_Message | None]:
-    try:
-        for message in read_bag(path):
-            kind = TYPES.get(message.type)
-            if kind is None:
-                continue
-            try:
-                yield _Message(message.topic, message.type.split("/")[1], message.time, kind.decode(message.data))
-            except MessageError:
-                yield None
-    except LogError as error:
-        raise InputError(str(error)) from None
-    except (KeyError, ValueError, OSError, EOFError, struct.error) as error:
-        raise InputError(f"{path} is a damaged ROS bag: {error!r}; repair it with `rosbag reindex`.") from None
-
-
-def _lines(path: str | Path) -> Iterator[_Message | None]:
-    text = read_bytes(path).decode("utf-8", "replace")
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            yield _of_json(json.loads(line))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InputError(f"{path}: line {number} is not a joint state message: {error!r}.") from None
-
-
-def _of_json(data: dict[str, Any]) -> _Message:
-    stamp = round(float(data["stamp"]) / NANO)
-    header = Header(0, (stamp // round(1 / NANO), stamp % round(1 / NANO)), "")
-    kind = "SEAJointState" if "actual_position" in data else "JointState"
-    arrays: dict[str, Any] = {
-        name: np.array([np.nan if v is None else float(v) for v in values], dtype=np.float64)
-        for name, values in data.items()
-        if isinstance(values, list) and name != "name"
-    }
-    names = tuple(str(name) for name in data["name"])
-    content = SEAJointState(header, names, **arrays) if kind == "SEAJointState" else JointState(header, names, **arrays)
-    return _Message(LINES_TOPIC, kind, header.time, content)
 
 
 def _rows(

@@ -1,4 +1,4 @@
-"""Recordings of any format, cleaned and ready to be filtered: CSV, NPZ, ROS 1 bags, JSON lines of joint state messages."""
+"""Recordings of any format, cleaned and ready to be filtered: CSV, NPZ, ROS bags, JSON lines of joint state messages."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from diffpbd.runtime.files import read_bytes
 from diffpbd.runtime.logs.cleaning import clean
 from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.logs.mending import Mending
+from diffpbd.runtime.logs.message_files import is_messages
 from diffpbd.runtime.logs.npz import NpzTable
 from diffpbd.runtime.logs.table import Table
 from diffpbd.runtime.logs.torque import choose, looks_like_torque
@@ -22,7 +23,7 @@ from diffpbd.runtime.names import listing
 
 __all__ = ["Reading", "Recording", "joints_in", "read_recording"]
 
-BAG, NPZ = b"#ROSBAG", b"PK"  # how such files begin
+NPZ = b"PK"  # how such files begin
 DERIVED = ("q", "dq", "ddq")
 
 
@@ -86,22 +87,18 @@ class Recording:
 
 def joints_in(path: str | Path, reading: Reading) -> tuple[str, ...]:
     """All joints that a file has positions of."""
-    if _is_messages(path):
+    if is_messages(path):
         from diffpbd.runtime.logs.messages import joints_of
 
-        return joints_of(path)
+        return joints_of(path, reading.columns)
     return _table(path, reading).joints("q")
 
 
 def read_recording(path: str | Path, joints: Sequence[str], reading: Reading | None = None) -> Recording:
     """The recording of these joints, in this order; faults of single samples are left out and counted."""
     reading = reading or Reading()
-    found = _from_messages(path, joints, reading) if _is_messages(path) else _from_table(path, joints, reading)
+    found = _from_messages(path, joints, reading) if is_messages(path) else _from_table(path, joints, reading)
     return _cleaned(found)
-
-
-def _is_messages(path: str | Path) -> bool:
-    return Path(path).suffix in (".bag", ".jsonl") or read_bytes(path)[: len(BAG)] == BAG
 
 
 def _table(path: str | Path, reading: Reading) -> Table:
@@ -111,9 +108,9 @@ def _table(path: str | Path, reading: Reading) -> Table:
 def _from_messages(path: str | Path, joints: Sequence[str], reading: Reading) -> Recording:
     from diffpbd.runtime.logs.messages import read_messages
 
-    if reading.rate is not None or reading.columns:
-        raise InputError(f"{path}: messages have stamps and names; give --rate and --map only for tables.")
-    rows = read_messages(path, joints, torque=reading.torque, topic=reading.topic)
+    if reading.rate is not None:
+        raise InputError(f"{path}: messages have stamps; give --rate only for tables.")
+    rows = read_messages(path, joints, torque=reading.torque, topic=reading.topic, renamed=reading.columns)
     return Recording(str(path), rows.time, tuple(joints), rows.q, rows.dq, None, rows.tau, rows.broken, rows.notes)
 
 
@@ -140,11 +137,12 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
     assert q is not None  # joints are among those with positions
     signal = choose(str(path), _signals(table, joints), reading.torque)
     tau: FloatArray | None = None
-    notes: tuple[str, ...] = ()
+    strange = table.strangers(have)
+    notes: tuple[str, ...] = (f"left alone: {listing(strange)}, of joints without positions",) if strange else ()
     if signal is not None:
         names = [_column(table, signal, joint, len(joints)) for joint in joints]
         tau = np.column_stack([table.column(name, gaps=True) for name in names])
-        notes = (f"torque from {signal}",) if signal != "tau" else ()
+        notes = (*notes, *((f"torque from {signal}",) if signal != "tau" else ()))
     return Recording(str(path), time, tuple(joints), q, dq, ddq, tau, (), notes)
 
 

@@ -50,14 +50,19 @@ class Table(ABC):
         return tuple(name[len(prefix) :] for name in self.header if name.startswith(prefix))
 
     def require_same(self, quantity: str, joints: Sequence[str], *, optional: bool) -> None:
-        """Refuse a quantity that is there for some joints only."""
+        """Refuse a quantity that is there for some of the joints only."""
         have = self.joints(quantity)
         missing = [f"{quantity}_{joint}" for joint in joints if joint not in have]
         extra = [f"{quantity}_{joint}" for joint in have if joint not in joints]
-        if extra:
-            raise InputError(f"{self.path}: the columns {listing(extra)} have no q column of the same joint.")
         if missing and (have or not optional):
-            raise InputError(f"{self.path}: the columns {listing(missing)} are missing.")
+            strange = f"; {listing(extra)} have no q column of the same joint" if extra else ""
+            raise InputError(f"{self.path}: the columns {listing(missing)} are missing{strange}.")
+
+    def strangers(self, joints: Sequence[str]) -> tuple[str, ...]:
+        """Columns named like a quantity of a joint that has no positions, such as `tau_des1`: left alone."""
+        named = {f"{quantity}_{joint}" for quantity in ("dq", "ddq", "tau") for joint in self.joints(quantity)}
+        own = {f"{quantity}_{joint}" for quantity in ("dq", "ddq", "tau") for joint in joints}
+        return tuple(name for name in self.header if name in named - own)
 
     def values(self, quantity: str, joints: Sequence[str], *, gaps: bool = False) -> FloatArray | None:
         """(samples, joints), or None where the file lacks the quantity."""

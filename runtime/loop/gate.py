@@ -2,43 +2,103 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.arm import Arm
+from diffpbd.runtime.ros1.errors import RefusedError
+from diffpbd.runtime.ros1.joint_states import LimbState
 
-__all__ = ["CommandGate"]
+__all__ = ["CommandGate", "GatedArm"]
 
 EFFORT_TOLERANCE = 1e-9  # N·m; rounding of a clipped sum
+POSITION_REACH = 0.1
+"""rad between a commanded position and the state it was made from: a position servo jumps to what it is told."""
+SUPPRESS_LIMIT = 0.1
+"""s; half of the 0.2 s after which a robot's own gravity compensation comes back."""
 
 
-@dataclass(frozen=True)
 class CommandGate:
-    """Refuses commands that are not finite, beyond a limit, or made from an old state.
+    """Refuses commands that are not finite, beyond a limit, a leap, or made from an old state.
 
-    `stale_after` [s] is the age of a state from which on no command may follow from it.
+    `stale_after` [s] is the age of a state from which on no command may follow from it; `step` (n,) [N·m] is the
+    largest change from one torque to the next. It knows what was sent by `passed`, and nothing else of the run.
     """
 
-    limits: Limits
-    stale_after: float
+    def __init__(self, limits: Limits, stale_after: float, step: FloatArray) -> None:
+        self.limits = limits
+        self.stale_after = stale_after
+        self.step = step
+        self._torque: FloatArray | None = None
+        self._suppressed = float("-inf")
 
-    def refusal(self, mode: Mode, values: FloatArray, age: float) -> str:
-        """Why this command must not be sent; empty if it may."""
-        if values.shape != self.limits.effort.shape:
-            return f"a command of shape {values.shape} for {len(self.limits.effort)} joints"
+    def suppressed(self, now: float) -> None:
+        """The suppress stream was kept alive at monotonic time `now` [s]."""
+        self._suppressed = now
+
+    def passed(self, mode: Mode, values: FloatArray) -> None:
+        """A command was sent."""
+        self._torque = values if mode is Mode.TORQUE else None
+
+    def refusal(
+        self, mode: Mode, values: FloatArray, q: FloatArray, age: float, now: float, *, model_gravity: bool
+    ) -> str:
+        """Why this command, made from a state at `q` [rad], must not be sent at `now` [s]; empty if it may."""
+        limits = self.limits
+        if values.shape != limits.effort.shape:
+            return f"a command of shape {values.shape} for {len(limits.effort)} joints"
         if not np.isfinite(values).all():
             return "a command that is not finite"
         if not age <= self.stale_after:
             return f"a command from a state {age:.3f} s old (at most {self.stale_after:g} s)"
+        silent = now - self._suppressed
+        if model_gravity and silent > SUPPRESS_LIMIT:
+            return (
+                f"model gravity, but the last suppress message left {silent:.3f} s ago: the robot's own gravity "
+                "may be back"
+            )
         if mode is Mode.TORQUE:
-            if (np.abs(values) > self.limits.effort + EFFORT_TOLERANCE).any():
+            if (np.abs(values) > limits.effort + EFFORT_TOLERANCE).any():
                 return "a torque beyond the effort limits"
+            if self._torque is not None and (np.abs(values - self._torque) > self.step + EFFORT_TOLERANCE).any():
+                return "a torque that changes faster than the limit"
             return ""
         if mode is Mode.POSITION:
-            if (values < self.limits.lower).any() or (values > self.limits.upper).any():
+            # An arm outside its limits may be led back in, never further out than it is.
+            if (limits.outside(values) > limits.outside(q)).any():
                 return "a position beyond the limits"
+            if not (np.abs(values - q) <= POSITION_REACH).all():  # also where q is not finite
+                return f"a position more than {POSITION_REACH:g} rad from the measured one"
             return ""
         return f"{mode.name.lower()} mode is not used"
+
+
+class GatedArm:
+    """The only way from the loop to an arm's motors: every command passes the gate."""
+
+    def __init__(self, arm: Arm, step: FloatArray) -> None:
+        """`step` (n,) [N·m]: see `CommandGate`."""
+        self.arm = arm
+        self.sent = 0
+        self._gate = CommandGate(arm.limits, arm.stale_after, step)
+
+    def send(self, mode: Mode, values: FloatArray, state: LimbState, *, model_gravity: bool) -> float:
+        """Send a command that was made from `state`; the monotonic time [s] after it.
+
+        A RefusedError, and nothing sent, if the gate refuses it.
+        """
+        now = self.arm.clock.now()
+        reason = self._gate.refusal(mode, values, state.q, state.age(now), now, model_gravity=model_gravity)
+        if reason:
+            raise RefusedError(f"Not sent: {reason}.")
+        self.arm.transmit(mode, values)
+        self._gate.passed(mode, values)
+        self.sent += 1
+        return self.arm.clock.now()
+
+    def suppress(self) -> None:
+        """Keep the robot's own gravity compensation off for a while."""
+        self.arm.suppress()
+        self._gate.suppressed(self.arm.clock.now())

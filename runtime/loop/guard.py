@@ -1,7 +1,7 @@
 """The last judge of states and torques: nothing non-finite and nothing beyond a limit gets past it.
 
-It keeps two things from tick to tick, the last good position and the last good law torque, and a refused tick
-changes neither, so the tick after it is as if the refused one had not been.
+It keeps two things from tick to tick, the last accepted state and the last torque sent, and a refused state changes
+neither but by the decay of the law. Its clock is the stamp of the measurement, whatever the ticks do.
 """
 
 from __future__ import annotations
@@ -13,14 +13,18 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.limits import Limits
 
-__all__ = ["Guard", "TickStatus"]
+__all__ = ["POSITION_TOLERANCE", "Guard", "TickStatus"]
 
 POSITION_TOLERANCE = 0.1
 """rad beyond a joint limit up to which a measured angle is believed: calibration and compliance."""
 JUMP_FLOOR = 0.02
-"""rad; a change of the measured angle that is never called a jump: many encoder steps, still harmless."""
+"""rad between two states that their speeds need not explain; recordings of a physical arm stay below 0.01."""
+SPEED_UP = 0.1
+"""s in which a joint may reach its speed limit: what bounds a motion between two states beside their speeds."""
 SPEED_MARGIN = 0.8
 """Share of a joint's speed limit from which on torque in the direction of motion is faded out."""
+ABSURD = 2.0
+"""Times the speed limit; a measured speed beyond it is a fault of the sensor."""
 
 
 class TickStatus(enum.IntEnum):
@@ -41,42 +45,51 @@ class TickStatus(enum.IntEnum):
         """Whether the controller's own output was used."""
         return self <= TickStatus.LIMITED
 
+    @property
+    def words(self) -> str:
+        """In lower case, with spaces."""
+        return self.name.lower().replace("_", " ")
+
 
 class Guard:
-    """Checks states and limits torques at a fixed `period` [s]."""
+    """Checks states, and limits torques from message to message, `period` [s] apart at the least."""
 
     def __init__(self, limits: Limits, period: float) -> None:
         self.limits = limits
-        self._step = limits.torque_rate * period
-        self._seen: tuple[float, FloatArray] | None = None
-        self._last = np.zeros_like(limits.effort)
+        self.step: FloatArray = limits.torque_rate * period
+        """N·m by which a torque may differ from the one sent before."""
+        self._seen: tuple[float, FloatArray, FloatArray] | None = None
+        self.last = np.zeros_like(limits.effort)
+        """The last torque sent [N·m], gravity included."""
 
-    def start(self) -> None:
-        """Forget the past: the first law torque starts from zero."""
+    def start(self, held: FloatArray) -> None:
+        """Forget the past: the arm is held by `held` [N·m]."""
         self._seen = None
-        self._last = np.zeros_like(self.limits.effort)
+        self.last = held
 
-    def judge(self, time: float, q: FloatArray, dq: FloatArray) -> TickStatus:
-        """Whether a measured state can be believed; `time` [s] is that of the tick."""
+    def judge(self, stamp: float, q: FloatArray, dq: FloatArray) -> TickStatus:
+        """Whether a state measured at `stamp` [s] can be believed."""
         if not (np.isfinite(q).all() and np.isfinite(dq).all()):
             return TickStatus.NOT_FINITE_STATE
         limits = self.limits
-        if (q < limits.lower - POSITION_TOLERANCE).any() or (q > limits.upper + POSITION_TOLERANCE).any():
+        if (limits.outside(q) > POSITION_TOLERANCE).any():
             return TickStatus.ABSURD_POSITION
-        if (np.abs(dq) > 2 * limits.speed).any():
+        if (np.abs(dq) > ABSURD * limits.speed).any():
             return TickStatus.ABSURD_SPEED
         if self._seen is not None:
-            elapsed = time - self._seen[0]
-            if (np.abs(q - self._seen[1]) > 2 * limits.speed * elapsed + JUMP_FLOOR).any():
+            before, q0, dq0 = self._seen
+            elapsed = max(stamp - before, 0.0)
+            unexplained = np.abs(q - q0 - 0.5 * elapsed * (dq0 + dq))
+            if (unexplained > JUMP_FLOOR + 0.5 * elapsed**2 / SPEED_UP * limits.speed).any():
                 return TickStatus.POSITION_JUMP
         return TickStatus.OK
 
-    def accept(self, time: float, q: FloatArray) -> None:
+    def accept(self, stamp: float, q: FloatArray, dq: FloatArray) -> None:
         """Remember a state that was used."""
-        self._seen = (time, q.copy())
+        self._seen = (stamp, q.copy(), dq.copy())
 
     def limit(self, law: FloatArray, q: FloatArray, dq: FloatArray) -> FloatArray:
-        """The law's torque [N·m] within every limit: effort, position zone, speed zone, rate."""
+        """The law's torque [N·m] within its effort, the position zone and the speed zone."""
         limits = self.limits
         room_up = within((limits.upper - q) / limits.position_margin, 0.0, 1.0)
         room_down = within((q - limits.lower) / limits.position_margin, 0.0, 1.0)
@@ -85,12 +98,11 @@ class Guard:
         speed_down = within(fade * (1.0 + dq / limits.speed), 0.0, 1.0)
         high = limits.law_effort * np.minimum(room_up, speed_up)
         low = -limits.law_effort * np.minimum(room_down, speed_down)
-        result = within(law, low, high)
-        # The rate comes before the zones in force: a torque towards a limit may be cut at once.
-        result = within(within(result, self._last - self._step, self._last + self._step), low, high)
-        self._last = result
-        return result
+        return within(law, low, high)
 
-    def total(self, law: FloatArray, gravity: FloatArray) -> FloatArray:
-        """Law and gravity [N·m] within the joints' effort limits."""
-        return within(law + gravity, -self.limits.effort, self.limits.effort)
+    def send(self, law: FloatArray, gravity: FloatArray) -> FloatArray:
+        """Law and gravity [N·m] within the efforts, and within a step of the torque sent before."""
+        effort = self.limits.effort
+        wanted = within(law + gravity, -effort, effort)
+        self.last = within(wanted, self.last - self.step, self.last + self.step)
+        return self.last

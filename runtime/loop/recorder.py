@@ -20,13 +20,16 @@ from diffpbd.runtime.ros1.bag import BagWriter
 from diffpbd.runtime.ros1.errors import LogError
 from diffpbd.runtime.ros1.messages import Message, String, Tick
 
-__all__ = ["CONFIGURATION_TOPIC", "START", "TICK_TOPIC", "Recorder", "configuration_file", "csv_columns"]
+__all__ = ["BRAKE", "CONFIGURATION_TOPIC", "START", "TICK_TOPIC", "Recorder", "configuration_file", "csv_columns"]
 
 TICK_TOPIC = "/diffpbd/tick"
 CONFIGURATION_TOPIC = "/diffpbd/configuration"
 START = "start"
 """Note of the tick that carries the pose at which the controller was started."""
+BRAKE = "brake"
+"""Note of a tick of the stop, which brakes the arm."""
 QUEUE_LIMIT = 100_000  # messages; about 20 s at the highest rates: a disk that slow cannot hold the log
+SUFFIXES = (".bag", ".csv")
 PERIOD = 0.05  # s between two visits of the writing thread; the loop never wakes it
 
 
@@ -57,11 +60,12 @@ class _BagSink:
 
 
 def csv_columns(joints: tuple[str, ...]) -> list[str]:
-    """The header row: time, q_, dq_, tau_ (measured) of every joint, then what became of the tick."""
+    """The header row: time, q_, dq_, tau_ (measured) of every joint, the state's stamp, then what became
+    of the tick."""
     columns = ["time"]
     for kind in ("q", "dq", "tau", "gravity", "law", "command"):
         columns += [f"{kind}_{joint}" for joint in joints]
-    return [*columns, "age", "mode", "status", "note"]
+    return [*columns, "stamp", "age", "mode", "status", "note"]
 
 
 def configuration_file(path: str | Path) -> Path | None:
@@ -87,7 +91,7 @@ class _CsvSink:
         for values in (tick.position, tick.velocity, tick.effort, tick.gravity, tick.law, tick.command):
             padded = values.tolist() if len(values) else [float("nan")] * len(tick.name)
             numbers += [repr(value) for value in padded]
-        self._writer.writerow([*numbers, repr(tick.age), tick.mode, tick.status, tick.note])
+        self._writer.writerow([*numbers, repr(tick.header.time), repr(tick.age), tick.mode, tick.status, tick.note])
 
     def flush(self) -> None:
         self._file.write(self._rows.getvalue())
@@ -109,24 +113,28 @@ class Recorder:
     """
 
     def __init__(self, path: str | Path, configuration: dict[str, Any], joints: tuple[str, ...]) -> None:
-        """Open the log at `path` (.bag or .csv); a LogError if it cannot be written."""
-        target = Path(path)
-        text = json.dumps(configuration, sort_keys=True)
-        self._sink: _Sink
-        try:
-            if target.suffix == ".bag":
-                self._sink = _BagSink(target, text, clock.time())
-            elif target.suffix == ".csv":
-                self._sink = _CsvSink(target, text, joints)
-            else:
-                raise LogError(f"{path}: a log ends in .bag or .csv.")
-        except OSError as error:
-            raise LogError(f"{path}: the log cannot be written: {error.strerror}.") from None
-        self.path = target
+        """For a log at `path` (.bag or .csv); nothing is written before `open`."""
+        self.path = Path(path)
+        if self.path.suffix not in SUFFIXES:
+            raise LogError(f"{path}: a log ends in {' or '.join(SUFFIXES)}.")
         self.failure = ""
+        self._configuration = configuration
+        self._joints = joints
+        self._sink: _Sink | None = None
         self._queue: deque[tuple[Message, Receipt | None, float]] = deque()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._write_all, name="log", daemon=True)
+
+    def open(self) -> None:
+        """Open the log, in place of one that is there, and begin to write; a LogError if it cannot be written."""
+        text = json.dumps(self._configuration, sort_keys=True)
+        try:
+            if self.path.suffix == ".bag":
+                self._sink = _BagSink(self.path, text, clock.time())
+            else:
+                self._sink = _CsvSink(self.path, text, self._joints)
+        except OSError as error:
+            raise LogError(f"{self.path}: the log cannot be written: {error.strerror}.") from None
         self._thread.start()
 
     def message(self, message: Message, receipt: Receipt) -> None:
@@ -152,6 +160,7 @@ class Recorder:
                 wrote = bool(self._queue)
                 while self._queue:
                     message, receipt, time = self._queue.popleft()
+                    assert self._sink is not None
                     if receipt is not None:
                         self._sink.message(message, receipt, time)
                     elif isinstance(message, Tick):
@@ -166,7 +175,9 @@ class Recorder:
                 return
 
     def close(self) -> None:
-        """Write what is left and close; `failure` says if that did not succeed."""
+        """Write what is left and close, if it was opened; `failure` says if that did not succeed."""
+        if self._sink is None:
+            return
         self._closing.set()
         self._thread.join()
         try:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arms.baxter.configuration import Configuration
-from diffpbd.runtime.arms.baxter.program import ProgramController
-from diffpbd.runtime.loop.recorder import CONFIGURATION_TOPIC, START, TICK_TOPIC, csv_columns
+from diffpbd.runtime.control.program import ProgramController
+from diffpbd.runtime.loop.configuration import Configuration
+from diffpbd.runtime.loop.recorder import BRAKE, CONFIGURATION_TOPIC, START, TICK_TOPIC, csv_columns
 from diffpbd.runtime.loop.supervisor import Supervisor
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.ros1.bag import read_bag
@@ -48,13 +49,16 @@ def _csv_ticks(rows: list[str], joints: tuple[str, ...], path: str) -> Iterator[
         raise LogError(f"{path}: the columns are not those of a log of `diffpbd run` with these joints.")
     n = len(joints)
     for row in reader:
-        if len(row) != 6 * n + 5:  # the last row of a run that was cut off
+        if len(row) != 6 * n + 6:  # the last row of a run that was cut off
             return
         numbers = np.array([float(value) for value in row[: 6 * n + 1]])
         blocks = numbers[1:].reshape(6, n)
         q, dq, effort, gravity, law, command = blocks
+        stamp = float(row[-5])
+        seconds = math.floor(stamp)
+        header = Header(0, (seconds, round(1e9 * (stamp - seconds))), "")
         yield Tick(
-            Header(), float(numbers[0]), float(row[-4]), int(row[-3]), int(row[-2]), joints, q, dq, effort,
+            header, float(numbers[0]), float(row[-4]), int(row[-3]), int(row[-2]), joints, q, dq, effort,
             gravity, law, command, row[-1],
         )  # fmt: skip
 
@@ -84,15 +88,22 @@ def replay(path: str | Path, robot: Robot) -> ReplayReport:
 
 
 def _compare(supervisor: Supervisor, ticks: Iterator[Tick], robot: Robot, path: str) -> ReplayReport:
-    count = 0
+    count, origin = 0, 0.0
     for tick in ticks:
         if tick.name != robot.joints:
             raise LogError(f"{path}: joints {', '.join(tick.name)}, expected {', '.join(robot.joints)}.")
         if tick.note == START:
-            supervisor.start(tick.position)
+            supervisor.start(tick.position, tick.velocity)
+            origin = tick.header.time
             continue
-        decision = supervisor.tick(tick.time, tick.position, tick.velocity)
-        count += 1
+        stamp, effort = tick.header.time - origin, tick.effort if len(tick.effort) else None
+        if effort is not None and not np.isfinite(effort).all():
+            effort = None
+        if tick.note == BRAKE:
+            decision = supervisor.brake(tick.time, stamp, tick.position, tick.velocity, effort)
+        else:
+            decision = supervisor.tick(tick.time, stamp, tick.position, tick.velocity, effort)
+        count += tick.note != BRAKE
         if int(decision.status) != tick.status:
             return ReplayReport(
                 count, f"at {tick.time:.4f} s the status is {int(decision.status)}, in the log {tick.status}"

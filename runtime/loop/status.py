@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time as clock
-
 from diffpbd.runtime.live import Parts, Rate, duration, latency
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.run import Run
@@ -33,7 +31,7 @@ class RunStatus:
             parts.append((f"  {'-' if rate is None else f'{rate:.0f}'} Hz  latency {latency(report.latency)}", ""))
             parts.append((f"  skipped {report.overruns}", "warn" if report.overruns else ""))
             parts += [
-                (f"  {status.name.lower().replace('_', ' ')} {run.supervisor.counts[status]}", "" if status.good else "bad")
+                (f"  {status.words} {run.supervisor.counts[status]}", "" if status.good else "bad")
                 for status in TickStatus if run.supervisor.counts[status]
             ]  # fmt: skip
             parts += [(f"  {text}", "") for text in self._controller()]
@@ -49,13 +47,13 @@ class RunStatus:
     def state(self) -> tuple[str, str]:
         """One word, and its meaning."""
         run, arm = self._run, self._run.arm
-        trouble = "" if arm.robot is None else arm.robot.trouble
-        if trouble and run.phase is not Phase.ENABLE:
+        trouble = arm.unable()
+        if trouble and arm.state is not None and run.phase is not Phase.ENABLE:
             return trouble, "bad"
         if run.phase is not Phase.RUN:
             return WORDS[run.phase], "warn"
         state = arm.state
-        if state is None or state.age(clock.monotonic()) > arm.stale_after:
+        if state is None or state.age(arm.clock.now()) > arm.stale_after:
             return "stale", "bad"
         if run.supervisor.refusing:
             return "refusing", "bad"

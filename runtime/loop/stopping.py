@@ -13,13 +13,12 @@ from types import FrameType
 
 from diffpbd.runtime.latency import Latency
 from diffpbd.runtime.loop.guard import TickStatus
-from diffpbd.runtime.ros1.errors import GraphError
-from diffpbd.runtime.ros1.master import Master
+from diffpbd.runtime.loop.reflexes import Reflex
 
-__all__ = ["MasterWatch", "Phase", "Reason", "Report", "StopRequest", "StopRun"]
+__all__ = ["Phase", "Reason", "Report", "StopRequest", "StopRun"]
 
-WATCH_PERIOD = 0.5  # s between two questions to the master
-WATCH_FAILURES = 2  # in a row, before the master counts as lost: one may be a slow answer
+EXIT_STOPPED = 1
+EXIT_INTERRUPTED = 130  # 128 + SIGINT
 
 
 class Phase(enum.Enum):
@@ -40,10 +39,12 @@ class Reason(enum.Enum):
     INTERRUPTED = "interrupted"
     REFUSED = "refused"
     ROBOT = "robot"
-    """E-stop, disabled, error, silent /robot/state, or a second robot on the graph."""
+    """E-stop, disabled, error, a silent robot, or a second one on the graph."""
     STALE_STATE = "stale state"
     BAD_STATE = "bad state"
     """Ticks refused for longer than the patience: not finite, absurd, or the controller failed."""
+    REFLEX = "reflex"
+    """The motion broke a threshold of `Reflex`; the report says which."""
     LOST_ROBOT = "lost robot"
     LOST_MASTER = "lost master"
     PAUSED = "paused"
@@ -57,10 +58,11 @@ class Reason(enum.Enum):
 class StopRun(Exception):
     """Leaves a phase of a run for the clean stop."""
 
-    def __init__(self, reason: Reason, text: str) -> None:
+    def __init__(self, reason: Reason, text: str, reflex: Reflex | None = None) -> None:
         super().__init__(text)
         self.reason = reason
         self.text = text
+        self.reflex = reflex
 
 
 class StopRequest:
@@ -75,7 +77,7 @@ class StopRequest:
 
     @contextmanager
     def signals(self) -> Iterator[StopRequest]:
-        """Within this context SIGINT, SIGTERM and SIGHUP ask; only in the main thread, elsewhere nothing."""
+        """Within this context SIGINT, SIGTERM, SIGHUP and SIGQUIT ask; only in the main thread, elsewhere nothing."""
         if threading.current_thread() is not threading.main_thread():
             yield self
             return
@@ -83,7 +85,7 @@ class StopRequest:
         def handle(number: int, frame: FrameType | None) -> None:
             self.ask(signal.Signals(number).name)
 
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
         before = {number: signal.signal(number, handle) for number in numbers}
         try:
             yield self
@@ -92,53 +94,13 @@ class StopRequest:
                 signal.signal(number, handler)
 
 
-class MasterWatch:
-    """Asks the master now and then: `lost` says when it is gone or another one, `others` who else commands
-    the arm."""
-
-    def __init__(self, master: Master, topic: str, own_name: str) -> None:
-        self.lost = ""
-        self.others: tuple[str, ...] = ()
-        self._master = master
-        self._topic = topic
-        self._own_name = own_name
-        self.look()
-        self._process = master.process()
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="ros-master", daemon=True)
-        self._thread.start()
-
-    def look(self) -> None:
-        """Ask who publishes the arm's commands."""
-        names = self._master.publishers(self._topic)
-        self.others = tuple(name for name in names if name != self._own_name)
-
-    def _watch(self) -> None:
-        failures = 0
-        while not self._end.wait(WATCH_PERIOD):
-            try:
-                if self._master.process() != self._process:
-                    self.lost = "the ROS master was restarted and has forgotten this program"
-                    return
-                self.look()
-                failures = 0
-            except GraphError as error:
-                failures += 1
-                if failures >= WATCH_FAILURES:
-                    self.lost = str(error)
-                    return
-
-    def close(self) -> None:
-        """End the watching thread; it may still wait for one answer."""
-        self._end.set()
-
-
 @dataclass
 class Report:
     """What a run was: its end, what was sent, and how punctual it was."""
 
     reason: Reason = Reason.FINISHED
     text: str = ""
+    reflex: Reflex | None = None
     phase: Phase = Phase.CHECK
     """Where the run was when it ended."""
     ending: str = ""
@@ -165,9 +127,19 @@ class Report:
         """Whether the run ended as the user wanted."""
         return self.reason in (Reason.FINISHED, Reason.INTERRUPTED)
 
+    @property
+    def exit_code(self) -> int:
+        """0 finished, 130 interrupted, a reflex's number, 1 all else."""
+        if self.reason is Reason.INTERRUPTED:
+            return EXIT_INTERRUPTED
+        if self.good:
+            return 0
+        return EXIT_STOPPED if self.reflex is None else int(self.reflex)
+
     def __str__(self) -> str:
+        which = "" if self.reflex is None else f" {self.reflex.name.lower()} (exit code {int(self.reflex)})"
         lines = [
-            f"{self.reason.value} in phase {self.phase.value}" + (f": {self.text}" if self.text else ""),
+            f"{self.reason.value}{which} in phase {self.phase.value}" + (f": {self.text}" if self.text else ""),
             f"clean stop: {self.ending or 'nothing had been sent'}",
             f"{self.ticks} ticks, {self.sent} commands sent, {self.dropped} dropped by the link, "
             f"{self.overruns} periods skipped",
@@ -176,6 +148,6 @@ class Report:
             lines += [f"loop latency {self.latency}", f"  lateness {self.lateness}; work {self.work}"]
             lines.append(f"state age at sending {self.age}")
         bad = {status: count for status, count in self.counts.items() if status is not TickStatus.OK}
-        lines += [f"ticks {status.name.lower().replace('_', ' ')}: {count}" for status, count in bad.items()]
+        lines += [f"ticks {status.words}: {count}" for status, count in bad.items()]
         lines += [f"joint states rejected, {reason}: {count}" for reason, count in self.rejected.items()]
         return "\n".join(lines)

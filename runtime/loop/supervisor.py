@@ -1,14 +1,14 @@
 """One control tick, whole: state in, command out, with a status. Deterministic, so a log can be replayed.
 
-The safe action of a tick that is refused: in torque mode gravity alone as of the last good tick (nothing, if
-the robot owns gravity), in position mode the last position that was sent.
+The safe action of a tick that is refused: in torque mode the last torque for REPEAT seconds, then the law's part goes to
+zero at the rate limit while gravity stays as of the last good tick; in position mode the last position that was sent.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,12 +18,21 @@ from diffpbd.runtime.controller import Controller, Mode
 from diffpbd.runtime.errors import DiffpbdError, InputError
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.guard import Guard, TickStatus
+from diffpbd.runtime.loop.reflexes import Breach, Inertial, Reflex, Reflexes, ReflexSettings
 
 __all__ = ["Decision", "GravityModel", "Settings", "Supervisor"]
 
 RUNAWAY_PATIENCE = 0.03
 """s of absurd speeds before the run has to stop: longer than one bad message, shorter than the patience, because
 an arm that really is that fast must be caught."""
+REPEAT = 0.02
+"""s for which a refused tick repeats the last torque: one bad message at 100 Hz leaves no trace in what is sent."""
+REST_SPEED = 0.05
+"""rad/s; an arm below it is at rest: it may be started, and a position servo may hold it."""
+BRAKE_TIME = 0.05
+"""s; time constant of the braking near rest: five messages at 100 Hz, so that a message's delay does not shake it."""
+BRAKE_GAIN = 0.1
+"""Of effort limit over speed limit [N·m·s/rad]; the damping that brakes where no model says how heavy a joint is."""
 
 GravityModel = Callable[[FloatArray], FloatArray]
 """Torque [N·m] that holds the arm against gravity (and springs) at q [rad]."""
@@ -32,11 +41,12 @@ GravityModel = Callable[[FloatArray], FloatArray]
 @dataclass(frozen=True)
 class Settings:
     """Of a run: tick `period` [s], `ramp` [s] over which the law's torque comes in, `patience` [s] of refused
-    ticks in a row before the run has to stop."""
+    ticks in a row before the run has to stop, and the thresholds of the reflexes."""
 
     period: float
     ramp: float = 1.0
-    patience: float = 0.1
+    patience: float = 0.07
+    reflexes: ReflexSettings = field(default_factory=ReflexSettings)
 
     def __post_init__(self) -> None:
         if not (self.period > 0 and self.ramp >= 0 and self.patience >= self.period):
@@ -46,20 +56,26 @@ class Settings:
 @dataclass(frozen=True, eq=False)
 class Decision:
     """What to send: `command` in the controller's mode; `law` and `gravity` [N·m] are its parts in torque
-    mode. `stop` is the reason to leave the run, or empty."""
+    mode. `breach` is the reason to leave the run, if there is one."""
 
     status: TickStatus
     mode: Mode
     command: FloatArray
     law: FloatArray
     gravity: FloatArray
-    stop: str = ""
+    breach: Breach | None = None
+
+    @property
+    def stop(self) -> str:
+        """The reason to leave the run in words, or empty."""
+        return "" if self.breach is None else f"{self.breach.reflex.name.lower()}: {self.breach.text}"
 
 
 class Supervisor:
-    """Runs a controller behind a guard, and adds gravity if the model owns it.
+    """Runs a controller behind a guard and reflexes, and adds gravity if the model owns it.
 
-    A controller with a method `sent` is told the law's torque [N·m] that remained, zero in a refused tick.
+    A controller with a method `sent` is told the law's torque [N·m] that remained; one with a method `expected` says
+    where its law leads the arm at a time [rad].
     """
 
     def __init__(
@@ -70,7 +86,11 @@ class Supervisor:
         *,
         owner: GravityOwner,
         gravity: GravityModel | None,
+        inertial: Inertial | None = None,
+        joints: tuple[str, ...] = (),
+        clearance: Callable[[FloatArray], str] | None = None,
     ) -> None:
+        """`inertial`, `clearance`: see `Reflexes`; `joints` are names for messages."""
         if controller.mode not in (Mode.TORQUE, Mode.POSITION):
             raise InputError(f"The supervisor has no guard for {controller.mode.name.lower()} mode.")
         if (owner is GravityOwner.MODEL) != (gravity is not None):
@@ -84,24 +104,50 @@ class Supervisor:
         self.settings = settings
         self.owner = owner
         self.counts: Counter[TickStatus] = Counter()
+        names = joints or tuple(f"joint {k}" for k in range(len(limits.effort)))
+        self.joints = names
         self._gravity_model = gravity
+        self._inertial = inertial
+        self._clearance = clearance
         self._told: Callable[[FloatArray], None] | None = getattr(controller, "sent", None)
+        self._expected: Callable[[float], FloatArray] | None = getattr(controller, "expected", None)
         self._guard = Guard(limits, settings.period)
+        self._reflexes = Reflexes(names, limits, settings.reflexes, inertial=inertial, clearance=clearance)
         self._zero = np.zeros_like(limits.effort)
+        self._law = self._zero
         self._held_gravity = self._zero
         self._held_position = self._zero
         self._refused_since: float | None = None
         self.accepted: FloatArray | None = None
         """The last measured pose [rad] that was believed; None while the newest one is in dispute."""
 
-    def start(self, q: FloatArray) -> None:
-        """Begin at the measured pose [rad], which must be within the limits' tolerance."""
-        self._guard.start()
-        status = self._guard.judge(0.0, q, self._zero)
+    def refusal(self, q: FloatArray, dq: FloatArray, *, outside: bool = False) -> str:
+        """Why the arm cannot be started from q [rad], dq [rad/s], or empty; `outside`: beyond the soft limits is fine."""
+        status = Guard(self.limits, self.settings.period).judge(0.0, q, dq)
         if not status.good:
-            raise InputError(f"The measured pose cannot be a start: {status.name.lower().replace('_', ' ')}.")
-        self.controller.start(q)
-        self._held_position = within(q, self.limits.lower, self.limits.upper)
+            return f"The measured state cannot be a start: {status.words}."
+        if (np.abs(dq) > REST_SPEED).any():
+            k = int(np.argmax(np.abs(dq)))
+            return (
+                f"{self.joints[k]} moves at {dq[k]:.2f} rad/s; a run starts at rest (below {REST_SPEED:g} rad/s). "
+                "Wait until the arm stands still."
+            )
+        beyond = self.limits.outside(q, self.settings.reflexes.margin)
+        if (beyond > 0.0).any() and not outside:
+            k, margin = int(np.argmax(beyond)), self.settings.reflexes.margin
+            low, high = self.limits.lower[k] + margin, self.limits.upper[k] - margin
+            return (
+                f"{self.joints[k]} stands at {q[k]:.3f} rad, expected within [{low:.3f}, {high:.3f}] rad, its limits "
+                "and a margin. Move it there by hand, or use --bring-in, which does it slowly."
+            )
+        near = "" if self._clearance is None else self._clearance(q)
+        return f"The measured pose cannot be a start: {near}." if near else ""
+
+    def start(self, q: FloatArray, dq: FloatArray | None = None) -> None:
+        """Begin at rest at the measured pose [rad]; an InputError where that cannot be."""
+        reason = self.refusal(q, self._zero if dq is None else dq)
+        if reason:
+            raise InputError(reason)
         gravity = self._zero if self._gravity_model is None else self._gravity_model(q)
         if not np.isfinite(gravity).all():
             raise InputError("The model's gravity at the measured pose is not finite.")
@@ -110,10 +156,25 @@ class Supervisor:
                 f"The model's gravity at the measured pose, {np.round(gravity, 2).tolist()} N·m, is beyond "
                 f"the effort limits {self.limits.effort.tolist()}: the arm could not be held."
             )
+        self.controller.start(q)
+        self._guard.start(gravity)
+        self._reflexes.start()
+        self._law = self._zero
+        self._held_position = within(q, self.limits.lower, self.limits.upper)
         self._held_gravity = gravity
         self._refused_since = None
         self.accepted = q.copy()
         self.counts.clear()
+
+    @property
+    def step(self) -> FloatArray:
+        """N·m by which a torque may differ from the one sent before."""
+        return self._guard.step
+
+    @property
+    def models_gravity(self) -> bool:
+        """Whether commands carry the model's gravity."""
+        return self.owner is GravityOwner.MODEL
 
     @property
     def refusing(self) -> bool:
@@ -121,14 +182,21 @@ class Supervisor:
         return self._refused_since is not None
 
     @property
+    def at_rest(self) -> bool:
+        """Whether the last states say, by speed and by position, that the arm stands still."""
+        return self._reflexes.at_rest(REST_SPEED)
+
+    @property
     def holding_torque(self) -> FloatArray:
         """The model's gravity [N·m] at the pose last started from or used; zero if the robot owns gravity."""
         return self._held_gravity
 
-    def tick(self, time: float, q: FloatArray, dq: FloatArray) -> Decision:
-        """The command for the measured q [rad], dq [rad/s] at `time` [s] since the start."""
-        status = self._guard.judge(time, q, dq)
-        self.accepted = q.copy() if status.good else None
+    def tick(
+        self, time: float, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None = None
+    ) -> Decision:
+        """The command at `time` [s] since the start for a state measured at `stamp` [s]: q [rad], dq [rad/s] and,
+        where there are any, joint torques `effort` [N·m]."""
+        status = self._judge(stamp, q, dq)
         if not status.good:
             return self._refuse(time, status)
         try:
@@ -140,8 +208,12 @@ class Supervisor:
             return self._refuse(time, TickStatus.NOT_FINITE_OUTPUT)
         if not np.isfinite(gravity).all():
             return self._refuse(time, TickStatus.NOT_FINITE_GRAVITY)
-        self._guard.accept(time, q)
+        self._guard.accept(stamp, q, dq)
         self._refused_since = None
+        reference = None if self._expected is None else self._expected(time)
+        breach = self._reflexes.watch(stamp, q, dq, effort, self._law, reference)
+        if breach is not None:
+            return self._end(TickStatus.OK, breach)
         if self.controller.mode is Mode.POSITION:
             position = within(wanted, self.limits.lower, self.limits.upper)
             self._held_position = position
@@ -150,30 +222,69 @@ class Supervisor:
             return Decision(status, Mode.POSITION, position, self._zero, self._zero)
         share = 1.0 if time >= self.settings.ramp else max(time, 0.0) / self.settings.ramp
         ramped = share * wanted
-        law = self._guard.limit(ramped, q, dq)
-        command = self._guard.total(law, gravity)
+        decision = self._torque(TickStatus.OK, self._guard.limit(ramped, q, dq), gravity)
+        if not (decision.law == ramped).all():
+            decision = replace(decision, status=TickStatus.LIMITED)
+        self.counts[decision.status] += 1
+        return decision
+
+    def brake(
+        self, time: float, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None = None
+    ) -> Decision:
+        """A torque command of the stop, up to the full effort and within the rate; see `tick` for the arguments.
+
+        With a model: the deceleration dq / BRAKE_TIME, against whatever else moves the arm as well. Without: damping.
+        """
+        status = self._judge(stamp, q, dq)
+        if not status.good:
+            return self._refuse(time, status)
+        gravity = self._held_gravity if self._gravity_model is None else self._gravity_model(q)
+        if self._inertial is None:
+            law = -BRAKE_GAIN * self.limits.effort / self.limits.speed * dq
+        else:
+            law = self._inertial(q, dq, -dq / BRAKE_TIME) - self._reflexes.external
+        if not (np.isfinite(law).all() and np.isfinite(gravity).all()):
+            return self._refuse(time, TickStatus.NOT_FINITE_OUTPUT)
+        self._guard.accept(stamp, q, dq)
+        self._refused_since = None
+        breach = self._reflexes.doubt(stamp, q, dq, effort, self._law)
+        if breach is not None:
+            return self._end(TickStatus.OK, breach)
+        return self._torque(TickStatus.OK, law, gravity)
+
+    def _judge(self, stamp: float, q: FloatArray, dq: FloatArray) -> TickStatus:
+        status = self._guard.judge(stamp, q, dq)
+        self.accepted = q.copy() if status.good else None
+        return status
+
+    def _torque(self, status: TickStatus, law: FloatArray, gravity: FloatArray) -> Decision:
+        """What is sent for this law and gravity [N·m]; the rate may leave another law."""
+        command = self._guard.send(law, gravity)
+        remained: FloatArray = np.where(command == law + gravity, law, command - gravity)
+        self._law, self._held_gravity = remained, gravity
         if self._told is not None:
-            self._told(law)
-        self._held_gravity = gravity
-        limited = (law != ramped).any() or (command != law + gravity).any()
-        status = TickStatus.LIMITED if limited else TickStatus.OK
+            self._told(remained)
+        return Decision(status, Mode.TORQUE, command, remained, gravity)
+
+    def _end(self, status: TickStatus, breach: Breach) -> Decision:
+        """Nothing is to be sent any more by this law: what was sent last stays what it was."""
         self.counts[status] += 1
-        return Decision(status, Mode.TORQUE, command, law, gravity)
+        if breach.reflex.distrusts_state:
+            self.accepted = None
+        mode = self.controller.mode
+        command = self._held_position if mode is Mode.POSITION else self._guard.last
+        return Decision(status, mode, command, self._law, self._held_gravity, breach)
 
     def _refuse(self, time: float, status: TickStatus) -> Decision:
-        self.counts[status] += 1
         if self._refused_since is None:
             self._refused_since = time
         lasted = time - self._refused_since
-        stop = ""
         patience = self.settings.patience
         if status is TickStatus.ABSURD_SPEED:
             patience = min(patience, RUNAWAY_PATIENCE)
         if lasted >= patience:
-            stop = f"{status.name.lower().replace('_', ' ')} for {lasted:.3f} s"
+            return self._end(status, Breach(Reflex.STATE, f"{status.words} for {lasted:.3f} s"))
+        self.counts[status] += 1
         if self.controller.mode is Mode.POSITION:
-            return Decision(status, Mode.POSITION, self._held_position, self._zero, self._zero, stop)
-        if self._told is not None:
-            self._told(self._zero)
-        safe = self._guard.total(self._zero, self._held_gravity)
-        return Decision(status, Mode.TORQUE, safe, self._zero, self._held_gravity, stop)
+            return Decision(status, Mode.POSITION, self._held_position, self._zero, self._zero)
+        return self._torque(status, self._law if lasted < REPEAT else self._zero, self._held_gravity)

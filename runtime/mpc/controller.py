@@ -93,6 +93,11 @@ class MpcController:
         P, PD = self.reference.at(np.asarray(time + self._nodes, dtype=np.float64))
         return self.mpc.tick(time, q, dq, P, PD).torque - hold
 
+    def expected(self, time: float) -> FloatArray:
+        """The reference at `time` [s]."""
+        positions, _ = self.reference.at(np.array([time]))
+        return np.asarray(positions[0], dtype=np.float64)
+
     def sent(self, law: FloatArray) -> None:
         """What the supervisor made of the law's torque [N·m]: the ramp and the guard may have changed it."""
         self.mpc.sent(self._hold + law)

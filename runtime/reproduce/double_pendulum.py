@@ -6,7 +6,7 @@ The loss has other minima, where the arm does not reach the whole circle. What t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,11 @@ import numpy as np
 from diffpbd.runtime import ipopt
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.report.tables import number
+from diffpbd.runtime.reproduce.one_step import JOINT, function_of
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["ASSUMPTIONS", "PAPER", "Design", "Task", "Walk", "alpha_of_lengths", "improve"]
+__all__ = ["ASSUMPTIONS", "PAPER", "Design", "Task", "Walk", "alpha_of_lengths", "improve", "summary"]
 
 # The shipped pendulum: square aluminium tubes with a point mass at the end of the first, a ball at the end of the second.
 TUBE = 0.821  # kg/m
@@ -119,9 +121,10 @@ def alpha_of_lengths(robot: Robot, lengths: Any) -> Any:
 
 
 def improve(
-    robot: Robot, task: Task, start: tuple[float, float] = (3.0, 0.1), progress: Callable[[str], None] | None = None
-) -> Design:
-    """Lengths of least loss Σ ‖p_ee − p_des‖ + weight Σ Δθ·τ over one turn, from `start` [m]."""
+    robot: Robot, task: Task, start: tuple[float, float] = (3.0, 0.1), progress: Callable[[str], None] | None = None,
+    step: str = JOINT,
+) -> Design:  # fmt: skip
+    """Lengths of least loss Σ ‖p_ee − p_des‖ + weight Σ Δθ·τ over one turn by `step`, from `start` [m]."""
     if "origin.elbow.z" not in robot.alpha or "mass.upper" not in robot.alpha:
         raise InputError(
             f"{robot.name}: its lengths are numbers in the generated code. Generate it with "
@@ -132,7 +135,7 @@ def improve(
     lower, upper = (np.array(bound) for bound in BOUNDS)
     if not ((lower <= start) & (start <= upper)).all():
         raise InputError(f"--start: expected lengths from {lower} to {upper} m, found {start}.")
-    turn = _closed_loop(robot, task)
+    turn = _closed_loop(robot, task, step)
     before = _walk(turn, np.array(start), task)
     if progress is not None:
         progress(f"IPOPT on {task.steps} steps, from a loss of {before.loss:.4g}")
@@ -166,7 +169,7 @@ def _kinematics(robot: Robot, p: Any, alpha: Any, lengths: Any) -> tuple[Any, An
     return plane(tip), plane(elbow)
 
 
-def _closed_loop(robot: Robot, task: Task) -> Any:
+def _closed_loop(robot: Robot, task: Task, name: str = JOINT) -> Any:
     """lengths → loss, work, angles (2 × N+1), torques (2 × N), powers (2 × N), tip and elbow (2 × N+1 each)."""
     size, p, pd, t = casadi.SX.sym("size", 2), casadi.SX.sym("p", 2), casadi.SX.sym("pd", 2), casadi.SX.sym("t")
     alpha = casadi.Function("alpha", [size], [alpha_of_lengths(robot, size)])
@@ -177,12 +180,13 @@ def _closed_loop(robot: Robot, task: Task) -> Any:
     control = casadi.Function("control", [p, pd, t, size], [casadi.mtimes(jacobian.T, pull)])
     place = casadi.Function("place", [p, size], [tip, elbow])
 
-    state, time, lengths = casadi.MX.sym("state", 4), casadi.MX.sym("time"), casadi.MX.sym("lengths", 2)
-    torque = control(state[:2], state[2:], time, lengths)
-    after = robot.casadi("joint_step")(state[:2], state[2:], torque, task.h, alpha(lengths))
-    step = casadi.Function("step", [state, time, lengths], [casadi.vertcat(*after), torque])
+    time, lengths = casadi.MX.sym("time"), casadi.MX.sym("lengths", 2)
+    start, advance = _mover(robot, name, alpha(lengths), task.h)
+    state = casadi.MX.sym("state", start.numel())
+    torque = control(state[:2], state[2:4], time, lengths)
+    step = casadi.Function("step", [state, time, lengths], [advance(state, torque), torque])
     times = casadi.DM(np.arange(task.steps) * task.h).T
-    states, torques = step.mapaccum(task.steps)(np.zeros(4), times, casadi.repmat(lengths, 1, task.steps))
+    states, torques = step.mapaccum(task.steps)(start, times, casadi.repmat(lengths, 1, task.steps))
     angles = casadi.horzcat(casadi.MX.zeros(2, 1), states[:2, :])
     works = (angles[:, 1:] - angles[:, :-1]) * torques
     tips, elbows = place.map(task.steps + 1)(angles, casadi.repmat(lengths, 1, task.steps + 1))
@@ -193,6 +197,35 @@ def _closed_loop(robot: Robot, task: Task) -> Any:
     return casadi.Function("turn", [lengths], [loss, work, angles, torques, works / task.h, tips, elbows])
 
 
+def _mover(robot: Robot, name: str, alpha: Any, h: float) -> tuple[Any, Callable[[Any, Any], Any]]:
+    """The state at rest and stretched, which begins with p and pd, and how a torque moves it on."""
+    if name == JOINT:
+        joint_step = robot.casadi("joint_step")
+        return casadi.MX.zeros(4), lambda state, u: casadi.vertcat(*joint_step(state[:2], state[2:4], u, h, alpha))
+    step, joint_state = robot.casadi(function_of(robot, name)), robot.casadi("joint_state")
+
+    def advance(state: Any, u: Any) -> Any:
+        xi = step(state[4:], u, h, alpha)
+        return casadi.vertcat(*joint_state(xi, alpha, state[:2]), xi)
+
+    zero = casadi.MX.zeros(2)
+    return casadi.vertcat(zero, zero, robot.casadi("fk")(zero, zero, alpha)), advance
+
+
 def _walk(turn: Any, lengths: FloatArray, task: Task) -> Walk:
     loss, work, *paths = turn(lengths)
     return Walk(lengths, float(loss), float(work), *(np.array(path, dtype=np.float64).T for path in paths))
+
+
+def summary(found: Mapping[str, Design]) -> tuple[list[str], list[list[str]]]:
+    """Head and rows: lengths, loss and work before and after as printed in the paper, and by each step; what was gained."""
+    rows = []
+    for word, printed in PAPER.items():
+        walks = [getattr(design, word) for design in found.values()]
+        for k, what in enumerate(("l1 [m]", "l2 [m]", "loss", "work [J]")):
+            ours = [(*walk.lengths, walk.loss, walk.work)[k] for walk in walks]
+            rows.append([word, what, *(number(float(x), 5) for x in (printed[k], *ours))])
+    for k, what in ((2, "loss"), (3, "work")):
+        gains = [getattr(d.before, what) / getattr(d.after, what) for d in found.values()]
+        rows.append(["gain", what, *(f"{x:.2f}×" for x in (PAPER["before"][k] / PAPER["after"][k], *gains))])
+    return ["", "", "paper", *found], rows

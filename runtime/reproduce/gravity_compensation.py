@@ -1,12 +1,13 @@
 """The paper's gravity compensation: the torque that holds a pose, found by optimisation over one generated step.
 
-The arm is put at a pose at rest and stepped once. Gauss-Newton with the step's exact Jacobian looks for the torque that
-leaves it there: least λ₁ ‖p − p̂‖² + λ₂ Σ ‖ω‖² over the links. The reference is the Euler-Lagrange equation at rest: the
-gradient of the potential energy.
+The arm is put at a pose at rest and stepped once, by any of the generated steps. Gauss-Newton with the step's exact Jacobian
+looks for the torque that leaves it there: least λ₁ ‖p − p̂‖² + λ₂ Σ ‖ω‖² over the links. The reference is the Euler-Lagrange
+equation at rest: the gradient of the potential energy.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.report.figures import new_figure, panel, save
+from diffpbd.runtime.report.tables import number
+from diffpbd.runtime.reproduce.one_step import JOINT, ends_of, least, omega_of
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.rows import write_rows
 
@@ -27,15 +30,13 @@ __all__ = [
     "plot",
     "potential_gradient",
     "shown_joints",
+    "summary",
     "write_table",
 ]
 
 WEIGHTS = (1.0, 0.02)
 """λ₁ [1/rad²], λ₂ [s²/rad²] of the paper."""
-MOST = 20
-"""Gauss-Newton iterations; the step is nearly linear in the torque, a few suffice."""
-STILL = 1e-11
-"""[N·m or N] Correction below which the torque has converged, for torques of up to 100 N·m."""
+MARKERS = "osv^D"
 PAPER_JOINTS = ("s1", "e1", "w1")
 PAPER = {
     "mean": (-29.0, -10.8, -1.20),
@@ -47,14 +48,15 @@ PAPER = {
 ASSUMPTIONS = (
     "the paper's 30 poses are not published: ours differ, and so do mean, max and min; the MAE compares methods",
     "gravity 9.8 m/s², one step of 10 ms from rest, λ₁ = 1, λ₂ = 0.02, started from zero torque, as the paper has it",
-    "Gauss-Newton with exact Jacobians instead of ADAM; the variational step instead of Algorithm 1",
+    "Gauss-Newton with exact Jacobians instead of ADAM, to convergence: each column is its step's optimum",
     "the reference is the gradient of the potential energy, that is Euler-Lagrange at rest; springs are left out on both sides",
 )
 
 
 @dataclass(frozen=True)
 class Compensation:
-    """Poses (k, n) [rad], estimated and reference torque (k, n) [N·m], largest loss at the end, iterations."""
+    """Poses (k, n) [rad], estimated and reference torque (k, n) [N·m], largest loss at the end, iterations, poses that did not
+    settle."""
 
     joints: tuple[str, ...]
     poses: FloatArray
@@ -62,6 +64,7 @@ class Compensation:
     reference: FloatArray
     loss: float
     iterations: int
+    unsettled: int = 0
 
     @property
     def statistics(self) -> dict[str, FloatArray]:
@@ -71,36 +74,21 @@ class Compensation:
         return {"mean": u.mean(axis=0), "max": u.max(axis=0), "min": u.min(axis=0), "MAE": error}
 
 
-def holding_torques(robot: Robot, poses: FloatArray, alpha: FloatArray, h: float | None = None) -> Compensation:
-    """The torque (k, n) that leaves each pose (k, n) still over one step of h [s], from zero torque."""
-    h = robot.h if h is None else h
-    k, n = poses.shape
-    rest, u = np.zeros((k, n)), np.zeros((k, n))
-    root1, root2 = np.sqrt(WEIGHTS)
-    for iteration in range(1, MOST + 1):
-        step = robot.jac_joint_step(poses, rest, u, h, alpha)
-        axes = _turning(robot, step.p_next, alpha)
-        away, spin = step.p_next - poses, axes @ step.pd_next[..., None]
-        residual = np.concatenate([root1 * away, root2 * spin[..., 0]], axis=1)
-        jacobian = np.concatenate([root1 * step.dp_next_du, root2 * axes @ step.dpd_next_du], axis=1)
-        correction = np.array([np.linalg.lstsq(J, -r, rcond=None)[0] for J, r in zip(jacobian, residual, strict=True)])
-        u = u + correction
-        if np.abs(correction).max() < STILL:
-            loss = float((residual**2).sum(axis=1).max())
-            return Compensation(robot.joints, poses, u, potential_gradient(robot, poses, alpha), loss, iteration)
-    raise SolverError(f"The torque that holds the poses has not converged after {MOST} iterations.")
-
-
-def _turning(robot: Robot, p: FloatArray, alpha: FloatArray) -> FloatArray:
-    """∂ω/∂ṗ (k, 3 a link, n) [world] at poses: the angular velocities at unit rates."""
-    k, n = p.shape
-    columns = []
-    for j in range(n):
-        unit = np.zeros((k, n))
-        unit[:, j] = 1.0
-        states = np.asarray(robot.fk(p, unit, alpha)).reshape(k, -1, 13)
-        columns.append(states[:, :, 10:13].reshape(k, -1))
-    return np.stack(columns, axis=-1)
+def holding_torques(
+    robot: Robot, poses: FloatArray, alpha: FloatArray, h: float | None = None, *, step: str = JOINT
+) -> Compensation:
+    """The torque (k, n) that leaves each pose (k, n) still over one `step` of h [s], from zero torque."""
+    rest = np.zeros_like(poses)
+    ends = ends_of(robot, step, poses, rest, robot.h if h is None else h, alpha)
+    turns = omega_of(np.asarray(robot.fk(poses, rest, alpha)))
+    weights = np.concatenate([np.full(robot.n, WEIGHTS[0]), np.full(turns.shape[1], WEIGHTS[1])])
+    found = least(ends, np.concatenate([poses, np.zeros_like(turns)], axis=1), weights, rest)
+    if found.unsettled and step == JOINT:
+        raise SolverError(f"The torque that holds the poses has not converged after {found.iterations} iterations.")
+    reference = potential_gradient(robot, poses, alpha)
+    return Compensation(
+        robot.joints, poses, found.u, reference, float(found.loss.max()), found.iterations, found.unsettled
+    )
 
 
 def potential_gradient(robot: Robot, poses: FloatArray, alpha: FloatArray) -> FloatArray:
@@ -110,23 +98,27 @@ def potential_gradient(robot: Robot, poses: FloatArray, alpha: FloatArray) -> Fl
     return np.array([np.array(gradient(p, zero, alpha)).ravel() for p in poses])
 
 
-def plot(path: str | Path, found: Compensation) -> None:
-    """PNG: estimate against reference, and the error of every pose, for the paper's joints (or the first three)."""
-    shown = shown_joints(found.joints)
-    figure = new_figure(3.6 * len(shown), 6.4)
+def plot(path: str | Path, found: Mapping[str, Compensation]) -> None:
+    """PNG: estimates against the reference, and the error of every pose, by step, for the paper's joints (or three)."""
+    first = next(iter(found.values()))
+    shown = shown_joints(first.joints)
+    figure = new_figure(3.6 * len(shown), 6.8)
     above, below = figure.subplots(2, len(shown), squeeze=False)
     for axes, error, j in zip(above, below, shown, strict=True):
-        truth, ours = found.reference[:, j], found.estimate[:, j]
-        panel(axes, found.joints[j], "Euler–Lagrange [N·m]", "one-step estimate [N·m]")
-        axes.plot([truth.min(), truth.max()], [truth.min(), truth.max()], "0.7", linewidth=1)
-        axes.plot(truth, ours, "C0.", markersize=5)
+        truth = first.reference[:, j]
+        panel(axes, first.joints[j], "Euler–Lagrange [N·m]", "one-step estimate [N·m]")
         panel(error, "", "pose", "|error| [N·m]")
-        floor = np.finfo(float).eps
-        error.semilogy(np.maximum(np.abs(ours - truth), floor), "C3.", markersize=5)
-        name = next((k for k, joint in enumerate(PAPER_JOINTS) if found.joints[j].endswith(joint)), None)
+        axes.plot([truth.min(), truth.max()], [truth.min(), truth.max()], "0.7", linewidth=1)
+        for k, (label, one) in enumerate(found.items()):
+            axes.plot(truth, one.estimate[:, j], f"C{k}{MARKERS[k]}", markersize=4, label=label)
+            off = np.maximum(np.abs(one.estimate[:, j] - truth), np.finfo(float).eps)
+            error.semilogy(off, f"C{k}{MARKERS[k]}", markersize=4)
+        name = next((k for k, joint in enumerate(PAPER_JOINTS) if first.joints[j].endswith(joint)), None)
         if name is not None:
             error.axhline(PAPER["MAE"][name], color="0.4", linestyle="--", linewidth=1, label="the paper's MAE")
-            error.legend(frameon=False, fontsize="small")
+    handles, labels = above[0].get_legend_handles_labels()
+    more, words = below[0].get_legend_handles_labels()
+    figure.legend(handles + more, labels + words, loc="outside lower center", ncols=len(labels + words), frameon=False)
     save(path, figure)
 
 
@@ -136,10 +128,27 @@ def shown_joints(joints: tuple[str, ...]) -> list[int]:
     return named if len(named) == len(PAPER_JOINTS) else list(range(min(3, len(joints))))
 
 
-def write_table(path: str | Path, found: Compensation) -> None:
-    """CSV: one row a pose: positions, estimates, references."""
-    header = [f"{what}_{joint}" for what in ("q", "estimate", "reference") for joint in found.joints]
-    rows = [
-        [float(x) for x in (*p, *u, *g)] for p, u, g in zip(found.poses, found.estimate, found.reference, strict=True)
-    ]
+def write_table(path: str | Path, found: Mapping[str, Compensation]) -> None:
+    """CSV: one row a step and pose: positions, estimates, references."""
+    joints = next(iter(found.values())).joints
+    header = ["step", *(f"{what}_{joint}" for what in ("q", "estimate", "reference") for joint in joints)]
+    rows = (
+        [step, *p, *u, *g]
+        for step, one in found.items()
+        for p, u, g in zip(one.poses, one.estimate, one.reference, strict=True)
+    )
     write_rows(path, header, rows)
+
+
+def summary(found: Mapping[str, Compensation]) -> tuple[list[str], list[list[str]]]:
+    """Head and rows: every statistic of the shown joints as printed in the paper, and by each step [N·m]."""
+    first = next(iter(found.values()))
+    shown = shown_joints(first.joints)
+    paper = len(shown) == len(PAPER_JOINTS) and first.joints[shown[0]].endswith(PAPER_JOINTS[0])
+    statistics = {label: one.statistics for label, one in found.items()}
+    rows = []
+    for k, j in enumerate(shown):
+        for key, printed in PAPER.items():
+            ours = [number(float(values[key][j]), 3) for values in statistics.values()]
+            rows.append([first.joints[j], key, number(printed[k], 3) if paper else "-", *ours])
+    return ["joint", "[N·m]", "paper", *found], rows

@@ -19,6 +19,7 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.identify import Condensation, minimise
 from diffpbd.runtime.reproduce.gravity_compensation import holding_torques
+from diffpbd.runtime.reproduce.one_step import JOINT, ends_of
 from diffpbd.runtime.reproduce.poses import draw
 from diffpbd.runtime.robot import Robot
 
@@ -115,9 +116,9 @@ def simulated(robot: Robot, poses: FloatArray, joint: int, alpha: FloatArray, tr
     return Measurements(poses, motor, joint, alpha)
 
 
-def estimate(robot: Robot, measured: Measurements, lever: Lever) -> list[Scheme]:
-    """All schemes, from the measured `lever`; its stiffness is only their start."""
-    problem = _Problem(robot, measured)
+def estimate(robot: Robot, measured: Measurements, lever: Lever, step: str = JOINT) -> list[Scheme]:
+    """All schemes on a step, from the measured `lever`; its stiffness is only their start."""
+    problem = _Problem(robot, measured, step)
     found = []
     for name, fit in (("curve fitting", problem.curve), ("differentiable simulation", problem.simulation)):
         k, history = fit(lever, STIFFNESS)
@@ -131,10 +132,13 @@ def estimate(robot: Robot, measured: Measurements, lever: Lever) -> list[Scheme]
 class _Problem:
     """Both losses of the measurements, with derivatives by the lever's numbers."""
 
-    def __init__(self, robot: Robot, measured: Measurements) -> None:
+    def __init__(self, robot: Robot, measured: Measurements, step: str) -> None:
         self.robot, self.measured = robot, measured
         self.angle = measured.poses[:, measured.joint]
-        held = holding_torques(robot, measured.poses, measured.alpha)
+        self.ends = ends_of(
+            robot, step, measured.poses, np.zeros_like(measured.poses), robot.h, measured.alpha, ("p", "pd")
+        )
+        held = holding_torques(robot, measured.poses, measured.alpha, step=step)
         self.torque = (held.estimate - measured.motor)[:, measured.joint]
         graph = robot.casadi("lever_spring_torque")
         inputs = graph.name_in()
@@ -173,11 +177,10 @@ class _Problem:
         torque, slopes = self.lever(lever, unknown)
         u = m.motor.copy()
         u[:, m.joint] += torque
-        step = self.robot.jac_joint_step(m.poses, np.zeros_like(u), u, self.robot.h, m.alpha)
-        roots = np.sqrt(WEIGHTS)
-        residual = np.concatenate([roots[0] * (step.p_next - m.poses), roots[1] * step.pd_next], axis=1)
-        by_torque = np.concatenate([roots[0] * step.dp_next_du, roots[1] * step.dpd_next_du], axis=1)[:, :, m.joint]
-        jacobian = by_torque[:, :, None] * slopes[:, None, :]
+        end, by_torque = self.ends(u)
+        roots = np.sqrt(np.repeat(WEIGHTS, u.shape[1]))
+        residual = roots * (end - np.concatenate([m.poses, np.zeros_like(u)], axis=1))
+        jacobian = (roots * by_torque[:, :, m.joint])[:, :, None] * slopes[:, None, :]
         return residual.ravel(), jacobian.reshape(residual.size, -1)
 
     def simulation(self, start: Lever, unknown: Sequence[str]) -> tuple[Lever, list[float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -37,9 +37,10 @@ def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, s
     save(path, figure)
 
 
-def write_table(path: str | Path, blocks: Sequence[tuple[str, Sequence[Scheme]]]) -> None:
-    """CSV: one row a scheme."""
+def write_table(path: str | Path, blocks: Mapping[tuple[str, str], Sequence[Scheme]]) -> None:
+    """CSV: one row a step, measurement and scheme."""
     header = [
+        "step",
         "measurement",
         "scheme",
         "lengths",
@@ -51,5 +52,9 @@ def write_table(path: str | Path, blocks: Sequence[tuple[str, Sequence[Scheme]]]
         "alpha_rad",
         "rest_m",
     ]
-    rows = [[block, s.name, s.lengths, s.loss, s.rms, *s.lever.numbers()] for block, schemes in blocks for s in schemes]
+    rows = [
+        [step, block, s.name, s.lengths, s.loss, s.rms, *s.lever.numbers()]
+        for (step, block), schemes in blocks.items()
+        for s in schemes
+    ]
     write_rows(path, header, rows)

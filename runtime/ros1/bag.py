@@ -15,7 +15,7 @@ from typing import BinaryIO
 from diffpbd.runtime.ros1.errors import LogError
 from diffpbd.runtime.ros1.messages import Message
 
-__all__ = ["BagMessage", "BagWriter", "read_bag"]
+__all__ = ["BagMessage", "BagWriter", "CompressionError", "read_bag"]
 
 MAGIC = b"#ROSBAG V2.0\n"
 HEADER_SIZE = 4096  # bytes of the bag's own header record with its padding; fixed by the format
@@ -157,25 +157,46 @@ def _split(data: bytes, where: str) -> dict[str, bytes]:
     return fields
 
 
-def _records(data: bytes, at: int, where: str) -> Iterator[tuple[dict[str, bytes], bytes]]:
-    """Whole records from `at` on; a record cut off at the end of the data ends the sequence."""
-    while at + 8 <= len(data):
+class CompressionError(LogError):
+    """Chunks that this reader cannot unpack."""
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """The record that the end of the data cuts off: its header (None if that is cut too), and what is there of its body."""
+
+    header: dict[str, bytes] | None
+    body: bytes
+    size: int
+
+
+def _records(data: bytes, at: int, where: str, cut: list[_Cut]) -> Iterator[tuple[dict[str, bytes], bytes]]:
+    """Whole records from `at` on; one that is cut off at the end of the data is put into `cut`."""
+    while at < len(data):
+        if at + 4 > len(data):
+            cut.append(_Cut(None, b"", 0))
+            return
         (header_size,) = _U32.unpack_from(data, at)
         if header_size > MAXIMUM_RECORD:
             raise LogError(f"{where}: a record header of {header_size} bytes: not a ROS bag, or damaged.")
         if at + 8 + header_size > len(data):
+            cut.append(_Cut(None, b"", 0))
             return
         header = _split(data[at + 4 : at + 4 + header_size], where)
         at += 4 + header_size
         (size,) = _U32.unpack_from(data, at)
         if at + 4 + size > len(data):
+            cut.append(_Cut(header, data[at + 4 :], size))
             return
         yield header, data[at + 4 : at + 4 + size]
         at += 4 + size
 
 
-def read_bag(path: str | Path) -> Iterator[BagMessage]:
-    """The messages of a bag in the order of the file; chunks may be plain or bz2."""
+def read_bag(path: str | Path, notes: list[str] | None = None) -> Iterator[BagMessage]:
+    """The messages of a bag in the order of the file; chunks may be plain or bz2.
+
+    Of a bag that was cut off, the whole messages of the open chunk are read too, and `notes` get a sentence on what is missing.
+    """
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -183,26 +204,47 @@ def read_bag(path: str | Path) -> Iterator[BagMessage]:
     if not data.startswith(MAGIC):
         raise LogError(f"{path}: not a ROS bag of format 2.0.")
     connections: dict[bytes, tuple[str, str, str]] = {}
-    for header, body in _records(data, len(MAGIC), str(path)):
+    cut: list[_Cut] = []
+    for header, body in _records(data, len(MAGIC), str(path), cut):
         if header.get("op") == bytes([CHUNK]):
-            compression = header.get("compression", b"none")
-            if compression == b"bz2":
-                body = bz2.decompress(body)
-            elif compression != b"none":
-                raise LogError(
-                    f"{path}: compression {compression.decode('ascii', 'replace')} is not read here; "
-                    f"run `rosbag decompress {path}` first."
-                )
-            inner = _records(body, 0, str(path))
+            inner = _records(_unpacked(header, body, path), 0, str(path), [])
         else:
             inner = iter([(header, body)])
-        for fields, content in inner:
-            if fields.get("op") == bytes([CONNECTION]):
-                facts = _split(content, str(path))
-                connections[fields["conn"]] = (
-                    fields["topic"].decode(), facts["type"].decode(), facts["md5sum"].decode()
-                )  # fmt: skip
-            elif fields.get("op") == bytes([MESSAGE]):
-                topic, kind, md5 = connections[fields["conn"]]
-                seconds, nanoseconds = struct.unpack("<II", fields["time"])
-                yield BagMessage(topic, kind, md5, content, seconds + 1e-9 * nanoseconds)
+        yield from _messages(inner, connections, str(path))
+    if not cut:
+        return
+    share = ""
+    if cut[0].header is not None and cut[0].header.get("op") == bytes([CHUNK]):
+        share = f", of which {100 * len(cut[0].body) // max(1, cut[0].size)} % are there"
+        yield from _messages(
+            _records(_unpacked(cut[0].header, cut[0].body, path), 0, str(path), []), connections, str(path)
+        )
+    if notes is not None:
+        record = "chunk" if share else "record"
+        notes.append(f"the file is cut off in the middle of a {record}{share}: what was recorded after that is missing")
+
+
+def _unpacked(header: dict[str, bytes], body: bytes, path: str | Path) -> bytes:
+    """The records of a chunk, as far as it is there."""
+    compression = header.get("compression", b"none")
+    if compression == b"bz2":
+        return bz2.BZ2Decompressor().decompress(body)
+    if compression != b"none":
+        raise CompressionError(
+            f"{path}: compression {compression.decode('ascii', 'replace')} is not read here; "
+            f"run `rosbag decompress {path}` first."
+        )
+    return body
+
+
+def _messages(
+    records: Iterator[tuple[dict[str, bytes], bytes]], connections: dict[bytes, tuple[str, str, str]], where: str
+) -> Iterator[BagMessage]:
+    for fields, content in records:
+        if fields.get("op") == bytes([CONNECTION]):
+            facts = _split(content, where)
+            connections[fields["conn"]] = (fields["topic"].decode(), facts["type"].decode(), facts["md5sum"].decode())
+        elif fields.get("op") == bytes([MESSAGE]):
+            topic, kind, md5 = connections[fields["conn"]]
+            seconds, nanoseconds = struct.unpack("<II", fields["time"])
+            yield BagMessage(topic, kind, md5, content, seconds + 1e-9 * nanoseconds)

@@ -31,7 +31,10 @@ def ask_publisher(name: str, subscriber: Subscriber, uri: str) -> tuple[socket.s
     if not isinstance(answer, list) or len(answer) != 3 or answer[0] != "TCPROS":
         raise GraphError(f"{uri} offered {answer!r} for {subscriber.topic}; expected TCPROS.")
     definition = subscriber.kind.DEFINITION
-    connection = socket.create_connection((str(answer[1]), int(answer[2])), CALL_TIMEOUT)
+    try:
+        connection = socket.create_connection((str(answer[1]), int(answer[2])), CALL_TIMEOUT)
+    except (TypeError, ValueError, OverflowError) as error:  # no port, or no name of a machine
+        raise GraphError(f"{uri} offered {answer!r} for {subscriber.topic}: {error}.") from None
     try:
         set_options(connection)
         header = _fields(name, subscriber.topic, definition) | {"tcp_nodelay": "1"}

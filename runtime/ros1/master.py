@@ -5,21 +5,33 @@ from __future__ import annotations
 import http.client
 import socket
 import socketserver
+import time
 import xmlrpc.client
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
 from diffpbd.runtime.ros1.errors import GraphError
+from diffpbd.runtime.ros1.guests import Guests
 
 __all__ = ["CALL_TIMEOUT", "Master", "SlaveServer", "call"]
 
+LARGEST_CALL = 1 << 16
+"""[bytes] A call that another node makes to us; the longest, publisherUpdate, has a URI of a few dozen for each publisher."""
+LARGEST_ANSWER = 1 << 25
+"""[bytes] An answer of the master; a robot's description has up to some megabytes."""
+MOST_CALLERS = 16  # calls to us at once
+LONGEST_CALL = 3.0  # s; a call to us takes milliseconds
+MOST_CHARACTERS = 300  # of somebody else's answer in a message
 CALL_TIMEOUT = 2.0  # s; an answer of the master or of a node on a local network takes milliseconds
+T = TypeVar("T")
 SUCCESS = 1  # the first element of every answer of the ROS XML-RPC API
 
 
 class _Transport(xmlrpc.client.Transport):
-    """A transport that gives up: the standard one waits for ever."""
+    """A transport that gives up: the standard one waits and reads for ever, and unpacks whatever comes."""
+
+    accept_gzip_encoding = False
 
     def __init__(self, timeout: float) -> None:
         super().__init__()
@@ -29,6 +41,23 @@ class _Transport(xmlrpc.client.Transport):
         connection = super().make_connection(host)
         connection.timeout = self._timeout
         return connection
+
+    def parse_response(self, response: Any) -> Any:
+        """The answer, as far as it is no larger and comes no slower than an answer does."""
+        if response.getheader("Content-Encoding", "identity") != "identity":
+            raise ValueError("a packed answer")
+        end = time.monotonic() + self._timeout
+        parser, unmarshaller = self.getparser()
+        left = LARGEST_ANSWER
+        while data := response.read1(1 << 16):
+            left -= len(data)
+            if left < 0:
+                raise ValueError(f"an answer of more than {LARGEST_ANSWER} bytes")
+            if time.monotonic() > end:
+                raise TimeoutError("the answer takes too long")
+            parser.feed(data)
+        parser.close()
+        return unmarshaller.close()
 
 
 def call(uri: str, method: str, *arguments: Any, timeout: float) -> Any:
@@ -41,18 +70,24 @@ def call(uri: str, method: str, *arguments: Any, timeout: float) -> Any:
         with proxy:
             answer = getattr(proxy, method)(*arguments)
     except xmlrpc.client.Fault as fault:
-        raise GraphError(f"{uri}: {method} failed: {fault.faultString}.") from None
-    except (OSError, http.client.HTTPException, xmlrpc.client.Error, ValueError) as error:
+        raise GraphError(f"{uri}: {method} failed: {_shown(fault.faultString)}.") from None
+    except Exception as error:  # no answer, or one that is no XML-RPC: the standard library lets a dozen kinds through
         raise GraphError(
-            f"{uri} does not answer {method} ({error or type(error).__name__}). Check that it runs, that its "
+            f"{uri} does not answer {method} ({_shown(str(error)) or type(error).__name__}). Check that it runs, that its "
             "name resolves on this machine, and ROS_MASTER_URI."
         ) from None
     if not isinstance(answer, (list, tuple)) or len(answer) != 3:
-        raise GraphError(f"{uri}: {method} answered {answer!r}, which is not the ROS API.")
+        raise GraphError(f"{uri}: {method} answered {_shown(repr(answer))}, which is not the ROS API.")
     code, text, value = answer
     if code != SUCCESS:
-        raise GraphError(f"{uri}: {method} was refused: {text}.")
+        raise GraphError(f"{uri}: {method} was refused: {_shown(str(text))}.")
     return value
+
+
+def _shown(text: str) -> str:
+    """Somebody else's words for a terminal."""
+    tame = "".join(c if c.isprintable() else " " for c in text[:MOST_CHARACTERS])
+    return tame if len(text) <= MOST_CHARACTERS else f"{tame}…"
 
 
 class Master:
@@ -64,8 +99,15 @@ class Master:
         self._slave = slave_uri
         self._timeout = timeout
 
-    def _call(self, method: str, *arguments: Any) -> Any:
-        return call(self.uri, method, self._caller, *arguments, timeout=self._timeout)
+    def _call(self, method: str, *arguments: Any, read: Callable[[Any], T] = lambda value: value) -> T:
+        """What `read` makes of the answer's value; a GraphError where that is not what the API says."""
+        value = call(self.uri, method, self._caller, *arguments, timeout=self._timeout)
+        try:
+            return read(value)
+        except (TypeError, ValueError, LookupError, AttributeError):
+            raise GraphError(
+                f"{self.uri}: {method} answered {_shown(repr(value))}, which is not the ROS API."
+            ) from None
 
     def register_publisher(self, topic: str, kind: str) -> None:
         """Announce a publisher."""
@@ -77,7 +119,7 @@ class Master:
 
     def register_subscriber(self, topic: str, kind: str) -> list[str]:
         """Announce a subscriber; the URIs of the topic's publishers."""
-        return [str(uri) for uri in self._call("registerSubscriber", topic, kind, self._slave)]
+        return self._call("registerSubscriber", topic, kind, self._slave, read=lambda uris: [str(uri) for uri in uris])
 
     def unregister_subscriber(self, topic: str) -> None:
         """Withdraw a subscriber."""
@@ -85,10 +127,10 @@ class Master:
 
     def publishers(self, topic: str) -> tuple[str, ...]:
         """Names of the nodes that publish a topic."""
-        for name, nodes in self._call("getSystemState")[0]:
-            if name == topic:
-                return tuple(str(node) for node in nodes)
-        return ()
+        topics = self._call(
+            "getSystemState", read=lambda state: {name: tuple(map(str, nodes)) for name, nodes in state[0]}
+        )
+        return topics.get(topic, ())
 
     def parameter(self, name: str) -> Any:
         """A parameter; a GraphError if it is not set."""
@@ -96,22 +138,32 @@ class Master:
 
     def topic_types(self) -> dict[str, str]:
         """Types by topic."""
-        return {str(topic): str(kind) for topic, kind in self._call("getTopicTypes")}
+        return self._call("getTopicTypes", read=lambda found: {str(topic): str(kind) for topic, kind in found})
 
     def process(self) -> int:
         """The master's process number, which changes when it is restarted."""
-        return int(self._call("getPid"))
+        return self._call("getPid", read=int)
 
 
 class _Handler(SimpleXMLRPCRequestHandler):
     """Any path is served, and the connection is not kept: rosmaster's own client does not mind."""
 
     rpc_paths = ()
-    timeout = 5.0  # s; a peer that says nothing does not keep a thread
+    timeout = LONGEST_CALL
 
     def setup(self) -> None:
         super().setup()
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def do_POST(self) -> None:
+        """Serve a call that says how long it is, and is not longer than calls are. Nothing is unpacked."""
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdigit() and len(length) < 12) or "Content-Encoding" in self.headers:
+            self.send_error(400)
+        elif int(length) > self.server.largest:  # type: ignore[attr-defined]  # SlaveServer
+            self.send_error(413)
+        else:
+            super().do_POST()
 
 
 class SlaveServer(socketserver.ThreadingMixIn, SimpleXMLRPCServer):
@@ -119,11 +171,32 @@ class SlaveServer(socketserver.ThreadingMixIn, SimpleXMLRPCServer):
 
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 64
 
-    def __init__(self, address: str, functions: dict[str, Callable[..., Any]], port: int = 0) -> None:
+    def __init__(
+        self, address: str, functions: dict[str, Callable[..., Any]], port: int = 0, *, largest: int = LARGEST_CALL
+    ) -> None:
+        """`largest`: bytes of a call."""
+        self._guests = Guests(MOST_CALLERS, LONGEST_CALL)
+        self.largest = largest
         super().__init__((address, port), requestHandler=_Handler, logRequests=False, allow_none=False)
         self._functions = functions
         self.port = int(self.server_address[1])
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """In a thread of its own, as long as it is a guest."""
+        self._guests.admit(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """The end of a call."""
+        self._guests.leave(request)
+        super().shutdown_request(request)
+
+    def service_actions(self) -> None:
+        """Called now and then by the serving loop."""
+        super().service_actions()
+        self._guests.expire()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A peer that breaks its connection is not our failure."""
@@ -134,5 +207,5 @@ class SlaveServer(socketserver.ThreadingMixIn, SimpleXMLRPCServer):
             return [-1, f"no method {method}", 0]
         try:
             return [SUCCESS, "", function(*params)]
-        except (GraphError, TypeError) as error:
+        except (GraphError, TypeError, ValueError, LookupError, AttributeError) as error:
             return [0, str(error), 0]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from diffpbd.runtime.ros1.errors import GraphError
-from diffpbd.runtime.ros1.master import SlaveServer, call
+from diffpbd.runtime.ros1.master import LARGEST_ANSWER, SlaveServer, call
 
 __all__ = ["LocalMaster"]
 
@@ -26,7 +26,7 @@ class LocalMaster:
         self._subscribers: dict[str, dict[str, str]] = {}
         self._services: dict[str, dict[str, str]] = {}
         self._parameters: dict[str, Any] = {}
-        self._server = SlaveServer(address, self._functions(), port=port)
+        self._server = SlaveServer(address, self._functions(), port=port, largest=LARGEST_ANSWER)
         self.uri = f"http://{address}:{self._server.port}/"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
         self._thread.start()

@@ -14,7 +14,9 @@ from typing import Any, TypeVar
 from urllib.parse import urlparse
 
 from diffpbd.runtime.priority import prioritized
+from diffpbd.runtime.ros1.addresses import own_address, own_interface
 from diffpbd.runtime.ros1.errors import GraphError
+from diffpbd.runtime.ros1.guests import Guests
 from diffpbd.runtime.ros1.handshake import answer_subscriber, ask_publisher
 from diffpbd.runtime.ros1.master import CALL_TIMEOUT, Master, SlaveServer
 from diffpbd.runtime.ros1.messages import Message
@@ -26,28 +28,14 @@ __all__ = ["DEFAULT_MASTER", "Node", "Self"]
 
 DEFAULT_MASTER = "http://localhost:11311"
 RETRY_FIRST, RETRY_LAST = 0.1, 1.0  # s; waiting time between attempts to connect, doubled each time
+MOST_GUESTS = 16  # peers that have connected and not yet said which topic they want
+MOST_PUBLISHERS = 16  # of one topic that we read: each is a thread until it is connected
+MOST_SUBSCRIBERS = 64  # of one topic; a graph has a handful
 POLL = 0.1  # s; how long the reading thread sleeps when nothing comes, so that it sees a request to end
 
 M = TypeVar("M", bound=Message)
 Self = TypeVar("Self", bound="Node")
 _Reader = Callable[[], bool]  # called when the socket is ready; False when it has ended
-
-
-def _own_address(master: str) -> str:
-    """ROS_HOSTNAME or ROS_IP, or this machine's address on the way to the master."""
-    given = os.environ.get("ROS_HOSTNAME") or os.environ.get("ROS_IP")
-    if given:
-        return given
-    parts = urlparse(master)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect((parts.hostname or "localhost", parts.port or 11311))
-        except OSError as error:
-            raise GraphError(
-                f"The master's address {master} cannot be reached ({error}). Check the network, the name, "
-                "and ROS_MASTER_URI."
-            ) from None
-        return str(probe.getsockname()[0])
 
 
 class Node:
@@ -61,8 +49,15 @@ class Node:
         if urlparse(uri).scheme != "http":
             raise GraphError(f"ROS_MASTER_URI: expected http://HOST:PORT, found {uri!r}.")
         self.name = "/" + name.strip("/")
-        self.address = address or _own_address(uri)
-        bind = "127.0.0.1" if self.address in ("127.0.0.1", "localhost") else "0.0.0.0"
+        self.address = address or own_address(uri)
+        bind = own_interface(self.address, uri)
+        try:
+            self._listener = socket.create_server((bind, 0))
+        except OSError as error:
+            raise GraphError(
+                f"ROS_IP or ROS_HOSTNAME names {self.address}, where this machine cannot listen ({error}). Set ROS_IP to the "
+                "address that this machine has on the robot's network."
+            ) from None
         self.shut_down = threading.Event()
         """Set when the graph asks this node to go: another node took its name, or `rosnode kill`."""
         self._closing = threading.Event()
@@ -74,7 +69,7 @@ class Node:
         self._wake_read, self._wake_write = socket.socketpair()
         self._wake_read.setblocking(False)
         self._selector.register(self._wake_read, selectors.EVENT_READ, self._woken)
-        self._listener = socket.create_server((bind, 0))
+        self._guests = Guests(MOST_GUESTS, CALL_TIMEOUT)
         self._listener.setblocking(False)
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
         self._server = SlaveServer(bind, self._slave_functions())
@@ -181,7 +176,7 @@ class Node:
 
     def _update(self, subscriber: Subscriber, uris: list[str]) -> None:
         with subscriber.lock:
-            subscriber.wanted = set(uris)
+            subscriber.wanted = set(uris[:MOST_PUBLISHERS])
             for uri in set(subscriber.refusals) - subscriber.wanted:
                 del subscriber.refusals[uri]
             known = subscriber.connecting | set(subscriber.connected) | set(subscriber.refusals)
@@ -235,15 +230,20 @@ class Node:
     def _accept(self) -> bool:
         with contextlib.suppress(OSError):
             connection, _ = self._listener.accept()
+            self._guests.admit(connection)
             threading.Thread(target=self._welcome, args=(connection,), daemon=True).start()
         return True
 
     def _welcome(self, connection: socket.socket) -> None:
         """Take a subscriber of ours."""
         answered = answer_subscriber(self.name, connection, self._publishers)
+        in_time = self._guests.leave(connection)
         if answered is None:
             return
         publisher, peer = answered
+        if not in_time or len(publisher.subscribers) >= MOST_SUBSCRIBERS:
+            connection.close()
+            return
         publisher.attach(connection, peer)
 
         def ready() -> bool:
@@ -284,6 +284,7 @@ class Node:
 
     def _read_until_closed(self) -> None:
         while not self._closing.is_set():
+            self._guests.expire()
             with self._lock:
                 arrivals, self._arrivals = self._arrivals, []
             for connection, ready in arrivals:

@@ -71,7 +71,7 @@ def test_a_short_nan_in_the_state_is_survived(arm_robot: Robot, graph: Graph, ro
 @pytest.mark.parametrize(
     "fault, reason, text",
     [
-        ("nan", Reason.BAD_STATE, "not finite state for 0.1"),
+        ("nan", Reason.BAD_STATE, "not finite state for 0.0"),
         ("no_velocity", Reason.BAD_STATE, "not finite state"),
         ("freeze", Reason.STALE_STATE, "s old"),
         ("missing", Reason.STALE_STATE, "left_e1 missing"),

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.arms.baxter.configuration import gravity_model
-from diffpbd.runtime.arms.baxter.program import ProgramController
 from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.loop.configuration import gravity_model
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.replay import replay
 

@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -82,6 +83,9 @@ def test_a_browser_shows_the_arm(arm_robot: Robot, tmp_path: Path) -> None:
         assert address.hostname == "127.0.0.1"
         with pytest.raises(OSError), socket.create_connection((own_address(), address.port), 1.0):
             pass  # not served to other machines
+        for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(urllib.request.Request(viewer.url, headers=headers), timeout=5.0)
         start = time.monotonic()
 
         def move() -> None:

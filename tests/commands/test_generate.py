@@ -26,6 +26,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             unchanged=robot == "old",
             seconds=2.0,
             compile_seconds=1.0,
+            manifest=SimpleNamespace(robot=SimpleNamespace(left_out=())),
         )
 
     module = ModuleType("diffpbd.codegen.generate")
@@ -48,7 +49,8 @@ def test_a_table_of_functions_and_the_times(seen: dict[str, Any]) -> None:
 def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
         "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --out d --integrator paper --solver jacobi "
-        "--sweeps 30 --relaxation 0.7 --symbolic mass,com"
+        "--sweeps 30 --relaxation 0.7 --symbolic mass,com "
+        "--variants paper_jacobi,paper_direct --sweep-order printed --functions mpc,step"
     )
     result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
     assert result.exit_code == 0 and "up to date" in result.stdout
@@ -65,6 +67,9 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "solver": "jacobi",
         "sweeps": 30,
         "relaxation": 0.7,
+        "variants": ["paper_jacobi", "paper_direct"],
+        "sweep_order": "printed",
+        "functions": ["mpc", "step"],
         "symbolic": ["mass", "com"],
         "friction": "urdf",
         "limits": True,
@@ -72,5 +77,13 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
 
 
 def test_closed_choices_are_wrong_usage(seen: dict[str, Any]) -> None:
-    for options in (["--solver", "magic"], ["--sweeps", "0"], ["--friction", "some"], ["--relaxation", "2"]):
+    for options in (
+        ["--solver", "magic"], ["--sweeps", "3,paper_direct=3"], ["--sweeps", "paper_direct=0"], ["--sweep-order", "x"],
+ ["--sweeps", "0"], ["--friction", "some"], ["--relaxation", "2"],
+    ):  # fmt: skip
         assert CliRunner().invoke(cli.cli, ["generate", "new", *options]).exit_code == 2
+
+
+def test_sweeps_of_several_variants(seen: dict[str, Any]) -> None:
+    assert CliRunner().invoke(cli.cli, ["generate", "old", "--sweeps", "paper_direct=3, paper_jacobi=9"]).exit_code == 0
+    assert seen["sweeps"] == {"paper_direct": 3, "paper_jacobi": 9}

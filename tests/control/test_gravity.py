@@ -45,7 +45,7 @@ def test_robots_only_is_accepted_and_commands_nothing_at_rest(shared: Path) -> N
     )
     q = np.array([0.3, -0.2])
     under.start(q)
-    np.testing.assert_array_equal(under.tick(2.0, q, np.zeros(2)).command, np.zeros(2))
+    np.testing.assert_array_equal(under.tick(2.0, 2.0, q, np.zeros(2)).command, np.zeros(2))
 
 
 def test_every_combination_has_one_owner_or_is_refused() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diffpbd.codegen.description.recipe import Recipe, default_recipe, option_words, with_options
+from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS, Recipe, default_recipe, option_words, with_options
 from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.resolve import ROBOTS, find_recipe, resolve, shipped_robots
 from diffpbd.runtime.commands.generate import command
@@ -136,6 +136,9 @@ def test_options() -> None:
     changed = with_options(recipe, integrator="paper", solver="jacobi", sweeps=12, symbolic=["mass"], tip="x")
     assert (changed.variant, changed.sweeps["paper_jacobi"], changed.tip) == ("paper_jacobi", 12, ("x",))
     assert recipe.sweeps["paper_jacobi"] == 30
+    counted = with_options(recipe, sweeps={"paper_direct": 3})
+    assert (counted.variant, counted.sweeps["paper_direct"]) == ("variational_direct", 3)
+    assert with_options(recipe, variants=["all"], sweep_order="printed").variants == tuple(DEFAULT_SWEEPS)
     for relaxation in ("averaging", 1e-3, 1.999):
         assert with_options(recipe, relaxation=relaxation).relaxation == relaxation
     joined = with_options(recipe, solver="jacobi")
@@ -147,6 +150,9 @@ def test_options() -> None:
         {"friction": "x"},
         {"h": -1.0},
         {"relaxation": 2.0},
+        {"sweep_order": "x"},
+        {"variants": ["x"]},
+        {"sweeps": {"x": 3}},
     ):
         with pytest.raises(InputError):
             with_options(recipe, **options)
@@ -158,6 +164,8 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
         "base": "b", "tip": ("t", "s"), "hold": ("j",), "integrator": "paper", "solver": "jacobi", "sweeps": 12,
         "friction": "urdf", "symbolic": ("mass", "com"), "limits": True,
         "wrench": ("l", "k"), "lever_springs": ("e",), "relaxation": 0.5,
+        "sweep_order": "printed", "variants": ("paper_direct", "paper_jacobi"),
+        "functions": ("mpc",),
     }  # fmt: skip
     changed = with_options(plain, **given)
     parsed = command.make_context("generate", ["arm.urdf", *option_words(changed, plain)]).params
@@ -166,6 +174,8 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
     assert set(options) == set(given)
     assert option_words(with_options(plain, limits=False), with_options(plain, limits=True)) == ["--no-limits"]
     assert option_words(plain, plain) == []
+    jacobi = with_options(plain, solver="jacobi", sweeps={"paper_direct": 3})
+    assert option_words(jacobi, plain) == ["--solver", "jacobi", "--sweeps", "paper_direct=3"]
 
 
 def test_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

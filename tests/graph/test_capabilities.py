@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 from description.builders import BODY, joint, link, robot
-from support.robots import loaded
+from support.robots import generated, loaded
 
-from diffpbd.codegen.description.recipe import default_recipe
+from diffpbd.codegen.description.recipe import default_recipe, with_options
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.graph.capabilities import GROUPS, NEEDS, Capabilities, capabilities, table
 from diffpbd.codegen.graph.model import build
-from diffpbd.runtime.manifest import Manifest
+from diffpbd.runtime import load
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.manifest import Manifest, family
 
 MIMIC = '<limit effort="1" velocity="1"/><mimic joint="ja" multiplier="2"/>'
 POINT = '<inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'
 STEPS = {"joint_step", "kicked_step", "node_torque", "rollout", "trajectory", "estimate_torque", "mpc"}
-MAXIMAL = {"step", "momentum_residual", "state_residual"}
+MAXIMAL = {"step", "rollout_step", "momentum_residual", "state_residual"}
 
 
 def of(source: bytes) -> Capabilities:
@@ -60,8 +61,7 @@ def test_twelve_joints_are_short() -> None:
 
 def test_the_table_lists_what_is_generated() -> None:
     """Nothing that is generated is missing in the table; a complete robot gets all of it."""
-    made = {re.sub("^(jac_alpha_|jac_|vjp_)", "", name) for name in loaded("double_pendulum").functions}
-    made = {"step" if name.startswith("step") else name for name in made}
+    made = {family(name) for name in loaded("double_pendulum").functions}
     listed = [name for group in GROUPS for name in group.functions]
     assert len(listed) == len(set(listed))
     assert set(listed) == made
@@ -80,3 +80,19 @@ def test_a_missing_function_is_refused_with_the_reason() -> None:
 
 def test_the_documentation_has_the_table(root: Path) -> None:
     assert table() in (root / "docs" / "method.md").read_text(encoding="utf-8")
+
+
+def test_functions_on_demand_bring_what_they_call() -> None:
+    robot = load(generated("double_pendulum", functions=("mpc",)))
+    families = {family(name) for name in robot.functions}
+    always = {name for group in GROUPS if not group.needs for name in group.functions}
+    assert families == always | {"mpc", "joint_step", "kicked_step", "node_torque", "rollout", "trajectory"}
+    assert "--functions mpc" in (robot.folder / "README.md").read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="rollout_step_paper_direct.*left out.*--functions"):
+        robot.function("rollout_step_paper_direct")
+
+
+def test_an_unknown_function_is_refused_by_name() -> None:
+    recipe = with_options(default_recipe("made.urdf"), functions=["joint_step", "stepp"])
+    with pytest.raises(InputError, match="'stepp'.*rollout_step"):
+        capabilities(build(read_urdf(pair(BODY)), recipe))

@@ -152,8 +152,8 @@ def test_joints_of_two_publishers_are_joined_and_that_is_said(tmp_path: Path) ->
 def test_damaged_bags(tmp_path: Path) -> None:
     path = write_bag(tmp_path / "run.bag", states())
     data = path.read_bytes()
-    path.write_bytes(data[: len(data) // 2])
-    with pytest.raises(InputError, match="no messages of the types"):  # the only chunk is cut off
+    path.write_bytes(data[: len(bag_module.MAGIC) + bag_module.HEADER_SIZE + 300])
+    with pytest.raises(InputError, match="no messages of the types .*cut off in the middle of a chunk"):
         read_recording(path, JOINTS)
     (tmp_path / "no.bag").write_bytes(b"#ROSBAG V1.2\n")
     with pytest.raises(InputError, match="not a ROS bag of format 2.0"):
@@ -289,7 +289,7 @@ def test_chunks_of_bz2_are_read(tmp_path: Path) -> None:
     path = write_bag(tmp_path / "run.bag", states())
     plain = read_recording(path, JOINTS)
     data = path.read_bytes()
-    records = list(bag_module._records(data, len(bag_module.MAGIC), "x"))
+    records = list(bag_module._records(data, len(bag_module.MAGIC), "x", []))
     (fields, body) = next(r for r in records if r[0]["op"] == bytes([bag_module.CHUNK]))
     packed = bag_module._record(
         {**fields, "compression": b"bz2", "size": struct.pack("<I", len(body))}, bz2.compress(body)

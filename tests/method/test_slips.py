@@ -107,24 +107,28 @@ def test_4_angular_gradients(multiplier: Multiplier) -> None:
     np.testing.assert_allclose(spins[0], -spins[1], atol=1e-15)
 
 
-def test_5_positional_turn_is_applied_once() -> None:
+@pytest.mark.parametrize("printed_order", [False, True], ids=["by_joint", "as_printed"])
+def test_5_positional_turn_is_applied_once(printed_order: bool) -> None:
+    """Joint by joint, or all positional and then all angular constraints, each correction from the poses so far."""
     robot = shipped("double_pendulum")
     tree, given = tree_of(robot), numbers(robot)
     pose = displaced(poses_of(random_state(robot, np.random.default_rng(1))), 0.01 * np.arange(12))
     w = evaluate(corrections.weights(tree), body=given["body"])["weight"].reshape(-1, 7)
     joint = given["joint"].reshape(-1, 28)
     expected = pose.copy()
-    for j, parent in enumerate(tree.parents):
-        for angular in (False, True):
-            kernel = corrections.correction_kernel(False, angular, parent < 0, Multiplier.BLOCK)
-            arrays = {"joint": joint[j], "pose_b": expected[j], "weight_b": w[j]}
-            if parent >= 0:
-                arrays |= {"pose_a": expected[parent], "weight_a": w[parent]}
-            moves = evaluate(kernel, **arrays)
-            for body, key in ((j, "move_b"), (parent, "move_a")):
-                if body >= 0:
-                    expected[body] = displaced(expected[body : body + 1], moves[key].ravel())[0]
-    got = evaluate(algorithm_1.gauss_seidel(tree), pose=pose.ravel(), weight=w, joint=joint)["pose_next"]
+    by_joint = [(0, False), (0, True), (1, False), (1, True)]
+    for j, angular in sorted(by_joint, key=lambda visit: visit[1]) if printed_order else by_joint:
+        parent = tree.parents[j]
+        kernel = corrections.correction_kernel(False, angular, parent < 0, Multiplier.BLOCK)
+        arrays = {"joint": joint[j], "pose_b": expected[j], "weight_b": w[j]}
+        if parent >= 0:
+            arrays |= {"pose_a": expected[parent], "weight_a": w[parent]}
+        moves = evaluate(kernel, **arrays)
+        for body, key in ((j, "move_b"), (parent, "move_a")):
+            if body >= 0:
+                expected[body] = displaced(expected[body : body + 1], moves[key].ravel())[0]
+    sweep = algorithm_1.gauss_seidel(tree, printed_order=printed_order)
+    got = evaluate(sweep, pose=pose.ravel(), weight=w, joint=joint)["pose_next"]
     np.testing.assert_allclose(got.reshape(-1, 7), expected, atol=1e-14)
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.arms.baxter.configuration import Configuration, limits_of
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.supervisor import Settings, Supervisor
 from diffpbd.runtime.mpc.controller import MpcController
@@ -43,7 +43,7 @@ def run(under: Supervisor, ticks: int, bad: tuple[int, ...] = ()) -> tuple[np.nd
     states, commands, decisions = [], [], []
     for k in range(ticks):
         seen = q * np.nan if k in bad else q
-        decision = under.tick(k * PERIOD, seen, dq)
+        decision = under.tick(k * PERIOD, k * PERIOD, seen, dq)
         decisions.append(decision)
         commands.append(decision.command)
         states.append(np.array([q, dq]))
@@ -92,7 +92,7 @@ def test_an_observer_knows_the_ramp_from_a_load() -> None:
         q, dq, largest = START.copy(), np.zeros(7), 0.0
         under.start(q)
         for k in range(60):
-            decision = under.tick(k * PERIOD, q * np.nan if k == 30 else q, dq)
+            decision = under.tick(k * PERIOD, k * PERIOD, q * np.nan if k == 30 else q, dq)
             q, dq = robot.joint_step(q, dq, decision.command + unknown, PERIOD)
             largest = max(largest, float(np.abs(controller.mpc.observer.residual).max()))
         if unknown.any():
@@ -119,7 +119,7 @@ def test_an_arm_that_cannot_be_held_is_a_refused_tick() -> None:
     heavy = Configuration(**{**vars(setup), "alpha": alpha})
     under = heavy.supervisor(loaded("baxter_bare"))
     under.start(START)
-    assert under.tick(0.0, START, np.zeros(7)).status is TickStatus.CONTROLLER_FAILED
+    assert under.tick(0.0, 0.0, START, np.zeros(7)).status is TickStatus.CONTROLLER_FAILED
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,12 @@ from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot
-from diffpbd.runtime.arms.baxter.configuration import gravity_model, has_spring
 from diffpbd.runtime.control.net_torque import without_gravity
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify import Settings, identify
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, process
+from diffpbd.runtime.loop.configuration import gravity_model, has_spring
 
 H = 0.01
 STEPS = ("variational_direct",)

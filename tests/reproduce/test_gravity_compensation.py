@@ -51,7 +51,9 @@ def test_the_command_says_where_poses_come_from(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "no recordings were given" in done.output and "0.669" in done.output
     assert picture.stat().st_size > 10_000
-    assert len((tmp_path / "g.csv").read_text().splitlines()) == 6
+    head, *rows = (tmp_path / "g.csv").read_text(encoding="utf-8").splitlines()
+    assert head.startswith("step,q_left_s0") and len(rows) == 5 * 4
+    assert all(word in done.output for word in ("Gauss–Seidel × 30", "Jacobi × 30", "direct × ", "ours"))
 
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
@@ -62,5 +64,5 @@ def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
 def test_other_robots_have_no_paper_line(tmp_path: Path) -> None:
     pendulum = loaded("double_pendulum")
     found = holding_torques(pendulum, draw(pendulum, 4, 0), pendulum.alpha.defaults)
-    plot(tmp_path / "p.png", found)
+    plot(tmp_path / "p.png", {"ours": found})
     assert found.statistics["MAE"].max() < TOLERANCE

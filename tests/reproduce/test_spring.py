@@ -71,10 +71,21 @@ def test_recordings_give_slope_and_zero(baxter: Robot, shared: Path, tmp_path: P
 
 
 def test_the_command(tmp_path: Path) -> None:
-    words = ["spring", str(generated("baxter")), "--poses", "12", "--out", str(tmp_path / "s.png")]
+    words = [
+        "spring",
+        str(generated("baxter")),
+        "--poses",
+        "12",
+        "--step",
+        "joint",
+        "--step",
+        "paper_direct",
+        "--out",
+        str(tmp_path / "s.png"),
+    ]
     done = CliRunner().invoke(command, words)
     assert done.exit_code == 0, done.output
-    assert done.output.count("curve fitting") == 4 and "figure only" in done.output
-    assert len((tmp_path / "s.csv").read_text().splitlines()) == 9
+    assert done.output.count("curve fitting") == 8 and "direct × " in done.output and "figure only" in done.output
+    assert len((tmp_path / "s.csv").read_text().splitlines()) == 17
     refused = CliRunner().invoke(command, [*words, "--joint", "elbow"])
     assert refused.exit_code == 1 and "expected a joint" in str(refused.exception)

@@ -32,8 +32,9 @@ def importers(folder: str, *modules: str) -> set[str]:
 
 def modules(folder: str) -> dict[str, Path]:
     """Every module under `folder`, dotted, and its file."""
+    above = () if folder == "benchmarks" else ("diffpbd",)
     return {
-        ".".join(("diffpbd", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
+        ".".join((*above, *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
         for path in sorted((ROOT / folder).rglob("*.py"))
     }
 

@@ -47,6 +47,10 @@ def variants() -> dict[str, Maker]:
         "variational_direct": lambda tree, _: step.variational_direct(tree, 6, 1),
         "variational_gauss_seidel": lambda tree, sweeps: step.variational_gauss_seidel(tree, sweeps, 1),
         "variational_jacobi": lambda tree, sweeps: step.variational_jacobi(tree, sweeps, 1),
+        "variational_gauss_seidel_printed": lambda tree, n: step.variational_gauss_seidel(
+            tree, n, 1, printed_order=True
+        ),
+        "paper_gauss_seidel_printed": lambda tree, n: step.paper_gauss_seidel(tree, n, 0, printed_order=True),
         "paper_direct": lambda tree, _: step.paper_direct(tree, 4, 0),
     }
     for multiplier in Multiplier:

@@ -1,19 +1,17 @@
-"""One arm of a Baxter on a ROS 1 graph: state by name with age, gated commands, gravity suppression."""
+"""One arm of a Baxter on a ROS 1 graph, as the loop's `Arm`: states by name with age, commands, gravity suppression."""
 
 from __future__ import annotations
 
-import time as clock
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.limits import Limits
-from diffpbd.runtime.loop.gate import CommandGate
-from diffpbd.runtime.loop.guard import POSITION_TOLERANCE
+from diffpbd.runtime.loop.arm import DISABLED, Clock, Fault, SystemClock
+from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.ros1 import Node, Receipt
 from diffpbd.runtime.ros1.errors import RefusedError
 from diffpbd.runtime.ros1.joint_states import JointStateReader, LimbState
@@ -28,8 +26,9 @@ from diffpbd.runtime.ros1.messages import (
     SEAJointState,
     UInt16,
 )  # fmt: skip
+from diffpbd.runtime.ros1.watch import MasterWatch
 
-__all__ = ["ASSEMBLY_TIMEOUT", "DEFAULT_TIMEOUT", "BaxterArm", "Listener", "Robot", "Side"]
+__all__ = ["ASSEMBLY_TIMEOUT", "DEFAULT_TIMEOUT", "BaxterArm", "Listener", "Robot", "Side", "command_topic"]
 
 Side = Literal["left", "right"]
 Listener = Callable[[Message, Receipt], None]
@@ -38,8 +37,12 @@ DEFAULT_TIMEOUT = 0.2
 """s without a command after which the robot leaves the commanded mode; the robot's own default."""
 ASSEMBLY_TIMEOUT = 0.5
 """s; /robot/state comes at 100 Hz, so this long a silence means that the robot is gone."""
-SUPPRESS_LIMIT = 0.1
-"""s; half of the 0.2 s after which the robot's own gravity compensation comes back."""
+LEAST_RATE = 100  # Hz; of the joint states, whatever the loop's own
+
+
+def command_topic(side: Side) -> str:
+    """Who publishes here commands the arm."""
+    return f"/robot/limb/{side}/joint_command"
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,11 @@ class Robot:
             return f"the robot is stopped (source {self.state.estop_source})"
         if self.state.error:
             return "the robot reports an error"
-        return "" if self.state.enabled else "the robot is disabled"
+        return "" if self.state.enabled else DISABLED
 
 
 class BaxterArm:
-    """An arm; owns its topics on `node`. Nothing is sent but by `send`, `suppress` and the named requests.
+    """An arm; owns its topics on `node`. Nothing is sent but by `transmit`, `suppress` and the named requests.
 
     `listener` gets every message that comes in, for a log; it runs in the reading thread.
     """
@@ -77,7 +80,7 @@ class BaxterArm:
         stale_after: float = 0.1,
         listener: Listener | None = None,
     ) -> None:
-        """`joints` and `limits` in the order of the generated robot; `stale_after` [s]: see CommandGate."""
+        """`joints` and `limits` in the order of the generated robot; `stale_after` [s]: see `Arm`."""
         stray = [joint for joint in joints if not joint.startswith(f"{side}_")]
         if stray:
             raise RefusedError(
@@ -90,19 +93,14 @@ class BaxterArm:
         self.node = node
         self.reader = JointStateReader(joints)
         self.stale_after = stale_after
-        self._gate = CommandGate(limits, stale_after)
+        self.clock: Clock = SystemClock()
         self._listener = listener
-        self.state: LimbState | None = None
-        """The last usable message's state; its numbers may be NaN, see `good`."""
-        self.good: LimbState | None = None
-        """The last state with finite numbers within the limits' tolerance."""
+        self._state: LimbState | None = None
+        self._watch: MasterWatch | None = None
         self.robot: Robot | None = None
-        self.trouble = ""
-        """The first thing that went wrong with the robot since `clear_trouble`, however short."""
-        self.sent = 0
-        self._suppressed_at = float("-inf")
+        self._noted = ""
         limb = f"/robot/limb/{side}"
-        self.command = node.publish(f"{limb}/joint_command", JointCommand)
+        self.command = node.publish(command_topic(side), JointCommand)
         self.timeout = node.publish(f"{limb}/joint_command_timeout", Float64, latch=True)
         self.suppress_topic = node.publish(f"{limb}/suppress_gravity_compensation", Empty)
         self.states = node.subscribe("/robot/joint_states", JointState, self._on_joints)
@@ -121,13 +119,7 @@ class BaxterArm:
             self._note(f"two sources of the arm's joint states: {self.reader.second_source}")
         if state is None:
             return
-        self.state = state
-        if state.finite and self._within(state.q):
-            self.good = state
-
-    def _within(self, q: FloatArray) -> bool:
-        low, high = self.limits.lower - POSITION_TOLERANCE, self.limits.upper + POSITION_TOLERANCE
-        return bool(((q >= low) & (q <= high)).all())
+        self._state = state
 
     def _on_robot(self, message: AssemblyState, receipt: Receipt) -> None:
         if self._listener is not None:
@@ -140,25 +132,82 @@ class BaxterArm:
             self._listener(message, receipt)
 
     def _note(self, trouble: str) -> None:
-        if trouble and not self.trouble:
-            self.trouble = trouble
+        if trouble and not self._noted:
+            self._noted = trouble
 
     # What the loop asks
 
-    def clear_trouble(self) -> None:
-        """Forget what was noted; call it right before arming."""
-        self.trouble = ""
+    @property
+    def state(self) -> LimbState | None:
+        """The last usable message's state; its numbers may be anything."""
+        return self._state
 
-    def standing_trouble(self, now: float) -> str:
-        """What speaks against moving at monotonic time `now` [s]; empty if nothing does."""
+    @property
+    def rejected(self) -> Counter[str]:
+        """Joint states that could not be used, by reason."""
+        return self.reader.rejected
+
+    @property
+    def dropped(self) -> int:
+        """Commands that a newer one replaced because the link was full."""
+        return self.command.dropped
+
+    def open(self, rate: float) -> None:
+        """Watch the master, and ask for joint states at `rate` [Hz]."""
+        self._watch = MasterWatch(self.node.master, self.command.topic, self.node.name)
+        self._rate.publish(UInt16(max(round(rate), LEAST_RATE)))
+
+    def close(self) -> None:
+        """Watch no longer."""
+        if self._watch is not None:
+            self._watch.close()
+
+    def missing(self, *, suppressing: bool) -> str:
+        """What is not connected or not heard yet."""
+        text = ""
+        if not (self.assembly.publishers and self.robot):
+            text = "/robot/state is not published"
+        elif self._state is None:
+            text = "no joint state names every joint of the arm"
+        elif not self.command.subscribers:
+            text = "nobody listens to the arm's joint_command topic"
+        elif suppressing and not self.suppress_topic.subscribers:
+            text = "nobody listens to suppress_gravity_compensation: gravity would be applied twice"
+        refused = self.refused_topics() if text else []
+        return text + (f" ({'; '.join(refused)})" if refused else "")
+
+    def fault(self) -> Fault | None:
+        """What is wrong with the graph or the connection."""
+        if self.node.shut_down.is_set():
+            return Fault(Reason.INTERRUPTED, "the ROS graph asked this node to shut down")
+        if self._watch is not None and self._watch.lost:
+            return Fault(Reason.LOST_MASTER, self._watch.lost)
+        if not self.command.subscribers:
+            return Fault(Reason.LOST_ROBOT, "the robot closed the command connection")
+        return None
+
+    def others(self) -> tuple[str, ...]:
+        """Other nodes that publish this arm's commands."""
+        return () if self._watch is None else self._watch.others
+
+    def forget_trouble(self) -> None:
+        """Forget what was noted; call it right before arming."""
+        self._noted = ""
+
+    def trouble(self) -> str:
+        """What speaks against moving; empty if nothing does."""
         count = len(self.assembly.publishers)
         if count > 1:
             return f"/robot/state has {count} publishers: more than one robot or simulator is on this graph"
-        if self.trouble:
-            return self.trouble
-        if self.robot is None or now - self.robot.received > ASSEMBLY_TIMEOUT:
+        if self._noted:
+            return self._noted
+        if self.robot is None or self.clock.now() - self.robot.received > ASSEMBLY_TIMEOUT:
             return "/robot/state is silent"
         return self.robot.trouble
+
+    def unable(self) -> str:
+        """Why the robot cannot obey right now."""
+        return "its state is unknown" if self.robot is None else self.robot.trouble
 
     def refused_topics(self) -> list[str]:
         """Publishers whose message type is not the one expected, in words."""
@@ -170,42 +219,18 @@ class BaxterArm:
 
     # What goes out
 
-    def send(self, mode: Mode, values: FloatArray, state: LimbState, *, model_gravity: bool) -> float:
-        """Send a command that was made from `state`; the monotonic time [s] after it.
-
-        A RefusedError, and nothing sent, if the gate refuses it, or if it carries the model's gravity while
-        the suppress stream is not alive.
-        """
-        now = clock.monotonic()
-        reason = self._gate.refusal(mode, values, state.age(now))
-        if model_gravity and now - self._suppressed_at > SUPPRESS_LIMIT:
-            reason = reason or (
-                f"model gravity, but the last suppress message left {now - self._suppressed_at:.3f} s ago: "
-                "the robot's own gravity may be back"
-            )
-        if reason:
-            raise RefusedError(f"Not sent: {reason}.")
+    def transmit(self, mode: Mode, values: FloatArray) -> None:
+        """Publish a joint command."""
         self.command.publish(JointCommand(int(mode), values, self.joints))
-        self.sent += 1
-        return clock.monotonic()
-
-    def hold(self, state: LimbState) -> None:
-        """Position mode at a measured pose, clipped to the limits."""
-        self.send(Mode.POSITION, np.clip(state.q, self.limits.lower, self.limits.upper), state, model_gravity=False)
 
     def suppress(self) -> None:
         """One message of the stream that keeps the robot's own gravity compensation off."""
         self.suppress_topic.publish(Empty())
-        self._suppressed_at = clock.monotonic()
 
-    def set_timeout(self, seconds: float = DEFAULT_TIMEOUT) -> None:
-        """How long the robot obeys without a new command [s]."""
-        self.timeout.publish(Float64(seconds))
+    def set_timeout(self, seconds: float | None = None) -> None:
+        """How long the robot obeys without a new command [s]; None: its own default."""
+        self.timeout.publish(Float64(DEFAULT_TIMEOUT if seconds is None else seconds))
 
-    def set_state_rate(self, rate: int) -> None:
-        """Ask for joint states at this rate [Hz]."""
-        self._rate.publish(UInt16(rate))
-
-    def request_enable(self, on: bool = True) -> None:
-        """Ask the robot to enable or disable its motors."""
-        self._enable.publish(Bool(on))
+    def request_enable(self) -> None:
+        """Ask the robot to enable its motors."""
+        self._enable.publish(Bool(True))

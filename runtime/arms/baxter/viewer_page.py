@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from diffpbd.runtime.arms.baxter.local_page import guard_websockets
 from diffpbd.runtime.arms.baxter.viewer import ADDRESS, MISSING_VISER
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.loop.guard import TickStatus
@@ -53,6 +54,7 @@ class Page:
     def __init__(self, robot: Robot, port: int) -> None:
         import viser
 
+        guard_websockets()
         self._robot = robot
         self._uplot = viser.uplot
         self.server: Any = viser.ViserServer(host=ADDRESS, port=port, label="diffpbd", verbose=False)

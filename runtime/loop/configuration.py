@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arms.baxter.program import ProgramController
 from diffpbd.runtime.arrays import FloatArray, or_else
 from diffpbd.runtime.control.cartesian import CartesianController
 from diffpbd.runtime.control.floating import GravityController
@@ -16,16 +15,18 @@ from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.holding import HoldController
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorqueMap, ReachNetTorque
+from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.controller import Controller
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.reflexes import Inertial, ReflexSettings
 from diffpbd.runtime.loop.supervisor import GravityModel, Settings, Supervisor
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 
-__all__ = ["Configuration", "gravity_model", "has_spring", "limits_of", "make_controller"]
+__all__ = ["Configuration", "gravity_model", "has_spring", "inertial_model", "limits_of", "make_controller"]
 
-SCHEMA = 1
+SCHEMA = 2
 POSITION_MARGIN = 0.1
 """rad before a joint limit in which torque towards the limit fades out."""
 RATE_SHARE = 10.0
@@ -54,6 +55,17 @@ def has_spring(robot: Robot, alpha: FloatArray) -> bool:
 def gravity_model(robot: Robot, alpha: FloatArray) -> GravityModel:
     """The torque [N·m] that holds the arm still at q: gravity less what the joints' springs do."""
     return lambda q: holding_torque(robot, q, alpha)
+
+
+def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
+    """The torque [N·m] that motion alone takes: inertia, Coriolis, and the friction that alpha has."""
+    dynamics = robot.function("inverse_dynamics")
+    zero = np.zeros(robot.n)
+
+    def torque(q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        return np.asarray(dynamics(q, dq, ddq, alpha) - dynamics(q, zero, zero, alpha), dtype=np.float64)
+
+    return torque
 
 
 def make_controller(data: Mapping[str, Any], robot: Robot, alpha: FloatArray, effort: FloatArray) -> Controller:
@@ -105,7 +117,7 @@ class Configuration:
             "limits": limits,
             "settings": {
                 "period": self.settings.period, "ramp": self.settings.ramp,
-                "patience": self.settings.patience,
+                "patience": self.settings.patience, "reflexes": vars(self.settings.reflexes),
             },
         }  # fmt: skip
 
@@ -122,7 +134,8 @@ class Configuration:
             return cls(
                 data["robot"], data["abi_hash"], tuple(data["joints"]), dict(data["controller"]),
                 GravityOwner(data["gravity_owner"]), np.array(data["alpha"], dtype=np.float64),
-                Limits(**limits), Settings(**data["settings"]),
+                Limits(**limits),
+                Settings(**{**data["settings"], "reflexes": ReflexSettings(**data["settings"]["reflexes"])}),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"The log's configuration cannot be used: {error!r}.") from None
@@ -151,4 +164,7 @@ class Configuration:
             model = gravity_model(robot, self.alpha)
         if self.owner is GravityOwner.ROBOT:
             model = None
-        return Supervisor(controller, self.limits, self.settings, owner=self.owner, gravity=model)
+        return Supervisor(
+            controller, self.limits, self.settings, owner=self.owner, gravity=model,
+            inertial=inertial_model(robot, self.alpha), joints=self.joints,
+        )  # fmt: skip

@@ -6,8 +6,10 @@ late, that belongs to another state, or that reports a status makes the tick a r
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
+import signal
 import struct
 import subprocess
 import time as clock
@@ -26,6 +28,7 @@ _HELLO = struct.Struct("<4sI")
 _STATE = struct.Struct("<4sId")
 _REPLY = struct.Struct("<4sIii")
 START_TIMEOUT = 2.0  # s for the program's first answer
+END_TIMEOUT = 1.0  # s between the request to end and the kill
 START_TIME = -1.0  # s; tells the program to start anew at the measured pose
 
 
@@ -123,9 +126,14 @@ class ProgramController:
             self._buffer += part
 
     def close(self) -> None:
-        """End the program."""
+        """End the program: asked first, and killed with all that it started if it does not go."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
         self._process.terminate()
-        self._process.wait(5.0)
+        try:
+            self._process.wait(END_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()

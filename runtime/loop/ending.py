@@ -1,0 +1,129 @@
+"""The clean stop: brake, then hold, and nothing at all where no measured pose can be trusted.
+
+1. In motion, after torque commands: damped torque within the limits until the arm is at rest.
+2. Position mode at the last accepted pose, while fresh states agree with it.
+
+Where the newest state was refused or is old, no command is sent: the robot's own timeout, made short, makes it hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray, within
+from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.loop.arm import Arm
+from diffpbd.runtime.loop.gate import GatedArm
+from diffpbd.runtime.loop.stopping import Reason
+from diffpbd.runtime.loop.supervisor import Decision, Supervisor
+from diffpbd.runtime.ros1.errors import RefusedError
+from diffpbd.runtime.ros1.joint_states import LimbState
+
+__all__ = ["CleanStop"]
+
+AGREEMENT = 0.05
+"""rad by which a state may differ from the pose that the stop holds; beyond, nothing more is sent."""
+HOLD_PERIOD = 0.01  # s between two position commands
+HAND_BACK = 0.02
+"""s; the robot's timeout while it takes the arm over. Its default would obey the last torque for 0.2 s."""
+HAND_BACK_WAIT = 0.06
+"""s until the default comes back."""
+BRAKE_LIMIT = 0.4
+"""s; braking from the speed limit takes 0.25 s. An arm that still moves then has a torque that damping does not beat."""
+
+Note = Callable[[float, LimbState, Decision], None]
+"""Shows a braking tick at a time [s] to the log."""
+
+
+class CleanStop:
+    """One stop, from torque mode (`torque`) or from position mode."""
+
+    def __init__(self, gated: GatedArm, supervisor: Supervisor, *, torque: bool, hold: float) -> None:
+        """`hold` [s] in position mode."""
+        self._gated = gated
+        self._arm: Arm = gated.arm
+        self._supervisor = supervisor
+        self._torque = torque
+        self._hold = hold
+
+    def execute(self, elapsed: Callable[[], float], origin: float, suppress: Callable[[], None], note: Note) -> str:
+        """What was done, in words. `elapsed` tells the run's time [s], `origin` is the stamp that it counts from,
+        `suppress` keeps the suppress stream alive where there is one."""
+        unable = self._arm.unable()
+        if unable:
+            self._arm.set_timeout()
+            return f"nothing more was sent: {unable}"
+        braked = 0
+        if self._torque and self._supervisor.accepted is not None:
+            braked, doubt = self._brake(elapsed, origin, suppress, note)
+            if doubt:
+                return self._hand_back(f"{braked} braking torques, {doubt}")
+        held = self._supervisor.accepted
+        if held is None:
+            return self._hand_back(f"{braked} braking torques, the measured pose is in dispute")
+        self._arm.set_timeout()
+        count, doubt = self._hold_at(held)
+        if doubt:
+            return self._hand_back(f"{count} position commands, {doubt}")
+        before = f"{braked} braking torques, then " if braked else ""
+        return f"{before}{count} position commands at the measured pose"
+
+    def _hand_back(self, after: str) -> str:
+        """Leave the arm to the robot, at once: its own timeout makes it hold by its own sensors."""
+        self._arm.set_timeout(HAND_BACK)
+        self._arm.clock.sleep(HAND_BACK_WAIT)
+        self._arm.set_timeout()
+        return f"nothing more was sent after {after}: the robot's own timeout makes it hold"
+
+    def _brake(
+        self, elapsed: Callable[[], float], origin: float, suppress: Callable[[], None], note: Note
+    ) -> tuple[int, str]:
+        """How many torques were sent, and why the braking had to be given up."""
+        arm, supervisor, clock = self._arm, self._supervisor, self._arm.clock
+        end, count = clock.now() + BRAKE_LIMIT, 0
+        while supervisor.accepted is not None or supervisor.refusing:
+            state = arm.state
+            doubt = self._stale(state)
+            if state is None or doubt:
+                return count, doubt
+            time = elapsed()
+            decision = supervisor.brake(time, state.stamp - origin, state.q, state.dq, state.effort)
+            if decision.breach is not None:
+                return count, decision.breach.text
+            if supervisor.at_rest or clock.now() >= end:
+                return count, ""
+            suppress()
+            self._gated.send(Mode.TORQUE, decision.command, state, model_gravity=supervisor.models_gravity)
+            note(time, state, decision)
+            count += 1
+            clock.sleep(supervisor.settings.period)
+        return count, ""
+
+    def _hold_at(self, held: FloatArray) -> tuple[int, str]:
+        """How many commands were sent, and why not more."""
+        arm, clock = self._arm, self._arm.clock
+        position = within(held, arm.limits.lower, arm.limits.upper)
+        end, count = clock.now() + self._hold, 0
+        while clock.now() < end:
+            state = arm.state
+            doubt = self._stale(state)
+            if state is None or doubt:
+                return count, doubt
+            if not (np.abs(state.q - held) <= AGREEMENT).all():  # also where it is not finite
+                return count, f"the measured pose is not within {AGREEMENT:g} rad of the held one"
+            try:
+                self._gated.send(Mode.POSITION, position, state, model_gravity=False)
+            except RefusedError as error:
+                return count, str(error)
+            count += 1
+            clock.sleep(HOLD_PERIOD)
+        return count, ""
+
+    def _stale(self, state: LimbState | None) -> str:
+        """Why nothing may follow from the newest state, or empty."""
+        if state is None or state.age(self._arm.clock.now()) > self._arm.stale_after:
+            return "no fresh pose"
+        fault = self._arm.fault()
+        return fault.text if fault is not None and fault.reason is Reason.LOST_ROBOT else ""

@@ -1,0 +1,335 @@
+"""Reflexes: what the whole motion must keep to, checked at every new state; the first breach stops the run.
+
+The thresholds are here, each with its reason; docs/safety.md has them by joint. A state that a reflex distrusts
+(MOTION, FROZEN) is not used by the stop either.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.limits import Limits
+
+__all__ = ["BRAKING", "Breach", "Inertial", "Reflex", "ReflexSettings", "Reflexes"]
+
+Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+"""Torque [N·m] that motion alone takes at q [rad], dq [rad/s], ddq [rad/s²]: inertia, Coriolis, friction."""
+
+BRAKING = 0.25
+"""s in which the stop brakes a joint from its speed limit: its braking is speed limit / BRAKING [rad/s²]."""
+REACTION = 0.05
+"""s from a measurement to the first braking torque at the robot."""
+WINDOW = 0.1
+"""s of measurement over which motion, frozen values and unexplained torque are judged."""
+FEW = 4
+"""States that a window must hold: fewer prove nothing."""
+AGREEING = 0.9
+"""Times the speed limit; a way from state to state that is faster confirms a speed above the limit."""
+PUSHED = 0.03
+"""s over which accelerations are taken: four states at 100 Hz."""
+BETWEEN = 0.01
+"""s between two looks at unexplained torque: it takes two calls of the model."""
+UNCHANGED = 0.06
+"""s of the same values in every joint that are judged; recordings of a physical arm never repeat even two states."""
+STILL = 0.02
+"""rad/s; above it, an encoder of 1e-3 rad or finer must show a change within UNCHANGED."""
+ENCODER = 1e-3
+"""rad; a change of position that may be the encoder's steps."""
+MOTION_FLOOR = 0.03
+"""rad between the change of q and the integral of dq over WINDOW; recordings of a physical arm stay below 0.024."""
+MOTION_SHARE = 0.3
+"""Of the way: a rate that is filtered lags behind."""
+FROZEN_SHARE = 0.02
+"""Of the effort limit; a sent torque that changes by more must show in measured values."""
+
+
+class Reflex(enum.IntEnum):
+    """What stopped the run; the value is the exit code of `diffpbd run`."""
+
+    STATE = 20
+    """Refused states or outputs for longer than the patience."""
+    SPEED = 21
+    """A measured speed above the limit."""
+    POSITION = 22
+    """A joint that could not be stopped before its limit much later than now."""
+    MOTION = 23
+    """Measured positions and speeds contradict each other."""
+    FROZEN = 24
+    """Fresh stamps on values that do not move although they must."""
+    TRACKING = 25
+    """The arm is far from where its law leads it."""
+    CONTACT = 26
+    """Torque that the model does not explain: contact, payload, another spring."""
+    POWER = 27
+    """The law puts more power into the arm than allowed."""
+    COLLISION = 28
+    """The arm comes too near to itself or to a plane."""
+    LATENESS = 29
+    """Too many missed deadlines."""
+
+    @property
+    def distrusts_state(self) -> bool:
+        """Whether no command may follow from the states that it saw."""
+        return self in (Reflex.MOTION, Reflex.FROZEN)
+
+
+@dataclass(frozen=True)
+class ReflexSettings:
+    """Thresholds that a run may choose.
+
+    `speed` times the limit; `margin` [rad] of the soft position limits; `tracking` [rad]; `contact` as a share of the
+    effort limit; `power` [W].
+    """
+
+    speed: float = 1.1
+    """The law's torque is faded out at 1.0: what is above it is driven by something else. Stops within 1.2."""
+    margin: float = 0.02
+    """Fifty encoder steps; a joint must not lean on its limit."""
+    tracking: float = 0.5
+    """A compliant law yields to a hand that pushes with 15 N·m against 30 N·m/rad."""
+    contact: float = 0.3
+    """15 N·m at the shoulder: above a hand that leads the arm, below what hurts it."""
+    power: float = 80.0
+    """W; what ISO 10218-1:2006 took for the dynamic power of a robot beside people."""
+
+    def __post_init__(self) -> None:
+        if not (self.speed >= 1.0 and 0.0 < self.margin < 0.5 and self.tracking > 0.0):
+            raise InputError(f"Reflexes: expected speed >= 1, 0 < margin < 0.5 rad and tracking > 0, found {self}.")
+        if not (0.0 < self.contact <= 1.0 and self.power > 0.0):
+            raise InputError(f"Reflexes: expected 0 < contact <= 1 and power > 0, found {self}.")
+
+
+@dataclass(frozen=True)
+class Breach:
+    """Which reflex, and the figures in words."""
+
+    reflex: Reflex
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    stamp: float
+    q: FloatArray
+    dq: FloatArray
+    effort: FloatArray | None
+    law: FloatArray
+    way: FloatArray
+    """∫ dq since the start [rad]."""
+    path: FloatArray
+    """∫ |dq| since the start [rad]."""
+    push: FloatArray
+    """∫ law since the start [N·m·s]."""
+
+    def same(self, other: _Sample) -> bool:
+        """Whether every measured number is the same."""
+        if (self.effort is None) != (other.effort is None):
+            return False
+        efforts = self.effort is None or bool((self.effort == other.effort).all())
+        return efforts and bool((self.q == other.q).all() and (self.dq == other.dq).all())
+
+
+class Reflexes:
+    """Fed with every accepted state; `watch` answers with the first breach."""
+
+    def __init__(
+        self,
+        joints: tuple[str, ...],
+        limits: Limits,
+        settings: ReflexSettings,
+        *,
+        inertial: Inertial | None = None,
+        clearance: Callable[[FloatArray], str] | None = None,
+    ) -> None:
+        """`inertial` is for CONTACT, `clearance` (what is too near at q, in words, or empty) for COLLISION."""
+        self.joints = joints
+        self.limits = limits
+        self.settings = settings
+        self._inertial = inertial
+        self._clearance = clearance
+        self.external = np.zeros_like(limits.effort)
+        """Torque on the joints that the model does not explain [N·m], as of the last states."""
+        self._past: deque[_Sample] = deque()
+        self._seen: set[Reflex] = set()
+        self._changed: _Sample | None = None
+        self._alike = 0
+        self._judged = float("-inf")
+
+    def start(self) -> None:
+        """Forget the past."""
+        self._past.clear()
+        self.external = np.zeros_like(self.limits.effort)
+        self._seen.clear()
+        self._changed = None
+        self._alike = 0
+        self._judged = float("-inf")
+
+    def watch(
+        self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray,
+        reference: FloatArray | None = None,
+    ) -> Breach | None:  # fmt: skip
+        """The breach at an accepted state; `law` [N·m] was sent last, `reference` [rad] is where the law leads."""
+        sample = self._add(stamp, q, dq, effort, law)
+        if sample is None:
+            return None
+        return (
+            self._motion(sample) or self._frozen(sample) or self._speed(sample) or self._position(sample)
+            or self._tracking(sample, reference) or self._contact(sample) or self._power(sample)
+            or self._collision(sample)
+        )  # fmt: skip
+
+    def doubt(
+        self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray
+    ) -> Breach | None:
+        """Only whether the states contradict each other: while the stop brakes, nothing else matters."""
+        sample = self._add(stamp, q, dq, effort, law)
+        if sample is None:
+            return None
+        self._observe(sample)
+        return self._motion(sample) or self._frozen(sample)
+
+    def at_rest(self, speed: float) -> bool:
+        """Whether both the newest speeds and the way of the last states are below `speed` [rad/s]."""
+        if len(self._past) < FEW:
+            return False
+        now = self._past[-1]
+        then = self._before(now, PUSHED)
+        way = speed * (now.stamp - then.stamp) + ENCODER
+        return bool((np.abs(now.dq) <= speed).all() and (np.abs(now.q - then.q) <= way).all())
+
+    def _add(
+        self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray
+    ) -> _Sample | None:
+        """The state as a sample, if it is a new one."""
+        last = self._past[-1] if self._past else None
+        if last is not None and stamp <= last.stamp:
+            return None
+        elapsed = 0.0 if last is None else stamp - last.stamp
+        zero = np.zeros_like(q)
+        way, path, push = (zero, zero, zero) if last is None else (
+            last.way + 0.5 * elapsed * (last.dq + dq),
+            last.path + 0.5 * elapsed * (np.abs(last.dq) + np.abs(dq)),
+            last.push + elapsed * law,
+        )  # fmt: skip
+        sample = _Sample(stamp, q.copy(), dq.copy(), effort, law.copy(), way, path, push)
+        self._past.append(sample)
+        while len(self._past) > FEW and stamp - self._past[1].stamp >= WINDOW:
+            self._past.popleft()
+        return sample
+
+    def _speed(self, now: _Sample) -> Breach | None:
+        allowed = self.settings.speed * self.limits.speed
+        over = np.abs(now.dq) > allowed
+        seen = self._lasts(Reflex.SPEED, bool(over.any()))
+        if len(self._past) > 1:  # the way says so too, so it is no noise
+            before = self._past[-2]
+            way = AGREEING * self.limits.speed * (now.stamp - before.stamp)
+            seen = seen or bool((over & (np.abs(now.q - before.q) > way)).any())
+        if not seen:
+            return None
+        k = int(np.argmax(np.abs(now.dq) / allowed))
+        return self._breach(Reflex.SPEED, k, f"moves at {abs(now.dq[k]):.2f} rad/s, above {allowed[k]:.2f} rad/s")
+
+    def _position(self, now: _Sample) -> Breach | None:
+        braking = self.limits.speed / BRAKING
+        ahead = now.q + now.dq * REACTION + 0.5 * now.dq * np.abs(now.dq) / braking
+        beyond = np.maximum(self.limits.outside(now.q, self.settings.margin), self.limits.outside(ahead))
+        if not (beyond > 0.0).any():
+            return None
+        k = int(np.argmax(beyond))
+        low, high = self.limits.lower[k], self.limits.upper[k]
+        return self._breach(
+            Reflex.POSITION, k,
+            f"at {now.q[k]:.3f} rad and {now.dq[k]:.2f} rad/s comes too near to its limits [{low:.3f}, {high:.3f}] rad",
+        )  # fmt: skip
+
+    def _motion(self, now: _Sample) -> Breach | None:
+        then = self._past[0]
+        apart = np.abs((now.q - then.q) - (now.way - then.way))
+        excess = apart - MOTION_FLOOR - MOTION_SHARE * (now.path - then.path)
+        if len(self._past) < FEW or not (excess > 0.0).any():
+            return None
+        k = int(np.argmax(excess))
+        return self._breach(
+            Reflex.MOTION, k,
+            f"moved by {now.q[k] - then.q[k]:.3f} rad in {now.stamp - then.stamp:.3f} s, its speeds say "
+            f"{now.way[k] - then.way[k]:.3f} rad",
+        )  # fmt: skip
+
+    def _frozen(self, now: _Sample) -> Breach | None:
+        first = self._changed
+        if first is None or not first.same(now):
+            self._changed, self._alike = now, 1
+            return None
+        self._alike += 1
+        if self._alike < FEW or now.stamp - first.stamp < UNCHANGED:
+            return None
+        # Without measured torques a joint may be held by its friction alone while the law changes.
+        share = FROZEN_SHARE if now.effort is not None else self.settings.contact
+        must = (np.abs(now.dq) > STILL) | (np.abs(now.law - first.law) > share * self.limits.effort)
+        if not must.any():
+            return None
+        k = int(np.argmax(must))
+        text = f"and all others show the same values for {now.stamp - first.stamp:.3f} s, but must have moved"
+        return self._breach(Reflex.FROZEN, k, text)
+
+    def _tracking(self, now: _Sample, reference: FloatArray | None) -> Breach | None:
+        error = np.zeros_like(now.q) if reference is None else np.abs(reference - now.q)
+        if not self._lasts(Reflex.TRACKING, bool((error > self.settings.tracking).any())):
+            return None
+        k = int(np.argmax(error))
+        text = f"is {error[k]:.2f} rad from where its law leads it, above {self.settings.tracking:g} rad"
+        return self._breach(Reflex.TRACKING, k, text)
+
+    def _contact(self, now: _Sample) -> Breach | None:
+        self._observe(now)
+        allowed = self.settings.contact * self.limits.effort
+        if not (np.abs(self.external) > allowed).any():
+            return None
+        k = int(np.argmax(np.abs(self.external) / allowed))
+        text = f"is moved by {self.external[k]:.1f} N·m that the model does not explain, above {allowed[k]:.1f} N·m"
+        return self._breach(Reflex.CONTACT, k, text)
+
+    def _observe(self, now: _Sample) -> None:
+        """Update `external` from the accelerations of the last states and what was sent meanwhile."""
+        if self._inertial is None or len(self._past) < FEW or now.stamp - self._judged < BETWEEN:
+            return
+        self._judged = now.stamp
+        then = self._before(now, PUSHED)
+        elapsed = now.stamp - then.stamp
+        motion = self._inertial(now.q, (now.q - then.q) / elapsed, (now.dq - then.dq) / elapsed)
+        self.external = motion - (now.push - then.push) / elapsed
+
+    def _before(self, now: _Sample, seconds: float) -> _Sample:
+        """The newest state that is older by `seconds`, or the oldest there is."""
+        return next((sample for sample in reversed(self._past) if now.stamp - sample.stamp >= seconds), self._past[0])
+
+    def _power(self, now: _Sample) -> Breach | None:
+        power = float(now.law @ now.dq)
+        if not self._lasts(Reflex.POWER, power > self.settings.power):
+            return None
+        text = f"the law puts {power:.0f} W into the arm, above {self.settings.power:g} W"
+        return Breach(Reflex.POWER, text)
+
+    def _collision(self, now: _Sample) -> Breach | None:
+        near = "" if self._clearance is None else self._clearance(now.q)
+        return Breach(Reflex.COLLISION, near) if near else None
+
+    def _lasts(self, reflex: Reflex, breached: bool) -> bool:
+        """Whether a breach is seen in a second state in a row: one may be noise."""
+        before = reflex in self._seen
+        if breached:
+            self._seen.add(reflex)
+        else:
+            self._seen.discard(reflex)
+        return breached and before
+
+    def _breach(self, reflex: Reflex, joint: int, text: str) -> Breach:
+        return Breach(reflex, f"{self.joints[joint]} {text}")

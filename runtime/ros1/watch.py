@@ -1,0 +1,55 @@
+"""Whether the master still lives and who else is on a topic, asked now and then by a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+
+from diffpbd.runtime.ros1.errors import GraphError
+from diffpbd.runtime.ros1.master import Master
+
+__all__ = ["MasterWatch"]
+
+WATCH_PERIOD = 0.5  # s between two questions to the master
+WATCH_FAILURES = 2  # in a row, before the master counts as lost: one may be a slow answer
+
+
+class MasterWatch:
+    """Asks the master now and then: `lost` says when it is gone or another one, `others` who else commands
+    the arm."""
+
+    def __init__(self, master: Master, topic: str, own_name: str) -> None:
+        self.lost = ""
+        self.others: tuple[str, ...] = ()
+        self._master = master
+        self._topic = topic
+        self._own_name = own_name
+        self.look()
+        self._process = master.process()
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="ros-master", daemon=True)
+        self._thread.start()
+
+    def look(self) -> None:
+        """Ask who publishes the arm's commands."""
+        names = self._master.publishers(self._topic)
+        self.others = tuple(name for name in names if name != self._own_name)
+
+    def _watch(self) -> None:
+        failures = 0
+        while not self._end.wait(WATCH_PERIOD):
+            try:
+                if self._master.process() != self._process:
+                    self.lost = "the ROS master was restarted and has forgotten this program"
+                    return
+                self.look()
+                failures = 0
+            except Exception as error:  # whatever a broken master answers, this thread goes on watching
+                failures += 1
+                if failures >= WATCH_FAILURES:
+                    known = isinstance(error, GraphError)
+                    self.lost = str(error) if known else f"the ROS master's answer cannot be used: {error!r}"
+                    return
+
+    def close(self) -> None:
+        """End the watching thread; it may still wait for one answer."""
+        self._end.set()

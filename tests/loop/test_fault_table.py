@@ -1,0 +1,248 @@
+"""The fault table: every line a run on the bench arm, each with its reason, its end, its time and its way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from support.bench_arm import Bench, BenchArm
+
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.loop.arm import Fault
+from diffpbd.runtime.loop.guard import TickStatus
+from diffpbd.runtime.loop.reflexes import Reflex
+from diffpbd.runtime.loop.stopping import Phase, Reason
+
+from .bench_runs import LAWS, check, run, stopped_after
+
+Message = Callable[[dict], dict | None]
+EVERY_LAW = list(LAWS)
+TORQUE_LAWS = [name for name in LAWS if name != "hold"]
+
+
+def message(change: Message) -> Callable[[BenchArm], None]:
+    def begin(arm: BenchArm) -> None:
+        arm.bench.fault = change
+
+    return begin
+
+
+def offset(joint: int, angle: float) -> Message:
+    def change(data: dict) -> dict:
+        data["q"][joint] += angle
+        return data
+
+    return change
+
+
+def nan(key: str) -> Message:
+    def change(data: dict) -> dict:
+        data[key][0] = math.nan
+        return data
+
+    return change
+
+
+class Frozen:
+    """Fresh stamps, the values of the first message."""
+
+    def __init__(self) -> None:
+        self.first: dict = {}
+
+    def __call__(self, data: dict) -> dict:
+        self.first = self.first or data
+        return {**self.first, "stamp": data["stamp"]}
+
+
+def no_speed(data: dict) -> dict:
+    return {**data, "dq": np.zeros(2)}
+
+
+def other_sign(data: dict) -> dict:
+    return {**data, "dq": -data["dq"]}
+
+
+def missing(data: dict) -> dict:
+    return {
+        "names": ("arm_s",),
+        "stamp": data["stamp"],
+        "source": "/robot",
+        **{k: data[k][:1] for k in ("q", "dq", "effort")},
+    }
+
+
+def second(data: dict) -> dict:
+    return {**data, "source": "/another"}
+
+
+def old_stamp(data: dict) -> dict:
+    return {**data, "stamp": data["stamp"] - 0.5}
+
+
+def silence(data: dict) -> None:
+    return None
+
+
+NOTHING = "nothing more was sent"
+
+
+@pytest.mark.parametrize("law", EVERY_LAW)
+@pytest.mark.parametrize("joint, angle", [(0, 1.2), (0, -0.5), (1, 0.5), (1, 0.06)])
+def test_an_offset_of_the_joint_states_is_never_obeyed(law: str, joint: int, angle: float) -> None:
+    report, arm = run(law, fault=message(offset(joint, angle)))
+    check(arm)
+    if law == "hold" and angle != 0.06:
+        assert report.reason is Reason.GATE and "more than 0.1 rad from the measured one" in report.text
+    elif angle == 0.06:
+        assert report.reflex in (Reflex.STATE, Reflex.MOTION)
+    else:
+        assert report.reason is Reason.BAD_STATE and report.reflex is Reflex.STATE and report.exit_code == 20
+        assert "position jump" in report.text or "absurd position" in report.text
+    assert NOTHING in report.ending and stopped_after(arm) <= 0.1
+    assert arm.commands[-1][1] is (Mode.POSITION if law == "hold" else Mode.TORQUE)
+    assert arm.mode is Mode.POSITION and arm.timeouts == [0.2, 0.02, 0.2]  # by the robot's own timeout
+
+
+@pytest.mark.parametrize("law", TORQUE_LAWS)
+@pytest.mark.parametrize("change", [nan("q"), nan("dq"), offset(0, 9.0)], ids=["nan q", "nan dq", "absurd"])
+def test_a_lasting_bad_state_ends_the_run(law: str, change: Message) -> None:
+    report, arm = run(law, fault=message(change), owner=GravityOwner.MODEL)
+    check(arm)
+    assert report.reason is Reason.BAD_STATE and NOTHING in report.ending and stopped_after(arm) <= 0.1
+    assert report.counts[TickStatus.NOT_FINITE_STATE] + report.counts[TickStatus.ABSURD_POSITION] > 10
+
+
+def test_one_bad_message_leaves_no_trace_in_what_is_sent() -> None:
+    def once(data: dict, seen: list = []) -> dict:  # noqa: B006 counts its calls
+        seen.append(0)
+        return nan("dq")(data) if len(seen) == 1 else data
+
+    report, arm = run("moving", fault=message(once), owner=GravityOwner.MODEL)
+    check(arm, detection=math.inf)
+    assert report.reason is Reason.FINISHED and report.counts[TickStatus.NOT_FINITE_STATE] > 0
+    at = arm.marked[0]
+    near = [values for time, mode, values, _, _ in arm.commands if mode is Mode.TORQUE and abs(time - at - 0.01) < 0.02]
+    assert np.abs(np.diff(near, axis=0)).max() < 1.0  # of some 20 N·m that hold the arm
+
+
+@pytest.mark.parametrize("law", ["impedance", "moving"])
+@pytest.mark.parametrize(
+    "change, reason, text",
+    [
+        (silence, Reason.STALE_STATE, "s old"),
+        (missing, Reason.STALE_STATE, "arm_e missing"),
+        (old_stamp, Reason.STALE_STATE, "stamp not newer"),
+        (second, Reason.ROBOT, "two sources"),
+    ],
+    ids=lambda v: getattr(v, "__name__", ""),
+)
+def test_states_that_do_not_come(law: str, change: Message, reason: Reason, text: str) -> None:
+    report, arm = run(law, fault=message(change))
+    check(arm, detection=0.3)  # detection and then the robot's own timeout, with the torque that was sent last
+    assert report.reason is reason and text in report.text and stopped_after(arm) <= 0.1 + 1e-6
+    assert NOTHING in report.ending or reason is Reason.ROBOT
+
+
+@pytest.mark.parametrize("owner", list(GravityOwner))
+def test_a_frozen_sensor(owner: GravityOwner) -> None:
+    report, arm = run("moving", fault=message(Frozen()), owner=owner)
+    check(arm, detection=0.4)  # 0.2 s, and the robot's own timeout
+    assert report.reflex is Reflex.FROZEN or report.reflex is Reflex.MOTION
+    assert stopped_after(arm) <= 0.2 and NOTHING in report.ending
+
+
+def test_a_sensor_frozen_at_rest_while_the_law_begins_to_move() -> None:
+    report, arm = run("moving", fault=message(Frozen()), at=0.0)
+    assert report.reflex is Reflex.FROZEN and report.exit_code == 24 and stopped_after(arm) <= 0.2 + 0.1
+    check(arm)
+
+
+@pytest.mark.parametrize("change", [no_speed, other_sign])
+def test_speeds_that_contradict_the_positions(change: Message) -> None:
+    report, arm = run("moving", fault=message(change))
+    check(arm, detection=0.3)
+    assert report.reflex in (Reflex.MOTION, Reflex.CONTACT) or "jump" in report.text
+    assert stopped_after(arm) <= 0.1 and NOTHING in report.ending
+
+
+def test_too_fast() -> None:
+    report, arm = run("gravity", fault=lambda arm: setattr(arm.bench, "push", (14.0, 0.0)), duration=3.0)
+    check(arm, pushed=True)
+    assert report.reflex in (Reflex.SPEED, Reflex.POSITION, Reflex.CONTACT), report
+
+
+def test_a_fast_arm_is_braked_and_then_held() -> None:
+    def push(arm: BenchArm) -> None:
+        arm.bench.push = (5.0, 0.0)
+        arm.after(0.75, lambda: setattr(arm.bench, "push", (0.0, 0.0)))
+
+    report, arm = run("gravity", fault=push, duration=0.75)
+    check(arm, pushed=True)
+    assert report.reason is Reason.FINISHED
+    assert "braking torques, then" in report.ending and np.abs(arm.dq).max() < 1e-3
+    braking = [dq for _, mode, _, _, dq in arm.commands if mode is Mode.POSITION][-20]
+    assert np.abs(braking).max() < 0.06
+
+
+@pytest.mark.parametrize("payload", [0.5, 0.8])
+def test_an_unknown_payload_falls_to_no_limit(payload: float) -> None:
+    report, arm = run("gravity", fault=lambda arm: setattr(arm.bench, "payload", payload), duration=6.0)
+    check_limits(arm)
+    assert report.reflex in (Reflex.POSITION, Reflex.CONTACT, Reflex.SPEED), report
+
+
+def test_a_spring_that_nobody_knows() -> None:
+    bench = Bench(spring=(12.0, -1.2))
+    report, arm = run("gravity", bench=bench, owner=GravityOwner.ROBOT, duration=6.0)
+    check_limits(arm)
+    assert report.reflex in (Reflex.POSITION, Reflex.CONTACT, Reflex.SPEED), report
+
+
+def check_limits(arm: BenchArm) -> None:
+    assert (np.array(arm.fastest) <= 1.2 * np.array([1.5, 2.0])).all(), arm.fastest
+    assert max(arm.furthest) < 0.0, arm.furthest
+
+
+def test_the_start_compares_what_holds_the_arm() -> None:
+    heavy = Bench(payload=1.0)
+    report, arm = run("gravity", bench=heavy, owner=GravityOwner.MODEL)
+    assert (
+        report.reason is Reason.REFUSED and report.phase is Phase.HOLD and "holding the arm takes arm_s" in report.text
+    )
+    assert {mode for _, mode, *_ in arm.commands} == {Mode.POSITION}
+
+
+def test_a_contact() -> None:
+    report, arm = run("impedance", fault=lambda arm: setattr(arm.bench, "push", (25.0, 0.0)))
+    check(arm, pushed=True)
+    assert report.reflex is Reflex.CONTACT and report.exit_code == 26 and stopped_after(arm) < 0.1
+
+
+def test_a_hand_that_leads_is_no_contact() -> None:
+    report, arm = run("gravity", fault=lambda arm: setattr(arm.bench, "push", (4.0, 0.5)), duration=0.9)
+    assert report.reason is Reason.FINISHED, report
+
+
+def test_disabled_lost_and_commanded_by_others() -> None:
+    for change, reason, text in (
+        (lambda arm: arm.disable("the e-stop is pressed"), Reason.ROBOT, "e-stop"),
+        (lambda arm: setattr(arm, "lost", Fault(Reason.LOST_ROBOT, "closed")), Reason.LOST_ROBOT, "closed"),
+        (lambda arm: setattr(arm, "lost", Fault(Reason.LOST_MASTER, "gone")), Reason.LOST_MASTER, "gone"),
+        (lambda arm: setattr(arm, "commanders", ("/other",)), Reason.ROBOT, "also commanded by /other"),
+    ):
+        report, arm = run("impedance", fault=change)
+        assert report.reason is reason and text in report.text and report.exit_code == 1
+        assert (NOTHING in report.ending) == (reason is Reason.LOST_ROBOT or "e-stop" in text)
+        assert arm.closed
+
+
+def test_another_commander_may_be_allowed() -> None:
+    arm = BenchArm()
+    arm.commanders = ("/other",)
+    assert run("impedance", arm=arm)[0].reason is Reason.REFUSED and arm.commands == []
+    arm = BenchArm()
+    arm.commanders = ("/other",)
+    assert run("impedance", arm=arm, options={"allow_others": True})[0].reason is Reason.FINISHED
