@@ -10,7 +10,7 @@ import casadi as ca
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import link_step
+from diffpbd.codegen.joint_space import link_jacobian, link_step
 from diffpbd.codegen.joint_space import nodes as joint_space_nodes
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
@@ -120,8 +120,8 @@ def jacobian_alpha(model: Model) -> ca.Function:
     """∂(p_next, pd_next)/∂alpha at a step and its end, by the implicit function theorem."""
     r = Residuals(model)
     program = Program("joint_step_blocks")
-    _, s = joint_space_jacobian.declare_blocks(program, model.tree)
-    for key, value in (("D", s.D), ("K1", s.K1(program, model.tree)), ("M1", s.M1)):
+    _, s = link_jacobian.declare_blocks(program, model.tree)
+    for key, value in (("D", s.D), ("K1", s.K1), ("M1", s.M1)):
         program.output(key, value)
     own: dict[str, Any] = dict(r.inputs)
     blocks = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})

@@ -227,16 +227,19 @@ def composite(b: Program, tree: Tree, links: Links, at0: Side, at1: Side, first0
     return A
 
 
-def weights(b: Program, tree: Tree, links: Links, at: Side, first: Firsts, gravity: Any) -> list[Any]:
-    """Torque of gravity (3, world axes) on every joint."""
+def gravities(b: Program, tree: Tree, links: Links, at: Side, gravity: Any) -> list[Any]:
+    """Gravity (3, world axes) in the axes of every link."""
     g: list[Any] = []
-    torques = []
     for i in range(tree.n):
         with b.part(i):
             g.append(down(b, tree, links, at, i, gravity if tree.parents[i] < 0 else g[tree.parents[i]]))
-            pull = (cross(first.own[i], g[i]), links.carried[i] * g[i])
-            torques.append(b.let(entry(tree, i, pull)))
-    return torques
+    return g
+
+
+def weights(b: Program, tree: Tree, links: Links, at: Side, first: Firsts, gravity: Any) -> list[Any]:
+    """Torque of gravity (3, world axes) on every joint."""
+    g = gravities(b, tree, links, at, gravity)
+    return list(b.each(tree.n, lambda i: entry(tree, i, (cross(first.own[i], g[i]), links.carried[i] * g[i]))))
 
 
 def external(b: Program, tree: Tree, links: Links, at: Side, wrench: Any, after: Any) -> list[Any]:
@@ -254,51 +257,67 @@ def external(b: Program, tree: Tree, links: Links, at: Side, wrench: Any, after:
     return torques
 
 
-def inertia(b: Program, tree: Tree, links: Links, at: Side, first: Firsts, rotor: Any) -> Any:
-    """The joint-space inertia (n × n), rotors (n) on its diagonal."""
-    n, total = tree.n, list(links.inertia)
-    M = [[ZERO] * n for _ in range(n)]
-    for i in range(n - 1, -1, -1):
+def inertias(b: Program, tree: Tree, links: Links, at: Side, first: Firsts) -> list[Any]:
+    """Inertia (3×3) of every subtree about its own origin."""
+    total = list(links.inertia)
+    for i in range(tree.n - 1, -1, -1):
+        parent = tree.parents[i]
+        if parent < 0:
+            continue
         with b.part(i):
-            x, y, _ = first.own[i]
-            if tree.slides[i]:
-                column = (Matrix([y, -x, 0]), links.carried[i] * EZ)
-            else:
-                column = (total[i][:, 2], Matrix([-y, x, 0]))
-            for j, value in along(b, tree, links, at, i, column):
-                M[i][j] = M[j][i] = b.let(value + rotor[i]) if i == j else value
-            parent = tree.parents[i]
-            if parent < 0:
-                continue
             if tree.slides[i]:
                 moved = shifted(b, total[i], first.own[i], at.q[i] * EZ, links.carried[i])
             else:
                 moved = turned(b, at.c[i], at.s[i], total[i])
             moved = b.let(b.let(links.E[i] * moved) * links.E[i].T)
             total[parent] = b.let(total[parent] + shifted(b, moved, first.hat[i], links.d[i], links.carried[i]))
+    return total
+
+
+def momentum_column(tree: Tree, links: Links, first: Firsts, total: list[Any], k: int) -> Wrench:
+    """Momentum of the subtree of k per rate of joint k; `total` are its `inertias`."""
+    x, y, _ = first.own[k]
+    if tree.slides[k]:
+        return Matrix([y, -x, 0]), links.carried[k] * EZ
+    return total[k][:, 2], Matrix([-y, x, 0])
+
+
+def inertia(b: Program, tree: Tree, links: Links, at: Side, first: Firsts, rotor: Any) -> Any:
+    """The joint-space inertia (n × n), rotors (n) on its diagonal."""
+    n, total = tree.n, inertias(b, tree, links, at, first)
+    M = [[ZERO] * n for _ in range(n)]
+    for i in range(n):
+        with b.part(i):
+            for j, value in along(b, tree, links, at, i, momentum_column(tree, links, first, total, i)):
+                M[i][j] = M[j][i] = b.let(value + rotor[i]) if i == j else value
     return Matrix(M)
 
 
-def momentum(b: Program, tree: Tree, links: Links, at: Side, pd: Any) -> list[Wrench]:
-    """Momentum of every subtree at rates pd (n), as a wrench in its own frame."""
-    w: list[Any] = []
-    v: list[Any] = []
-    total: list[Wrench] = []
+Twist = tuple[Any, Any]
+"""Angular velocity and velocity of the origin of a frame, in its axes."""
+
+
+def velocities(b: Program, tree: Tree, links: Links, at: Side, pd: Any) -> tuple[list[Twist], list[Twist]]:
+    """Twist of every link at rates pd (n), and what it would be with its own joint at rest."""
+    V: list[Twist] = []
+    resting: list[Twist] = []
     for i in range(tree.n):
         parent = tree.parents[i]
         with b.part(i):
-            wi = vi = Matrix([0, 0, 0])
+            w = v = Matrix([0, 0, 0])
             if parent >= 0:
-                wi = down(b, tree, links, at, i, w[parent])
-                vi = down(b, tree, links, at, i, b.let(v[parent] + cross(w[parent], links.d[i])))
+                w = down(b, tree, links, at, i, V[parent][0])
+                v = down(b, tree, links, at, i, b.let(V[parent][1] + cross(V[parent][0], links.d[i])))
             if tree.slides[i]:
-                vi = b.let(vi + at.q[i] * Matrix([wi[1], -wi[0], 0]) + EZ * pd[i])
-            else:
-                wi = b.let(wi + EZ * pd[i])
-            w.append(wi)
-            v.append(vi)
-            mc = links.first[i]
-            total.append((b.let(links.inertia[i] * wi + cross(mc, vi)), b.let(links.mass[i] * vi + cross(wi, mc))))
+                v = b.let(v + at.q[i] * Matrix([w[1], -w[0], 0]))
+            resting.append((w, v))
+            V.append((w, b.let(v + EZ * pd[i])) if tree.slides[i] else (b.let(w + EZ * pd[i]), v))
+    return V, resting
+
+
+def sums(b: Program, tree: Tree, links: Links, at: Side, own: Sequence[Wrench]) -> list[Wrench]:
+    """Wrenches on links (n, each in its own frame) summed over the subtrees."""
+    total = list(own)
     for i in range(tree.n - 1, -1, -1):
         parent = tree.parents[i]
         if parent >= 0:
@@ -306,3 +325,13 @@ def momentum(b: Program, tree: Tree, links: Links, at: Side, pd: Any) -> list[Wr
                 m, f = up(b, tree, links, at, i, total[i])
                 total[parent] = (b.let(total[parent][0] + m), b.let(total[parent][1] + f))
     return total
+
+
+def momentum(b: Program, tree: Tree, links: Links, at: Side, pd: Any) -> list[Wrench]:
+    """Momentum of every subtree at rates pd (n), as a wrench in its own frame."""
+    own = []
+    for i, (w, v) in enumerate(velocities(b, tree, links, at, pd)[0]):
+        with b.part(i):
+            mc = links.first[i]
+            own.append((b.let(links.inertia[i] * w + cross(mc, v)), b.let(links.mass[i] * v + cross(w, mc))))
+    return sums(b, tree, links, at, own)

@@ -41,7 +41,7 @@ def _unpack(tree: Tree, record: Any, p: Any) -> tuple[Side, Firsts]:
 
 
 @dataclass(frozen=True)
-class _Numbers:
+class Numbers:
     """The robot's numbers as inputs: links, gravity, forces, and `after` where a wrench needs it."""
 
     links: Links
@@ -59,12 +59,13 @@ class _Numbers:
         )
 
 
-def _numbers(b: Program, tree: Tree) -> _Numbers:
+def numbers(b: Program, tree: Tree) -> Numbers:
+    """Declare the inputs of `Numbers`."""
     links, gravity, plant = link_frames.link_inputs(b, tree), b.input("gravity", 3), plant_inputs(b, tree)
-    return _Numbers(links, gravity, plant, b.input("after", 9, tree.n) if tree.wrenches else None)
+    return Numbers(links, gravity, plant, b.input("after", 9, tree.n) if tree.wrenches else None)
 
 
-def _momentum(b: Program, tree: Tree, given: _Numbers, at: Side, pd: Any) -> Any:
+def _momentum(b: Program, tree: Tree, given: Numbers, at: Side, pd: Any) -> Any:
     """M ṗ, rotors included, of every coordinate, without the matrix."""
     rate = gears.rates(b, tree, pd)
     total = link_frames.momentum(b, tree, given.links, at, rate)
@@ -87,7 +88,7 @@ def start(tree: Tree) -> Program:
     b = Program("link_step_start", "Start of a step and first guess of its end.")
     p, pd, u = (b.input(k, tree.freedoms) for k in ("p", "pd", "u"))
     h = b.scalar("h")
-    given = _numbers(b, tree)
+    given = numbers(b, tree)
     at = link_frames.side(b, tree, gears.positions(b, tree, p))
     first = link_frames.firsts(b, tree, given.links, at)
     held = _momentum(b, tree, given, at, pd)
@@ -99,10 +100,10 @@ def start(tree: Tree) -> Program:
 
 
 @dataclass(frozen=True)
-class _Between:
+class Between:
     """Both ends of a step, how links move between them, and the moments of both: what residual, Jacobian and end share."""
 
-    numbers: _Numbers
+    numbers: Numbers
     at0: Side
     at1: Side
     first0: Firsts
@@ -177,20 +178,21 @@ class _Between:
         return momentum, gears.folded(b, tree, M)
 
 
-def _between(b: Program, tree: Tree, given: _Numbers, at0: Side, first0: Firsts, p1: Any) -> _Between:
+def between(b: Program, tree: Tree, given: Numbers, at0: Side, first0: Firsts, p1: Any) -> Between:
+    """From a start whose moments are known to the pose p1 of the coordinates."""
     at1 = link_frames.side(b, tree, gears.positions(b, tree, p1))
     first1 = link_frames.firsts(b, tree, given.links, at1)
     motion = link_frames.relative(b, tree, given.links, at0, at1)
     A = link_frames.composite(b, tree, given.links, at0, at1, first0, first1)
-    return _Between(given, at0, at1, first0, first1, motion, A)
+    return Between(given, at0, at1, first0, first1, motion, A)
 
 
-def _iteration(b: Program, tree: Tree, name: str) -> tuple[Any, _Between, Any]:
+def _iteration(b: Program, tree: Tree, name: str) -> tuple[Any, Between, Any]:
     """Declare what the iterations share, the pose at the end under `name`; that pose, the step to it, h F."""
     p1, p = b.input(name, tree.freedoms), b.input("p", tree.freedoms)
     at0, first0 = _unpack(tree, b.input("record", RECORD_ROWS, tree.n), gears.positions(b, tree, p))
     terms = b.input("terms", tree.freedoms)
-    step = _between(b, tree, _numbers(b, tree), at0, first0, p1)
+    step = between(b, tree, numbers(b, tree), at0, first0, p1)
     return p1, step, step.residual(b, tree, terms)
 
 
@@ -247,13 +249,13 @@ def residuals(tree: Tree) -> Program:
     b = Program("link_step_residuals", "Residuals of the joint-space step.")
     p, pd, u, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "u", "p_next", "pd_next"))
     h = b.scalar("h")
-    given = _numbers(b, tree)
+    given = numbers(b, tree)
     friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
     at = link_frames.side(b, tree, gears.positions(b, tree, p))
     first = link_frames.firsts(b, tree, given.links, at)
     known = given.known_torques(b, tree, at, first)
     terms = _kicked(b, tree, h, _momentum(b, tree, given, at, pd), b.let(h * h / 2), u, known)
-    step = _between(b, tree, given, at, first, p1)
+    step = between(b, tree, given, at, first, p1)
     b.output("F", step.residual(b, tree, terms))
     momentum, M = step.ended(b, tree, [ZERO] * tree.freedoms, u, h)
     balance = b.call(velocity_gradient(tree), M=M, momentum=Matrix(list(momentum)), h=h, pd=pd1, **friction)
@@ -267,13 +269,13 @@ def node(tree: Tree) -> Program:
     b = Program("link_step_node", "Torque and momentum at a node from three poses.")
     p0, p1, p2 = (b.input(k, tree.freedoms) for k in ("p_prev", "p", "p_next"))
     h = b.scalar("h")
-    given, none = _numbers(b, tree), [ZERO] * tree.freedoms
+    given, none = numbers(b, tree), [ZERO] * tree.freedoms
     at = link_frames.side(b, tree, gears.positions(b, tree, p0))
-    before = _between(b, tree, given, at, link_frames.firsts(b, tree, given.links, at), p1)
+    before = between(b, tree, given, at, link_frames.firsts(b, tree, given.links, at), p1)
     arriving, M = before.ended(b, tree, none, none, h)
     known = given.known_torques(b, tree, before.at1, before.first1)
     terms = _kicked(b, tree, ZERO, none, b.let(h * h / 2), none, known)
-    after = _between(b, tree, given, before.at1, before.first1, p2)
+    after = between(b, tree, given, before.at1, before.first1, p2)
     inverse = b.let(1 / h)
     leaving = [b.let(inverse * value) for value in after.residual(b, tree, terms)]
     b.output("u", b.each(tree.freedoms, lambda i: (leaving[i] - arriving[i]) * inverse))
