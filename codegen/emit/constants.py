@@ -33,7 +33,7 @@ CONSTANTS: Final = (
     ),
     Constant(
         "last_correction",
-        4e-12,
+        1e-12,
         "rad or m",
         "correction up to which the end of a step, worked out before it, is good: rates are then off by rounding",
     ),
