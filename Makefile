@@ -8,7 +8,7 @@ OPTS ?=
 BIN := .venv/bin
 SETUP := PYTHON='$(PYTHON)' .ci/environment
 
-.PHONY: help generate test soak check-generated bench lint clean
+.PHONY: help generate test soak check-generated bench reproduce lint clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -34,6 +34,10 @@ check-generated: ## Regenerate the committed robots of generated/ and compare (O
 bench: ## Benchmarks against pinocchio, MuJoCo and CasADi code, in one table
 	@$(SETUP) bench
 	@$(BIN)/python -m benchmarks $(OPTS)
+
+reproduce: ## Every figure and table of the paper on one page, report/index.html (OPTS="--data RECORDINGS")
+	@$(SETUP) test
+	@$(BIN)/diffpbd reproduce all --out report $(OPTS)
 
 lint: ## ruff (rules and layout) and mypy --strict
 	@$(SETUP) dev

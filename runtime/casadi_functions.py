@@ -42,19 +42,19 @@ _ALIVE: list[casadi.Callback] = []
 
 def graph_function(robot: Owner, name: str) -> Any:
     """The serialized graph of a function, verified against the manifest."""
-    facts = robot.function(name).facts
-    if facts.casadi is None:
-        have = [other.name for other in robot.manifest.functions if other.casadi is not None]
+    file = robot.manifest.graphs.get(name) or robot.function(name).facts.casadi
+    if file is None:
+        have = [*(other.name for other in robot.manifest.functions if other.casadi is not None), *robot.manifest.graphs]
         raise InputError(
             f"{robot.name}: {name} has no serialized casadi graph; the functions that have one: "
             f"{', '.join(have) or 'none'}. `casadi({name!r}, external=True)` gives the compiled one."
         )
-    verify_file(robot.folder, facts.casadi, robot.manifest)
+    verify_file(robot.folder, file, robot.manifest)
     try:
-        return casadi.Function.load(str(robot.folder / facts.casadi))
+        return casadi.Function.load(str(robot.folder / file))
     except RuntimeError as error:
         raise InputError(
-            f"{robot.folder / facts.casadi} was written by casadi {robot.manifest.generator.casadi} and "
+            f"{robot.folder / file} was written by casadi {robot.manifest.generator.casadi} and "
             "cannot be read "
             f"by casadi {casadi.CasadiMeta.version()}: {str(error).strip().splitlines()[-1]}"
         ) from None

@@ -235,7 +235,7 @@ class Manifest:
 
     `content_hash` is the sha256 of everything else, so that an edited manifest, which would make calls write past their
     arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue (without
-    their derivatives' prefixes) are not there.
+    their derivatives' prefixes) are not there; `graphs` are serialized CasADi graphs without a compiled function.
     """
 
     name: str
@@ -253,6 +253,7 @@ class Manifest:
     abi: int = ABI_VERSION
     content_hash: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
+    graphs: Mapping[str, str] = field(default_factory=dict)
 
     def why_not(self, function: str) -> str:
         """A sentence that says why this robot has no such function, where the generator knew; else empty."""
@@ -329,7 +330,12 @@ def _check_names(manifest: Manifest, reader: _Reader) -> None:
     for word in (manifest.name, *(text for f in manifest.functions for text in (f.name, f.symbol))):
         if not IDENTIFIER.fullmatch(word):
             raise reader.fault(word, "a function or the robot", "a name of C")
-    for path in (*manifest.files, manifest.library, *(f.casadi for f in manifest.functions if f.casadi)):
+    for path in (
+        *manifest.files,
+        manifest.library,
+        *(f.casadi for f in manifest.functions if f.casadi),
+        *manifest.graphs.values(),
+    ):
         if not FILE.fullmatch(path):
             raise reader.fault(path, "a file", "a path inside the folder")
 

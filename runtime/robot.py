@@ -98,5 +98,4 @@ class Robot:
         """
         from diffpbd.runtime.casadi_functions import external_function, graph_function
 
-        self.function(name)
         return external_function(self, name) if external else graph_function(self, name)

@@ -16,7 +16,7 @@ from diffpbd.codegen.emit import mpc, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
-from diffpbd.codegen.graph import design, identification, joint_step, maximal, simultaneous, torque_estimation
+from diffpbd.codegen.graph import design, identification, maximal, simultaneous, step_graphs, torque_estimation
 from diffpbd.codegen.graph.capabilities import Capabilities, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
@@ -52,8 +52,8 @@ def write_folder(
     _add_plain(emission, model, found, graphs, clock)
     n, alpha, work = model.tree.freedoms, model.entries, 0
     if found.has("joint_step"):
-        work = sources.add_joint_step(emission, step_kernels(model), n, robot.n, alpha)
-        graphs["joint_step"] = joint_step.casadi_function(model)
+        graphs |= step_graphs.step_graphs(model)
+        work = sources.add_joint_step(emission, step_kernels(model), n, robot.n, alpha, set(graphs))
         clock.lap("joint_step")
     if found.has("mpc"):
         mpc.add_mpc(emission, n, len(alpha))
@@ -98,6 +98,7 @@ def write_folder(
         library=f"lib{recipe.name}.so",
         options_hash=options_hash,
         left_out=found.left_out,
+        graphs={name: f"casadi/{name}.casadi" for name in graphs if name == step_graphs.UNROLLED},
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, clock.seconds)
@@ -145,6 +146,7 @@ def _add_steps(emission: sources.Emission, model: Model, graphs: dict[str, ca.Fu
     for v in variants:
         for name in (f"step_{v.name}", *(["step"] if v.name == recipe.variant else [])):
             graphs[name] = maximal.casadi_step(model, v.full, name, known)
+            graphs[f"vjp_{name}"] = step_graphs.reverse(graphs[name], f"vjp_{name}")
 
 
 def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) -> tuple[Row, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -158,8 +158,17 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec]) -
     emission.add(path, "functions.c", functions=entries, rows=rows, row_kernels=row_kernels)
 
 
-def add_joint_step(emission: Emission, kernels: StepKernels, n: int, links: int, alpha: Sequence[Parameter]) -> int:
-    """The joint-space step, its derivatives and rollouts, on n coordinates; returns the size of its work array."""
+def add_joint_step(
+    emission: Emission,
+    kernels: StepKernels,
+    n: int,
+    links: int,
+    alpha: Sequence[Parameter],
+    graphs: Container[str] = (),
+) -> int:
+    """The joint-space step, its derivatives and rollouts, on n coordinates; returns the size of its work array.
+
+    `graphs` names what has a CasADi graph."""
     model, mass, factors, deep = kernels.model, kernels.mass, kernels.factors, kernels.deep
     kernel_work = kernels.work
     coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
@@ -215,7 +224,7 @@ def add_joint_step(emission: Emission, kernels: StepKernels, n: int, links: int,
         work = None if name.endswith(("rollout", "trajectory")) else size
         emission.declare(
             name, DOCS[name], arguments(inputs), arguments(outputs),
-            operations=operations, work=work, graph=name == "joint_step", status=(1, 2),
+            operations=operations, work=work, graph=name in graphs, status=(1, 2),
         )  # fmt: skip
     return size
 

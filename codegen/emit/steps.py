@@ -98,7 +98,7 @@ def _list(emission: Emission, model: Model, entry: _Variant, head: int) -> None:
     )  # fmt: skip
     emission.declare(
         f"vjp_step{suffix}", f"Reverse derivative of step{suffix}.", [*state, seed], bars,
-        operations=entry.free_reverse.operations, work=head + entry.vjp_work, status=(3, 4),
+        operations=entry.free_reverse.operations, work=head + entry.vjp_work, graph=True, status=(3, 4),
     )  # fmt: skip
     along: dict[str, tuple[int, int | str]] = {
         "xi0": (STATE * n, 1), "U": (n, "N"), "h": (1, 1), "alpha": (alpha, 1), "XI": (STATE * n, "N+1"),

@@ -1,9 +1,10 @@
-"""Kernels of the joint-space step (what the emitted solver loop calls), and the step as one differentiable CasADi function."""
+"""Kernels of the joint-space step (what the emitted solver loop calls), its residuals, and what derives from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
 
 import casadi as ca
 
@@ -18,9 +19,6 @@ from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
-
-RESIDUAL_TOLERANCE: Final = 1e-12
-"""[kg·m² and kg·m²/s, scaled] Where the CasADi root finder stops; the emitted C has its own test (see the manifest)."""
 
 
 def _kernel(program: Program, name: str, prepared: Prepared) -> ca.Function:
@@ -83,7 +81,7 @@ def node_torque(model: Model) -> ca.Function:
 
 
 class Residuals:
-    """h F and h G of a model on symbols of their own."""
+    """h F and h G of a model on symbols of their own; `residuals` keeps the last model's."""
 
     def __init__(self, model: Model) -> None:
         n = model.tree.freedoms
@@ -105,9 +103,15 @@ class Residuals:
         return {k: getattr(self, k) for k in names}
 
 
+@lru_cache(maxsize=1)
+def residuals(model: Model) -> Residuals:
+    """Of a model, made once."""
+    return Residuals(model)
+
+
 def adjoint_parameters(model: Model) -> ca.Function:
     """Multipliers x, y of `joint_space_jacobian.adjoint` → gradient by alpha and h: −xᵀ ∂hF − yᵀ ∂hG."""
-    r = Residuals(model)
+    r = residuals(model)
     x, y = ca.SX.sym("x", r.n), ca.SX.sym("y", r.n)
     pulled = ca.gradient(-ca.dot(x, r.F) - ca.dot(y, r.G), ca.vertcat(r.alpha, r.h))
     alpha_bar, h_bar = ca.vertsplit(pulled, [0, r.alpha.numel(), r.alpha.numel() + 1])
@@ -116,9 +120,10 @@ def adjoint_parameters(model: Model) -> ca.Function:
     )
 
 
+@lru_cache(maxsize=1)
 def jacobian_alpha(model: Model) -> ca.Function:
     """∂(p_next, pd_next)/∂alpha at a step and its end, by the implicit function theorem."""
-    r = Residuals(model)
+    r = residuals(model)
     program = Program("joint_step_blocks")
     _, s = link_jacobian.declare_blocks(program, model.tree)
     for key, value in (("D", s.D), ("K1", s.K1), ("M1", s.M1)):
@@ -146,18 +151,3 @@ def solve(A: Any, rhs: Any, symmetric: bool) -> Any:
 def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:
     dense = [ca.densify(v) for v in outputs.values()]
     return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs), {"cse": True})
-
-
-def casadi_function(model: Model) -> ca.Function:
-    """joint_step as a CasADi function with exact derivatives of any order: two root finders, F for p_next, G for pd_next."""
-    r = Residuals(model)
-    known = ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha)
-    options = {"abstol": RESIDUAL_TOLERANCE, "max_iter": 50, "line_search": True, "error_on_fail": True}
-    pose = ca.rootfinder("pose", "newton", {"x": r.p_next, "p": known, "g": r.F}, options)
-    rate = ca.rootfinder("rate", "newton", {"x": r.pd_next, "p": ca.vertcat(known, r.p_next), "g": r.G}, options)
-    names: Sequence[str] = ("p", "pd", "u", "h", "alpha")
-    symbols = {k: ca.MX.sym(k, getattr(r, k).numel()) for k in names}
-    given = ca.vertcat(*symbols.values())
-    p_next = pose(x0=symbols["p"] + symbols["h"] * symbols["pd"], p=given)["x"]
-    pd_next = rate(x0=symbols["pd"], p=ca.vertcat(given, p_next))["x"]
-    return ca.Function("joint_step", list(symbols.values()), [p_next, pd_next], list(names), ["p_next", "pd_next"])

@@ -79,7 +79,7 @@ def alignment(axis: Vec3) -> list[list[float]]:
     return [[e1[i], e2[i], axis[i]] for i in range(3)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Model:
     """Blocks by program input name, with the alpha symbol and its entries.
 

@@ -34,8 +34,9 @@ from diffpbd.codegen.method.corrections import (
     weights,
 )
 from diffpbd.codegen.method.relaxation import factors
-from diffpbd.codegen.method.stage import call, columns, each, force_columns, limit_columns, places, rotations
+from diffpbd.codegen.method.stage import columns, each, force_columns, limit_columns, places, rotations
 from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
+from diffpbd.codegen.method.world import call, kernel_at
 from diffpbd.codegen.program.notation import (
     BODY,
     JOINT,
@@ -171,11 +172,12 @@ class Corrections:
                 given |= {f"pose_{side}": self.pose[i], f"weight_{side}": part(self.weight, 7, i)}
         if rows is Rows.LIMIT:
             acting = {"limit": part(self.limit, LIMIT, j), "angle": self.angle[j, 0], "multiplier": self.multiplier[j]}
-            moves = self.program.call(limit_kernel(slide, parent == WORLD), **given, **acting, factor=sp.sympify(share))
+            kernel = kernel_at(limit_kernel(slide), parent, slide)
+            moves = call(self.program, kernel, given, acting, factor=sp.sympify(share))
             self.multiplier[j] = moves["multiplier_next"][0, 0]
         else:
-            kernel = correction_kernel(slide, rows is Rows.ANGULAR, parent == WORLD, self.kind)
-            moves = self.program.call(kernel, **given)
+            kernel = kernel_at(correction_kernel(slide, rows is Rows.ANGULAR, self.kind), parent, slide)
+            moves = call(self.program, kernel, given)
         return {i: moves[f"move_{side}"] for side, i in (("b", j), ("a", parent)) if i != WORLD}
 
     def move(self, i: int, move: Any, turning: bool, factor: Any = 1) -> None:

@@ -223,28 +223,24 @@ def weight_kernel() -> Program:
 
 
 @cache
-def pull_kernel(slide: bool, root: bool) -> Program:
-    """Leaf: `pull` on the child and, unless the joint is a root, `reaction` on the parent, of a joint's
-    effort.
+def pull_kernel(slide: bool) -> Program:
+    """Leaf: `pull` on the child and `reaction` on the parent, of a joint's effort.
 
     Each is a force and a moment at the COM: +effort along (slide) or about (hinge) the axis on the child,
     -effort on the parent, both at the child's joint.
     """
-    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}"
-    program = Program(f"{kind}_pull", "What a joint's effort exerts on its two bodies.")
+    program = Program(f"{'slide' if slide else 'hinge'}_pull", "What a joint's effort exerts on its two bodies.")
     joint, effort = JointNumbers.of(program.input("joint", JOINT)), program.scalar("effort")
     R_b = square(program.input("rotation_b", 9))
     along = program.let(program.let(R_b * joint.axis_b) * effort)
     if not slide:
         program.output("pull", column(ZERO3, along))
-        if not root:
-            program.output("reaction", column(ZERO3, -along))
+        program.output("reaction", column(ZERO3, -along))
         return program
     r_b = program.let(R_b * joint.t)
     program.output("pull", column(along, program.let(cross(r_b, along))))
-    if not root:
-        lever = program.let(program.input("x_b", 3) + r_b - program.input("x_a", 3))
-        program.output("reaction", column(-along, program.let(cross(along, lever))))
+    lever = program.let(program.input("x_b", 3) + r_b - program.input("x_a", 3))
+    program.output("reaction", column(-along, program.let(cross(along, lever))))
     return program
 
 

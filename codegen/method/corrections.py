@@ -118,20 +118,12 @@ def residual_of(slide: bool, angular: bool, multiplier: Multiplier) -> Residual:
 
 
 @cache
-def correction_kernel(slide: bool, angular: bool, root: bool, multiplier: Multiplier) -> Program:
-    """Leaf: correction of one joint's rows at two poses: `move_b` and, unless it is a root joint, `move_a`
-    (dx, φ; 6 each)."""
-    name = "_".join(
-        [
-            "slide" if slide else "hinge",
-            "angular" if angular else "positional",
-            multiplier.value,
-            *(["root"] if root else []),
-        ]
-    )
-    program = Program(name, "Correction of the rows of one joint.")
+def correction_kernel(slide: bool, angular: bool, multiplier: Multiplier) -> Program:
+    """Leaf: correction of one joint's rows at two poses: `move_b` and `move_a` (dx, φ; 6 each)."""
+    kind = f"{'slide' if slide else 'hinge'}_{'angular' if angular else 'positional'}_{multiplier.value}"
+    program = Program(kind, "Correction of the rows of one joint.")
     joint = JointNumbers.of(program.input("joint", JOINT))
-    at, weights_of = _two_bodies(program, root)
+    at, weights_of = _two_bodies(program)
     w = JointVectors.at(program, joint, *at)
     residual = residual_of(slide, angular, multiplier)
     c = program.let(residual(w))
@@ -147,28 +139,26 @@ def correction_kernel(slide: bool, angular: bool, root: bool, multiplier: Multip
     sides = _sides(at, weights_of, J_a, J_b)
     K, weighted = _stiffness(program, sides, c.rows, floor)
     multipliers = program.let(_solve(program, K, -c))
-    for key, move in zip(("move_b", "move_a"), _pushed(program, sides, weighted, multipliers), strict=False):
+    for key, move in zip(("move_b", "move_a"), _pushed(program, sides, weighted, multipliers), strict=True):
         program.output(key, move)
     return program
 
 
-def _two_bodies(program: Program, root: bool) -> tuple[tuple[Any, Any, Any, Any], list[Any]]:
-    """Declares a joint's bodies: x_a, R_a, x_b, R_b, and the weights (7) of child and, unless it is the world, parent."""
+def _two_bodies(program: Program) -> tuple[tuple[Any, Any, Any, Any], list[Any]]:
+    """Declares a joint's bodies: x_a, R_a, x_b, R_b, and the weights (7) of child and parent."""
     pose_b, weight_b = program.input("pose_b", POSE), program.input("weight_b", WEIGHT)
     R_b, x_b = rotation(program, pose_b[POSE_QUATERNION, 0]), pose_b[POSE_POSITION, 0]
-    if root:
-        return (sp.zeros(3, 1), sp.eye(3), x_b, R_b), [weight_b]
     pose_a, weight_a = program.input("pose_a", POSE), program.input("weight_a", WEIGHT)
     R_a, x_a = rotation(program, pose_a[POSE_QUATERNION, 0]), pose_a[POSE_POSITION, 0]
     return (x_a, R_a, x_b, R_b), [weight_b, weight_a]
 
 
 def _sides(at: tuple[Any, Any, Any, Any], weights_of: list[Any], J_a: Any, J_b: Any) -> list[_Side]:
-    """Child and, unless it is the world, parent."""
+    """Child and parent."""
     rotations, gradients = (at[3], at[1]), (J_b, J_a)
     return [
         _Side(R, w[0, 0], symmetric(w[1:, 0]), J[:, :3], J[:, 3:])
-        for w, R, J in zip(weights_of, rotations, gradients, strict=False)
+        for w, R, J in zip(weights_of, rotations, gradients, strict=True)
     ]
 
 
@@ -207,25 +197,25 @@ def _solve(program: Program, K: Any, rhs: Any) -> Any:
 
 
 @cache
-def limit_kernel(slide: bool, root: bool) -> Program:
+def limit_kernel(slide: bool) -> Program:
     """Leaf: correction of one joint's limits: `move_b`, `move_a` (6 each), and the joint's multiplier after it.
 
     The multiplier is that of all corrections of the step so far. It is projected, not its change, so that a limit gives back
     what it pushed too much; `factor` times the correction is what will be done.
     """
-    kind = f"{'slide' if slide else 'hinge'}_limit{'_root' if root else ''}"
+    kind = f"{'slide' if slide else 'hinge'}_limit"
     program = Program(kind, "Correction of the limits of one joint.")
     joint = JointNumbers.of(program.input("joint", JOINT))
     limit, angle, multiplier = program.input("limit", LIMIT), program.scalar("angle"), program.scalar("multiplier")
     factor = program.scalar("factor")
-    at, weights_of = _two_bodies(program, root)
+    at, weights_of = _two_bodies(program)
     p = limits.position(program, joint, slide, *at, angle)
     w = JointVectors.at(program, joint, *at)
     J_a, J_b = (program.let(J) for J in limits.row_gradient(slide, w))
     sides = _sides(at, weights_of, J_a, J_b)
     K, weighted = _stiffness(program, sides, 1, sp.Integer(0))
     change = program.let(limits.projected(program, multiplier, p, limit, K[0, 0]) - multiplier)
-    for key, move in zip(("move_b", "move_a"), _pushed(program, sides, weighted, Matrix([change])), strict=False):
+    for key, move in zip(("move_b", "move_a"), _pushed(program, sides, weighted, Matrix([change])), strict=True):
         program.output(key, move)
     program.output("multiplier_next", program.let(multiplier + factor * change))
     return program

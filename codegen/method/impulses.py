@@ -90,13 +90,12 @@ def drift_kernel() -> Program:
 
 
 @cache
-def impulse_kernel(slide: bool, angular: bool, root: bool) -> Program:
-    """Leaf: impulses of one joint's rows: `move_b` and, unless it is a root joint, `move_a` (dx, φ, spin; 9
-    each)."""
+def impulse_kernel(slide: bool, angular: bool) -> Program:
+    """Leaf: impulses of one joint's rows: `move_b` and `move_a` (dx, φ, spin; 9 each)."""
     kind = f"{'slide' if slide else 'hinge'}_{'angular' if angular else 'positional'}"
-    program = Program(f"{kind}_impulse{'_root' if root else ''}", "Impulses that close the rows of one joint.")
+    program = Program(f"{kind}_impulse", "Impulses that close the rows of one joint.")
     residual = residual_of(slide, angular, Multiplier.BLOCK)
-    (start, end), weights, _ = _declared(program, root)
+    (start, end), weights, _ = _declared(program)
     c = program.let(residual(end))
     J0, J1 = ([program.let(J) for J in reversed(gradient(residual, at))] for at in (start, end))
     K, spread = _stiffness(program, c.rows, J0, J1, weights)
@@ -104,52 +103,49 @@ def impulse_kernel(slide: bool, angular: bool, root: bool) -> Program:
     return program
 
 
-def _declared(
-    program: Program, root: bool
-) -> tuple[tuple[JointVectors, JointVectors], list[Any], tuple[Any, Any, Any, Any]]:
+def _declared(program: Program) -> tuple[tuple[JointVectors, JointVectors], list[Any], tuple[Any, Any, Any, Any]]:
     """Declares a joint's numbers and its two bodies: the joint at the start and at the iterate, (1/m, K⁻¹) of child and parent,
     and what `limits.position` takes of the iterate."""
     joint = JointNumbers.of(program.input("joint", JOINT))
     starts, ends, weights = [], [], []
-    for side in ("b",) if root else ("b", "a"):
+    for side in ("b", "a"):
         x0, R0 = program.input(f"start_{side}", 3), square(program.input(f"rotation_{side}", 9))
         aim, weight = program.input(f"aim_{side}", AIM), program.input(f"weight_{side}", WEIGHT)
         starts.append((x0, R0))
         ends.append((aim[POSE_POSITION, 0], rotation(program, aim[POSE_QUATERNION, 0])))
         weights.append((weight[0, 0], square(weight[1:, 0])))
-    world = (sp.zeros(3, 1), sp.eye(3))
 
     def at(poses: list[Any]) -> JointVectors:
-        (x_b, R_b), (x_a, R_a) = poses[0], world if root else poses[1]
+        (x_b, R_b), (x_a, R_a) = poses
         return JointVectors.at(program, joint, x_a, R_a, x_b, R_b)
 
-    (x_b, R_b), (x_a, R_a) = ends[0], world if root else ends[1]
+    (x_b, R_b), (x_a, R_a) = ends
     return (at(starts), at(ends)), weights, (x_a, R_a, x_b, R_b)
 
 
 def _stiffness(program: Program, rows: int, J0: list[Any], J1: list[Any], weights: list[Any]) -> tuple[Any, list[Any]]:
     """J₁ W J₀ᵀ (rows x rows), and K⁻¹ J₀ᵀ of both bodies."""
-    spread = [program.let(inverse * J[:, 3:].T) for J, (_, inverse) in zip(J0, weights, strict=False)]
+    spread = [program.let(inverse * J[:, 3:].T) for J, (_, inverse) in zip(J0, weights, strict=True)]
     K = sp.zeros(rows, rows)
-    for before, after, turn, (inverse_mass, _) in zip(J0, J1, spread, weights, strict=False):
+    for before, after, turn, (inverse_mass, _) in zip(J0, J1, spread, weights, strict=True):
         K = K + inverse_mass * (after[:, :3] * before[:, :3].T) + after[:, 3:] * turn
     return program.let(K), spread
 
 
 def _output_moves(program: Program, J0: list[Any], spread: list[Any], weights: list[Any], multipliers: Any) -> None:
     multipliers = program.let(multipliers)
-    for side, before, turn, (inverse_mass, _) in zip(("b", "a"), J0, spread, weights, strict=False):
+    for side, before, turn, (inverse_mass, _) in zip(("b", "a"), J0, spread, weights, strict=True):
         dx = program.let(inverse_mass * (before[:, :3].T * multipliers))
         spin = program.let(before[:, 3:].T * multipliers)
         program.output(f"move_{side}", column(dx, program.let(turn * multipliers), spin))
 
 
 @cache
-def limit_impulse_kernel(slide: bool, root: bool) -> Program:
+def limit_impulse_kernel(slide: bool) -> Program:
     """Leaf: impulses of one joint's limits: `move_b`, `move_a` (9 each), and its multiplier after `factor` times them."""
-    kind = f"{'slide' if slide else 'hinge'}_limit_impulse{'_root' if root else ''}"
+    kind = f"{'slide' if slide else 'hinge'}_limit_impulse"
     program = Program(kind, "Impulses of the limits of one joint.")
-    (start, end), weights, (x_a, R_a, x_b, R_b) = _declared(program, root)
+    (start, end), weights, (x_a, R_a, x_b, R_b) = _declared(program)
     limit, angle, multiplier = program.input("limit", LIMIT), program.scalar("angle"), program.scalar("multiplier")
     factor = program.scalar("factor")
     p = limits.position(program, end.joint, slide, x_a, R_a, x_b, R_b, angle)

@@ -22,6 +22,7 @@ import sympy as sp
 
 from diffpbd.codegen.method.constraints import JointVectors, gradient, joint_gap
 from diffpbd.codegen.method.kinematics import hinge_beyond, slide_position
+from diffpbd.codegen.method.world import call, kernel_at
 from diffpbd.codegen.program.notation import JOINT, LIMIT, WORLD, JointNumbers, column, part, square
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import dot
@@ -67,32 +68,31 @@ def position(
     return program.let(p_ref + hinge_beyond(program, joint, R_a, R_b, p_ref))
 
 
-def _position(program: Program, slide: bool, root: bool, p_ref: Any) -> Any:
+def _position(program: Program, slide: bool, p_ref: Any) -> Any:
     """`position` from the kernel's inputs."""
     joint = JointNumbers.of(program.input("joint", JOINT))
     R_b = square(program.input("rotation_b", 9))
-    R_a = sp.eye(3) if root else square(program.input("rotation_a", 9))
-    x_b = program.input("x_b", 3) if slide else sp.zeros(3, 1)
-    x_a = program.input("x_a", 3) if slide and not root else sp.zeros(3, 1)
+    R_a = square(program.input("rotation_a", 9))
+    x_b, x_a = (program.input(k, 3) if slide else sp.zeros(3, 1) for k in ("x_b", "x_a"))
     return position(program, joint, slide, x_a, R_a, x_b, R_b, p_ref)
 
 
 @cache
-def start_kernel(slide: bool, root: bool) -> Program:
+def start_kernel(slide: bool) -> Program:
     """Leaf: `angle`, the position of a joint at the start of a step; a hinge's within π of the middle of its range."""
-    program = Program(f"{'slide' if slide else 'hinge'}{'_root' if root else ''}_start", "Position of a joint.")
+    program = Program(f"{'slide' if slide else 'hinge'}_start", "Position of a joint.")
     lower, upper = program.input("limit", LIMIT)
     middle = sp.Integer(0) if slide else program.let((lower + upper) / 2)
-    program.output("angle", _position(program, slide, root, middle))
+    program.output("angle", _position(program, slide, middle))
     return program
 
 
 @cache
-def room_kernel(slide: bool, root: bool) -> Program:
+def room_kernel(slide: bool) -> Program:
     """Leaf: `room` (2) of a joint at an iterate; a hinge's position is taken within π of the one at the start of the step."""
-    program = Program(f"{'slide' if slide else 'hinge'}{'_root' if root else ''}_room", "Room of a joint.")
+    program = Program(f"{'slide' if slide else 'hinge'}_room", "Room of a joint.")
     limit = program.input("limit", LIMIT)
-    p = _position(program, slide, root, program.scalar("angle"))
+    p = _position(program, slide, program.scalar("angle"))
     program.output("room", program.let(limit - Matrix([p, p])))
     return program
 
@@ -106,23 +106,22 @@ def stop_kernel() -> Program:
     return program
 
 
-def _poses_of(tree: Tree, j: int, joint: Any, x: list[Any], R: list[Any]) -> dict[str, Any]:
-    root, slide = tree.parents[j] == WORLD, tree.slides[j]
-    given = {"joint": part(joint, JOINT, j), "rotation_b": R[j]}
-    if not root:
-        given["rotation_a"] = R[tree.parents[j]]
-    if slide:
-        given |= {"x_b": x[j]} if root else {"x_a": x[tree.parents[j]], "x_b": x[j]}
-    return given
+def _called(
+    program: Program, tree: Tree, j: int, kernel: Program, x: list[Any], R: list[Any], **own: Any
+) -> dict[str, Any]:
+    parent = tree.parents[j]
+    bodies = {"x_b": x[j], "rotation_b": R[j]}
+    if parent != WORLD:
+        bodies |= {"x_a": x[parent], "rotation_a": R[parent]}
+    return call(program, kernel_at(kernel, parent, tree.slides[j]), bodies, own)
 
 
 def starts(program: Program, tree: Tree, joint: Any, limit: Any, x: list[Any], R: list[Any]) -> list[Any]:
     """Calls: position of every limited joint at the start of a step, 0 for the others."""
     results: list[Any] = [sp.Integer(0)] * tree.n
     for j in tree.limits:
-        kernel = start_kernel(tree.slides[j], tree.parents[j] == WORLD)
-        given = _poses_of(tree, j, joint, x, R) | {"limit": part(limit, LIMIT, j)}
-        results[j] = program.call(kernel, **given)["angle"][0, 0]
+        own = {"joint": part(joint, JOINT, j), "limit": part(limit, LIMIT, j)}
+        results[j] = _called(program, tree, j, start_kernel(tree.slides[j]), x, R, **own)["angle"][0, 0]
     return results
 
 
@@ -130,9 +129,8 @@ def rooms(program: Program, tree: Tree, joint: Any, limit: Any, angle: Any, x: l
     """Calls: room (2) of every limited joint at an iterate, None for the others; angle (n) as `starts` gave it."""
     results: list[Any] = [None] * tree.n
     for j in tree.limits:
-        kernel = room_kernel(tree.slides[j], tree.parents[j] == WORLD)
-        given = _poses_of(tree, j, joint, x, R) | {"limit": part(limit, LIMIT, j), "angle": angle[j, 0]}
-        results[j] = program.call(kernel, **given)["room"]
+        own = {"joint": part(joint, JOINT, j), "limit": part(limit, LIMIT, j), "angle": angle[j, 0]}
+        results[j] = _called(program, tree, j, room_kernel(tree.slides[j]), x, R, **own)["room"]
     return results
 
 

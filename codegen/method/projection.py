@@ -37,6 +37,7 @@ from diffpbd.codegen.method.constraints import (
     slide_orientation,
 )
 from diffpbd.codegen.method.kinematics import turned
+from diffpbd.codegen.method.world import call, kernel_at
 from diffpbd.codegen.program.notation import (
     JOINT,
     LIMIT,
@@ -60,8 +61,6 @@ SYMMETRIC_INERTIA = 10
 """m, m ρ (3), inertia about the root joint (6)."""
 GENERAL_INERTIA = 16
 """m, m ρ₁ (3), m ρ₀ (3), rotational block (9): [m 1, -[m ρ₁]x; [m ρ₀]x, block]."""
-RULE = 7
-"""How a joint moves with its parent: s = -(rule[:6]·d_a + rule[6])."""
 
 
 # Motion of a joint, and the displacement that closes it -------------------------------------------
@@ -87,49 +86,41 @@ def slide_closing(joint: JointNumbers, w: JointVectors) -> Any:
 
 
 @cache
-def motion_kernel(slide: bool, root: bool, closing: bool) -> Program:
+def motion_kernel(slide: bool, closing: bool) -> Program:
     """Leaf: `motion` S (6) and `offset` ρ (3) of a child; when closing also its `gap` (6), which adds to its
     parent's.
 
-    A root joint hangs on the world, which does not move; it is the origin of its tree.
+    The world does not move, and the first joint that hangs on it is the origin of its tree.
     """
     program = Program(
-        f"{'slide' if slide else 'hinge'}_{'root_' if root else ''}{'closing' if closing else 'motion'}",
+        f"{'slide' if slide else 'hinge'}_{'closing' if closing else 'motion'}",
         "Motion and offset of a joint's child" + (", and the displacement that closes the joints." if closing else "."),
     )
     joint = JointNumbers.of(program.input("joint", JOINT))
-    R_a = IDENTITY if root else square(program.input("rotation_a", 9))
-    offset_a = ZERO3 if root else program.input("offset_a", 3)
-    gap_a = program.input("gap_a", 6) if closing and not root else sp.zeros(6, 1)
+    R_a, offset_a = square(program.input("rotation_a", 9)), program.input("offset_a", 3)
+    gap_a = program.input("gap_a", 6) if closing else None
     R_b = square(program.input("rotation_b", 9))
     x_a, x_b = ZERO3, ZERO3
     if slide or closing:
-        x_a = ZERO3 if root else program.input("x_a", 3)
-        x_b = program.input("x_b", 3)
+        x_a, x_b = program.input("x_a", 3), program.input("x_b", 3)
     w = JointVectors.at(program, joint, x_a, R_a, x_b, R_b)
     if slide:
-        offset = program.let(x_b - joint.r if root else offset_a + program.let(x_b - x_a))
+        offset = program.let(offset_a + program.let(x_b - x_a))
         motion = column(w.on_a(joint.axis_a), ZERO3)
     else:
-        at_joint = ZERO3 if root else program.let(offset_a + w.r_a)
+        at_joint = program.let(offset_a + w.r_a)
         offset = program.let(at_joint - w.r_b)
         motion = column(program.let(cross(at_joint, w.axis_b)), w.axis_b)
     program.output("motion", motion)
     program.output("offset", offset)
     if closing:
-        program.output("gap", program.let(gap_a + _closing(program, slide, root, joint, R_a, w, offset)))
+        program.output("gap", program.let(gap_a + _closing(program, slide, joint, R_a, w, offset)))
     return program
 
 
-def _closing(
-    program: Program, slide: bool, root: bool, joint: JointNumbers, R_a: Any, w: JointVectors, offset: Any
-) -> Any:
+def _closing(program: Program, slide: bool, joint: JointNumbers, R_a: Any, w: JointVectors, offset: Any) -> Any:
     """d_b (6) that closes the joint while the parent rests."""
-
-    def in_parent(v: Any) -> Any:
-        return w.on_b(v) if root else program.let(R_a.T * w.on_b(v))
-
-    local = JointVectors(joint, ZERO3, ZERO3, lambda v: v, in_parent)
+    local = JointVectors(joint, ZERO3, ZERO3, lambda v: v, lambda v: program.let(R_a.T * w.on_b(v)))
     k = w.on_a(program.let((slide_closing if slide else hinge_closing)(joint, local)))
     gap = program.let(joint_gap(w))
     if slide:
@@ -144,19 +135,16 @@ def motions(
     """Calls: motion, offset (and gap) of every link, base to tip; x (3) and R (9) of every link."""
     results: list[dict[str, Any]] = []
     for j, parent in enumerate(tree.parents):
-        root, slide = parent == WORLD, tree.slides[j]
-        given = {"joint": part(joint, JOINT, j), "rotation_b": R[j]}
-        if not root:
-            given |= {"rotation_a": R[parent], "offset_a": results[parent]["offset"]}
-            if closing:
-                given["gap_a"] = results[parent]["gap"]
-        if slide or closing:
-            given |= {"x_b": x[j]} if root else {"x_a": x[parent], "x_b": x[j]}
-        results.append(program.call(motion_kernel(slide, root, closing), **given))
+        own = {"joint": part(joint, JOINT, j), "rotation_b": R[j], "x_b": x[j]}
+        if parent != WORLD:
+            own |= {f"{name}_a": value for name, value in results[parent].items()}
+            own |= {"rotation_a": R[parent], "x_a": x[parent]}
+        kernel = kernel_at(motion_kernel(tree.slides[j], closing), parent, tree.slides[j])
+        results.append(call(program, kernel, own))
     return results
 
 
-def motion_of(block: Any, slide: bool, root: bool) -> Any:
+def motion_of(block: Any, slide: bool, root: bool = False) -> Any:
     """S (6) with the zeros of its kind: a slide does not turn, and a root hinge is the origin of its tree."""
     if slide:
         return column(block[:3, 0], ZERO3)
@@ -190,19 +178,18 @@ def _unpacked(flat: Any, general: bool) -> Any:
 
 @cache
 def elimination_kernel(
-    general: bool, carries: bool, slide: bool, root: bool, resisted: bool = False, limited: bool = False
+    general: bool, carries: bool, slide: bool, resisted: bool = False, limited: bool = False
 ) -> Program:
-    """Leaf: `rule` of one joint and, unless it is a root, what its parent feels of it, `carried_on`.
+    """Leaf: how one joint moves with its parent, s = -(row·d_a + constant), and what that feels of it, `carried_on`.
 
     With K and r of everything the joint carries: s = -(S₀ᵀ K d_a + S₀ᵀ r - effort)/(S₀ᵀ K S₁). The pivot
     S₀ᵀ K S₁ is the inertia the joint feels, positive for K symmetric and near it otherwise (K and S₀ differ
-    from symmetric by O(h)), so no pivoting is needed. A root's parent rests: its rule is the constant alone.
-    `resisted` joints, those of the velocity stage, add `slope` to their pivot and `drive` to their effort, and r is minus
-    the link's momentum. What the parent feels of a joint that is locked at its limit (`limited`, not asked of roots) is all
-    that the joint carries, moved by `stop` to the limit (`resisted`: by minus the rate `before`); the rule still says how the
-    joint would move if it were free.
+    from symmetric by O(h)), so no pivoting is needed. `resisted` joints, those of the velocity stage, add `slope`
+    to their pivot and `drive` to their effort, and r is minus the link's momentum. What the parent feels of a joint
+    that is locked at its limit (`limited`) is all that the joint carries, moved by `stop` to the limit (`resisted`:
+    by minus the rate `before`); row and constant still say how the joint would move if it were free.
     """
-    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}{'' if carries else '_tip'}"
+    kind = f"{'slide' if slide else 'hinge'}{'' if carries else '_tip'}"
     program = Program(
         f"eliminate_{kind}_{'general' if general else 'symmetric'}{'_resisted' if resisted else ''}"
         f"{'_limited' if limited else ''}",
@@ -210,17 +197,14 @@ def elimination_kernel(
     )
     inertia = program.input("inertia", GENERAL_INERTIA if general else SYMMETRIC_INERTIA)
     r = -program.input("momentum", 6) if resisted else program.input("wrench", 6)
-    S1 = motion_of(program.input("motion", 6), slide, root)
-    S0 = motion_of(program.input("start_motion", 6), slide, root) if general else S1
+    S1 = motion_of(program.input("motion", 6), slide)
+    S0 = motion_of(program.input("start_motion", 6), slide) if general else S1
     K = spatial_inertia(inertia)
     if carries:
         size = 36 if general else 21
         carried = program.input("carried", size + 6)
         K = K + _unpacked(carried[:size, 0], general)
         r = r + carried[size:, 0]
-    if root:
-        felt = slice(0, 3) if slide else slice(3, 6)
-        K, r, S0, S1 = K[felt, felt], r[felt, 0], S0[felt, 0], S1[felt, 0]
     K, r = program.let(K), program.let(r)
     U = program.let(K * S1)
     pivot = dot(S0, U)
@@ -233,11 +217,9 @@ def elimination_kernel(
         h, effort = program.scalar("h"), program.scalar("effort")
         load = load - program.let(h * h / 2) * effort
     constant = program.let(program.let(load) * inverse)
-    if root:
-        program.output("rule", constant)
-        return program
     row = program.let(program.let(K.T * S0) * inverse)
-    program.output("rule", column(row, constant))
+    program.output("row", row)
+    program.output("constant", constant)
     shift = -constant
     if limited:
         held = program.let(program.scalar("lock") ** 2)
@@ -267,20 +249,18 @@ def total(program: Program, parts: list[Any]) -> Any:
 
 
 @cache
-def follow_kernel(slide: bool, root: bool, limited: bool = False) -> Program:
+def follow_kernel(slide: bool, limited: bool = False) -> Program:
     """Leaf: displacement of a link from its parent's, and its pose moved by it: x + dx, q turned by φ.
 
     A `limited` joint moves no further than its `room`, and says where it was stopped: `lock_next`.
     """
-    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}{'_limited' if limited else ''}"
+    kind = f"{'slide' if slide else 'hinge'}{'_limited' if limited else ''}"
     program = Program(f"follow_{kind}", "A link follows its parent and moves to its new pose.")
-    rule, S = program.input("rule", 1 if root else RULE), motion_of(program.input("motion", 6), slide, root)
+    row, constant = program.input("row", 6), program.scalar("constant")
+    S = motion_of(program.input("motion", 6), slide)
     offset, gap, pose = program.input("offset", 3), program.input("gap", 6), program.input("pose", POSE)
-    if root:
-        d_a, s = sp.zeros(6, 1), -rule[0, 0]
-    else:
-        d_a = program.input("displacement_a", 6)
-        s = program.let(-dot(rule[:6, 0], d_a) - rule[6, 0])
+    d_a = program.input("displacement_a", 6)
+    s = program.let(-dot(row, d_a) - constant)
     if limited:
         s, lock = limits.stopped(program, s, program.input("room", LIMIT))
         program.output("lock_next", lock)
@@ -314,32 +294,33 @@ def solve(
     """
     general = start_motion is not None
     at = list(stops) or [None] * tree.n
-    rules: list[Any] = [None] * tree.n
+    rules: list[dict[str, Any]] = [{}] * tree.n
     felt: list[Any] = [None] * tree.n
     for j in reversed(range(tree.n)):
-        root = tree.parents[j] == WORLD
+        parent = tree.parents[j]
         given = {"inertia": inertia[j], "wrench": wrench[j], "motion": motion[j]["motion"]}
         if start_motion is not None and effort is not None:
             given |= {"start_motion": start_motion[j], "effort": effort[j], "h": h}
         behind = [felt[k] for k in children(tree, j)]
         if behind:
             given["carried"] = total(program, behind)
-        stop = None if root else at[j]
+        stop = None if parent == WORLD else at[j]
         if stop is not None:
             given |= {"lock": stop.lock, "stop": stop.distance}
-        kernel = elimination_kernel(general, bool(behind), tree.slides[j], root, limited=stop is not None)
-        called = program.call(kernel, **given)
-        rules[j], felt[j] = called["rule"], called.get("carried_on")
+        kernel = elimination_kernel(general, bool(behind), tree.slides[j], limited=stop is not None)
+        rules[j] = call(program, kernel_at(kernel, parent, tree.slides[j]), given)
+        felt[j] = rules[j].get("carried_on")
     displaced: list[Any] = []
     moved, locks = [], []
     for j, parent in enumerate(tree.parents):
-        root, stop = parent == WORLD, at[j]
-        given = {"rule": rules[j], "pose": pose[j], **motion[j]}
-        if not root:
+        stop = at[j]
+        given = {"pose": pose[j], **motion[j]}
+        if parent != WORLD:
             given["displacement_a"] = displaced[parent]
         if stop is not None:
             given["room"] = stop.room
-        called = program.call(follow_kernel(tree.slides[j], root, stop is not None), **given)
+        kernel = kernel_at(follow_kernel(tree.slides[j], stop is not None), parent, tree.slides[j])
+        called = call(program, kernel, rules[j], given)
         displaced.append(called["displacement"])
         moved.append(called["moved"])
         locks.append(called["lock_next"][0, 0] if stop is not None else sp.Integer(0))

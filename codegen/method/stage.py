@@ -1,8 +1,7 @@
-"""What stages of a step are put together from: flat columns, link by link, and calls that take what they ask for."""
+"""What stages of a step are put together from: flat columns, link by link."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from diffpbd.codegen.laws import levers
@@ -85,8 +84,3 @@ def places(program: Program, tree: Tree, pose: Any) -> tuple[list[Any], list[Any
 def rotations(program: Program, quaternions: list[Any]) -> list[Any]:
     """Calls: R (9) of every quaternion."""
     return [program.call(bodies.rotation_kernel(), q=q)["rotation"] for q in quaternions]
-
-
-def call(program: Program, stage: Program, *known: Mapping[str, Any], **now: Any) -> dict[str, Any]:
-    """Call a stage with what it asks for: what changes, given by name, before what was known earlier."""
-    return program.call(stage, **{k: next(m[k] for m in (now, *known) if k in m) for k in stage.inputs})

@@ -18,7 +18,8 @@ import sympy as sp
 
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.method import limits, projection
-from diffpbd.codegen.method.projection import RULE, SYMMETRIC_INERTIA, motion_of
+from diffpbd.codegen.method.projection import SYMMETRIC_INERTIA, motion_of
+from diffpbd.codegen.method.world import call, kernel_at
 from diffpbd.codegen.program.notation import FRICTION, LIMIT, WORLD, children, column, part
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import dot
@@ -47,22 +48,17 @@ def resistance_kernel(relative: bool) -> Program:
 
 
 @cache
-def rate_follow_kernel(slide: bool, root: bool, relative: bool, limited: bool = False) -> Program:
+def rate_follow_kernel(slide: bool, relative: bool, limited: bool = False) -> Program:
     """Leaf: `next` rate of a joint and `twist` (6) of its link, or the changes of both, from its parent's.
 
     A rate that would change its sign stops at zero, as in `velocity.friction_iteration`; a `limited` joint does not move
     further where it is at a limit, and says so: `lock_next`.
     """
-    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}{'_change' if relative else ''}"
-    kind = f"{kind}{'_limited' if limited else ''}"
+    kind = f"{'slide' if slide else 'hinge'}{'_change' if relative else ''}{'_limited' if limited else ''}"
     program = Program(f"rate_{kind}", "Rate of a joint from its parent's twist.")
-    rule, S = program.input("rule", 1 if root else RULE), motion_of(program.input("motion", 6), slide, root)
-    rate = program.scalar("rate")
-    if root:
-        s, twist = -rule[0, 0], REST
-    else:
-        twist = program.input("twist_a", 6)
-        s = program.let(-dot(rule[:6, 0], twist) - rule[6, 0])
+    row, constant = program.input("row", 6), program.scalar("constant")
+    S, rate, twist = motion_of(program.input("motion", 6), slide), program.scalar("rate"), program.input("twist_a", 6)
+    s = program.let(-dot(row, twist) - constant)
     before = program.scalar("before") if relative else sp.Integer(0)
     target = program.let(before + s)
     if limited:
@@ -92,7 +88,7 @@ def rate_sweep(tree: Tree, relative: bool) -> Program:
     given = program.input(given_name, n)
     if tree.limits:
         contact, lock = program.input("contact", LIMIT * n), program.input("lock", n)
-    rules: list[Any] = [None] * n
+    rules: list[dict[str, Any]] = [{}] * n
     felt: list[Any] = [None] * n
     for j in reversed(range(n)):
         resistance = program.call(
@@ -110,20 +106,18 @@ def rate_sweep(tree: Tree, relative: bool) -> Program:
         behind = [felt[k] for k in children(tree, j)]
         if behind:
             own["carried"] = projection.total(program, behind)
-        root = tree.parents[j] == WORLD
-        limited = not root and j in tree.limits
+        parent = tree.parents[j]
+        limited = parent != WORLD and j in tree.limits
         if limited:
             own |= {"lock": lock[j, 0], "before": given[j, 0] if relative else sp.Integer(0)}
-        kernel = projection.elimination_kernel(
-            False, bool(behind), tree.slides[j], root, resisted=True, limited=limited
-        )
-        called = program.call(kernel, **own, **resistance)
-        rules[j], felt[j] = called["rule"], called.get("carried_on")
+        kernel = projection.elimination_kernel(False, bool(behind), tree.slides[j], resisted=True, limited=limited)
+        rules[j] = call(program, kernel_at(kernel, parent, tree.slides[j]), own, resistance)
+        felt[j] = rules[j].get("carried_on")
     twists: list[Any] = []
     after: list[Any] = []
     locks: list[Any] = []
     for j, parent in enumerate(tree.parents):
-        own = {"rule": rules[j], "motion": part(motion, 6, j), "rate": rate[j, 0]}
+        own = {"motion": part(motion, 6, j), "rate": rate[j, 0]}
         if relative:
             own["before"] = given[j, 0]
         if parent != WORLD:
@@ -131,7 +125,8 @@ def rate_sweep(tree: Tree, relative: bool) -> Program:
         limited = j in tree.limits
         if limited:
             own["contact"] = part(contact, LIMIT, j)
-        called = program.call(rate_follow_kernel(tree.slides[j], parent == WORLD, relative, limited), **own)
+        kernel = kernel_at(rate_follow_kernel(tree.slides[j], relative, limited), parent, tree.slides[j])
+        called = call(program, kernel, rules[j], own)
         locks.append(called["lock_next"][0, 0] if limited else sp.Integer(0))
         twists.append(called["twist"])
         after.append(called["next"])

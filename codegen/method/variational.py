@@ -30,8 +30,9 @@ from diffpbd.codegen.method.impulses import (
     push_kernel,
     strike_kernel,
 )
-from diffpbd.codegen.method.stage import call, columns, each, force_columns, limit_columns, places
+from diffpbd.codegen.method.stage import columns, each, force_columns, limit_columns, places
 from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
+from diffpbd.codegen.method.world import call, kernel_at
 from diffpbd.codegen.program.notation import BODY, JOINT, LIMIT, POSE, POSITION, STATE, WORLD, column, part
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
@@ -211,11 +212,12 @@ class Impulses:
                 given |= start | {f"aim_{side}": self.aim[i], f"weight_{side}": self.weight[i]}
         if rows is Rows.LIMIT:
             acting = {"limit": part(self.limit, LIMIT, j), "angle": self.angle[j, 0], "multiplier": self.multiplier[j]}
-            kernel = limit_impulse_kernel(slide, parent == WORLD)
-            moves = self.program.call(kernel, **given, **acting, factor=sp.sympify(share))
+            kernel = kernel_at(limit_impulse_kernel(slide), parent, slide)
+            moves = call(self.program, kernel, given, acting, factor=sp.sympify(share))
             self.multiplier[j] = moves["multiplier_next"][0, 0]
         else:
-            moves = self.program.call(impulse_kernel(slide, rows is Rows.ANGULAR, parent == WORLD), **given)
+            kernel = kernel_at(impulse_kernel(slide, rows is Rows.ANGULAR), parent, slide)
+            moves = call(self.program, kernel, given)
         return {i: moves[f"move_{side}"] for side, i in (("b", j), ("a", parent)) if i != WORLD}
 
     def move(self, i: int, move: Any, turning: bool, factor: Any = 1) -> None:
@@ -278,8 +280,8 @@ def velocities(tree: Tree, friction_iterations: int) -> Program:
     twists: list[Any] = []
     for j, parent in enumerate(tree.parents):
         carried = {} if parent == WORLD else {"twist_a": twists[parent]}
-        kernel = velocity.velocity_kernel(tree.slides[j], parent == WORLD)
-        called = program.call(kernel, rate=rate[j, 0], pose=part(pose, POSE, j), **moving[j], **carried)
+        kernel = kernel_at(velocity.velocity_kernel(tree.slides[j]), parent, tree.slides[j])
+        called = call(program, kernel, moving[j], carried, rate=rate[j, 0], pose=part(pose, POSE, j))
         twists.append(called["twist"])
         states.append(called["state"])
     program.output("xi_next", column(*states))

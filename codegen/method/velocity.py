@@ -20,7 +20,8 @@ import sympy as sp
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.method import bodies, limits, tree_rates
 from diffpbd.codegen.method.kinematics import hinge_beyond, slide_position
-from diffpbd.codegen.method.projection import SYMMETRIC_INERTIA, ZERO3, motion_of, motions, total
+from diffpbd.codegen.method.projection import SYMMETRIC_INERTIA, motion_of, motions, total
+from diffpbd.codegen.method.world import call, kernel_at
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.notation import (
     BODY,
@@ -52,21 +53,20 @@ Coulomb friction the first is exact."""
 
 
 @cache
-def effort_kernel(slide: bool, root: bool, lever: bool = False) -> Program:
+def effort_kernel(slide: bool, lever: bool = False) -> Program:
     """Leaf: `effort` u + spring torque [N·m or N] of a joint at a pose, with the numbers of a lever spring if there is one; a
     hinge's angle is taken within π of the rest angle."""
-    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}{'_lever' if lever else ''}"
+    kind = f"{'slide' if slide else 'hinge'}{'_lever' if lever else ''}"
     program = Program(f"{kind}_effort", "Joint effort and spring torque of a joint.")
     joint, u, spring = (
         JointNumbers.of(program.input("joint", JOINT)),
         program.scalar("u"),
         program.input("spring", SPRING),
     )
-    R_a = Matrix.eye(3) if root else square(program.input("rotation_a", 9))
-    R_b = square(program.input("rotation_b", 9))
+    R_a, R_b = square(program.input("rotation_a", 9)), square(program.input("rotation_b", 9))
     stiffness, rest = spring
     if slide:
-        x_a = ZERO3 if root else program.input("x_a", 3)
+        x_a = program.input("x_a", 3)
         p = slide_position(program, joint, x_a, R_a, program.input("x_b", 3), R_b)
         torque = forces.spring_torque(p, stiffness, rest)
     else:
@@ -85,21 +85,15 @@ def efforts(program: Program, tree: Tree, numbers: tuple[Any, Any, Any, Any], x:
     joint, u, spring, levers_of = numbers
     results = []
     for j, parent in enumerate(tree.parents):
-        root, slide = parent == WORLD, tree.slides[j]
-        given = {
-            "joint": part(joint, JOINT, j),
-            "u": u[j, 0],
-            "spring": part(spring, SPRING, j),
-            "rotation_b": R[j],
-        }
-        if not root:
-            given["rotation_a"] = R[parent]
-        if slide:
-            given |= {"x_b": x[j]} if root else {"x_a": x[parent], "x_b": x[j]}
+        own = {"joint": part(joint, JOINT, j), "u": u[j, 0], "spring": part(spring, SPRING, j)}
+        own |= {"x_b": x[j], "rotation_b": R[j]}
+        if parent != WORLD:
+            own |= {"x_a": x[parent], "rotation_a": R[parent]}
         lever = j in tree.levers
         if lever:
-            given["lever"] = part(levers_of, LEVER, tree.levers.index(j))
-        results.append(program.call(effort_kernel(slide, root, lever), **given)["effort"])
+            own["lever"] = part(levers_of, LEVER, tree.levers.index(j))
+        kernel = kernel_at(effort_kernel(tree.slides[j], lever), parent, tree.slides[j])
+        results.append(call(program, kernel, own)["effort"])
     return results
 
 
@@ -109,11 +103,10 @@ def pulls(
     """Calls: what the joints' efforts exert on every link: `pull`, and `reaction` where it carries joints."""
     found = []
     for j, parent in enumerate(tree.parents):
-        root, slide = parent == WORLD, tree.slides[j]
-        given = {"joint": part(joint, JOINT, j), "effort": effort[j], "rotation_b": R[j]}
-        if slide and not root:
-            given |= {"x_a": x[parent], "x_b": x[j]}
-        found.append(program.call(bodies.pull_kernel(slide, root), **given))
+        own = {"joint": part(joint, JOINT, j), "effort": effort[j], "rotation_b": R[j], "x_b": x[j]}
+        if parent != WORLD:
+            own["x_a"] = x[parent]
+        found.append(call(program, kernel_at(bodies.pull_kernel(tree.slides[j]), parent, tree.slides[j]), own))
     results = []
     for i in range(tree.n):
         reactions = [found[k]["reaction"] for k in children(tree, i)]
@@ -213,14 +206,14 @@ def friction_iteration(tree: Tree) -> Program:
 
 
 @cache
-def velocity_kernel(slide: bool, root: bool) -> Program:
+def velocity_kernel(slide: bool) -> Program:
     """Leaf: twist (6) of a link at the root joint from its parent's, and its `state` (13) at its new pose."""
     program = Program(
-        f"velocity_{'slide' if slide else 'hinge'}{'_root' if root else ''}",
+        f"velocity_{'slide' if slide else 'hinge'}",
         "Velocities of a link from its joint's rate and its parent's twist.",
     )
-    rate, S = program.scalar("rate"), motion_of(program.input("motion", 6), slide, root)
-    twist = S * rate if root else program.input("twist_a", 6) + S * rate
+    rate, S = program.scalar("rate"), motion_of(program.input("motion", 6), slide)
+    twist = program.input("twist_a", 6) + S * rate
     offset, pose = program.input("offset", 3), program.input("pose", POSE)
     twist = program.let(twist)
     omega = twist[3:, 0]
@@ -231,18 +224,16 @@ def velocity_kernel(slide: bool, root: bool) -> Program:
 
 
 @cache
-def rate_kernel(slide: bool, root: bool) -> Program:
+def rate_kernel(slide: bool) -> Program:
     """Leaf: rate of a joint from the states of parent and child."""
-    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}"
-    program = Program(f"{kind}_rate", "Rate of a joint between two moving links.")
-    S, child = program.input("motion", 6), program.input("child", STATE)
-    parent = sp.zeros(STATE, 1) if root else program.input("parent", STATE)
+    program = Program(f"{'slide' if slide else 'hinge'}_rate", "Rate of a joint between two moving links.")
+    S, child, parent = program.input("motion", 6), program.input("child", STATE), program.input("parent", STATE)
     omega = program.let(child[OMEGA, 0] - parent[OMEGA, 0])
     if not slide:
         program.output("rate", program.let(dot(S[3:, 0], omega)))
         return program
     offset_b = program.input("offset_b", 3)
-    offset_a = ZERO3 if root else program.input("offset_a", 3)
+    offset_a = program.input("offset_a", 3)
     at_root = (
         child[VELOCITY, 0] + cross(offset_b, child[OMEGA, 0]) - parent[VELOCITY, 0] - cross(offset_a, parent[OMEGA, 0])
     )
@@ -251,15 +242,14 @@ def rate_kernel(slide: bool, root: bool) -> Program:
 
 
 @cache
-def nudge_kernel(slide: bool, root: bool) -> Program:
+def nudge_kernel(slide: bool) -> Program:
     """Leaf: a state whose joint changes its rate from `before` to `after`: the change of twist (6), and the
     new state (13)."""
-    kind = f"{'slide' if slide else 'hinge'}{'_root' if root else ''}"
-    program = Program(f"nudge_{kind}", "Velocities of a link changed by its joints.")
+    program = Program(f"nudge_{'slide' if slide else 'hinge'}", "Velocities of a link changed by its joints.")
     before, after = program.scalar("before"), program.scalar("after")
-    S = motion_of(program.input("motion", 6), slide, root)
+    S = motion_of(program.input("motion", 6), slide)
     change = S * program.let(after - before)
-    twist = program.let(change if root else program.input("twist_a", 6) + change)
+    twist = program.let(program.input("twist_a", 6) + change)
     offset, state = program.input("offset", 3), program.input("state", STATE)
     v = program.let(state[VELOCITY, 0] + twist[:3, 0] + cross(twist[3:, 0], offset))
     omega = program.let(state[OMEGA, 0] + twist[3:, 0])
@@ -337,15 +327,10 @@ def damped(
     moving = motions(program, tree, joint, x, R, closing=False)
     before, inertia = [], []
     for j, parent in enumerate(tree.parents):
-        root, slide = parent == WORLD, tree.slides[j]
-        own = {"motion": moving[j]["motion"], "child": states[j]}
-        if not root:
-            own["parent"] = states[parent]
-        if slide:
-            own["offset_b"] = moving[j]["offset"]
-            if not root:
-                own["offset_a"] = moving[parent]["offset"]
-        before.append(program.call(rate_kernel(slide, root), **own)["rate"])
+        own = {"motion": moving[j]["motion"], "child": states[j], "offset_b": moving[j]["offset"]}
+        if parent != WORLD:
+            own |= {"parent": states[parent], "offset_a": moving[parent]["offset"]}
+        before.append(call(program, kernel_at(rate_kernel(tree.slides[j]), parent, tree.slides[j]), own)["rate"])
         own = {"body": part(body, BODY, j), "rotation": R[j], "offset": moving[j]["offset"]}
         inertia.append(program.call(bodies.inertia_kernel(), **own)["inertia"])
     motion = [link["motion"] for link in moving]
@@ -355,14 +340,8 @@ def damped(
     twists: list[Any] = []
     for j, parent in enumerate(tree.parents):
         carried = {} if parent == WORLD else {"twist_a": twists[parent]}
-        called = program.call(
-            nudge_kernel(tree.slides[j], parent == WORLD),
-            before=before[j],
-            after=after[j, 0],
-            state=states[j],
-            **moving[j],
-            **carried,
-        )
+        kernel = kernel_at(nudge_kernel(tree.slides[j]), parent, tree.slides[j])
+        called = call(program, kernel, moving[j], carried, before=before[j], after=after[j, 0], state=states[j])
         twists.append(called["twist"])
         results.append(called["next"])
     return results

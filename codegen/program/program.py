@@ -247,6 +247,20 @@ class Program:
             flat.output(key, flat.let(value))
         return flat
 
+    def bound(self, name: str, known: Mapping[sp.Symbol, Scalar], outputs: Sequence[str]) -> Program:
+        """The same program as a leaf with some inputs' symbols known, these outputs alone, and what they read."""
+        flat = self.flatten(name, known=known)
+        flat.outputs = {k: flat.outputs[k] for k in outputs}
+        needed = {s for m in flat.outputs.values() for s in m.free_symbols}
+        kept: list[Statement] = []
+        for statement in reversed(flat.statements):
+            if isinstance(statement, Assign) and statement.symbol in needed:
+                needed |= statement.expression.free_symbols
+                kept.append(statement)
+        flat.statements = kept[::-1]
+        flat.inputs = {k: m for k, m in flat.inputs.items() if any(s in needed for s in m)}
+        return flat
+
     def numpy(self) -> Callable[..., dict[str, npt.NDArray[np.float64]]]:
         """The NumPy reference: a function of keyword arrays (by input names) that returns a dict of arrays by output names."""
         compiled: dict[int, Any] = {}

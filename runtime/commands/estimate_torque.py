@@ -79,26 +79,10 @@ LAG_SAID = 0.25
 @plot_option("Estimated and recorded torques.")
 @live_option
 def command(
-    robot: str,
-    log: str,
-    loss: str,
-    start: str,
-    horizon: int,
-    weights: str | None,
-    carry: bool,
-    optimizer: str,
-    friction: str,
-    rates: str,
-    params: str | None,
-    rate: float | None,
-    cutoff: float,
-    column_map: str | None,
-    torque: str,
-    out: str,
-    plot: str | None,
-    live: bool,
-    mends: MendWords,
-) -> None:
+    robot: str, log: str, loss: str, start: str, horizon: int, weights: str | None, carry: bool, optimizer: str,
+    friction: str, rates: str, params: str | None, rate: float | None, cutoff: float, column_map: str | None,
+    torque: str, out: str, plot: str | None, live: bool, mends: MendWords,
+) -> None:  # fmt: skip
     """Estimate the joint torques [N·m or N] of the generated ROBOT from a recorded motion.
 
     A window of N steps starts at a recorded state; its torques minimise the weighted squared differences of joint positions

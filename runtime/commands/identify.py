@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import click
 
@@ -25,6 +26,7 @@ from diffpbd.runtime.identify import (
     Wanted,
     identify,
     one_by_one,
+    provenance,
     read_recordings,
     select,
     unknown_torques,
@@ -38,11 +40,15 @@ from diffpbd.runtime.robot import Robot
 __all__ = ["command"]
 
 
+_WORDS = "diffpbd.identify.words"  # of the command as given, in click's context
+
+
 class _ManyValidationLogs(click.Command):
     """Takes every word after --validate up to the next option as a log: a shell's pattern may stand there."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeats --validate before each of its logs."""
+        ctx.meta[_WORDS] = list(args)
         spread: list[str] = []
         open_ended = False
         for word in args:
@@ -113,10 +119,10 @@ class _Outputs:
         """Each with its option."""
         return [(f"--{field.name.replace('_', '-')}", getattr(self, field.name)) for field in fields(self)]
 
-    def write(self, robot: Robot, result: Identification) -> None:
+    def write(self, robot: Robot, result: Identification, source: Mapping[str, Any]) -> None:
         """All of them; texts are made before the first is written."""
-        makers = ((self.out, Identification.to_json), (self.report, page))
-        contents = [(path, make(result)) for path, make in makers if path is not None]
+        made = ((self.out, result.to_json(source)), (self.report, page(result)))
+        contents = [(path, content) for path, content in made if path is not None]
         if self.plot is not None:
             _draw(self.plot, robot, result)
         for path, content in contents:
@@ -218,7 +224,8 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
             loaded, train, aim.names,
             fixed=aim.fixed, validate=held, start=loaded.alpha.by_name(base), settings=settings, progress=say,
         )  # fmt: skip
-    outputs.write(loaded, result)
+    source = provenance(loaded, logs, aim.validate, click.get_current_context().meta[_WORDS])
+    outputs.write(loaded, result, source)
     click.echo(summary(result))
     written = str(outputs)
     click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {written}." if written else ""))

@@ -25,13 +25,8 @@ __all__ = ["command"]
 @click.option("--out", metavar="CLEAN.csv", help="Writes what identification would use; later parts beside it.")
 @plot_option("Signals as read and as filtered, a picture a LOG, later ones beside it.")
 def command(
-    logs: tuple[str, ...],
-    robot: str | None,
-    joints: str | None,
-    words: LogWords,
-    out: str | None,
-    plot: str | None,
-) -> None:
+    logs: tuple[str, ...], robot: str | None, joints: str | None, words: LogWords, out: str | None, plot: str | None,
+) -> None:  # fmt: skip
     """Read recordings (CSV, NPZ, ROS 1 bag, JSON lines) as `identify` does, and say what became of their samples.
 
     Samples without a value or with a bad stamp are left out and counted, gaps split a recording in parts, and each part is

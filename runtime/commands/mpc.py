@@ -8,18 +8,23 @@ from typing import Any
 import click
 import numpy as np
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import COUNT, DURATION, RATE, SPEED
 from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct, parse_json, read_json
 from diffpbd.runtime.live import Loop, live_line
-from diffpbd.runtime.logs.csv import read_column_map, read_log, write_log
+from diffpbd.runtime.logs.csv import read_column_map, write_log
+from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
+from diffpbd.runtime.mpc.options import BACKENDS, MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
-from diffpbd.runtime.mpc.planner import BACKENDS, Mpc, MpcOptions
+from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
-from diffpbd.runtime.mpc.reference import GoalReference, LogReference, Reference
+from diffpbd.runtime.mpc.reference import GoalReference, Reference
+from diffpbd.runtime.mpc.reference_check import check_goal, read_reference
 from diffpbd.runtime.mpc.simulation import ClosedLoop, run_closed_loop
 from diffpbd.runtime.report.tables import table
 from diffpbd.runtime.robot import Robot
@@ -57,9 +62,13 @@ MS = 1e3  # milliseconds a second
 @click.option("--bounds", metavar="JSON", help="u, du, pd: a number or a list each [N·m, N·m a step, rad/s].")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="RUN.csv", help="The log to write (.gz allowed).")
+@click.option(
+    "--bridge-jumps", is_flag=True, help="Go over jumps of LOG, and to its first sample, at --goal-speed; else refused."
+)
+@mending_options
 @plot_option("Positions with their references, and torques.")
 @live_option
-def command(robot: str, out: str, plot: str | None, live: bool, **options: Any) -> None:
+def command(robot: str, out: str, plot: str | None, live: bool, mends: MendWords, **options: Any) -> None:
     """Predictive control of the generated ROBOT, simulated by its own step, along a log or to a goal.
 
     Prints the ticks' time, the tracking error and what the ticks came to. Writes time, q_, dq_ and tau_ columns.
@@ -71,7 +80,7 @@ def command(robot: str, out: str, plot: str | None, live: bool, **options: Any) 
     named += [(f"--{key}", state_file(options[key])) for key in ("goal", "q0", "load", "weights", "bounds")]
     distinct([("--out", out), ("--plot", plot)], [*named, *robot_files(robot)])
     loaded = open_robot(robot)
-    reference, start, duration = _reference(loaded, options)
+    reference, start, duration = _reference(loaded, options, mends)
     h = loaded.h if options["h"] is None else options["h"]
     for option, value in (("--duration", duration), ("--h", h)):
         if not (np.isfinite(value) and value > 0):
@@ -99,6 +108,7 @@ def command(robot: str, out: str, plot: str | None, live: bool, **options: Any) 
         )
     write_log(out, run.log())
     click.echo(summary(loaded, run))
+    click.echo(ending(loaded, run, mpc.problem.bounds, reference))
     click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
 
 
@@ -107,7 +117,7 @@ def _counts(mpc: Mpc) -> list[str]:
     return [f"{mpc.counts[source]} {source.value}" for source in PlanSource if mpc.counts[source]]
 
 
-def _reference(robot: Robot, options: dict[str, Any]) -> tuple[Reference, Any, float]:
+def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple[Reference, Any, float]:
     """What to follow, the start pose, and for how long."""
     start = None if options["q0"] is None else np.array(parse_state(options["q0"], "--q0", robot.joints))
     if options["goal"] is not None:
@@ -116,13 +126,27 @@ def _reference(robot: Robot, options: dict[str, Any]) -> tuple[Reference, Any, f
         data = parse_json(text, "--goal") if state_file(text) is None else read_json(text)
         if isinstance(data, dict):
             goal = np.array([goal[k] if joint in data else np.nan for k, joint in enumerate(robot.joints)])
+        check_goal(robot, goal)
         start = np.zeros(robot.n) if start is None else start
-        return GoalReference(goal, options["goal_speed"]), start, options["duration"] or 1.0
-    columns = None if options["column_map"] is None else read_column_map(options["column_map"])
-    log = read_log(options["reference"], rate=options["rate"], columns=columns).select(robot.joints)
-    length = float(log.time[-1] - log.time[0])
-    found = LogReference(log.time, log.q, log.dq, options["goal_speed"])
-    return found, log.q[0] if start is None else start, length if options["duration"] is None else options["duration"]
+        duration = options["duration"] or 1.0
+        away = np.abs(np.where(np.isnan(goal), start, goal) - start)
+        if (needed := float(away.max()) / options["goal_speed"]) > duration:
+            k = int(np.argmax(away))
+            click.echo(
+                f"note: the goal of {robot.joints[k]} is {away[k]:.4g} away, which takes {needed:.4g} s at --goal-speed "
+                f"{options['goal_speed']:g}; --duration is {duration:g} s"
+            )
+        return GoalReference(goal, options["goal_speed"]), start, duration
+    columns = {} if options["column_map"] is None else read_column_map(options["column_map"])
+    reading = Reading(options["rate"], columns, mending=mends.mending(), accept=mends.accepted())
+    found, notes = read_reference(
+        options["reference"], robot, reading, options["goal_speed"], bridge=options["bridge_jumps"],
+        alpha=robot.alpha.vector(options["params"]),
+    )  # fmt: skip
+    for note in notes:
+        click.echo(note)
+    length = float(found.time[-1] - found.time[0])
+    return found, found.q[0] if start is None else start, length if options["duration"] is None else options["duration"]
 
 
 def parse_weights(text: str) -> dict[str, Any]:
@@ -155,6 +179,30 @@ def _bounds(robot: Robot, h: float, text: str | None) -> Bounds:
         else:
             given[name] = np.minimum(numbers, getattr(limits, name))
     return dataclasses.replace(limits, **given)
+
+
+def ending(robot: Robot, run: ClosedLoop, bounds: FloatArray, reference: Reference) -> str:
+    """How far the end is from where it should be, and which joints were at a bound of the plan, and for how long."""
+    what, wanted = "its reference", run.reference[-1]
+    if isinstance(reference, GoalReference):
+        what, wanted = "the goal", np.where(np.isnan(reference.goal), run.q[0], reference.goal)
+    away = np.abs(run.q[-1] - wanted)
+    k = int(np.argmax(away))
+    unit = robot.manifest.robot.joints[k].unit
+    lines = [f"at the end {robot.joints[k]} is {away[k]:.4g} {unit} from {what}"]
+    slack = 1e-3 * np.maximum(1.0, np.abs(bounds))
+    held = (
+        ("torque", run.tau[:-1] >= bounds[1] - slack[1], run.tau[:-1] <= bounds[0] + slack[0]),
+        ("position", run.q >= bounds[4] - slack[4], run.q <= bounds[3] + slack[3]),
+        ("speed", run.dq >= bounds[5] - slack[5], run.dq <= -bounds[5] + slack[5]),
+    )
+    for kind, above, below in held:
+        for j, count in enumerate((above | below).sum(axis=0).tolist()):
+            if count:
+                lines.append(
+                    f"{robot.joints[j]} was at its {kind} bound for {count * run.h:.3g} s of {run.time[-1]:.3g} s"
+                )
+    return "\n".join(lines)
 
 
 def summary(robot: Robot, run: ClosedLoop) -> str:

@@ -6,7 +6,8 @@ import click
 
 from diffpbd.runtime.commands.locate import files_in, robot_files
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, LONGEST, RATE, SEED, Real
-from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
+from diffpbd.runtime.commands.outputs import picture_and_table, step_option, table_beside
+from diffpbd.runtime.commands.reproduce_all import command as everything
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring, sweeps
 from diffpbd.runtime.files import distinct
@@ -20,6 +21,7 @@ def command() -> None:
     """Make the paper's figures and tables again."""
 
 
+command.add_command(everything)
 command.add_command(double_pendulum)
 command.add_command(gravity_compensation)
 command.add_command(spring)
@@ -86,8 +88,8 @@ for experiment in (impedance, net_torque_map, push, circle, replay):
 @click.option(
     "--adam-solver",
     "solver",
-    type=click.Choice(["gauss_seidel", "jacobi"]),
-    default="gauss_seidel",
+    type=click.Choice(["gauss_seidel", "jacobi", "both"]),
+    default="both",
     show_default=True,
     help="Sweeps of its steps.",
 )
@@ -99,20 +101,29 @@ for experiment in (impedance, net_torque_map, push, circle, replay):
     show_default=True,
     help="Its iterations from zero torque; the paper says 80 or 120.",
 )
+@click.option("--full", is_flag=True, help="Every scheme of the descent over the whole recording: hours.")
+@step_option
 @click.option("--out", default="torque_table.csv", show_default=True, help="Every number.")
 @click.option("--plot", default="torque_joints.png", show_default=True, help="Torques by scheme over time.")
+@click.option("--whole", default="torque_whole.png", show_default=True, help="The descent over the whole recording.")
 @click.option("--violin", default="torque_violin.png", show_default=True, help="Torque errors by scheme.")
+@click.option("--angles", default="torque_angles.png", show_default=True, help="Joint angles under the torques.")
+@click.option("--path", default="torque_path.png", show_default=True, help="The tip under windows of three steps.")
 def torque_table(
     robot: str, data: str, train: str, test: str, rate: float, params: str | None, seconds: float, solver: str,
-    iterations: int, out: str, plot: str, violin: str,
+    iterations: int, full: bool, steps: tuple[str, ...], out: str, plot: str, whole: str, violin: str, angles: str, path: str,
 ) -> None:  # fmt: skip
     """RMSE [N·m] of joint torques estimated from a recording by the published schemes: three starts, three losses, windows of
-    three steps; with the description of the generated ROBOT alone and with friction and springs identified."""
-    from diffpbd.runtime.commands.reproduce_torques import reproduce
+    three steps; with the description of the generated ROBOT alone and with friction and springs identified; and the optimum of
+    each loss on every --step over the stretch of the descent."""
+    from diffpbd.runtime.commands.reproduce_torques import Inputs, reproduce
+    from diffpbd.runtime.reproduce.torque_drawing import Files
     from diffpbd.runtime.reproduce.torque_table import Descending
 
-    distinct([("--out", out), ("--plot", plot), ("--violin", violin)], [
-        ("--params", params), *files_in("--data", data), *robot_files(robot)
-    ])  # fmt: skip
-    descent = Descending(seconds, solver, iterations)
-    reproduce(robot, data, train, test, rate, params, descent, out, plot, violin)
+    files = Files(out, plot, whole, violin, angles, path)
+    written = [(f"--{name}", path) for name, path in vars(files).items()]
+    distinct(written, [("--params", params), *files_in("--data", data), *robot_files(robot)])
+    solvers = ["gauss_seidel", "jacobi"] if solver == "both" else [solver]
+    reproduce(
+        robot, Inputs(data, train, test, rate, params), Descending(seconds, solvers[0], iterations, full), solvers, steps, files
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import click
 import numpy as np
@@ -12,8 +13,11 @@ from diffpbd.runtime.commands.locate import open_robot
 from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.identify import identify
 from diffpbd.runtime.report.tables import number, table
-from diffpbd.runtime.reproduce.torque_plots import plot_curves, plot_violins
+from diffpbd.runtime.reproduce.one_step import chosen
+from diffpbd.runtime.reproduce.torque_drawing import IDENTIFIED, WHOLE, Files, draw
+from diffpbd.runtime.reproduce.torque_optimum import optima
 from diffpbd.runtime.reproduce.torque_table import (
+    LONG,
     PAPER,
     Cell,
     Descending,
@@ -26,37 +30,52 @@ from diffpbd.runtime.reproduce.torque_table import (
 )
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["reproduce"]
+__all__ = ["Inputs", "reproduce"]
 
-DRAWN_JOINTS, VIOLIN_JOINTS = 6, 4
-"""s0 … w1 and s0 … e1, as in the paper."""
 PAPER_JOINTS = {"s1": 0, "e0": 1, "e1": 2}
-DRAWN_SECONDS = 6.0
-"""[s] Of the recording in the picture of joint torques."""
 FIT = ("friction", "spring")
-DESCRIPTION, IDENTIFIED = "description", "identified"
+DESCRIPTION = "description"
+LONGEST = 1e4
+"""[s] Longer than any recording."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Folder of the recordings, patterns of their names, rate [Hz] of those without times, the identified model's file."""
+
+    data: str
+    train: str
+    test: str
+    rate: float
+    params: str | None
 
 
 def reproduce(
-    robot: str, data: str, train: str, test: str, rate: float, params: str | None, descent: Descending, out: str, plot: str,
-    violin: str,
-) -> None:  # fmt: skip
-    """Run every scheme, write the table and both pictures, print the paper's joints."""
+    robot: str, inputs: Inputs, descent: Descending, solvers: Sequence[str], steps: Sequence[str], files: Files
+) -> None:
+    """Run every scheme, write the table and all pictures, print the paper's joints."""
     loaded = open_robot(robot)
-    recordings = read_recordings(loaded, data, train, test, rate)
+    recordings = read_recordings(loaded, inputs.data, inputs.train, inputs.test, inputs.rate)
+    test = recordings.test
     with progress() as say:
-        models = {DESCRIPTION: loaded.alpha.defaults, IDENTIFIED: _identified(loaded, recordings, params)}
+        models = {DESCRIPTION: loaded.alpha.defaults, IDENTIFIED: _identified(loaded, recordings, inputs.params)}
+        known = models[IDENTIFIED]
         cells: list[Cell] = []
-        for model, alpha in models.items():
-            cells += converged(loaded, recordings.test, model, alpha, False, say)
-        cells += converged(loaded, recordings.test, IDENTIFIED, models[IDENTIFIED], True, say)
-        cells += [nodes(loaded, recordings.test, model, alpha) for model, alpha in models.items()]
         if descent.seconds > 0.0:
-            cells += descended(loaded, recordings.test, IDENTIFIED, models[IDENTIFIED], descent, say)
-    _draw(loaded, recordings, cells, plot, violin)
-    write_table(out, loaded, cells)
+            for solver in solvers:
+                cells += descended(loaded, test, IDENTIFIED, known, replace(descent, solver=solver), say)
+            if not descent.full:
+                whole = replace(descent, solver=solvers[-1], seconds=LONGEST)
+                cells += descended(loaded, test, WHOLE, known, whole, say, only=LONG)
+            cells += optima(loaded, test, IDENTIFIED, known, chosen(loaded, steps), descent.seconds, say)
+        for model, alpha in models.items():
+            cells += converged(loaded, test, model, alpha, False, say)
+        cells += converged(loaded, test, IDENTIFIED, known, True, say)
+        cells += [nodes(loaded, test, model, alpha) for model, alpha in models.items()]
+    draw(loaded, test, cells, files)
+    write_table(files.out, loaded, cells)
     click.echo(_report(loaded, recordings, cells))
-    click.echo(f"{out}, {plot}, {violin}")
+    click.echo(", ".join(vars(files).values()))
 
 
 def _identified(robot: Robot, recordings: Recordings, params: str | None) -> FloatArray:
@@ -74,8 +93,12 @@ def _report(robot: Robot, recordings: Recordings, cells: Sequence[Cell]) -> str:
     ]
     groups = list(dict.fromkeys((c.model, c.method, c.settings.carry) for c in cells if c.settings.loss != "nodes"))
     by = {(c.model, c.method, c.settings.carry, *c.key): c for c in cells}
-    heads = [f"{model}, {method}{', carried' if carry else ''}" for model, method, carry in groups]
-    heads[:] = [head if "adam" not in head else f"{head}, {_steps(cells)} steps" for head in heads]
+    short = {(c.model, c.method): c.samples for c in cells if c.samples < len(test) - 1}
+    heads = [
+        f"{model}, {method}{', carried' if carry else ''}"
+        + (f", {short[model, method]} steps" if (model, method) in short else "")
+        for model, method, carry in groups
+    ]
     for j, joint in enumerate(robot.joints):
         column = next((k for suffix, k in PAPER_JOINTS.items() if joint.endswith(suffix)), None)
         if column is None:
@@ -92,10 +115,6 @@ def _report(robot: Robot, recordings: Recordings, cells: Sequence[Cell]) -> str:
     return "\n".join(lines)
 
 
-def _steps(cells: Sequence[Cell]) -> int:
-    return next(c.samples for c in cells if c.method == "adam")
-
-
 def _number(cell: Cell | None, j: int) -> str:
     if cell is None:
         return "-"
@@ -110,39 +129,3 @@ def _node_line(robot: Robot, cell: Cell) -> str:
     change = np.sqrt(np.mean(np.diff(cell.estimate.u, axis=0) ** 2, axis=0))
     errors = " ".join(number(float(x), 3) for x in cell.errors.filtered)
     return f"nodes, {cell.model}: RMSE {errors}; RMS change from step to step {' '.join(number(float(x), 3) for x in change)}"
-
-
-def _draw(robot: Robot, recordings: Recordings, cells: Sequence[Cell], plot: str, violin: str) -> None:
-    test = recordings.test
-    shown = [c for c in cells if c.estimate is not None and c.model == IDENTIFIED and _is_drawn(c)]
-    end = test.time[0] + DRAWN_SECONDS
-    curves = {"recorded, filtered": (test.time, test.tau)}
-    errors = {}
-    crowded = ("ADAM, zero", "ADAM, previous")
-    for c in shown:
-        assert c.estimate is not None  # chosen above
-        middle = c.estimate.time + (0.5 * c.estimate.h if c.estimate.held else 0.0)
-        if _label(c) not in crowded:
-            curves[_label(c)] = (middle, c.estimate.reading)
-        tau = test.tau[: c.samples + (1 if c.estimate.held else 2)]
-        errors[_label(c)] = c.estimate.reading - c.estimate.measured(tau)
-    cut = {label: (t[t <= end], u[t <= end]) for label, (t, u) in curves.items()}
-    title = f"{robot.name}, {test.name}: joint torques with the identified model"
-    plot_curves(plot, robot, range(min(DRAWN_JOINTS, robot.n)), cut, title)
-    plot_violins(violin, robot, range(min(VIOLIN_JOINTS, robot.n)), errors, f"{robot.name}, {test.name}: torque errors")
-
-
-def _is_drawn(cell: Cell) -> bool:
-    """One converged curve a loss (the starts give the same), and the descents that the paper singles out."""
-    s = cell.settings
-    if cell.method == "adam":
-        return s.loss == "angle+omega"
-    return s.loss == "nodes" or (not s.carry and (s.start == "zero" or s.horizon > 1))
-
-
-def _label(cell: Cell) -> str:
-    s = cell.settings
-    if s.loss == "nodes":
-        return s.loss
-    window = f", windows of {s.horizon}" if s.horizon > 1 else ""
-    return f"ADAM, {s.start}{window}" if cell.method == "adam" else f"{s.loss}{window}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -67,6 +68,7 @@ LONGEST_RAMP = 60.0  # s
     "--goal-speed", type=SPEED, default=0.2, help="Impedance, mpc: speed towards the goal [rad/s]; cartesian: [m/s]."
 )
 @click.option("--reference", metavar="LOG", help="MPC: q_ and dq_ columns to follow instead of a goal.")
+@click.option("--bridge-jumps", is_flag=True, help="MPC: go over jumps of LOG, and to its start, at --goal-speed.")
 @click.option("--horizon", type=click.IntRange(1, 50), default=20, help="MPC: steps of one tick planned ahead.")
 @click.option(
     "--weights", metavar="JSON", help='MPC: cost, such as {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "end": 1}.'
@@ -110,7 +112,7 @@ def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
     if options["transport"] == "replay":
         if not options["source"]:
             raise click.UsageError("--transport replay needs --from LOG.")
-        result = replay(options["source"], generated)
+        result = replay(options["source"], generated, program=shlex.split(options["program"] or ""))
         click.echo(str(result))
         _draw(options["plot"], options["source"])
         if result.difference or not result.ticks:

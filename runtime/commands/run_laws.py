@@ -16,12 +16,13 @@ from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import parse_json, read_json
-from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.configuration import Configuration, has_spring, limits_of
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import SUPPRESS_PERIOD
 from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
+from diffpbd.runtime.mpc.reference_check import check_goal, read_reference
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["configured"]
@@ -91,8 +92,13 @@ def _mpc(robot: Robot, options: Mapping[str, Any]) -> dict[str, Any]:
         "disturbance": TIME_CONSTANT if options["disturbance"] else None,
     }  # fmt: skip
     if options["reference"]:
-        log = read_log(options["reference"]).select(robot.joints)
-        settings["reference"] = {"time": log.time.tolist(), "q": log.q.tolist(), "dq": log.dq.tolist()}
+        found, notes = read_reference(
+            options["reference"], robot, Reading(), options["goal_speed"], bridge=options["bridge_jumps"]
+        )
+        for note in notes:
+            click.echo(note)
+        settings["reference"] = {name: getattr(found, name).tolist() for name in ("time", "q", "dq")}
+        settings["reach"] = None if np.isinf(found.reach) else found.reach
     return settings
 
 
@@ -108,9 +114,9 @@ def _goal(robot: Robot, text: str | None) -> list[float | None]:
         return [None] * robot.n
     data = parse_json(text, "--goal") if text.lstrip().startswith(("[", "{")) else read_json(text)
     goal = parse_state(text, "--goal", robot.joints)
-    if isinstance(data, dict):
-        return [goal[k] if joint in data else None for k, joint in enumerate(robot.joints)]
-    return list(goal)
+    given = [goal[k] if not isinstance(data, dict) or joint in data else None for k, joint in enumerate(robot.joints)]
+    check_goal(robot, np.array([np.nan if value is None else value for value in given]))
+    return given
 
 
 def _net_torque(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,22 +36,10 @@ __all__ = ["command", "summary"]
 @click.option("--out", required=True, metavar="RUN.csv", help="The log to write (.gz allowed).")
 @plot_option("Joint positions, energy and joint gaps.")
 def command(
-    robot: str,
-    duration: float | None,
-    h: float | None,
-    q0: str | None,
-    dq0: str | None,
-    torque: str,
-    rate: float | None,
-    column_map: str | None,
-    order: str,
-    maximal: bool,
-    integrator: str | None,
-    solver: str | None,
-    params: str | None,
-    out: str,
-    plot: str | None,
-) -> None:
+    robot: str, duration: float | None, h: float | None, q0: str | None, dq0: str | None, torque: str,
+    rate: float | None, column_map: str | None, order: str, maximal: bool, integrator: str | None,
+    solver: str | None, params: str | None, out: str, plot: str | None,
+) -> None:  # fmt: skip
     """Simulate the generated ROBOT and write time, q_, dq_ and tau_ columns.
 
     With a torque LOG that has q and dq the simulation starts at its first sample, unless --q0 or --dq0 is

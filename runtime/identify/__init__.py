@@ -13,6 +13,7 @@ recorded, `workers` for more than one process; `minimise` is least squares by IP
 from diffpbd.runtime.identify.bodies import PRIOR
 from diffpbd.runtime.identify.forms import identify
 from diffpbd.runtime.identify.least_squares import Condensation, minimise
+from diffpbd.runtime.identify.provenance import provenance
 from diffpbd.runtime.identify.recordings import Wanted, read_recordings
 from diffpbd.runtime.identify.result import Identification
 from diffpbd.runtime.identify.selection import select
@@ -22,5 +23,6 @@ from diffpbd.runtime.identify.workers import Map, one_by_one, workers
 
 __all__ = [
     "FORMS", "LOSSES", "PRIOR", "Condensation", "Identification", "Map", "Settings", "Wanted", "identify", "minimise",
-    "one_by_one", "read_recordings", "select", "unknown_torques", "workers", "write_torques",
+    "one_by_one",
+    "provenance", "read_recordings", "select", "unknown_torques", "workers", "write_torques",
 ]  # fmt: skip

@@ -6,10 +6,9 @@ and West 1987). Coloured noise is alike within a time; what the model lacks (a r
 same position of the joint that shows it, however often and in whichever recording it comes back (Conley 1999), so influences
 are also summed by the position of each joint and the windows run over these. The larger of the two counts.
 
-A window follows from each series' own autocorrelation. Several windows are tried, because one that holds whole waves of a
-residual that swings does not see it. Few windows are uncertain themselves: deviations are larger by the ratio of the critical
-values (Kiefer and Vogelsang 2005, Bartlett's kernel), so that twice the deviation means 95 % whatever the length. Where there
-are several recordings, the scatter of the sums between them is a lower bound.
+A window follows from each series' own autocorrelation. Few windows are uncertain themselves: deviations are larger by the
+ratio of the critical values (Kiefer and Vogelsang 2005, Bartlett's kernel), so that twice the deviation means 95 % whatever the
+length. Where there are several recordings, the scatter of the sums between them is a lower bound.
 """
 
 from __future__ import annotations
@@ -18,20 +17,24 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import chi2
 
 from diffpbd.runtime.arrays import FloatArray
 
-__all__ = ["Influence", "correlation_lengths", "long_run"]
+__all__ = ["IN_TIME", "Influence", "correlation_lengths", "long_run"]
 
 UNCORRELATED = 0.05
 """[1] Autocorrelation below which samples count as independent: what 400 independent ones show by chance (1/√400)."""
-WINDOWS_IN_LENGTHS = (1, 2, 4)
-"""[1] Windows in correlation lengths: Bartlett's kernel of four keeps seven eighths of the covariance on average."""
-LONGEST_PART = 4
-"""[1] A window is at most this part of the longest recording, so that there are enough of them."""
-FEWEST_RECORDINGS = 6
-"""[1] From so many recordings on, the scatter between them counts too: model errors differ from motion to motion, which
-no window within one shows. With fewer, that scatter is itself too uncertain."""
+IN_TIME, IN_POSITION = 4, 3
+"""[1] Windows in correlation lengths: Bartlett's kernel of four keeps seven eighths of the covariance on average. Four
+lengths of a ripple are a whole wave, which a window would not see."""
+LONGEST_PART = 2
+"""[1] A window is at most this part of the longest recording, so that there are some of them."""
+FEWEST_RECORDINGS, PLENTY = 3, 6
+"""[1] From so many recordings on, the scatter between them counts too, which no window within one shows: one of them drifts, or
+motions differ in what the model lacks. With less than plenty that scatter is uncertain itself, and counts only where it is more
+than chance makes of the windows' in all but a tenth of cases."""
+CHANCE = 0.9
 BINS = 200
 """[1] Parts of a joint's range: a ripple of several per cent of it shows."""
 CRITICAL = (1.9600, 2.9694, 0.4160, -0.5324)
@@ -51,24 +54,20 @@ def correlation_lengths(series: Sequence[FloatArray]) -> npt.NDArray[np.intp]:
     return np.asarray(np.where(below.any(axis=0), np.maximum(below.argmax(axis=0), 1), longest), dtype=np.intp)
 
 
-def long_run(series: Sequence[FloatArray]) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+def long_run(series: Sequence[FloatArray], factor: int = IN_TIME) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     """Variance (k,) of the sums of series (samples, k), for intervals of twice the deviation, and the window of each."""
     lengths = correlation_lengths(series)
     most, count = max(1, max(len(s) for s in series) // LONGEST_PART), sum(len(s) for s in series)
-    best, used = np.zeros(len(lengths)), np.ones(len(lengths), dtype=np.intp)
-    sums = [np.vstack([np.zeros((1, s.shape[1])), np.cumsum(s, axis=0)]) for s in series]
-    for factor in WINDOWS_IN_LENGTHS:
-        windows = np.where(lengths == 1, 1, np.minimum(factor * lengths, most))
+    windows = np.where(lengths == 1, 1, np.minimum(factor * lengths, most)).astype(np.intp)
+    variances = np.zeros(len(windows))
+    for s in series:
+        sums = np.vstack([np.zeros((1, s.shape[1])), np.cumsum(s, axis=0)])
         for k, w in enumerate(windows.tolist()):
-            variance = 0.0
-            for total in sums:
-                ends = np.arange(1, len(total) - 1 + w)
-                parts = total[np.minimum(ends, len(total) - 1), k] - total[np.maximum(ends - w, 0), k]
-                variance += float(parts @ parts) / w
-            variance *= (np.polynomial.polynomial.polyval(w / count, CRITICAL) / CRITICAL[0]) ** 2
-            if variance > best[k]:
-                best[k], used[k] = variance, w
-    return best, used
+            ends = np.arange(1, len(s) + w)
+            parts = sums[np.minimum(ends, len(s)), k] - sums[np.maximum(ends - w, 0), k]
+            variances[k] += parts @ parts / w
+    critical = np.polynomial.polynomial.polyval(windows / count, CRITICAL) / CRITICAL[0]
+    return np.asarray(variances * critical**2), windows
 
 
 class Influence:
@@ -90,11 +89,18 @@ class Influence:
             np.add.at(self.by_position[j], places, part)
         self.by_time.append(total)
 
+    @property
+    def total(self) -> FloatArray:
+        """Sums (k,) over all recordings."""
+        return np.asarray(sum(part.sum(axis=0) for part in self.by_time), dtype=np.float64)
+
     def deviations(self) -> tuple[FloatArray, npt.NDArray[np.intp]]:
         """Standard deviation (k,) of the estimates, and the window [samples] of each in time."""
         variances, windows = long_run(self.by_time)
-        variances = np.maximum(variances, sum(long_run([sums])[0] for sums in self.by_position))
-        if len(self.by_time) >= FEWEST_RECORDINGS:
-            sums = np.array([s.sum(axis=0) for s in self.by_time])
-            variances = np.maximum(variances, len(sums) * sums.var(axis=0, ddof=1))
+        variances = np.maximum(variances, sum(long_run([sums], IN_POSITION)[0] for sums in self.by_position))
+        count = len(self.by_time)
+        if count >= FEWEST_RECORDINGS:
+            between = count * np.array([s.sum(axis=0) for s in self.by_time]).var(axis=0, ddof=1)
+            chance = 1.0 if count >= PLENTY else float(chi2.ppf(CHANCE, count - 1)) / (count - 1)
+            variances = np.where(between > chance * variances, between, variances)
         return np.sqrt(variances), windows

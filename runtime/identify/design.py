@@ -70,9 +70,7 @@ class Design:
     def trace(self, phi: FloatArray) -> Trace:
         """Measured and predicted torque."""
         measured = self.targets + self.fixed
-        return Trace(
-            self.samples.name, self.samples.trimmed(self.samples.time), measured, measured - self.residual(phi)
-        )
+        return Trace.of(self.samples, measured, measured - self.residual(phi))
 
 
 @dataclass(frozen=True)

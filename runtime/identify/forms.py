@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.identify.beyond import beyond_training
 from diffpbd.runtime.identify.conclusion import conclude
 from diffpbd.runtime.identify.result import Errors, Identification, identification, predicted
 from diffpbd.runtime.identify.selection import Selection, select
@@ -51,8 +53,23 @@ def identify(
         raise InputError("No recording to fit.")
     selection = select(robot, fit, fixed) if fit or settings.torques is None else Selection(())
     base = robot.alpha.vector(start)
-    if settings.form not in ALONG:
-        return fit_torques(robot, train, validate, selection, base, settings, say)
+    fit_form = _along if settings.form in ALONG else fit_torques
+    found = fit_form(robot, train, validate, selection, base, settings, say)
+    if found.validate is None:
+        return found
+    return replace(found, notes=(*found.notes, *beyond_training(robot, train, validate, found.train, found.validate)))
+
+
+def _along(
+    robot: Robot,
+    train: Sequence[Samples],
+    validate: Sequence[Samples],
+    selection: Selection,
+    base: FloatArray,
+    settings: Settings,
+    say: Callable[[str], None],
+) -> Identification:
+    """By a form that follows a trajectory."""
     _check_torques(robot, selection.names, train, settings)
     parameters = parameters_of(robot, selection.names, base, settings.form)
     end = ALONG[settings.form](robot, motions(robot, train, settings.form), parameters, say, settings)

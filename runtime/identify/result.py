@@ -56,12 +56,20 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Trace:
-    """Measured and predicted torque (samples, n) [N·m or N] of a recording, and its time [s]."""
+    """Measured and predicted torque (samples, n) [N·m or N] of a recording, its time [s], positions and rates."""
 
     name: str
     time: FloatArray
     measured: FloatArray
     predicted: FloatArray
+    q: FloatArray
+    dq: FloatArray
+
+    @staticmethod
+    def of(samples: Samples, measured: FloatArray, predicted: FloatArray) -> Trace:
+        """Torques of these samples."""
+        time, q, dq = (samples.trimmed(values) for values in (samples.time, samples.q, samples.dq))
+        return Trace(samples.name, time, measured, predicted, q, dq)
 
 
 @dataclass(frozen=True)
@@ -138,8 +146,8 @@ class Identification:
         """Values by name, as other functions take them for alpha."""
         return {e.name: e.value for e in self.estimates}
 
-    def to_json(self) -> str:
-        """The text of params.json."""
+    def to_json(self, provenance: Mapping[str, Any] | None = None) -> str:
+        """The text of params.json, with where the parameters come from."""
         held = self.validate
         entries = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.estimates}
         sensor = {name: entry for name, entry in entries.items() if name.startswith(SENSORS)}
@@ -156,6 +164,8 @@ class Identification:
             data["base_parameters"] = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.base}
         if sensor:
             data["sensor"] = sensor
+        if provenance is not None:
+            data["provenance"] = dict(provenance)
         return json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
@@ -227,4 +237,4 @@ def _estimates(robot: Robot, base: FloatArray, solved: Solved) -> list[Estimate]
 def predicted(robot: Robot, samples: Samples, alpha: FloatArray) -> Trace:
     """Measured torque of a recording and that of inverse dynamics, filtered alike."""
     torque = samples.smooth(np.asarray(robot.inverse_dynamics(samples.q, samples.dq, samples.ddq, alpha)))
-    return Trace(samples.name, samples.trimmed(samples.time), samples.trimmed(samples.tau), torque)
+    return Trace.of(samples, samples.trimmed(samples.tau), torque)

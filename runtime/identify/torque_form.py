@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.identify import offsets
 from diffpbd.runtime.identify.bodies import MOVES, WEAKER
+from diffpbd.runtime.identify.covariance import IN_TIME
 from diffpbd.runtime.identify.cross_validation import leave_one_out
+from diffpbd.runtime.identify.design import Design
 from diffpbd.runtime.identify.fitting import STILL, Fitted, fit_rounds
 from diffpbd.runtime.identify.lever_springs import levers
 from diffpbd.runtime.identify.problem import Problem
@@ -25,6 +28,11 @@ from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["fit_torques"]
+
+FEW = 0.15
+"""[1] Window of the long-run variance, as part of all that was recorded, from which deviations are said to be uncertain."""
+REPEATS, ENOUGH = (2, 8), 20000
+"""[1] How often noise is added to the motions to see what it moves, at least and at most; samples in all that are enough."""
 
 
 @contextmanager
@@ -102,17 +110,18 @@ def _solved(fitted: Fitted, tried: Sequence[End], samples: Sequence[Samples]) ->
     for k, side in bounds.items():
         x[k] = unknowns.lower[k] if side == "lower" else unknowns.upper[k]
     limited = [body for body in unknowns.bodies if body.limited(x)]
-    found = evaluate(problem, x, bounds, fitted.designs, limited)
+    found = evaluate(problem, x, bounds, fitted.designs, _disturbed(fitted), limited)
     moving = _moving(problem, x, found, WEAKER) if unknowns.bodies and fitted.noisy else []
     notes = [*question.selection.notes, *fitted.notes, *(f"{s.name}: {note}" for s in samples for note in s.notes)]
     notes += [body.limit(x) for body in limited]
     if tried:
         notes += compare(tried, found.deviations)
+    notes += _one_long_error(found, fitted.designs)
     notes += offsets.missing(question.robot, fitted.designs, unknowns.phi_at(x), unknowns.names)
     by_label = {unknowns.labels[k]: side for k, side in bounds.items()}
     solved = Solved(
         values=unknowns.values_at(x),
-        deviations=found.deviations,
+        deviations={name: std for name, std in found.deviations.items() if name not in {item.name for item in moving}},
         bounds=by_label,
         lost=(*found.lost, *moving),
         correlations=found.correlations,
@@ -126,6 +135,30 @@ def _solved(fitted: Fitted, tried: Sequence[End], samples: Sequence[Samples]) ->
         base=found.base,
     )
     return solved, x
+
+
+def _one_long_error(found: Statistics, designs: Sequence[Design]) -> list[str]:
+    """A sentence where residuals are alike for so long that few independent ones are left."""
+    total, rate = sum(len(d.targets) for d in designs), designs[0].samples.rate
+    if found.window <= FEW * total:
+        return []
+    return [
+        f"residuals are alike for up to {found.window / IN_TIME / rate:.2g} s of {total / rate:.3g} s recorded: so few "
+        "independent ones say little of their scatter, and nothing of errors that come back with every motion. Record more, "
+        "and other motions"
+    ]
+
+
+def _disturbed(fitted: Fitted) -> list[list[Design]]:
+    """The recordings with as much noise again in what they say of the motion, several times."""
+    samples = [design.samples for design in fitted.designs]
+    count = int(np.clip(ENOUGH // sum(len(s) for s in samples), *REPEATS))
+    found = []
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        again = fitted.held([s.disturbed(rng) for s in samples])
+        found.append([replace(d, weights=own.weights) for d, own in zip(again, fitted.designs, strict=True)])
+    return found
 
 
 def _moving(problem: Problem, x: FloatArray, found: Statistics, factor: float) -> list[Lost]:

@@ -56,6 +56,7 @@ def evaluate(
     x: FloatArray,
     bounds: Mapping[int, str],
     designs: Sequence[Design],
+    disturbed: Sequence[Sequence[Design]] = (),
     limited: Sequence[Body] = (),
 ) -> Statistics:
     """Statistics of the solution x.
@@ -93,7 +94,10 @@ def evaluate(
         lumped = [(b.row * c.scale) @ by_recordings for b in combined]
         lumped += [(lever.gradient @ c.D) @ by_recordings for lever in levers]
         sensitivity = np.array([*rows, *free, *lumped]).T
-        every, windows = _influence(problem, phi, c.effect @ sensitivity, designs).deviations()
+        moving = c.effect @ sensitivity
+        every, windows = _influence(problem, phi, moving, designs).deviations()
+        biased = _bias([_influence(problem, phi, moving, own).total for own in disturbed])
+        every = np.hypot(every, biased)
         found, alone = every[: len(rows)], every[len(rows) : 2 * len(rows)]
         y = c.coefficients(x, phi)
         known = [(b.name, float(b.row @ y), b.unit) for b in combined] + [(v.name, v.value, v.unit) for v in levers]
@@ -212,6 +216,15 @@ def _lost(
             named = listing(partners) if len(partners) <= MOST_PARTNERS else f"{len(partners)} others"
             lost.append(Lost(name, f"{COMBINATION} with {named}"))
     return lost
+
+
+def _bias(moved: Sequence[FloatArray]) -> FloatArray:
+    """Size of the mean of what noise added to the motions several times moves, less what chance makes of it."""
+    if len(moved) < 2:
+        return np.zeros(1)
+    together = np.array(moved)
+    mean, chance = together.mean(axis=0), together.var(axis=0, ddof=1) / len(together)
+    return np.asarray(np.sqrt(np.maximum(mean**2 - chance, 0.0)), dtype=np.float64)
 
 
 def _influence(problem: Problem, phi: FloatArray, moves: FloatArray, designs: Sequence[Design]) -> Influence:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.examination import examine
 from diffpbd.runtime.logs.findings import Finding, refuse, said, sound
 from diffpbd.runtime.logs.mending import mended
-from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
 from diffpbd.runtime.manifest import Joint
 from diffpbd.runtime.robot import Robot
+
+if TYPE_CHECKING:
+    from diffpbd.runtime.logs.processing import Samples  # scipy
 
 __all__ = ["Checked", "check_parts", "examine_parts", "read_checked", "read_examined", "read_whole"]
 

@@ -9,7 +9,6 @@ alone is the header.
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import zlib
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from diffpbd.runtime.files import read_bytes, read_json
 from diffpbd.runtime.logs.table import Table
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.rows import write_rows
+from diffpbd.runtime.unpack import TooLargeError, unpack_gzip
 
 __all__ = ["CsvTable", "Log", "TorqueLog", "has_states", "read_column_map", "read_log", "read_torques", "write_log"]
 
@@ -219,9 +219,11 @@ def _text(path: str | Path) -> str:
     data = read_bytes(path)
     try:
         if data.startswith(GZIP_MAGIC):
-            data = gzip.decompress(data)
+            data = unpack_gzip(data)
         return data.decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error) as error:
+    except TooLargeError as error:
+        raise InputError(f"{path}: {error}.") from None
+    except (EOFError, zlib.error) as error:
         raise InputError(f"{path} is not a whole gzip file: {error}.") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from None

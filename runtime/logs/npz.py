@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_bytes
 from diffpbd.runtime.logs.table import Table
 from diffpbd.runtime.names import listing
+from diffpbd.runtime.unpack import TooLargeError, allowance, check_zip
 
 __all__ = ["NpzTable"]
 
@@ -63,10 +65,20 @@ class NpzTable(Table):
 
 
 def _arrays(path: str | Path) -> dict[str, Any]:
+    data = read_bytes(path)
     try:
-        with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        check_zip(io.BytesIO(data), len(data))
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        if sum(values.size * np.float64().itemsize for values in arrays.values()) > allowance(len(data)):
+            raise TooLargeError(len(data))
+        return arrays
+    except TooLargeError as error:
+        raise InputError(f"{path}: {error}.") from None
+    except (
+        ValueError, OSError, EOFError, KeyError, NotImplementedError, MemoryError, zipfile.BadZipFile, zlib.error,
+        RuntimeError, SyntaxError,
+    ) as error:  # fmt: skip
         raise InputError(f"{path} is not an NPZ file of plain arrays: {error}.") from None
 
 

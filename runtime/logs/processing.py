@@ -120,6 +120,9 @@ class Samples:
     notes: tuple[str, ...] = ()
     unread: bool = False
     """Whether the recording has no torques; `tau` is zero then."""
+    noise: tuple[FloatArray, FloatArray | None] | None = None
+    """Deviations (n,) of the white noise of the positions and rates as recorded [rad or m, rad/s or m/s], by what the filter
+    took away; None without a filter, or where the log has no rates."""
     recording: str = ""
     """The name of what this is a part of."""
     sound: bool = True
@@ -136,6 +139,19 @@ class Samples:
         """The filter that the measured torques went through, along the first axis; then trimmed."""
         filtered = _filtered(values, self.rate, self.processing)
         return filtered[self._cut : len(filtered) - self._cut]
+
+    def disturbed(self, rng: np.random.Generator) -> Samples:
+        """The same motion with as much noise added as it was recorded with, filtered alike."""
+        if self.noise is None:
+            return self
+        at, rate = self.noise
+        drawn = _filtered(rng.normal(size=self.q.shape), self.rate, self.processing) * at
+        if rate is None:
+            moving = _slope(self.time, drawn)
+        else:
+            moving = _filtered(rng.normal(size=self.q.shape), self.rate, self.processing) * rate
+        changing = np.gradient(moving, 1.0 / self.rate, axis=0)
+        return replace(self, q=self.q + drawn, dq=self.dq + moving, ddq=self.ddq + changing)
 
     def trimmed(self, values: FloatArray) -> FloatArray:
         """The rows that `smooth` keeps."""
@@ -258,9 +274,31 @@ def _samples(name: str, log: Motion, span: slice, rate: float, processing: Proce
     for quantity, values in (("q", smooth_q), ("dq", smooth_dq), ("ddq", acceleration), ("tau", smooth_tau)):
         if not np.isfinite(values).all():
             raise InputError(f"{name}: its {quantity} is not finite; look at its samples and steps of time.")
+    noise = None
+    if processing.cutoff is not None:
+        noise = _noise(q, smooth_q, rate, processing), None if dq is None else _noise(dq, smooth_dq, rate, processing)
     return Samples(
-        name, log.joints, time, smooth_q, smooth_dq, acceleration, smooth_tau, rate, processing, tuple(notes), unread
+        name,
+        log.joints,
+        time,
+        smooth_q,
+        smooth_dq,
+        acceleration,
+        smooth_tau,
+        rate,
+        processing,
+        tuple(notes),
+        unread,
+        noise,
     )
+
+
+def _noise(raw: FloatArray, smooth: FloatArray, rate: float, processing: Processing) -> FloatArray:
+    """Deviation (n,) of white noise whose part beyond the filter's band is what the filter took away."""
+    impulse = np.zeros((len(raw), 1))
+    impulse[len(raw) // 2] = 1.0
+    share = float(((impulse - _filtered(impulse, rate, processing)) ** 2).sum())
+    return np.asarray((raw - smooth).std(axis=0) / np.sqrt(share), dtype=np.float64)
 
 
 def _slope(time: FloatArray, values: FloatArray) -> FloatArray:

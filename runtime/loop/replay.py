@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from diffpbd.runtime.control.program import ProgramController
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import parse_json
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.recorder import BRAKE, CONFIGURATION_TOPIC, START, TICK_TOPIC, csv_columns
 from diffpbd.runtime.loop.supervisor import Supervisor
@@ -30,17 +32,24 @@ def read_run(path: str | Path) -> tuple[Configuration, Iterator[Tick]]:
         messages = read_bag(target)
         for message in messages:
             if message.topic == CONFIGURATION_TOPIC:
-                configuration = Configuration.from_json(json.loads(String.decode(message.data).data))
+                configuration = _configuration(String.decode(message.data).data, str(path))
                 ticks = (Tick.decode(m.data) for m in messages if m.topic == TICK_TOPIC)
                 return configuration, ticks
         raise LogError(f"{path}: has no {CONFIGURATION_TOPIC}: it is not a log of `diffpbd run`.")
     try:
         text = target.with_suffix(".json").read_text(encoding="utf-8")
-        configuration = Configuration.from_json(json.loads(text))
+        configuration = _configuration(text, str(path))
         rows = target.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise LogError(f"{path}: cannot be read as a log of `diffpbd run`: {error}.") from None
     return configuration, _csv_ticks(rows, configuration.joints, str(path))
+
+
+def _configuration(text: str, path: str) -> Configuration:
+    try:
+        return Configuration.from_json(parse_json(text, path))
+    except (InputError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise LogError(f"{path}: its configuration cannot be used: {error}") from None
 
 
 def _csv_ticks(rows: list[str], joints: tuple[str, ...], path: str) -> Iterator[Tick]:
@@ -51,14 +60,17 @@ def _csv_ticks(rows: list[str], joints: tuple[str, ...], path: str) -> Iterator[
     for row in reader:
         if len(row) != 6 * n + 6:  # the last row of a run that was cut off
             return
-        numbers = np.array([float(value) for value in row[: 6 * n + 1]])
+        try:
+            numbers = np.array([float(value) for value in row[: 6 * n + 1]])
+            stamp, age, mode, status = float(row[-5]), float(row[-4]), int(row[-3]), int(row[-2])
+            seconds = math.floor(stamp)
+        except (ValueError, OverflowError) as error:
+            raise LogError(f"{path}: line {reader.line_num} is damaged: {error}.") from None
         blocks = numbers[1:].reshape(6, n)
         q, dq, effort, gravity, law, command = blocks
-        stamp = float(row[-5])
-        seconds = math.floor(stamp)
         header = Header(0, (seconds, round(1e9 * (stamp - seconds))), "")
         yield Tick(
-            header, float(numbers[0]), float(row[-4]), int(row[-3]), int(row[-2]), joints, q, dq, effort,
+            header, float(numbers[0]), age, mode, status, joints, q, dq, effort,
             gravity, law, command, row[-1],
         )  # fmt: skip
 
@@ -76,10 +88,21 @@ class ReplayReport:
         return f"{self.ticks} ticks: " + (self.difference or "every command and status bit for bit the same")
 
 
-def replay(path: str | Path, robot: Robot) -> ReplayReport:
-    """Feed a log's states to its controller on `robot` and compare what comes out."""
+def replay(path: str | Path, robot: Robot, *, program: Sequence[str] = ()) -> ReplayReport:
+    """Feed a log's states to its controller on `robot` and compare what comes out.
+
+    `program`: the words of the controller program's command. A log names the one that it was made with, and is somebody's
+    data: it does not choose what is run.
+    """
     configuration, ticks = read_run(path)
-    supervisor = configuration.supervisor(robot)
+    words = configuration.controller.get("command")
+    if configuration.controller.get("name") == "program" and list(program) != words:
+        command = shlex.quote(shlex.join(map(str, words or ())))
+        raise InputError(f"{path} was made with a program; to run it again, give its command: --program {command}.")
+    try:
+        supervisor = configuration.supervisor(robot)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise LogError(f"{path}: its configuration cannot be used: {error!r}.") from None
     try:
         return _compare(supervisor, ticks, robot, str(path))
     finally:

@@ -44,6 +44,8 @@ LATE_SHARE = 0.2
 """Share of the periods that may be missed for ever; what is missed beyond it adds up."""
 LATE_BUDGET = 0.2
 """s of missed periods, beyond that share, that end the run."""
+BRING_IN_FURTHER = 0.01
+"""rad beyond the soft limits to which it is led: a servo does not stop at the very angle."""
 BRING_IN_SPEED = 0.05
 """rad/s with which an arm that stands outside its soft limits is led back in, on request."""
 
@@ -121,7 +123,7 @@ class Run:
                 reason = Reason.REFUSED if self.phase is Phase.CHECK else Reason.GATE
                 report.reason, report.text = reason, str(error)
             except DiffpbdError as error:
-                reason = Reason.REFUSED if self.phase is Phase.CHECK else Reason.FAILED
+                reason = Reason.REFUSED if self.phase in (Phase.CHECK, Phase.HOLD) else Reason.FAILED
                 report.reason, report.text = reason, str(error)
             except KeyboardInterrupt:
                 report.reason, report.text = Reason.INTERRUPTED, "KeyboardInterrupt"
@@ -171,6 +173,9 @@ class Run:
         margin = supervisor.settings.reflexes.margin
         limits = self.arm.limits
         target = within(pose.q, limits.lower + margin, limits.upper - margin)
+        if (target != pose.q).any():
+            margin += BRING_IN_FURTHER
+            target = within(pose.q, limits.lower + margin, limits.upper - margin)
         if (target == pose.q).all():
             supervisor.start(pose.q, pose.dq)  # what cannot be a start is refused before anything is sent
         if self._recorder is not None:

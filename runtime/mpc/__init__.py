@@ -9,8 +9,9 @@
 
 from diffpbd.runtime.mpc.controller import MpcController
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
+from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
-from diffpbd.runtime.mpc.planner import Mpc, MpcOptions, Tick
+from diffpbd.runtime.mpc.planner import Mpc, Tick
 from diffpbd.runtime.mpc.problem import Bounds, Plan, Status, Weights
 from diffpbd.runtime.mpc.reference import GoalReference, LogReference
 from diffpbd.runtime.mpc.simulation import ClosedLoop, run_closed_loop

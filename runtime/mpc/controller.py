@@ -14,9 +14,10 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.limits import Limits
-from diffpbd.runtime.mpc.planner import Mpc, MpcOptions
+from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
-from diffpbd.runtime.mpc.reference import GoalReference, LogReference, Reference
+from diffpbd.runtime.mpc.reference import GoalReference, Reference, way_of
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 
@@ -49,7 +50,7 @@ class MpcController:
             given = dict(settings.get("weights") or {})
             constant = settings.get("disturbance")
             constant = None if constant is None else float(constant)
-            log, goal = settings.get("reference"), settings.get("goal")
+            log, goal, reach = (settings.get(name) for name in ("reference", "goal", "reach"))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"The mpc controller's settings cannot be used: {error!r}.") from None
         unknown = sorted(set(given) - set(WEIGHTS))
@@ -58,7 +59,7 @@ class MpcController:
         self.reference: Reference
         if log is not None:
             time, q, dq = (np.array(log[key], dtype=np.float64) for key in ("time", "q", "dq"))
-            self.reference = LogReference(time, q, dq, speed)
+            self.reference = way_of(robot, time, q, dq, speed, np.inf if reach is None else float(reach))
         else:
             angles = [None] * robot.n if goal is None else goal
             self.reference = GoalReference(

@@ -9,8 +9,9 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.robot import Robot
 
-__all__ = ["GoalReference", "LogReference", "Reference"]
+__all__ = ["GoalReference", "LogReference", "Reference", "way_of"]
 
 
 class Reference(Protocol):
@@ -50,29 +51,54 @@ class GoalReference:
 @dataclass(eq=False)
 class LogReference:
     """Along samples q, dq (samples, n) at `time` (samples,) [s], from the start pose on: what lies between the start pose
-    and the first sample goes away at `speed` [rad/s]. After the last sample its pose, at rest."""
+    and the first sample goes away at `speed` [rad/s]. After the last sample its pose, at rest.
+
+    A start farther than `reach` [rad or m] from the first sample is refused by the name of the joint. Joints without ends
+    (`endless`, one flag each) are followed in the turn in which they start.
+    """
 
     time: FloatArray
     q: FloatArray
     dq: FloatArray
     speed: float
+    reach: float = np.inf
+    joints: tuple[str, ...] = ()
+    endless: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.time) < 2 or not (np.diff(self.time) > 0).all():
             raise InputError("MPC: a reference needs at least two samples at increasing times.")
         if not (np.isfinite(self.speed) and self.speed > 0):
             raise InputError(f"MPC: the speed towards the reference must be above 0 rad/s, found {self.speed}.")
-        self._offset = np.zeros(self.q.shape[1])
+        self._offset = self._turns = np.zeros(self.q.shape[1])
 
     def start(self, q: FloatArray) -> None:
         """From this pose."""
-        self._offset = q - self.q[0]
+        offset = q - self.q[0]
+        turning = np.array(self.endless or [False] * len(offset))
+        self._turns = np.where(turning, 2.0 * np.pi * np.round(offset / (2.0 * np.pi)), 0.0)
+        self._offset = offset - self._turns
+        k = int(np.argmax(np.abs(self._offset)))
+        if abs(self._offset[k]) > self.reach:
+            name = self.joints[k] if self.joints else f"joint {k + 1}"
+            raise InputError(
+                f"{name}: at 0 s the reference is at {self.q[0, k]:.4g}, {abs(self._offset[k]):.4g} away from the start pose's "
+                f"{q[k]:.4g}; expected at most {self.reach:g}. Start nearer, or let --bridge-jumps go there at --goal-speed."
+            )
 
     def at(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Between samples by straight lines, positions and rates alike."""
         since = self.time[0] + np.maximum(time, 0.0)
         gone = np.maximum(time, 0.0)[:, None] * self.speed
         left = self._offset - np.clip(self._offset, -gone, gone)
-        P = np.column_stack([np.interp(since, self.time, column) for column in self.q.T]) + left
+        P = np.column_stack([np.interp(since, self.time, column) for column in self.q.T]) + left + self._turns
         PD = np.column_stack([np.interp(since, self.time, column, right=0.0) for column in self.dq.T])
         return P, PD - self.speed * np.sign(left)
+
+
+def way_of(
+    robot: Robot, time: FloatArray, q: FloatArray, dq: FloatArray, speed: float, reach: float = np.inf
+) -> LogReference:
+    """The reference of a robot along samples, shortest ways for its joints without ends."""
+    endless = tuple(j.unit == "rad" and j.lower is None and j.upper is None for j in robot.manifest.robot.joints)
+    return LogReference(time, q, dq, speed, reach, robot.joints, endless)

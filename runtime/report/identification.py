@@ -20,6 +20,8 @@ LONGEST_LAG = 3.0
 """[s] Longest lag in the figures of autocorrelation: several times what filtered residuals remember."""
 BINS = 41
 """[1] Bars of a histogram, an odd number so that one is centred at zero."""
+PARTS = 60
+"""[1] Parts of the range in the figures over position and speed."""
 SPREAD = 4.0
 """[1] A histogram reaches to so many standard deviations."""
 
@@ -123,7 +125,17 @@ def _torque(joint: str, unit: str, j: int, trace: Trace) -> str:
     return f"<figure><figcaption>{html.escape(joint)}</figcaption>{figure}</figure>"
 
 
+def _over(values: FloatArray, residuals: FloatArray) -> list[Curve]:
+    """Mean of the residuals, and mean ± deviation, in parts of equal count over what they may depend on."""
+    parts = np.array_split(np.argsort(values, kind="stable"), min(PARTS, len(values)))
+    middle = np.array([values[part].mean() for part in parts])
+    mean, spread = (np.array([f(residuals[part]) for part in parts]) for f in (np.mean, np.std))
+    return [Curve(middle, mean + side * spread, colour) for side, colour in ((-1, "#bbb"), (1, "#bbb"), (0, "#c0392b"))]
+
+
 def _residual(joint: str, unit: str, j: int, traces: Sequence[Trace]) -> str:
+    """Distribution and autocorrelation of a joint's residuals, and their mean over position and speed."""
+    motion = "rad" if unit == "N·m" else "m"
     residuals = [t.measured[:, j] - t.predicted[:, j] for t in traces]
     together = np.concatenate(residuals)
     spread = float(together.std()) or 1.0
@@ -135,10 +147,16 @@ def _residual(joint: str, unit: str, j: int, traces: Sequence[Trace]) -> str:
     step = float(np.median(np.diff(traces[0].time)))
     count = min(int(LONGEST_LAG / step), min(len(r) for r in residuals) // 2)
     lags = np.arange(count + 1, dtype=np.float64) * step
-    figures = (
+    figures: tuple[str, ...] = (
         bars(middle, density, Curve(middle, np.asarray(normal), "#c0392b"), f"residual [{unit}]", "density"),
         lines([Curve(lags, _autocorrelation(residuals, count), "#2c3e50")], "lag [s]", "autocorrelation", width=460),
     )
+    for what, values in (
+        (f"position [{motion}]", [t.q for t in traces]),
+        (f"speed [{motion}/s]", [t.dq for t in traces]),
+    ):
+        over = _over(np.concatenate([v[:, j] for v in values]), together)
+        figures += (lines(over, what, f"residual [{unit}]", width=460),)
     body = "".join(f"<figure>{figure}</figure>" for figure in figures)
     return f'<figcaption>{html.escape(joint)}</figcaption><div class="row">{body}</div>'
 

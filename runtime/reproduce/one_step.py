@@ -28,6 +28,7 @@ __all__ = [
     "function_of",
     "label_of",
     "least",
+    "maximal_ends",
     "omega_of",
 ]
 
@@ -96,7 +97,15 @@ def ends_of(
     if step == JOINT:
         return _JointEnds(robot, p, pd, h, alpha, tuple(what))
     xi = np.asarray(robot.fk(p, pd, alpha), dtype=np.float64)
-    return _MaximalEnds(robot, function_of(robot, step), xi, p, h, alpha, tuple(what))
+    return maximal_ends(robot, step, xi, p, h, alpha, what)
+
+
+def maximal_ends(
+    robot: Robot, step: str, xi: FloatArray, near: FloatArray, h: float, alpha: FloatArray,
+    what: Sequence[str] = ("p", "omega"),
+) -> Ends:  # fmt: skip
+    """The same from maximal states xi (k, 13 links), which need not satisfy their constraints; `near` (k, n): about p."""
+    return _MaximalEnds(robot, function_of(robot, step), xi, near, h, alpha, tuple(what))
 
 
 def omega_of(xi: FloatArray) -> FloatArray:
@@ -182,7 +191,7 @@ class Optimum:
 
 
 def least(ends: Ends, wanted: FloatArray, weights: FloatArray, start: FloatArray, *, still: float = STILL) -> Optimum:
-    """Torques (k, n) whose step ends nearest to `wanted` (k, m): least Σ weights (m,) · difference², from `start`.
+    """Torques (k, n) whose step ends nearest to `wanted` (k, m): least Σ weights (m,) or (k, m) · difference², from `start`.
 
     Gauss–Newton, damped where the loss would grow (Levenberg and Marquardt), every row on its own, until corrections are below
     `still`, relative to 1 + |torque|.
@@ -193,7 +202,7 @@ def least(ends: Ends, wanted: FloatArray, weights: FloatArray, start: FloatArray
     value, slope = ends(u)
     if not (np.isfinite(value).all() and np.isfinite(slope).all()):
         raise SolverError("The step from the start of the search is not finite.")
-    residual, jacobian = root * (value - wanted), root[:, None] * slope
+    residual, jacobian = root * (value - wanted), root[..., None] * slope
     loss = (residual**2).sum(axis=1)
     moving = np.ones(len(u), dtype=bool)
     for iteration in range(1, MOST + 1):
@@ -209,7 +218,7 @@ def least(ends: Ends, wanted: FloatArray, weights: FloatArray, start: FloatArray
         better = new_loss <= loss
         u = np.where(better[:, None], u + correction, u)
         residual = np.where(better[:, None], new, residual)
-        jacobian = np.where(better[:, None, None], root[:, None] * slope, jacobian)
+        jacobian = np.where(better[:, None, None], root[..., None] * slope, jacobian)
         loss = np.where(better, new_loss, loss)
         damping = np.where(better, LOWER * damping, RAISE * damping)
         moving &= ~settled

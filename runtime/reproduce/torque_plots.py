@@ -14,7 +14,7 @@ from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.torques.estimation import Estimate
 
-__all__ = ["Curves", "plot_curves", "plot_estimate", "plot_violins"]
+__all__ = ["Curves", "plot_curves", "plot_estimate", "plot_paths", "plot_violins"]
 
 Curves: TypeAlias = "Mapping[str, tuple[FloatArray, FloatArray]]"
 """Label → time (samples,) [s] and torque (samples, n)."""
@@ -50,8 +50,10 @@ def _middle(e: Estimate) -> FloatArray:
     return e.time + 0.5 * e.h if e.held else e.time
 
 
-def plot_curves(path: str | Path, robot: Robot, joints: Sequence[int], curves: Curves, title: str) -> None:
-    """One panel a joint; the first curve is drawn thick, and ranges follow it."""
+def plot_curves(
+    path: str | Path, robot: Robot, joints: Sequence[int], curves: Curves, title: str, what: str = "torque"
+) -> None:
+    """One panel a joint; the first curve is drawn thick, and ranges follow it. `what`: torque or angle."""
     rows = -(-len(joints) // COLUMNS)
     figure = new_figure(WIDTH_INCH, HEAD_INCH + ROW_INCH * rows)
     figure.suptitle(title)
@@ -66,7 +68,8 @@ def plot_curves(path: str | Path, robot: Robot, joints: Sequence[int], curves: C
             panel.plot(time, values[:, j], label=label, **style)
             ranges.append((float(values[:, j].min()), float(values[:, j].max())))
         panel.set_ylim(*_limits(ranges))
-        panel.set_ylabel(f"{joint.name} [{'N·m' if joint.unit == 'rad' else 'N'}]")
+        unit = joint.unit if what == "angle" else "N·m" if joint.unit == "rad" else "N"
+        panel.set_ylabel(f"{joint.name} [{unit}]")
         panel.grid(alpha=0.3)
     for panel in panels[len(joints) :]:
         panel.set_visible(False)
@@ -75,6 +78,25 @@ def plot_curves(path: str | Path, robot: Robot, joints: Sequence[int], curves: C
         panel.tick_params(labelbottom=True)  # also where nothing stands below
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False)
+    save(path, figure, DOTS_PER_INCH)
+
+
+def plot_paths(path: str | Path, tips: Mapping[str, FloatArray], title: str) -> None:
+    """The tip's paths (samples, 3) [m], seen along each world axis; the first is drawn thick."""
+    figure = new_figure(WIDTH_INCH, HEAD_INCH + VIOLIN_INCH)
+    figure.suptitle(title)
+    for panel, (a, b) in zip(figure.subplots(1, 3), ((0, 1), (0, 2), (1, 2)), strict=True):
+        for k, (label, tip) in enumerate(tips.items()):
+            style: dict[str, Any] = (
+                {"color": "0.55", "linewidth": 3.0} if k == 0 else {"linewidth": 1.0, "linestyle": "--"}
+            )
+            panel.plot(tip[:, a], tip[:, b], label=label, **style)
+        panel.set_xlabel(f"{'xyz'[a]} [m]")
+        panel.set_ylabel(f"{'xyz'[b]} [m]")
+        panel.set_aspect("equal", adjustable="datalim")
+        panel.grid(alpha=0.3)
+    handles, labels = panel.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(3, len(labels)), frameon=False)
     save(path, figure, DOTS_PER_INCH)
 
 

@@ -14,6 +14,7 @@ from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.live import Watch
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
+from diffpbd.runtime.reproduce.one_step import label_of
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.rows import write_rows
 from diffpbd.runtime.torques.adam import Lane, descend
@@ -22,13 +23,16 @@ from diffpbd.runtime.torques.estimation import Estimate, estimate
 from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings
 
 __all__ = [
-    "PAPER", "WINDOW", "Cell", "Descending", "Recordings", "converged", "descended", "nodes", "read_recordings", "write_table",
+    "LONG", "PAPER", "WINDOW", "Cell", "Descending", "Recordings", "converged", "descended", "nodes", "read_recordings",
+    "short_errors", "write_table",
 ]  # fmt: skip
 
 Say: TypeAlias = Callable[[str], None]
 
 WINDOW = Settings("angle+omega", "previous", 3, (1.0, 0.02, 2e-7))
 """The published windows of three steps ("MPC, long horizon"): previous, previous, gravity."""
+LONG = Settings("angle+omega", "previous", carry=True, optimizer="adam", friction="step")
+"""The scheme that is followed over the whole recording."""
 GRAVITY = 9.8
 """[m/s²] Of the published experiments."""
 PAPER = {
@@ -61,6 +65,8 @@ class Descending:
     seconds: float
     solver: str = "gauss_seidel"
     iterations: int = 120
+    full: bool = False
+    """Whether every scheme goes over the whole recording, not `LONG` alone."""
 
 
 @dataclass(frozen=True)
@@ -134,14 +140,19 @@ def _cell(robot: Robot, samples: Samples, model: str, method: str, settings: Set
 
 
 def descended(
-    robot: Robot, samples: Samples, model: str, alpha: FloatArray, descent: Descending, say: Say
-) -> list[Cell]:
-    """The published descent, states carried, over the first seconds of the recording; errors without a filter on it."""
+    robot: Robot, samples: Samples, model: str, alpha: FloatArray, descent: Descending, say: Say, *,
+    only: Settings | None = None,
+) -> list[Cell]:  # fmt: skip
+    """The published descent, states carried, over the first seconds of the recording, every scheme or `only` one; errors
+    without a filter on it."""
     count = min(len(samples) - 1, max(1, round(descent.seconds * samples.rate)))
+    if descent.full:
+        count = len(samples) - 1
     p, pd, tau = (x[: count + 1] for x in (samples.q, samples.dq, samples.tau))
     values = alpha.copy()
     values[robot.alpha.index("gravity.z")] = -GRAVITY
-    every = list(_schemes(True, "step", "adam"))
+    method = f"adam, {label_of(robot, f'paper_{descent.solver}')}"
+    every = [only] if only is not None else list(_schemes(True, "step", "adam"))
     cells = []
     for horizon in sorted({s.horizon for s in every}):
         chosen = [s for s in every if s.horizon == horizon]
@@ -150,16 +161,19 @@ def descended(
         try:
             found = descend(robot, p, pd, 1.0 / samples.rate, lanes, values, solver=descent.solver, watch=Watch(say))
         except SolverError as error:
-            cells += [Cell(model, "adam", s, count, None, None, str(error)) for s in chosen]
+            cells += [Cell(model, method, s, count, None, None, str(error)) for s in chosen]
             continue
         offset = values[list(robot.alpha.indices("torque_offset"))]
         for settings, one in zip(chosen, found, strict=True):
             made = Estimate(samples.time[:count], one.q, one.dq, one.u, offset, 1.0 / samples.rate, True, one.loss)
-            wrong = made.reading - made.measured(tau)
-            rms = np.sqrt(np.mean(wrong**2, axis=0))
-            errors = TorqueErrors(np.full(robot.n, np.nan), rms, wrong.mean(axis=0))
-            cells.append(Cell(model, "adam", settings, count, errors, made))
+            cells.append(Cell(model, method, settings, count, short_errors(made, tau), made))
     return cells
+
+
+def short_errors(made: Estimate, tau: FloatArray) -> TorqueErrors:
+    """Errors of an estimate over a stretch that is too short for the filter, against filtered torques (steps + 1, n)."""
+    wrong = made.reading - made.measured(tau)
+    return TorqueErrors(np.full(wrong.shape[1], np.nan), np.sqrt(np.mean(wrong**2, axis=0)), wrong.mean(axis=0))
 
 
 def write_table(path: str | Path, robot: Robot, cells: Sequence[Cell]) -> None:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT, DisturbanceObserver
-from diffpbd.runtime.mpc.planner import Mpc, MpcOptions
+from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
 from diffpbd.runtime.plant import MujocoPlant
 from diffpbd.runtime.reproduce.reference import Reference

@@ -5,7 +5,6 @@ The reader needs no index, so it also reads a bag whose writer was killed, up to
 
 from __future__ import annotations
 
-import bz2
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import BinaryIO
 
 from diffpbd.runtime.ros1.errors import LogError
 from diffpbd.runtime.ros1.messages import Message
+from diffpbd.runtime.unpack import TooLargeError, allowance, unpack_bz2
 
 __all__ = ["BagMessage", "BagWriter", "CompressionError", "read_bag"]
 
@@ -196,6 +196,7 @@ def read_bag(path: str | Path, notes: list[str] | None = None) -> Iterator[BagMe
     """The messages of a bag in the order of the file; chunks may be plain or bz2.
 
     Of a bag that was cut off, the whole messages of the open chunk are read too, and `notes` get a sentence on what is missing.
+    A LogError where it is damaged otherwise, or where its chunks unpack to more than a recording does.
     """
     try:
         data = Path(path).read_bytes()
@@ -203,38 +204,57 @@ def read_bag(path: str | Path, notes: list[str] | None = None) -> Iterator[BagMe
         raise LogError(f"{path}: cannot be read: {error.strerror}.") from None
     if not data.startswith(MAGIC):
         raise LogError(f"{path}: not a ROS bag of format 2.0.")
+    try:
+        yield from _read(data, str(path), notes)
+    except TooLargeError as error:
+        raise LogError(f"{path}: {error}.") from None
+    except (LookupError, ValueError, OSError, struct.error) as error:  # a field is missing, or is not what it should be
+        raise LogError(f"{path}: damaged: {type(error).__name__} {error}.") from None
+
+
+def _read(data: bytes, path: str, notes: list[str] | None) -> Iterator[BagMessage]:
     connections: dict[bytes, tuple[str, str, str]] = {}
     cut: list[_Cut] = []
-    for header, body in _records(data, len(MAGIC), str(path), cut):
+    chunks = _Chunks(path, len(data))
+    for header, body in _records(data, len(MAGIC), path, cut):
         if header.get("op") == bytes([CHUNK]):
-            inner = _records(_unpacked(header, body, path), 0, str(path), [])
+            inner = _records(chunks.unpacked(header, body), 0, path, [])
         else:
             inner = iter([(header, body)])
-        yield from _messages(inner, connections, str(path))
+        yield from _messages(inner, connections, path)
     if not cut:
         return
     share = ""
     if cut[0].header is not None and cut[0].header.get("op") == bytes([CHUNK]):
         share = f", of which {100 * len(cut[0].body) // max(1, cut[0].size)} % are there"
-        yield from _messages(
-            _records(_unpacked(cut[0].header, cut[0].body, path), 0, str(path), []), connections, str(path)
-        )
+        inner = _records(chunks.unpacked(cut[0].header, cut[0].body), 0, path, [])
+        yield from _messages(inner, connections, path)
     if notes is not None:
         record = "chunk" if share else "record"
         notes.append(f"the file is cut off in the middle of a {record}{share}: what was recorded after that is missing")
 
 
-def _unpacked(header: dict[str, bytes], body: bytes, path: str | Path) -> bytes:
-    """The records of a chunk, as far as it is there."""
-    compression = header.get("compression", b"none")
-    if compression == b"bz2":
-        return bz2.BZ2Decompressor().decompress(body)
-    if compression != b"none":
-        raise CompressionError(
-            f"{path}: compression {compression.decode('ascii', 'replace')} is not read here; "
-            f"run `rosbag decompress {path}` first."
-        )
-    return body
+class _Chunks:
+    """Unpacks a bag's chunks, all together to no more than a recording of its size."""
+
+    def __init__(self, path: str, packed: int) -> None:
+        self._path = path
+        self._packed = packed
+        self._left = allowance(packed)
+
+    def unpacked(self, header: dict[str, bytes], body: bytes) -> bytes:
+        """The records of a chunk, as far as it is there."""
+        compression = header.get("compression", b"none")
+        if compression == b"bz2":
+            content = unpack_bz2(body, self._left, self._packed)
+            self._left -= len(content)
+            return content
+        if compression != b"none":
+            raise CompressionError(
+                f"{self._path}: compression {compression.decode('ascii', 'replace')} is not read here; "
+                f"run `rosbag decompress {self._path}` first."
+            )
+        return body
 
 
 def _messages(

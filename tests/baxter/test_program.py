@@ -108,4 +108,6 @@ def test_the_program_controls_the_robot_and_replays(
     check_audit(answer, report)
     assert report.reason.value == "finished" and report.counts[TickStatus.OK] > 50
     if report.counts[TickStatus.CONTROLLER_FAILED] == 0:
-        assert replay(log, arm_robot).difference == ""
+        with pytest.raises(InputError, match="give its command: --program"):
+            replay(log, arm_robot)
+        assert replay(log, arm_robot, program=[str(spring)]).difference == ""

@@ -163,15 +163,16 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     fit = "diffpbd.runtime.commands.reproduce_torques.FIT"
     monkeypatch.setattr(fit, ("friction",))
     monkeypatch.setattr("diffpbd.runtime.commands.reproduce_torques.PAPER_JOINTS", {"elbow": 0})
-    files = [tmp_path / name for name in ("t.csv", "j.png", "v.png")]
+    files = [tmp_path / name for name in ("t.csv", "j.png", "v.png", "a.png", "p.png", "w.png")]
     descent = ("--adam", 0.02, "--adam-iterations", 80)
     words = ("--data", data, *descent, "--out", files[0], "--plot", files[1], "--violin", files[2])
+    words += ("--angles", files[3], "--path", files[4], "--whole", files[5], "--adam-solver", "gauss_seidel")
     code, text = run("reproduce", "torque-table", generated("double_pendulum"), *words)
     assert code == 0, text
     assert "13.43" in text and "nodes, identified" in text
     rows = [line.split(",") for line in files[0].read_text().splitlines()]
     header, cells = rows[0], [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
-    assert "rmse_filtered_elbow" in header and len(cells) == 3 * 10 + 2 + 10
+    assert "rmse_filtered_elbow" in header and len(cells) == 3 * 10 + 2 + 10 + 1 + 4 * 9
     ours = [
         c for c in cells if c["model"] == "identified" and c["method"] == "gauss-newton" and c["states"] == "recorded"
     ]

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from support.robots import generated, loaded
 
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
-from diffpbd.runtime.mpc.planner import Mpc, MpcOptions
+from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Bounds, Status
 from diffpbd.runtime.rollout import Rollout
 

@@ -10,6 +10,8 @@ import pytest
 from support.arguments import H
 from support.robots import call, loaded, loaded_alpha
 
+from diffpbd.runtime import Robot
+
 STEPS = 20
 QUIET = {"ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes", "ipopt.tol": 1e-9}
 
@@ -37,6 +39,79 @@ def test_second_derivatives_of_the_step_are_finite_at_rest(name: str) -> None:
         )
         exact = np.concatenate([pulled.p_bar, pulled.pd_bar, pulled.u_bar, pulled.alpha_bar])
         np.testing.assert_allclose(gradient_at, exact, rtol=1e-7, atol=1e-9 * np.abs(exact).max())
+
+
+DERIVED = ("jac_joint_step", "jac_alpha_joint_step", "vjp_joint_step", "vjp_step", "vjp_step_paper_gauss_seidel")
+
+
+def arguments(f: ca.Function, robot: Robot, alpha: np.ndarray, seed: int) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    known = {"alpha": alpha, "h": H, "xi": robot.fk(*rng.uniform(-1.0, 1.0, (2, robot.n)), alpha)}
+    return [known.get(key, rng.uniform(-1.0, 1.0, f.numel_in(k))) for k, key in enumerate(f.name_in())]
+
+
+def without_rotors(robot: Robot) -> np.ndarray:
+    """The steps on maximal states have none."""
+    names = [p.name for p in robot.manifest.alpha]
+    loaded_one = loaded_alpha(robot.alpha).copy()
+    loaded_one[[name.startswith("rotor_inertia.") for name in names]] = 0.0
+    return loaded_one
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_derivatives_are_graphs_too(name: str) -> None:
+    """The serialized graph of a derivative gives what the compiled derivative gives, with friction and without."""
+    robot = loaded("double_pendulum")
+    graph = robot.casadi(name)
+    for seed, alpha in enumerate((robot.alpha.defaults, without_rotors(robot))):
+        given = arguments(graph, robot, alpha, seed)
+        compiled = robot.function(name)(**dict(zip(graph.name_in(), given, strict=True)))
+        for key, value in zip(graph.name_out(), graph.call(list(map(ca.DM, given))), strict=True):
+            expected = np.asarray(getattr(compiled, key))
+            np.testing.assert_allclose(
+                np.array(value).reshape(expected.shape), expected, rtol=0, atol=1e-8 * max(1.0, np.abs(expected).max())
+            )
+
+
+@pytest.mark.parametrize("name", ["jac_joint_step", "vjp_joint_step", "vjp_step"])
+def test_second_derivatives_are_differences_of_the_first(name: str) -> None:
+    """Along a random direction of all inputs, of a sum of all outputs weighed at random."""
+    robot = loaded("double_pendulum")
+    graph, alpha = robot.casadi(name), without_rotors(robot)
+    rng = np.random.default_rng(4)
+    given = arguments(graph, robot, alpha, 3)
+    x = [ca.MX.sym(k, np.size(v)) for k, v in zip(graph.name_in(), given, strict=True)]
+    value = sum((ca.dot(rng.normal(size=y.shape), y) for y in graph.call(x)), start=ca.MX(0))
+    along = [
+        np.zeros(1) if k == "h" else rng.normal(size=np.size(v)) for k, v in zip(graph.name_in(), given, strict=True)
+    ]
+    slope = ca.jtimes(value, ca.vertcat(*x), ca.vertcat(*along))
+    f = ca.Function("f", x, [value, slope])
+    small = 1e-5
+    low, high = (float(f(*[v + s * a for v, a in zip(given, along, strict=True)])[0]) for s in (-small, small))
+    exact = float(f(*given)[1])
+    assert exact == pytest.approx((high - low) / (2 * small), rel=2e-5) and abs(exact) > 1e-3
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "prismatic_skew"])
+def test_the_unrolled_step_is_the_step(name: str) -> None:
+    """Fixed iterations reach what the compiled loop reaches, and their derivative is the exact one."""
+    robot = loaded(name)
+    unrolled = robot.casadi("joint_step_unrolled")
+    assert "joint_step_unrolled" not in robot.functions and unrolled.name_in() == robot.casadi("joint_step").name_in()
+    for seed, alpha in enumerate((robot.alpha.defaults, loaded_alpha(robot.alpha))):
+        given = arguments(unrolled, robot, alpha, seed)
+        exact = robot.jac_joint_step(*given)
+        p_next, pd_next = call(unrolled, *given)
+        np.testing.assert_allclose(p_next, exact.p_next, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(pd_next, exact.pd_next, rtol=0, atol=1e-9)
+        blocks = _derivatives(unrolled, given)
+        found = np.hstack(blocks[:3])
+        rows = [
+            [exact.dp_next_dp, exact.dp_next_dpd, exact.dp_next_du],
+            [exact.dpd_next_dp, exact.dpd_next_dpd, exact.dpd_next_du],
+        ]
+        np.testing.assert_allclose(found, np.block(rows), rtol=0, atol=1e-7 * np.abs(found).max())
 
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "joint_step"])

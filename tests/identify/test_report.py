@@ -37,6 +37,8 @@ def test_the_page_is_whole_and_loads_nothing() -> None:
         reader = Balanced()
         reader.feed(text)
         assert reader.open == []
+        for what in ("position [rad]", "speed [rad/s]"):
+            assert text.count(f">{what}<") == robot.n, what
         assert not re.search(r"https?:|src=|@import|<script|<link", text)
         for word in (
             "friction.viscous.elbow",
@@ -48,7 +50,7 @@ def test_the_page_is_whole_and_loads_nothing() -> None:
             assert word in text
         assert ("held &amp; &lt;out&gt;" in text) == bool(held)
         assert "nan" not in text
-        assert text.count("<svg") == 3 * robot.n
+        assert text.count("<svg") == 5 * robot.n
 
 
 def test_peaks_survive_thinning_and_constants_are_drawn() -> None:

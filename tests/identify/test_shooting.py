@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
+import casadi
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -177,6 +180,11 @@ def test_the_command(log: Log, tmp_path: Path, form: str) -> None:
     done = CliRunner().invoke(command, [*command_words, "--out", str(out)])
     assert done.exit_code == 0, done.output
     assert '"spring.rest.shoulder"' in out.read_text()
+    source = json.loads(out.read_text())["provenance"]
+    assert source["command"] == ["diffpbd", "identify", *command_words, "--out", str(out)]
+    assert source["logs"] == {str(path): hashlib.sha256(path.read_bytes()).hexdigest()} and source["validate"] == {}
+    assert source["robot"]["content_hash"] == loaded("double_pendulum").manifest.content_hash != ""
+    assert source["versions"]["casadi"] == casadi.__version__
     holes = [row if k % 4 else row.replace(row.split(",")[1], "nan") for k, row in enumerate(rows[1:])]
     for bad, words in ((rows[:4], "too short"), ([rows[0], *holes], "too short|nan|finite|no number")):
         path.write_text("\n".join(bad) + "\n")

@@ -253,7 +253,7 @@ def test_row_gradient_against_differences(slide: bool) -> None:
     """At links that meet their joint the hinge's row is the exact gradient of its angle, the slide's anywhere."""
     robot = shipped("prismatic_skew")
     j = next(k for k, s in enumerate(tree_of(robot).slides) if s is slide and tree_of(robot).parents[k] >= 0)
-    kernel = corrections.limit_kernel(slide, False)
+    kernel = corrections.limit_kernel(slide)
     rng = np.random.default_rng(0)
     xi = state(robot, rng.uniform(-0.2, 0.2, robot.n), np.zeros(robot.n)).reshape(-1, 13)
     pose = np.delete(xi, [3, 4, 5, 10, 11, 12], axis=1)

@@ -74,7 +74,7 @@ def test_a_correction_of_two_free_bodies_keeps_their_momentum(multiplier: Multip
     pose = displaced(pose, 1e-3 * rng.normal(size=12))
     w, joint = weights_of(robot).reshape(-1, 7), numbers(robot)["joint"].reshape(-1, 28)[1]
     given = {"joint": joint, "pose_a": pose[0], "weight_a": w[0], "pose_b": pose[1], "weight_b": w[1]}
-    kernel = corrections.correction_kernel(slide=False, angular=angular, root=False, multiplier=multiplier)
+    kernel = corrections.correction_kernel(slide=False, angular=angular, multiplier=multiplier)
     moves = evaluate(kernel, **given)
     linear, spin, R = {}, {}, {}
     for k, side in enumerate("ab"):

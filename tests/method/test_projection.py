@@ -24,6 +24,7 @@ from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.method import algorithm_1, corrections, step, variational
 from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.kinematics import joint_state
+from diffpbd.codegen.method.world import kernel_at
 
 each_robot = pytest.mark.parametrize("robot", ROBOTS, ids=lambda r: r.name)
 
@@ -159,7 +160,8 @@ def test_a_correction_closes_its_rows_and_keeps_momentum(robot: Robot, multiplie
     w = evaluate(corrections.weights(tree), body=given["body"])["weight"].reshape(-1, 7)
     for j, parent in enumerate(tree.parents):
         for angular in (False, True):
-            kernel = corrections.correction_kernel(tree.slides[j], angular, parent < 0, multiplier)
+            kernel = corrections.correction_kernel(tree.slides[j], angular, multiplier)
+            kernel = kernel_at(kernel, parent, tree.slides[j])
             arrays = {"joint": joint[j], "pose_b": pose[j], "weight_b": w[j]}
             if parent >= 0:
                 arrays |= {"pose_a": pose[parent], "weight_a": w[parent]}

@@ -20,7 +20,7 @@ def closed(size: float) -> tuple[Array, Array]:
     w = evaluate(corrections.weights(tree_of(robot)), body=numbers(robot)["body"])["weight"].reshape(-1, 7)
     given = {"pose_a": pose[0], "weight_a": w[0], "pose_b": pose[1], "weight_b": w[1]}
     joint = numbers(robot)["joint"].reshape(-1, 28)[1]
-    kernel = corrections.correction_kernel(slide=False, angular=False, root=False, multiplier=Multiplier.SCALAR)
+    kernel = corrections.correction_kernel(slide=False, angular=False, multiplier=Multiplier.SCALAR)
     moves = evaluate(kernel, joint=joint, **given)
     a, b = moves["move_a"].ravel(), moves["move_b"].ravel()
     arm_a, arm_b = joint[3:6], joint[:3]  # no link is turned here

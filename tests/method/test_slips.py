@@ -27,6 +27,7 @@ from diffpbd.codegen.laws import levers
 from diffpbd.codegen.method import algorithm_1, bodies, corrections, step
 from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.kinematics import fk, joint_state
+from diffpbd.codegen.method.world import kernel_at
 
 BODY = np.array([2.0, 0.3, 0.02, -0.01, 0.2, 0.03, 0.1])
 INERTIA = np.array([[0.3, 0.02, -0.01], [0.02, 0.2, 0.03], [-0.01, 0.03, 0.1]])
@@ -81,7 +82,7 @@ def angular_correction(multiplier: Multiplier) -> tuple[Array, Array, Array, Arr
     pose = displaced(poses_of(random_state(robot, rng)), 0.02 * rng.normal(size=42))
     w = evaluate(corrections.weights(tree_of(robot)), body=numbers(robot)["body"])["weight"].reshape(-1, 7)
     joint = numbers(robot)["joint"].reshape(-1, 28)[j]
-    kernel = corrections.correction_kernel(False, True, False, multiplier)
+    kernel = corrections.correction_kernel(False, True, multiplier)
     a, b = pose[j - 1], pose[j]
     moves = evaluate(kernel, joint=joint, pose_a=a, pose_b=b, weight_a=w[j - 1], weight_b=w[j])
     return a, b, moves["move_a"].ravel()[3:], moves["move_b"].ravel()[3:]
@@ -119,7 +120,7 @@ def test_5_positional_turn_is_applied_once(printed_order: bool) -> None:
     by_joint = [(0, False), (0, True), (1, False), (1, True)]
     for j, angular in sorted(by_joint, key=lambda visit: visit[1]) if printed_order else by_joint:
         parent = tree.parents[j]
-        kernel = corrections.correction_kernel(False, angular, parent < 0, Multiplier.BLOCK)
+        kernel = kernel_at(corrections.correction_kernel(False, angular, Multiplier.BLOCK), parent, False)
         arrays = {"joint": joint[j], "pose_b": expected[j], "weight_b": w[j]}
         if parent >= 0:
             arrays |= {"pose_a": expected[parent], "weight_a": w[parent]}
@@ -171,7 +172,7 @@ def test_10_block_correction_is_smooth_where_the_constraint_holds() -> None:
 
     def correction(multiplier: Multiplier, d: Array) -> Array:
         b = displaced(pose[j : j + 1], d)[0]
-        kernel = corrections.correction_kernel(False, False, False, multiplier)
+        kernel = corrections.correction_kernel(False, False, multiplier)
         given = {"pose_a": pose[j - 1], "pose_b": b, "weight_a": w[j - 1], "weight_b": w[j]}
         return evaluate(kernel, joint=joint, **given)["move_b"].ravel()
 
@@ -198,7 +199,7 @@ def test_11_effort_acts_on_the_child_and_back_on_the_parent() -> None:
             pd = evaluate(joint_state(tree_of(robot)), xi=after, **pose)["pd"].ravel()
             assert pd[j] > 0  # M⁻¹ has a positive diagonal
             kick = evaluate(
-                bodies.pull_kernel(False, False),
+                bodies.pull_kernel(False),
                 joint=numbers(robot)["joint"][:28],
                 rotation_b=np.eye(3),
                 effort=2.0,

@@ -13,8 +13,9 @@ from support.robots import loaded
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
-from diffpbd.runtime.mpc.planner import Mpc, MpcOptions
+from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Bounds, Plan, Status, Task, Weights
 from diffpbd.runtime.mpc.reference import GoalReference, LogReference
 from diffpbd.runtime.mpc.simulation import run_closed_loop

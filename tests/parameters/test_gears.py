@@ -19,7 +19,8 @@ from support.peer import Peer, runge_kutta
 from support.programs import Programs
 from support.robots import generated, loaded_alpha
 
-from diffpbd.codegen.graph.joint_step import Residuals, casadi_function
+from diffpbd.codegen.graph.joint_step import Residuals
+from diffpbd.codegen.graph.step_graphs import solved
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import identify
@@ -151,7 +152,7 @@ def test_what_is_there(hand: Robot) -> None:
 def test_compiled_is_the_program_and_the_graph(hand: Robot, geared: Described) -> None:
     alpha = loaded_alpha(hand.alpha)
     m = Described.of(geared.recipe.urdf, tip=TIPS, only=PLAIN).model
-    programs, graph = Programs(m), casadi_function(m)
+    programs, graph = Programs(m), solved(m)
     for p, pd, u in np.random.default_rng(3).uniform(-1.0, 1.0, (3, 3, 3)):
         found = hand.joint_step(p, pd, u, H, alpha)
         for by in (programs.joint_step(p, pd, u, H, alpha), graph(p, pd, u, H, alpha)):

@@ -10,7 +10,7 @@ import pytest
 
 from diffpbd.codegen.description.recipe import with_options
 from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.graph import joint_step
+from diffpbd.codegen.graph import step_graphs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 from diffpbd.runtime import InputError
@@ -27,7 +27,7 @@ def pendulum() -> Any:
     recipe, described = resolve("double_pendulum")
     recipe = with_options(recipe, symbolic=("mass", "com", "inertia", "origin"))
     model = build(described, recipe)
-    graphs = {"joint_step": joint_step.casadi_function(model)}
+    graphs = {"joint_step": step_graphs.solved(model)}
     for name, inputs, outputs in Graphs(model).values():
         if name == "tip_pose":
             values = [casadi.densify(v) for v in outputs.values()]

@@ -1,0 +1,114 @@
+"""The joint-space step as differentiable CasADi functions: solved, unrolled, and its first derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import casadi as ca
+
+from diffpbd.codegen.graph.joint_step import jacobian_alpha, residuals
+from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.joint_space import step as joint_space
+from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
+from diffpbd.codegen.program.program import Program
+
+RESIDUAL_TOLERANCE: Final = 1e-12
+"""[kg·m² and kg·m²/s, scaled] Where the CasADi root finder stops; the emitted C has its own test (see the manifest)."""
+
+POSE_ITERATIONS: Final = 5
+"""Newton iterations on the pose of an unrolled step: from a guess that is off by h² three reach rounding, and each order of
+derivatives is one iteration behind."""
+
+UNROLLED: Final = "joint_step_unrolled"
+"""The graph that no compiled function stands beside."""
+
+STATE: Final = ("p", "pd", "u", "h", "alpha")
+NEXT: Final = ("p_next", "pd_next")
+
+
+def step_graphs(model: Model) -> dict[str, ca.Function]:
+    """`joint_step`, `vjp_joint_step` and `joint_step_unrolled`, for short trees `jac_joint_step` and `jac_alpha_joint_step`.
+
+    All can be differentiated further."""
+    step = solved(model)
+    found = {"joint_step": step, UNROLLED: unrolled(model), "vjp_joint_step": reverse(step, "vjp_joint_step")}
+    if not model.tree.deep:
+        program = joint_space_jacobian.jacobian(model.tree)
+        found["jac_joint_step"] = _beside(step, "jac_joint_step", _function(model, program), values=True)
+        found["jac_alpha_joint_step"] = _beside(step, "jac_alpha_joint_step", jacobian_alpha(model), values=False)
+    return found
+
+
+def _symbols(model: Model) -> dict[str, Any]:
+    sizes = dict.fromkeys(("p", "pd", "u"), model.tree.freedoms) | {"h": 1, "alpha": model.alpha.numel()}
+    return {k: ca.MX.sym(k, sizes[k]) for k in STATE}
+
+
+def solved(model: Model) -> ca.Function:
+    """joint_step by two root finders, F for p_next, G for pd_next: exact derivatives of any order."""
+    r = residuals(model)
+    known = ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha)
+    options = {"abstol": RESIDUAL_TOLERANCE, "max_iter": 50, "line_search": True, "error_on_fail": True}
+    pose = ca.rootfinder("pose", "newton", {"x": r.p_next, "p": known, "g": r.F}, options)
+    rate = ca.rootfinder("rate", "newton", {"x": r.pd_next, "p": ca.vertcat(known, r.p_next), "g": r.G}, options)
+    symbols = _symbols(model)
+    given = ca.vertcat(*symbols.values())
+    p_next = pose(x0=symbols["p"] + symbols["h"] * symbols["pd"], p=given)["x"]
+    pd_next = rate(x0=symbols["pd"], p=ca.vertcat(given, p_next))["x"]
+    return ca.Function("joint_step", list(symbols.values()), [p_next, pd_next], list(STATE), list(NEXT))
+
+
+def unrolled(model: Model) -> ca.Function:
+    """joint_step with fixed numbers of iterations and no branch: POSE_ITERATIONS of Newton's method, and those on friction of
+    the maximal steps: from rest, where a rate that would change its sign stops at zero (`velocity.friction_iteration`)."""
+    tree, known = model.tree, dict(_symbols(model))
+    made: dict[str, ca.Function] = {}
+
+    def run(program: Program, **more: Any) -> dict[str, Any]:
+        f = made[program.name] = made.get(program.name) or _function(model, program)
+        given = {**known, **more}
+        return dict(zip(f.name_out(), f.call([given[k] for k in f.name_in()]), strict=True))
+
+    known |= run(joint_space.start(tree))
+    iterate = known["guess"]
+    for _ in range(POSE_ITERATIONS):
+        iterate = run(joint_space.newton(tree), iterate=iterate)["next"]
+    known |= run(joint_space.end(tree), p_next=iterate)
+    rate = ca.MX.zeros(tree.freedoms)
+    for _ in range(FRICTION_ITERATIONS):
+        gradient = run(joint_space.velocity_gradient(tree), pd=rate)["gradient"]
+        target = rate + run(joint_space.velocity_newton(tree), pd=rate, gradient=gradient)["direction"]
+        rate = ca.if_else(target * rate < 0, 0, target)
+    return ca.Function(UNROLLED, [known[k] for k in STATE], [iterate, rate], list(STATE), list(NEXT))
+
+
+def reverse(f: ca.Function, name: str) -> ca.Function:
+    """Inputs, seeds on the outputs → gradients by every input, as the compiled vjp functions have it."""
+    inputs = {k: ca.MX.sym(k, f.numel_in(k)) for k in f.name_in()}
+    seeds = {f"{k}_bar": ca.MX.sym(f"{k}_bar", f.numel_out(k)) for k in f.name_out()}
+    outputs = f.call(list(inputs.values()))
+    pulled = f.reverse(1).call([*inputs.values(), *outputs, *seeds.values()])
+    names = [f"{k}_bar" for k in inputs]
+    return ca.Function(
+        name, [*inputs.values(), *seeds.values()], list(map(ca.densify, pulled)), [*inputs, *seeds], names
+    )
+
+
+def _beside(step: ca.Function, name: str, derivative: ca.Function, values: bool) -> ca.Function:
+    """A derivative by the implicit function theorem, which takes both ends, as a function of the start."""
+    start: Mapping[str, Any] = {k: ca.MX.sym(k, step.numel_in(k)) for k in STATE}
+    ends = dict(zip(NEXT, step.call(list(start.values())), strict=True))
+    blocks = derivative.call([{**start, **ends}[k] for k in derivative.name_in()])
+    outputs = ({**ends} if values else {}) | dict(zip(derivative.name_out(), blocks, strict=True))
+    return ca.Function(name, list(start.values()), list(outputs.values()), list(STATE), list(outputs))
+
+
+def _function(model: Model, program: Program) -> ca.Function:
+    """A program as an SX function of its own inputs and alpha."""
+    own = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items() if k not in model.blocks}
+    outputs = inline(program, {k: own.get(k, model.blocks.get(k)) for k in program.inputs})
+    dense = [ca.densify(v) for v in outputs.values()]
+    return ca.Function(program.name, [*own.values(), model.alpha], dense, [*own, "alpha"], list(outputs), {"cse": True})

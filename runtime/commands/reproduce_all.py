@@ -1,0 +1,77 @@
+"""`diffpbd reproduce all`."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from pathlib import Path
+
+import click
+
+from diffpbd.runtime.commands.locate import GENERATED
+from diffpbd.runtime.errors import InputError
+
+__all__ = ["command"]
+
+
+@click.command("all")
+@click.option(
+    "--data", metavar="DIR", help="Recordings; without them the parts that need them are left out, and named."
+)
+@click.option("--out", default="report", show_default=True, metavar="DIR", help="The page and a folder a part.")
+@click.option("--part", "keys", multiple=True, help="Only this part, may be given again (default: all).")
+def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
+    """Everything of the paper in its order: every figure and table made again, the printed numbers beside ours, on one page.
+
+    Robots that parts need are generated. Parts that are done are not made again; a part that fails is named, and the others
+    are made. The exit code is 1 if any failed.
+    """
+    from diffpbd.runtime.files import write_atomic
+    from diffpbd.runtime.names import hint
+    from diffpbd.runtime.reproduce.paper import DATA, PARTS
+    from diffpbd.runtime.reproduce.paper_report import Outcome, make, page, robots
+
+    known = [part.key for part in PARTS]
+    for key in keys:
+        if key not in known:
+            raise InputError(f"--part: there is no {key!r}. {hint(key, known)}")
+    if data is not None and not Path(data).is_dir():
+        raise InputError(f"--data: there is no folder {data}.")
+    chosen = [part for part in PARTS if not keys or part.key in keys]
+    folder, begin = Path(out), time.perf_counter()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--out {out}: {error.strerror or error}.") from None
+    outcomes: dict[str, Outcome] = {}
+    for k, part in enumerate(chosen):
+        click.echo(f"[{k + 1}/{len(chosen)}] ", nl=False)
+        needs_data = part.key in ("replay", "torque-table")
+        if data is None and needs_data and DATA in part.words:
+            reason = "it needs recordings: --data DIR, docs/torque-estimation.md says where they come from"
+            click.echo(f"{part.key}: left out: {reason}")
+            outcomes[part.key] = Outcome(0.0, "diffpbd " + " ".join(part.words), "", (), reason)
+            continue
+        failed = robots(part.needs, GENERATED, click.echo)
+        if failed:
+            click.echo(failed)
+            outcomes[part.key] = Outcome(0.0, "diffpbd " + " ".join(part.words), "", (), failed)
+            continue
+        outcomes[part.key] = make(part, folder, data, _seal(part.needs), click.echo)
+    title = f"The paper again: {len(chosen)} parts"
+    write_atomic(folder / "index.html", page(chosen, outcomes, title))
+    bad = [key for key, outcome in outcomes.items() if outcome.reason]
+    click.echo(
+        f"{folder / 'index.html'}, {time.perf_counter() - begin:.0f} s" + (f"; failed: {', '.join(bad)}" if bad else "")
+    )
+    if bad:
+        raise SystemExit(1)
+
+
+def _seal(robots: tuple[str, ...]) -> str:
+    """A hash of diffpbd's own sources and of the robots' manifests: another one, and a part is made again."""
+    digest = hashlib.sha256()
+    top = Path(__file__).resolve().parents[1]
+    for path in (*sorted(top.rglob("*.py")), *(GENERATED / name / "manifest.json" for name in robots)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

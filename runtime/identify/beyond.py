@@ -1,0 +1,65 @@
+"""Where validation leaves what was trained on, and where it is worse than training predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.identify.result import Errors
+from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["beyond_training"]
+
+TAIL = 0.005
+"""[1] Part of the training samples at either end that does not count as range: what a filter's ends leave."""
+OUTSIDE = 0.05
+"""[1] Part of the validation samples outside that range from which it is said."""
+WORSE = 1.5
+"""[1] RMSE of validation, in units of the worst that one of the training recordings has, from which it is said."""
+SMALL = 0.02
+"""[1] RMSE below this part of the joint's torque range is not worth a sentence."""
+QUANTITIES = (("position", "q", ""), ("speed", "dq", "/s"), ("acceleration", "ddq", "/s²"))
+
+
+def beyond_training(
+    robot: Robot, train: Sequence[Samples], held: Sequence[Samples], errors: Errors, validation: Errors
+) -> list[str]:
+    """A sentence for each joint and quantity whose range training did not cover, and for each joint whose validation error is
+    beyond what training predicts."""
+    found = []
+    outside: dict[str, list[str]] = {}
+    for what, name, per in QUANTITIES:
+        own, other = (np.vstack([s.trimmed(getattr(s, name)) for s in samples]) for samples in (train, held))
+        low, high = np.quantile(own, [TAIL, 1.0 - TAIL], axis=0)
+        if what != "position":  # both directions count alike
+            high = np.maximum(np.abs(low), np.abs(high))
+            low = -high
+        share = ((other < low) | (other > high)).mean(axis=0)
+        for j in np.flatnonzero(share > OUTSIDE + 2.0 * TAIL).tolist():
+            joint, unit = robot.joints[j], robot.manifest.robot.joints[j].unit
+            reached = f"{other[:, j].min():.3g} to {other[:, j].max():.3g}"
+            outside.setdefault(joint, []).append(what)
+            found.append(
+                f"validation leaves training: {what} of {joint} {reached} {unit}{per}, trained on {low[j]:.3g} to "
+                f"{high[j]:.3g} ({100 * share[j]:.2g} % of the samples outside)"
+            )
+    size = np.vstack([trace.measured for trace in validation.traces])
+    worst = _worst(errors)
+    for j, joint in enumerate(robot.joints):
+        ratio = validation.rmse[joint] / max(worst[j], np.finfo(float).tiny)
+        if ratio > WORSE and validation.rmse[joint] > SMALL * float(np.ptp(size[:, j])):
+            why = f" (it leaves training in {' and '.join(outside[joint])})" if joint in outside else ""
+            found.append(
+                f"validation of {joint} is worse than training predicts: RMSE {validation.rmse[joint]:.3g}, {ratio:.2g} times "
+                f"the worst training recording's{why}"
+            )
+    return found
+
+
+def _worst(errors: Errors) -> FloatArray:
+    """Largest RMSE (n,) of one recording."""
+    each = [np.sqrt(((trace.measured - trace.predicted) ** 2).mean(axis=0)) for trace in errors.traces]
+    return np.asarray(np.max(each, axis=0), dtype=np.float64)

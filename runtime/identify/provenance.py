@@ -1,0 +1,38 @@
+"""Where parameters come from: hashes of robot and logs, versions, and the command."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+from collections.abc import Sequence
+from typing import Any
+
+from diffpbd.runtime.files import read_bytes
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["provenance"]
+
+PACKAGES = ("diffpbd", "casadi", "numpy", "scipy")
+
+
+def provenance(robot: Robot, logs: Sequence[str], validate: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
+    """As it stands in params.json: sha256 of the manifest's content (which holds those of the generated files) and of every
+    log as it was read, versions of the packages (None: run from its folder), and the words of the command."""
+    return {
+        "command": ["diffpbd", "identify", *words],
+        "robot": {"name": robot.name, "content_hash": robot.manifest.content_hash},
+        "logs": {path: _hash(path) for path in logs},
+        "validate": {path: _hash(path) for path in validate},
+        "versions": {name: _version(name) for name in PACKAGES},
+    }
+
+
+def _hash(path: str) -> str:
+    return hashlib.sha256(read_bytes(path)).hexdigest()
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,125 @@
+"""The parts of `paper` run one after another, and one page of what came out.
+
+Every part has a folder with what it printed, its pictures and `done.json`. A part that is done with the same words and code is
+not made again; one that fails is named on the page, and the others are made.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.reproduce.paper import DATA, ITEMS, ROBOTS, Part
+
+__all__ = ["Outcome", "make", "page"]
+
+DONE, PRINTED = "done.json", "printed.txt"
+ENTRY = (sys.executable, "-m", "diffpbd.runtime.cli")
+STYLE = (
+    "body{font:15px/1.45 sans-serif;max-width:72em;margin:2em auto;padding:0 1em}pre{overflow-x:auto;background:#f4f4f4;"
+    "padding:.6em}img{max-width:100%}table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2em .5em;"
+    "text-align:left;vertical-align:top}.failed{color:#b00}"
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a part ended: seconds, the command as typed, what it printed, its pictures; `reason` if it failed."""
+
+    seconds: float
+    command: str
+    printed: str
+    pictures: tuple[Path, ...]
+    reason: str = ""
+
+
+def make(part: Part, out: Path, data: str | None, seal: str, say: Callable[[str], None]) -> Outcome:
+    """Run a part in `out`/key unless it is done; `seal` stands for the code and robots that its result belongs to."""
+    folder = out / part.key
+    folder.mkdir(parents=True, exist_ok=True)
+    words = [str(folder / w) if w in part.pictures or w.endswith(".csv") else w for w in _with_data(part.words, data)]
+    command = "diffpbd " + " ".join(_with_data(part.words, data))
+    pictures = tuple(folder / name for name in part.pictures)
+    known = _read(folder / DONE)
+    if known.get("seal") == seal and known.get("command") == command and all(p.is_file() for p in pictures):
+        say(f"{part.key}: done before")
+        printed = (folder / PRINTED).read_text(encoding="utf-8")
+        return Outcome(float(str(known["seconds"])), command, printed, pictures)
+    say(f"{part.key}: {command}")
+    begin = time.perf_counter()
+    done = subprocess.run([*ENTRY, *words], capture_output=True, text=True)
+    seconds = time.perf_counter() - begin
+    write_atomic(folder / PRINTED, done.stdout)
+    missing = [p.name for p in pictures if not p.is_file()]
+    if done.returncode or missing:
+        lines = done.stderr.strip().splitlines() or [f"it wrote no {', '.join(missing)}"]
+        say(f"{part.key}: FAILED: {lines[-1]}")
+        return Outcome(seconds, command, done.stdout, (), lines[-1])
+    write_atomic(folder / DONE, json.dumps({"seal": seal, "command": command, "seconds": seconds}) + "\n")
+    say(f"{part.key}: {seconds:.0f} s")
+    return Outcome(seconds, command, done.stdout, pictures)
+
+
+def robots(needed: Sequence[str], folder: Path, say: Callable[[str], None]) -> str:
+    """Generate the robots that parts need (nothing is done where they are); why that failed, or nothing."""
+    for name in needed:
+        say(f"robot {name}")
+        done = subprocess.run(
+            [*ENTRY, "generate", *ROBOTS[name], "--out", str(folder / name)], capture_output=True, text=True
+        )
+        if done.returncode:
+            return f"robot {name}: {(done.stderr.strip().splitlines() or ['it ended without a word'])[-1]}"
+    return ""
+
+
+def _with_data(words: Sequence[str], data: str | None) -> list[str]:
+    """The words with the recordings' folder, or without the option where there is none."""
+    if data is not None:
+        return [data if w == DATA else w for w in words]
+    return [w for k, w in enumerate(words) if w != DATA and words[k + 1 : k + 2] != (DATA,)]
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def page(parts: Sequence[Part], outcomes: Mapping[str, Outcome], title: str) -> str:
+    """One HTML page with everything in it: an index, the paper's items, every part with pictures and printed numbers."""
+    text = [
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(title)}</title><style>{STYLE}</style>"
+    ]
+    text.append(f"<h1>{html.escape(title)}</h1><h2>The paper's items</h2><table>")
+    text.append("<tr><th>item<th><th><th>where<th>what differs or is open<th>part")
+    for item in ITEMS:
+        failed = item.part in outcomes and outcomes[item.part].reason
+        state = "✗" if failed else item.state
+        link = f"<a href='#{item.part}'>{item.part}</a>" if item.part else ""
+        cells = (item.name, item.title, state, item.where, item.differs)
+        text.append("<tr>" + "".join(f"<td>{html.escape(cell)}" for cell in cells) + f"<td>{link}")
+    text.append("</table>")
+    for part in parts:
+        outcome = outcomes[part.key]
+        names = ", ".join(item.name for item in ITEMS if item.part == part.key)
+        text.append(f"<h2 id='{part.key}'>{html.escape(names)}: {part.key}</h2>")
+        text.append(f"<p>In the paper: {html.escape(part.paper)}</p>")
+        text += [f"<p>{i.name}: {html.escape(i.differs)}.</p>" for i in ITEMS if i.part == part.key and i.differs]
+        text.append(f"<p><code>{html.escape(outcome.command)}</code>, {outcome.seconds:.0f} s</p>")
+        if outcome.reason:
+            text.append(f"<p class=failed>FAILED: {html.escape(outcome.reason)}</p>")
+        for picture in outcome.pictures:
+            data = base64.b64encode(picture.read_bytes()).decode("ascii")
+            text.append(f"<p><img alt='{html.escape(picture.stem)}' src='data:image/png;base64,{data}'></p>")
+        text.append(f"<pre>{html.escape(outcome.printed)}</pre>")
+    return "\n".join(text) + "\n"

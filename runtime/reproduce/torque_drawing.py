@@ -1,0 +1,98 @@
+"""The pictures of the torque table: torques, their errors, joint angles and the tip's path, by scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.reproduce.torque_plots import plot_curves, plot_paths, plot_violins
+from diffpbd.runtime.reproduce.torque_table import WINDOW, Cell
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["IDENTIFIED", "WHOLE", "Files", "draw"]
+
+IDENTIFIED, WHOLE = "identified", "whole recording"
+"""Models of the cells; the second is the first, over the whole recording."""
+DRAWN_JOINTS, VIOLIN_JOINTS = 6, 4
+"""s0 … w1 and s0 … e1, as in the paper."""
+DRAWN_SECONDS = 6.0
+"""[s] Of the recording in the pictures, but for curves over the whole of it."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """What is written: the table; torques over seconds and over the whole recording, errors, joint angles, the tip's path."""
+
+    out: str
+    plot: str
+    whole: str
+    violin: str
+    angles: str
+    path: str
+
+
+def draw(robot: Robot, test: Samples, cells: Sequence[Cell], files: Files) -> None:
+    """All four pictures."""
+    shown = [c for c in cells if c.estimate is not None and c.model in (IDENTIFIED, WHOLE) and _is_drawn(c)]
+    end = test.time[0] + DRAWN_SECONDS
+    torques = {"recorded, filtered": (test.time, test.tau)}
+    angles, errors, tips = {"recorded": (test.time, test.q)}, {}, {"recorded": _tip(robot, test.q[test.time <= end])}
+    whole = dict(torques)
+    for c in shown:
+        assert c.estimate is not None  # chosen above
+        label, found = _label(c), c.estimate
+        at = (found.time + (0.5 * found.h if found.held else 0.0), found.reading)
+        if c.model == WHOLE:
+            whole[label] = at
+            continue
+        if not (c.method.startswith("adam") and c.settings.horizon == 1 and c.settings.start != "gravity"):
+            torques[label] = at  # the others would cover the recording
+        errors[label] = found.reading - found.measured(test.tau[: c.samples + (1 if found.held else 2)])
+        if c.settings.carry:
+            angles[label] = (found.time, found.q)
+            if c.settings.horizon > 1:
+                tips[label] = _tip(robot, found.q[found.time <= end])
+    title, six = f"{robot.name}, {test.name}", range(min(DRAWN_JOINTS, robot.n))
+
+    def cut(curves: dict[str, tuple[FloatArray, FloatArray]]) -> dict[str, tuple[FloatArray, FloatArray]]:
+        return {label: (t[t <= end], values[t <= end]) for label, (t, values) in curves.items()}
+
+    plot_curves(files.plot, robot, six, cut(torques), f"{title}: joint torques with the identified model")
+    if len(whole) > 1:
+        plot_curves(files.whole, robot, six, whole, f"{title}: joint torques of the published descent")
+    plot_violins(files.violin, robot, range(min(VIOLIN_JOINTS, robot.n)), errors, f"{title}: torque errors")
+    plot_curves(files.angles, robot, six, cut(angles), f"{title}: joint angles under the torques", what="angle")
+    plot_paths(files.path, tips, f"{title}: the tip under windows of {WINDOW.horizon} steps")
+
+
+def _tip(robot: Robot, q: FloatArray) -> FloatArray:
+    """Positions (samples, 3) [m] of the tip; of the last link's mass centre where there is no single tip."""
+    if len(robot.manifest.robot.tips) == 1:
+        return np.asarray(robot.tip_pose(q).position)
+    return np.asarray(robot.fk(q, np.zeros_like(q))).reshape(len(q), -1, 13)[:, -1, :3]
+
+
+def _is_drawn(cell: Cell) -> bool:
+    """One converged curve a loss (the starts give the same), and the descents that the paper singles out."""
+    s = cell.settings
+    if cell.model == WHOLE:
+        return True
+    if cell.method.startswith(("adam", "optimum")):
+        return s.loss == "angle+omega" and (cell.method.startswith("adam") or s.start == "zero")
+    return s.loss == "nodes" or (not s.carry and s.start == "zero") or s.horizon > 1
+
+
+def _label(cell: Cell) -> str:
+    s = cell.settings
+    if s.loss == "nodes":
+        return s.loss
+    window = f", windows of {s.horizon}" if s.horizon > 1 else ""
+    if cell.method.startswith("adam"):
+        return f"ADAM{cell.method.removeprefix('adam')}, {s.start}{window}"
+    if cell.method.startswith("optimum"):
+        return cell.method
+    return f"{s.loss}{window}{', carried' if s.carry else ''}"

@@ -1,0 +1,107 @@
+"""Printed deviations against the truth, over simulated sets with known errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from support.coverage import KINDS, Coverage, recordings, truth_of
+from support.robots import loaded
+
+from diffpbd.runtime.identify import identify
+from diffpbd.runtime.identify.covariance import Influence, long_run
+
+FIT = ["friction", "spring"]
+
+
+def covered(kind: str, sets: int) -> Coverage:
+    robot = loaded("baxter")
+    results = [identify(robot, recordings(robot, KINDS[kind], 1000 * k + 7), FIT) for k in range(sets)]
+    return Coverage.of(results, truth_of(robot))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_intervals_hold_the_truth(kind: str) -> None:
+    found = covered(kind, 100)
+    assert found.all >= 0.90 and min(found.held.values()) >= 0.80, str(found)
+    assert 0.8 <= np.mean(list(found.ratio.values())) <= 1.5, str(found)
+
+
+def test_ripple_in_a_few_sets(count: Callable[[int, int], int]) -> None:
+    """Over position, not over time: windows in time alone hold 0.7, and half of the slow joint's noisy rates."""
+    found = covered("ripple", 8)
+    assert found.all >= 0.93, str(found)
+    slow = [share for name, share in found.held.items() if name.endswith("left_w0")]
+    assert np.mean(slow) >= 0.75, str(found)
+
+
+def scatter(make: Callable[[np.random.Generator], Influence], sets: int = 60) -> tuple[float, float]:
+    """Mean deviation, and the scatter of the sums that it is of."""
+    rng = np.random.default_rng(0)
+    found = [make(rng) for _ in range(sets)]
+    return float(np.mean([own.deviations()[0] for own in found])), float(np.std([own.total for own in found]))
+
+
+def of(parts: list[np.ndarray], q: list[np.ndarray]) -> Influence:
+    found = Influence(np.array([-1.0]), np.array([1.0]))
+    for part, own in zip(parts, q, strict=True):
+        found.add(own, [part])
+    return found
+
+
+def test_white_noise() -> None:
+    mean, truth = scatter(lambda rng: of([rng.normal(size=(800, 1))], [rng.uniform(-1.0, 1.0, (800, 1))]))
+    assert 0.9 * truth < mean < 1.25 * truth
+
+
+def test_a_short_part_does_not_set_the_window() -> None:
+    def make(rng: np.random.Generator) -> list[np.ndarray]:
+        noise = np.convolve(rng.normal(size=2049), np.ones(50), "valid")[:, None]
+        return [noise[:1900], noise[1900:]]
+
+    rng = np.random.default_rng(1)
+    _, windows = long_run(make(rng))
+    assert windows[0] > 100  # samples; a quarter of the short part is 25
+    mean, truth = scatter(lambda rng: of(parts := make(rng), [rng.uniform(-1.0, 1.0, p.shape) for p in parts]))
+    assert 0.8 * truth < mean < 1.4 * truth
+
+
+def test_what_is_alike_at_a_position_counts_however_often_it_comes_back() -> None:
+    """Ten passes over the same ripple are one."""
+    angle = np.linspace(0.0, 20.0 * np.pi, 4000)
+    q = np.sin(angle)[:, None]
+
+    def make(rng: np.random.Generator) -> Influence:
+        rough = np.convolve(rng.normal(size=240), np.ones(20), "valid")
+        return of([np.interp(q[:, 0], np.linspace(-1.0, 1.0, len(rough)), rough)[:, None]], [q])
+
+    mean, truth = scatter(make)
+    assert 0.8 * truth < mean < 1.5 * truth
+
+
+@pytest.mark.parametrize(("drift", "seen"), [(0.0, False), (0.1, True)])
+def test_recordings_that_differ(drift: float, seen: bool) -> None:
+    """Of three, one off by more than chance counts; a difference within it does not."""
+    rng = np.random.default_rng(3)
+    parts = [rng.normal(size=(1000, 1)) + shift for shift in (2.0 * drift, -drift, -drift)]
+    positions = [rng.uniform(-1.0, 1.0, (1000, 1)) for _ in parts]
+    between = np.sqrt(3.0 * np.var([part.sum() for part in parts], ddof=1))
+    apart = of(parts, positions).deviations()[0][0] == pytest.approx(between)
+    assert apart == seen
+
+
+def test_noise_of_the_motion_is_measured_and_added() -> None:
+    """As much of it as the recording has: in rates, positions and accelerations."""
+    robot = loaded("baxter")
+    run = recordings(robot, KINDS["white"], 0)[0]
+    assert run.noise is not None and run.noise[1] is not None
+    assert run.noise[0] == pytest.approx(np.full(robot.n, 5e-4), rel=0.1)
+    assert run.noise[1] == pytest.approx(np.full(robot.n, 0.02), rel=0.1)
+    again = run.disturbed(np.random.default_rng(0))
+    added = again.dq - run.dq
+    assert added.std(axis=0) == pytest.approx(
+        np.full(robot.n, 0.02 * np.sqrt(0.1)), rel=0.2
+    )  # 5 of 50 Hz are let through
+    assert again.ddq - run.ddq == pytest.approx(np.gradient(added, 0.01, axis=0), abs=1e-12)

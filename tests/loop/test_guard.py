@@ -1,0 +1,123 @@
+"""The guard alone: what it believes and how it limits, from both sides of every threshold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.bench_arm import bench_limits
+
+from diffpbd.runtime.loop.guard import Guard, TickStatus
+
+ZERO = np.zeros(2)
+EPS = 1e-6
+
+
+def guard(period: float = 0.004) -> Guard:
+    made = Guard(bench_limits(), period)
+    made.start(ZERO)
+    return made
+
+
+@pytest.mark.parametrize(
+    "q, dq, status",
+    [
+        ([0.0, 0.0], [0.0, 0.0], TickStatus.OK),
+        ([np.nan, 0.0], [0.0, 0.0], TickStatus.NOT_FINITE_STATE), ([0.0, 0.0], [0.0, np.inf], TickStatus.NOT_FINITE_STATE),
+        ([1.8 - EPS, 0.0], [0.0, 0.0], TickStatus.OK), ([1.8 + EPS, 0.0], [0.0, 0.0], TickStatus.ABSURD_POSITION),
+        ([-1.8 + EPS, 0.0], [0.0, 0.0], TickStatus.OK), ([-1.8 - EPS, 0.0], [0.0, 0.0], TickStatus.ABSURD_POSITION),
+        ([0.0, 2.7 + EPS], [0.0, 0.0], TickStatus.ABSURD_POSITION),
+        ([0.0, -0.15 - EPS], [0.0, 0.0], TickStatus.ABSURD_POSITION),
+        ([0.0, 0.0], [3.0, 4.0], TickStatus.OK), ([0.0, 0.0], [-3.0, -4.0], TickStatus.OK),
+        ([0.0, 0.0], [3.0 + EPS, 0.0], TickStatus.ABSURD_SPEED), ([0.0, 0.0], [0.0, -4.0 - EPS], TickStatus.ABSURD_SPEED),
+    ],
+)  # fmt: skip
+def test_states(q: list[float], dq: list[float], status: TickStatus) -> None:
+    assert guard().judge(1.0, np.array(q), np.array(dq)) is status
+
+
+@pytest.mark.parametrize("elapsed", [0.0, 0.01, 0.06])
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("rate", [0.0, 1.2])
+def test_jumps_are_what_the_speeds_do_not_explain(elapsed: float, side: float, rate: float) -> None:
+    made = guard()
+    made.accept(1.0, np.array([0.5, 0.5]), np.array([0.0, 0.0]))
+    way = 0.5 * elapsed * rate  # speeds from 0 to `rate`
+    for joint, speed in ((0, 1.5), (1, 2.0)):
+        allowed = 0.02 + 0.5 * elapsed**2 / 0.1 * speed
+        for beyond, status in ((-EPS, TickStatus.OK), (EPS, TickStatus.POSITION_JUMP)):
+            q, dq = np.array([0.5, 0.5]), np.zeros(2)
+            q[joint] += way + side * (allowed + beyond)
+            dq[joint] = rate
+            assert made.judge(1.0 + elapsed, q, dq) is status
+
+
+def test_time_is_that_of_the_measurement() -> None:
+    made = guard()
+    made.accept(1.0, ZERO, np.array([1.2, 0.0]))
+    moved = np.array([0.072, 0.0])
+    assert made.judge(1.06, moved, np.array([1.2, 0.0])) is TickStatus.OK
+    assert made.judge(1.01, moved, np.array([1.2, 0.0])) is TickStatus.POSITION_JUMP
+    assert made.judge(0.5, np.array([0.021, 0.0]), ZERO) is TickStatus.POSITION_JUMP  # an older one explains nothing
+    made.start(ZERO)
+    assert made.judge(1.01, moved, ZERO) is TickStatus.OK
+
+
+def test_what_is_accepted_is_a_copy() -> None:
+    made = guard()
+    q, dq = np.zeros(2), np.zeros(2)
+    made.accept(1.0, q, dq)
+    q += 1.0
+    dq += 1.0
+    assert made.judge(1.0, np.zeros(2), np.zeros(2)) is TickStatus.OK
+    assert made.judge(1.0, q, np.zeros(2)) is TickStatus.POSITION_JUMP
+
+
+BIG = np.array([1e3, 1e3])
+
+
+@pytest.mark.parametrize(
+    "angle, up, down",
+    [(0.0, 1.0, 1.0), (1.6, 1.0, 1.0), (1.65, 0.5, 1.0), (1.69, 0.1, 1.0), (1.7, 0.0, 1.0), (1.75, 0.0, 1.0),
+     (-1.6, 1.0, 1.0), (-1.65, 1.0, 0.5), (-1.7, 1.0, 0.0), (-1.75, 1.0, 0.0)],
+)  # fmt: skip
+def test_torque_towards_a_position_limit_fades(angle: float, up: float, down: float) -> None:
+    q = np.array([angle, 1.0])
+    np.testing.assert_allclose(guard().limit(BIG, q, ZERO), [50.0 * up, 15.0], atol=1e-9)
+    np.testing.assert_allclose(guard().limit(-BIG, q, ZERO), [-50.0 * down, -15.0], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "speed, up, down",
+    [(0.0, 1.0, 1.0), (1.2, 1.0, 1.0), (1.35, 0.5, 1.0), (1.5, 0.0, 1.0), (1.8, 0.0, 1.0),
+     (-1.2, 1.0, 1.0), (-1.35, 1.0, 0.5), (-1.5, 1.0, 0.0), (-1.8, 1.0, 0.0)],
+)  # fmt: skip
+def test_torque_in_the_direction_of_a_fast_motion_fades(speed: float, up: float, down: float) -> None:
+    dq = np.array([speed, 0.0])
+    q = np.array([0.0, 1.0])
+    np.testing.assert_allclose(guard().limit(BIG, q, dq), [50.0 * up, 15.0], atol=1e-9)
+    np.testing.assert_allclose(guard().limit(-BIG, q, dq), [-50.0 * down, -15.0], atol=1e-9)
+
+
+def test_the_laws_share_bounds_the_law_alone() -> None:
+    made = Guard(bench_limits(law_effort=np.array([5.0, 1.5])), 1.0)
+    made.start(ZERO)
+    law = made.limit(BIG, np.array([0.0, 1.0]), ZERO)
+    np.testing.assert_allclose(law, [5.0, 1.5])
+    np.testing.assert_allclose(made.send(law, np.array([40.0, 10.0])), [45.0, 11.5])
+    np.testing.assert_allclose(made.send(law, np.array([48.0, 14.0])), [50.0, 15.0])
+    np.testing.assert_allclose(made.send(-law, np.array([-48.0, -14.0])), [-50.0, -15.0])
+
+
+def test_torque_changes_by_a_step_from_what_was_sent() -> None:
+    made = guard()
+    np.testing.assert_allclose(made.step, [2.0, 0.6])
+    held = np.array([20.0, 5.0])
+    made.start(held)
+    np.testing.assert_allclose(made.send(np.array([3.0, -1.0]), held), [22.0, 4.4])
+    np.testing.assert_allclose(made.send(np.array([-50.0, 1.0]), held), [20.0, 5.0])
+    np.testing.assert_allclose(made.send(ZERO, held), held)
+
+
+def test_status_words() -> None:
+    assert TickStatus.POSITION_JUMP.words == "position jump"
+    assert [status.good for status in TickStatus] == [True, True] + 7 * [False]

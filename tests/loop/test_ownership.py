@@ -1,0 +1,128 @@
+"""One program to an arm; and how the outside asks a run to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+from diffpbd.runtime.loop.ownership import sole_program
+from diffpbd.runtime.loop.reflexes import Reflex
+from diffpbd.runtime.loop.stopping import Reason, Report, StopRequest
+from diffpbd.runtime.ros1.errors import GraphError, RefusedError
+from diffpbd.runtime.ros1.watch import MasterWatch
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_a_second_program_is_refused_until_the_first_has_gone(folder: Path) -> None:
+    code = (
+        "import sys, tempfile; tempfile.tempdir = sys.argv[1]\n"
+        "from diffpbd.runtime.loop.ownership import sole_program\n"
+        "with sole_program('http://robot left'):\n    print('held', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdout.readline() == "held\n"
+    with pytest.raises(RefusedError, match=f"process {other.pid}"), sole_program("http://robot left"):
+        pass
+    with sole_program("http://robot right"):  # the other arm is free
+        pass
+    other.kill()
+    other.communicate()
+    with sole_program("http://robot left") as path:
+        assert path.read_text() == str(os.getpid()) and path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_lock_that_is_a_link_is_not_followed(folder: Path) -> None:
+    with sole_program("arm") as path:
+        pass
+    path.unlink()
+    victim = folder / "victim"
+    victim.write_text("kept")
+    path.symlink_to(victim)
+    with pytest.raises(RefusedError, match="cannot be opened"), sole_program("arm"):
+        pass
+    assert victim.read_text() == "kept"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_signals_ask_and_are_given_back(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with StopRequest().signals() as stop:
+        assert stop.text == ""
+        os.kill(os.getpid(), number)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stop.text == number.name  # the first one
+    assert signal.getsignal(number) is before
+
+
+def test_elsewhere_than_in_the_main_thread_no_signal_is_touched() -> None:
+    seen = []
+    before = signal.getsignal(signal.SIGINT)
+
+    def other() -> None:
+        with StopRequest().signals() as stop:
+            seen.append((stop.text, signal.getsignal(signal.SIGINT)))
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert seen == [("", before)]
+
+
+def test_exit_codes() -> None:
+    assert Report().exit_code == 0 and Report().good
+    assert Report(Reason.INTERRUPTED).exit_code == 130 and Report(Reason.INTERRUPTED).good
+    for reason in Reason:
+        if reason not in (Reason.FINISHED, Reason.INTERRUPTED):
+            assert Report(reason).exit_code == 1 and not Report(reason).good
+    report = Report(Reason.REFLEX, "too fast", Reflex.SPEED)
+    assert report.exit_code == 21 and str(report).startswith("reflex speed (exit code 21) in phase check: too fast")
+
+
+class Master:
+    """Answers from a list, the last one for ever."""
+
+    def __init__(self, *answers: object) -> None:
+        self.answers = list(answers)
+
+    def process(self) -> int:
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def publishers(self, topic: str) -> tuple[str, ...]:
+        return ("/me", "/other")
+
+
+@pytest.mark.parametrize(
+    "answers, lost",
+    [
+        ((1, 1), ""), ((1, 2), "restarted"), ((1, GraphError("no answer"), 1, GraphError("no answer"), 1), ""),
+        ((1, GraphError("no answer")), "no answer"), ((1, ValueError("x")), "ValueError"), ((1, IndexError("x")), "IndexError"),
+        ((1, TypeError("x"), 1), ""),
+    ],
+)  # fmt: skip
+def test_the_masters_watch_survives_any_answer(answers: tuple, lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("diffpbd.runtime.ros1.watch.WATCH_PERIOD", 0.002)
+    watch = MasterWatch(Master(*answers), "/topic", "/me")
+    assert watch.others == ("/other",)
+    watch._thread.join(0.06)
+    assert lost in watch.lost and bool(lost) == bool(watch.lost)
+    assert watch._thread.is_alive() != bool(lost)
+    watch.close()
+    watch._thread.join(1.0)
+    assert not watch._thread.is_alive()

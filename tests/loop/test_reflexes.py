@@ -1,0 +1,244 @@
+"""Every reflex from both sides of its threshold, and the table of docs/safety.md."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.bench_arm import JOINTS, bench_limits, inertial
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.loop.reflexes import Reflex, Reflexes, ReflexSettings
+
+ZERO = np.zeros(2)
+MIDDLE = np.array([0.0, 1.0])
+
+
+def made(**options: object) -> Reflexes:
+    settings = ReflexSettings(**{k: v for k, v in options.items() if k not in ("inertial", "clearance")})
+    extra = {k: v for k, v in options.items() if k in ("inertial", "clearance")}
+    return Reflexes(JOINTS, bench_limits(), settings, **extra)
+
+
+def drive(
+    reflexes: Reflexes, seconds: float, *, q=lambda t: MIDDLE, dq=lambda t: ZERO, law=lambda t: ZERO,
+    effort=lambda t: np.array([t, 0.0]), reference=lambda t: None, dt: float = 0.01, start: float = 0.0,
+):  # fmt: skip
+    """The first breach and its time of states as functions of time."""
+    for k in range(round(seconds / dt) + 1):
+        t = start + k * dt
+        breach = reflexes.watch(t, q(t), dq(t), effort(t), law(t), reference(t))
+        if breach is not None:
+            return breach.reflex, round(t - start, 6), breach.text
+    return None, None, ""
+
+
+def moving(rate: float, joint: int = 0, start: float = 0.5):
+    """Position and speed of one joint that moves steadily."""
+    unit = np.eye(2)[joint]
+    return {
+        "q": lambda t: MIDDLE + unit * (rate * t - start * np.sign(rate) * (joint == 0)),
+        "dq": lambda t: unit * rate,
+    }
+
+
+def test_a_quiet_arm_breaches_nothing() -> None:
+    assert drive(made(inertial=inertial), 2.0)[0] is None
+
+
+@pytest.mark.parametrize("joint, limit", [(0, 1.5), (1, 2.0)])
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_speed(joint: int, limit: float, side: float) -> None:
+    for share, reflex in ((1.09, None), (1.11, Reflex.SPEED)):
+        found = drive(made(), 0.05, **moving(side * share * limit, joint))
+        assert found[0] is reflex
+        if reflex:
+            assert found[1] == 0.01 and f"{JOINTS[joint]} moves at {share * limit:.2f}" in found[2]
+
+
+def test_one_noisy_speed_is_no_breach_and_two_are() -> None:
+    noisy = lambda *at: lambda t: np.array([1.8 * (round(t / 0.01) in at), 0.0])  # noqa: E731
+    assert drive(made(), 0.2, dq=noisy(5))[0] is None
+    assert drive(made(), 0.2, dq=noisy(5, 7))[0] is None
+    assert drive(made(), 0.2, dq=noisy(5, 6))[:2] == (Reflex.SPEED, 0.06)
+
+
+@pytest.mark.parametrize(
+    "q, dq, breached",
+    [
+        ([1.679, 1.0], [0.0, 0.0], False), ([1.681, 1.0], [0.0, 0.0], True),
+        ([-1.679, 1.0], [0.0, 0.0], False), ([-1.681, 1.0], [0.0, 0.0], True),
+        ([0.0, -0.029], [0.0, 0.0], False), ([0.0, -0.031], [0.0, 0.0], True),
+        # at 1 rad/s: 0.05 on the way to the brake, and 1/12 of braking by 6 rad/s²
+        ([1.7 - 0.134, 1.0], [1.0, 0.0], False), ([1.7 - 0.133, 1.0], [1.0, 0.0], True),
+        ([-1.7 + 0.134, 1.0], [-1.0, 0.0], False), ([-1.7 + 0.133, 1.0], [-1.0, 0.0], True),
+        ([1.65, 1.0], [-1.0, 0.0], False), ([0.0, 2.6 - 0.112], [0.0, 1.0], True), ([0.0, 2.6 - 0.113], [0.0, 1.0], False),
+    ],
+)  # fmt: skip
+def test_position(q: list[float], dq: list[float], breached: bool) -> None:
+    breach = made().watch(0.0, np.array(q), np.array(dq), None, ZERO)
+    assert (breach is not None and breach.reflex is Reflex.POSITION) == breached
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_motion_that_the_speeds_do_not_show(side: float) -> None:
+    crept = lambda rate: {"q": lambda t: MIDDLE + np.array([side * rate * t, 0.0])}  # noqa: E731
+    assert drive(made(), 1.0, **crept(0.27))[0] is None  # 0.0297 rad in the longest window, 0.11 s
+    found = drive(made(), 1.0, **crept(0.31))
+    assert found[:2] == (Reflex.MOTION, 0.1) and "arm_s moved by" in found[2]
+    assert drive(made(), 1.0, **crept(1.2))[:2] == (Reflex.MOTION, 0.03)
+
+
+def test_motion_allows_a_share_of_the_way() -> None:
+    for share, reflex in ((0.24, None), (0.31, Reflex.MOTION)):
+        # 0.055 rad in 0.11 s are shown; the shown way is short by 0.03 and a share of itself
+        true = 0.5 + 0.3 + share * 0.5 - 0.001
+        found = drive(made(), 0.5, q=lambda t, v=true: MIDDLE + np.array([v * t, 0]), dq=lambda t: np.array([0.5, 0.0]))
+        assert found[0] is reflex
+
+
+@pytest.mark.parametrize("unit", [0, 1])
+def test_frozen_by_speed(unit: int) -> None:
+    same = {"effort": lambda t: ZERO}
+    for rate, reflex in ((0.019, None), (0.021, Reflex.FROZEN), (-0.021, Reflex.FROZEN)):
+        found = drive(made(), 0.3, dq=lambda t, v=rate: v * np.eye(2)[unit], **same)
+        assert found[0] is reflex
+        if reflex:
+            assert found[1] == 0.06 and JOINTS[unit] in found[2]
+
+
+@pytest.mark.parametrize("joint, effort", [(0, 50.0), (1, 15.0)])
+def test_frozen_by_torque(joint: int, effort: float) -> None:
+    same = {"effort": lambda t: ZERO}
+    for share, reflex in ((0.019, None), (0.021, Reflex.FROZEN), (-0.021, Reflex.FROZEN)):
+        law = lambda t, s=share: s * effort * np.eye(2)[joint] * (t > 0.015)  # noqa: E731
+        assert drive(made(), 0.3, law=law, **same)[0] is reflex
+        # without measured torques friction may hold the joint
+        assert drive(made(contact=0.3), 0.3, law=law, effort=lambda t: None)[0] is None
+    big = lambda t: 0.31 * effort * np.eye(2)[joint] * (t > 0.015)  # noqa: E731
+    assert drive(made(contact=0.3), 0.3, law=big, effort=lambda t: None)[0] is Reflex.FROZEN
+
+
+@pytest.mark.parametrize("name", ["q", "dq", "effort"])
+def test_a_value_that_moves_is_not_frozen(name: str) -> None:
+    state = {"q": lambda t: MIDDLE, "dq": lambda t: np.array([0.05, 0.0]), "effort": lambda t: ZERO}
+    still = state[name]
+    assert drive(made(), 0.3, **state)[0] is Reflex.FROZEN
+    state[name] = lambda t: still(t) + np.array([0.0, 1e-9 * t])
+    assert drive(made(), 0.3, **state)[0] is None
+    state["effort"] = lambda t: None if round(t / 0.01) % 2 else ZERO
+    assert drive(made(), 0.3, **state)[0] is None
+
+
+def test_repeated_stamps_are_one_state() -> None:
+    reflexes = made()
+    for _ in range(50):
+        assert reflexes.watch(0.0, MIDDLE, np.array([0.5, 0.0]), ZERO, ZERO) is None
+    for _ in range(50):
+        assert reflexes.watch(-1.0, MIDDLE, np.array([1.7, 0.0]), ZERO, ZERO) is None
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_tracking(side: float) -> None:
+    for away, reflex in ((0.49, None), (0.51, Reflex.TRACKING)):
+        found = drive(made(), 0.1, reference=lambda t, a=away: MIDDLE + side * np.array([0.0, a]))
+        assert found[0] is reflex
+        if reflex:
+            assert found[1] == 0.01 and "arm_e is 0.51 rad from" in found[2]
+
+
+@pytest.mark.parametrize("joint, allowed", [(0, 15.0), (1, 4.5)])
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_contact_of_an_arm_that_does_not_yield(joint: int, allowed: float, side: float) -> None:
+    for share, reflex in ((0.98, None), (1.02, Reflex.CONTACT)):
+        found = drive(made(inertial=inertial), 0.3, law=lambda t, s=share: side * s * allowed * np.eye(2)[joint])
+        assert found[0] is reflex
+        if reflex:
+            assert found[1] == 0.03 and JOINTS[joint] in found[2] and f"{-side * share * allowed:.1f}" in found[2]
+    assert drive(made(), 0.3, law=lambda t: np.array([40.0, 0.0]))[0] is None  # no model, no word
+
+
+def test_contact_counts_acceleration_and_what_was_sent() -> None:
+    pull = np.array([4.0, 0.0])
+    ddq = np.linalg.solve(np.array([inertial(MIDDLE, ZERO, e) for e in np.eye(2)]).T, pull)
+    arm = {"q": lambda t: MIDDLE + 0.5 * ddq * t**2, "dq": lambda t: ddq * t}
+    explained = made(inertial=inertial, contact=0.02)
+    assert drive(explained, 0.08, law=lambda t: pull, **arm)[0] is None
+    np.testing.assert_allclose(explained.external, 0.0, atol=0.3)
+    assert drive(made(inertial=inertial, contact=0.07), 0.08, **arm)[0] is Reflex.CONTACT
+    explained.start()
+    assert (explained.external == 0.0).all()
+
+
+def test_power() -> None:
+    fast = moving(1.4)
+    for watts, reflex in ((79.0, None), (81.0, Reflex.POWER), (-81.0, None)):
+        found = drive(made(), 0.1, law=lambda t, w=watts: np.array([w / 1.4, 0.0]), **fast)
+        assert found[0] is reflex
+        if reflex:
+            assert found[1] == 0.01 and "81 W" in found[2]
+    both = {"q": lambda t: np.array([t - 0.5, 1.0 + t]), "dq": lambda t: np.ones(2)}
+    assert drive(made(power=50.0), 0.1, law=lambda t: np.array([45.0, 10.0]), **both)[0] is Reflex.POWER
+    assert drive(made(power=50.0), 0.1, law=lambda t: np.array([45.0, -10.0]), **both)[0] is None
+
+
+def test_collision_is_asked_for_every_state() -> None:
+    asked: list[np.ndarray] = []
+
+    def clearance(q: np.ndarray) -> str:
+        asked.append(q)
+        return "too near" if q[0] > 0.05 else ""
+
+    found = drive(made(clearance=clearance), 0.3, **moving(1.0, start=0.0))
+    assert found == (Reflex.COLLISION, 0.06, "too near") and len(asked) == 7
+
+
+def test_doubt_is_only_about_contradiction() -> None:
+    reflexes = made()
+    for k in range(20):
+        fast = np.array([1.8 * k * 0.01 - 0.5, 1.0])
+        assert reflexes.doubt(0.01 * k, fast, np.array([1.8, 0.0]), np.array([k, 0.0]), ZERO) is None
+    found = [reflexes.doubt(0.2 + 0.01 * k, fast, np.array([1.8, 0.0]), ZERO, ZERO) for k in range(8)]
+    assert {breach.reflex for breach in found if breach} <= {Reflex.MOTION, Reflex.FROZEN} and any(found)
+    assert reflexes.doubt(0.0, fast, ZERO, ZERO, ZERO) is None
+
+
+@pytest.mark.parametrize(
+    "way, rate, rest",
+    [(0.0, 0.0, True), (0.0, 0.051, False), (0.0, 0.049, True), (0.1, 0.0, False), (0.04, 0.04, True)],
+)
+def test_rest_is_seen_by_speed_and_by_way(way: float, rate: float, rest: bool) -> None:
+    reflexes = made()
+    assert not reflexes.at_rest(0.05)
+    for k in range(6):
+        for side in (1,):
+            reflexes.watch(
+                0.01 * k,
+                MIDDLE + side * np.array([0.0, way * 0.01 * k]),
+                np.array([0.0, rate]),
+                np.array([k, 0.0]),
+                ZERO,
+            )
+    assert reflexes.at_rest(0.05) is rest
+
+
+def test_exit_codes_and_doubtful_ones() -> None:
+    assert [int(reflex) for reflex in Reflex] == list(range(20, 30))
+    assert {reflex for reflex in Reflex if reflex.distrusts_state} == {Reflex.MOTION, Reflex.FROZEN}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"speed": 0.99},
+        {"margin": 0.0},
+        {"margin": 0.5},
+        {"tracking": 0.0},
+        {"contact": 0.0},
+        {"contact": 1.01},
+        {"power": 0.0},
+    ],
+)
+def test_thresholds_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="Reflexes: expected"):
+        ReflexSettings(**wrong)
+    ReflexSettings(speed=1.0, margin=0.49, tracking=1e-9, contact=1.0, power=1e-9)

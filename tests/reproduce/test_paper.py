@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from diffpbd.runtime.commands.reproduce import command
+from diffpbd.runtime.reproduce import paper_report
+from diffpbd.runtime.reproduce.paper import CHANGED, ITEMS, PARTS, SAME, Part, markdown
+from diffpbd.runtime.reproduce.paper_report import make, page
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_page_of_the_docs_is_the_list() -> None:
+    assert markdown() in (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    assert len(ITEMS) >= 40
+
+
+def test_every_item_stands_somewhere_and_every_difference_has_a_reason() -> None:
+    keys = {part.key for part in PARTS}
+    assert {item.part for item in ITEMS if item.part} == keys
+    for item in ITEMS:
+        assert (ROOT / item.where).is_file(), item
+        assert item.state in (SAME, CHANGED) and (item.state == SAME or item.differs), item
+
+
+def test_every_part_is_a_command_with_its_options() -> None:
+    for part in PARTS:
+        known = command.commands[part.words[1]]
+        options = {name for option in known.params for name in option.opts}
+        assert {word for word in part.words if word.startswith("--")} <= options, part.key
+        assert all(word in part.words for word in part.pictures)
+
+
+def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    script = tmp_path / "entry.py"
+    script.write_text(code, encoding="utf-8")
+    monkeypatch.setattr(paper_report, "ENTRY", (sys.executable, str(script)))
+
+
+WRITES = "import sys, pathlib; pathlib.Path(sys.argv[-1]).write_bytes(b'png'); print('a <number>', 1)"
+ONE = Part("convergence", ("reproduce", "convergence", "--out", "c.png"), ("c.png",), (), "Something.")
+
+
+def test_parts_are_made_once_and_again_when_the_code_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry(tmp_path, monkeypatch, WRITES)
+    said: list[str] = []
+    first = make(ONE, tmp_path / "r", None, "seal", said.append)
+    assert first.reason == "" and first.pictures == (tmp_path / "r" / "convergence" / "c.png",)
+    again = make(ONE, tmp_path / "r", None, "seal", said.append)
+    assert said[-1] == "convergence: done before" and again.printed == first.printed == "a <number> 1\n"
+    make(ONE, tmp_path / "r", None, "other", said.append)
+    assert said[-1].endswith(" s")
+    first.pictures[0].unlink()
+    make(ONE, tmp_path / "r", None, "other", said.append)
+    assert said[-1].endswith(" s") and first.pictures[0].is_file()
+    text = page([ONE], {"convergence": again}, "T")
+    assert "a &lt;number&gt; 1" in text and "base64,cG5n" in text and "FAILED" not in text and "Figure 2" in text
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [("import sys; sys.exit('Error: no luck')", "no luck"), ("print('nothing drawn')", "wrote no c.png")],
+)
+def test_a_part_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, reason: str) -> None:
+    entry(tmp_path, monkeypatch, code)
+    outcome = make(ONE, tmp_path, None, "seal", lambda line: None)
+    assert reason in outcome.reason and not (tmp_path / "convergence" / "done.json").exists()
+    assert "class=failed" in page([ONE], {"convergence": outcome}, "T") and "✗" in page(
+        [ONE], {"convergence": outcome}, "T"
+    )
+
+
+def test_recordings_enter_or_leave_the_words() -> None:
+    words = ("reproduce", "x", "--data", "{data}", "--out", "p")
+    assert paper_report._with_data(words, "D") == ["reproduce", "x", "--data", "D", "--out", "p"]
+    assert paper_report._with_data(words, None) == ["reproduce", "x", "--out", "p"]
+
+
+def test_the_command_goes_on_after_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry(tmp_path, monkeypatch, "import sys\nif 'generate' in sys.argv: sys.exit('Error: no compiler')\n" + WRITES)
+    words = ["all", "--out", str(tmp_path / "r"), "--part", "convergence", "--part", "sweeps", "--part", "replay"]
+    done = CliRunner().invoke(command, words)
+    assert done.exit_code == 1 and "failed: replay, sweeps" in done.output, done.output
+    text = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
+    assert "no compiler" in text and "it needs recordings" in text and "base64" in text
+    assert json.loads((tmp_path / "r" / "convergence" / "done.json").read_text(encoding="utf-8"))["seconds"] > 0
+    assert "Did you mean sweeps" in str(CliRunner().invoke(command, ["all", "--part", "sweep"]).exception)

@@ -1,0 +1,185 @@
+"""Mutants of the modules that guard the arm: one change a time, and the tests that must notice it.
+
+    python tests/support/mutants.py [--workers N] [--only TEXT]
+
+One mutant per comparison, sign, arithmetic operator, number, boolean, `and`/`or`, `not`, and return value. A mutant runs in
+a process that forks after everything heavy is imported, with the module's source changed in memory; the tests without
+a graph run until the first failure, the quickest first. Prints the share that was killed and every survivor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib.abc
+import importlib.util
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = ("loop/gate.py", "loop/guard.py", "loop/reflexes.py", "loop/supervisor.py", "loop/ending.py", "loop/stopping.py",
+           "ros1/joint_states.py")  # fmt: skip
+TESTS = (
+    "tests/ros1/test_joint_states.py",
+    "tests/loop/test_gate.py",
+    "tests/loop/test_guard.py",
+    "tests/loop/test_reflexes.py",
+    "tests/loop/test_supervisor.py",
+    "tests/loop/test_ownership.py",
+    "tests/loop/test_start.py",
+    "tests/loop/test_fault_table.py",
+)
+HEAVY = (
+    "numpy",
+    "pytest",
+    "_pytest.assertion.rewrite",
+    "hypothesis",
+    "sympy",
+    "casadi",
+    "jinja2",
+    "scipy.linalg",
+    "click",
+)
+TIMEOUT = 120.0  # s; a mutant that hangs is killed
+SWAPS: dict[type, tuple[type, ...]] = {
+    ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.LtE),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,), ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div,), ast.Div: (ast.Mult,),
+    ast.And: (ast.Or,), ast.Or: (ast.And,), ast.BitOr: (ast.BitAnd,), ast.BitAnd: (ast.BitOr,),
+}  # fmt: skip
+
+
+def sites(tree: ast.Module) -> Iterator[tuple[ast.AST, str, object]]:
+    """Where a mutant may be made: node, field, and the new value."""
+    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.AnnAssign, ast.arg)) and node.annotation is not None:
+            skipped |= {id(inner) for inner in ast.walk(node.annotation)}
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.returns is not None:
+            skipped |= {id(inner) for inner in ast.walk(node.returns)}
+        if isinstance(node, (ast.Raise, ast.JoinedStr)):  # texts for people
+            skipped |= {id(inner) for inner in ast.walk(node)}
+        if isinstance(node, ast.ClassDef) and any(getattr(base, "attr", "") == "Enum" for base in node.bases):
+            skipped |= {id(inner) for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.Compare):
+            for k, operator in enumerate(node.ops):
+                for other in SWAPS[type(operator)]:
+                    yield node, "ops", [*node.ops[:k], other(), *node.ops[k + 1 :]]
+        elif isinstance(node, (ast.BinOp, ast.AugAssign, ast.BoolOp)) and type(node.op) in SWAPS:
+            for other in SWAPS[type(node.op)]:
+                yield node, "op", other()
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not)):
+            yield node, "op", ast.UAdd() if isinstance(node.op, ast.USub) else None
+        elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            yield node, "value", not node.value
+        elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            yield node, "value", node.value * 1.25 if isinstance(node.value, float) and node.value else node.value + 1
+        elif isinstance(node, ast.Return) and node.value is not None:
+            if not (isinstance(node.value, ast.Constant) and node.value.value is None):
+                yield node, "value", ast.Constant(None)
+
+
+def mutants(path: Path) -> Iterator[tuple[str, str]]:
+    """Name and source of every mutant of a file."""
+    source = path.read_text(encoding="utf-8")
+    count = len(list(sites(ast.parse(source))))
+    for index in range(count):
+        tree = copy.deepcopy(ast.parse(source))
+        node, field, value = list(sites(tree))[index]
+        line = source.splitlines()[node.lineno - 1].strip()
+        what = type(value[0]).__name__ if isinstance(value, list) else getattr(value, "value", type(value).__name__)
+        what = value if isinstance(node, ast.Constant) else what
+        if field == "op" and value is None:  # `not x` to `x`
+            for parent in ast.walk(tree):
+                for name, inner in ast.iter_fields(parent):
+                    if inner is node:
+                        setattr(parent, name, node.operand)
+                    elif isinstance(inner, list) and any(one is node for one in inner):
+                        setattr(parent, name, [node.operand if one is node else one for one in inner])
+            what = "no not"
+        else:
+            setattr(node, field, value)
+        yield (
+            f"{path.name}:{node.lineno}: {type(node).__name__} -> {what} in `{line}`",
+            ast.unparse(ast.fix_missing_locations(tree)),
+        )
+
+
+class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Imports one module from a changed source."""
+
+    def __init__(self, module: str, source: str) -> None:
+        self.module, self.source = module, source
+
+    def find_spec(self, name: str, path: object, target: object = None) -> object:
+        return importlib.util.spec_from_loader(name, self) if name == self.module else None
+
+    def exec_module(self, module: object) -> None:
+        exec(compile(self.source, self.module, "exec"), vars(module))
+
+
+def survives(job: tuple[str, str, str]) -> str | None:
+    """The mutant's name if the tests pass; in a process of its own."""
+    name, module, source = job
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        code = 1
+        try:
+            import signal
+
+            signal.alarm(int(TIMEOUT))
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
+            os.dup2(null, 2)
+            sys.meta_path.insert(0, Changed(module, source))
+            import pytest
+
+            code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *TESTS])
+        finally:
+            os._exit(0 if code == 0 else 1)
+    os.close(writer)
+    _, status = os.waitpid(child, 0)
+    os.close(reader)
+    return name if status == 0 else None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT))
+    for name in HEAVY:  # imported once, before the forks
+        importlib.import_module(name)
+
+    jobs = [
+        (name, "diffpbd.runtime." + module.removesuffix(".py").replace("/", "."), source)
+        for module in MODULES
+        for name, source in mutants(ROOT / "runtime" / module)
+        if options.only in name
+    ]
+    print(f"{len(jobs)} mutants", flush=True)
+    survivors = []
+    with multiprocessing.get_context("fork").Pool(options.workers, maxtasksperchild=1) as pool:
+        for done, name in enumerate(pool.imap_unordered(survives, jobs), 1):
+            if done % 50 == 0:
+                print(f"[{done}]", flush=True)
+            if name is not None:
+                survivors.append(name)
+                print(f"[{done}] survives: {name}", flush=True)
+    killed = len(jobs) - len(survivors)
+    print(f"{killed} of {len(jobs)} killed, {100 * killed / max(len(jobs), 1):.1f} %")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Small pieces: no file above 300 lines but one with a reason, no function above 60, at most 8 parameters outside commands."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from support.imports import ROOT
+
+FILE, FUNCTION, PARAMETERS = 300, 60, 8
+LONG_FILES = {
+    "runtime/logs/processing.py": "one filter",
+    "runtime/manifest.py": "records and their reader are one contract",
+    "runtime/loop/run.py": "one run from the first state to the last command, on one page",
+    "runtime/loop/reflexes.py": "one table of thresholds with their reasons, and what each does",
+    "runtime/ros1/node.py": "one protocol",
+    "codegen/description/document.py": "one format",
+    "codegen/emit/call_writer.py": "one writer",
+    "codegen/method/velocity.py": "one projection of velocities",
+    "codegen/method/projection.py": "one elimination",
+    "codegen/program/program.py": "one language",
+    "codegen/joint_space/step.py": "one step",
+    "codegen/joint_space/link_frames.py": "one step in link frames",
+}
+"""Files above the bar, and why each is one piece."""
+LONG_FUNCTIONS = {
+    "runtime/commands/log.py command",
+    "runtime/control/cartesian.py __init__",
+    "runtime/identify/torque_statistics.py evaluate",
+    "runtime/logs/processing.py filter_parts",
+}
+"""Functions above a bar; none may join them."""
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    a = function.args
+    return len([one for one in (*a.posonlyargs, *a.args, *a.kwonlyargs) if one.arg not in ("self", "cls")])
+
+
+def test_files() -> None:
+    long = {
+        path.relative_to(ROOT).as_posix()
+        for room in ("runtime", "codegen")
+        for path in (ROOT / room).rglob("*.py")
+        if len(path.read_text(encoding="utf-8").splitlines()) > FILE
+    }
+    assert long <= set(LONG_FILES), sorted(long - set(LONG_FILES))
+
+
+def test_functions() -> None:
+    long = set()
+    for path in (ROOT / "runtime").rglob("*.py"):
+        name = path.relative_to(ROOT).as_posix()
+        for function in functions(path):
+            lines = (function.end_lineno or 0) - function.lineno + 1
+            if lines > FUNCTION or (parameters(function) > PARAMETERS and "/commands/" not in name):
+                long.add(f"{name} {function.name}")
+    assert long <= LONG_FUNCTIONS, sorted(long - LONG_FUNCTIONS)
+
+
+def test_the_bars_count_what_they_say() -> None:
+    tree = ast.parse("class A:\n def f(self, a, /, b, *, c=1):\n  pass\n")
+    assert [parameters(f) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef)] == [3]
