@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from diffpbd.codegen.joint_space import gears, link_frames, wrenches
-from diffpbd.codegen.joint_space.link_frames import EZ, ZERO, Firsts, Side, Wrench
+from diffpbd.codegen.joint_space import gears, link_frames, link_moments, wrenches
+from diffpbd.codegen.joint_space.link_frames import EZ, ZERO, Side, Wrench
+from diffpbd.codegen.joint_space.link_moments import Firsts
 from diffpbd.codegen.joint_space.link_step import Between, Numbers, between, numbers
 from diffpbd.codegen.joint_space.moments import Frames, motion_cross, pairing, pose
 from diffpbd.codegen.joint_space.step import friction_inputs
@@ -43,7 +44,7 @@ class _Changes:
 
 def _changes(b: Program, tree: Tree, given: Numbers, at: Side, first: Firsts, pd: Any) -> _Changes:
     links = given.links
-    total = link_frames.inertias(b, tree, links, at, first)
+    total = link_moments.inertias(b, tree, links, at, first)
     V, resting = link_frames.velocities(b, tree, links, at, pd)
     zero = Matrix([0, 0, 0])
 
@@ -54,7 +55,7 @@ def _changes(b: Program, tree: Tree, given: Numbers, at: Side, first: Firsts, pd
             b.let(links.carried[k] * v + cross(w, first.own[k])),
         )
 
-    U = [link_frames.momentum_column(tree, links, first, total, k) for k in range(tree.n)]
+    U = [link_moments.momentum_column(tree, links, first, total, k) for k in range(tree.n)]
     tail = link_frames.sums(b, tree, links, at, [(b.let(m * pd[k]), b.let(f * pd[k])) for k, (m, f) in enumerate(U)])
     N, z = [], []
     for k in range(tree.n):
@@ -100,7 +101,7 @@ def _stiffness(
     n, given, plant = tree.n, step.numbers, step.numbers.plant
     at, first = (step.at1, step.first1) if end else (step.at0, step.first0)
     signed, half_square = b.let(-h if end else h), b.let(h * h / 2)
-    g = link_frames.gravities(b, tree, given.links, at, given.gravity)
+    g = link_moments.gravities(b, tree, given.links, at, given.gravity)
     slopes = levers.on_joints(b, "slope", tree, plant.lever, at.q)
     pulls = _pulls(b, tree, step, end)
     K, M = ([[ZERO] * n for _ in range(n)] for _ in range(2))
@@ -133,7 +134,7 @@ def declare_blocks(b: Program, tree: Tree) -> tuple[Any, LinkBlocks]:
     h, given = b.scalar("h"), numbers(b, tree)
     coulomb, viscous, transition = friction_inputs(b, tree)
     at0 = link_frames.side(b, tree, gears.positions(b, tree, p))
-    step = between(b, tree, given, at0, link_frames.firsts(b, tree, given.links, at0), p1)
+    step = between(b, tree, given, at0, link_moments.firsts(b, tree, given.links, at0), p1)
     gradients = [None, None]
     if tree.wrenches:
         frames = Frames(b.input("before", 12, tree.n), given.after)

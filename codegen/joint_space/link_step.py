@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.joint_space import gears, link_frames
-from diffpbd.codegen.joint_space.link_frames import ZERO, Firsts, Links, Motion, Side
+from diffpbd.codegen.joint_space import gears, link_frames, link_moments
+from diffpbd.codegen.joint_space.link_frames import ZERO, Links, Motion, Side
+from diffpbd.codegen.joint_space.link_moments import Firsts
 from diffpbd.codegen.joint_space.step import Plant, friction_inputs, plant_inputs, springs, velocity_gradient
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
@@ -51,9 +52,9 @@ class Numbers:
 
     def known_torques(self, b: Program, tree: Tree, at: Side, first: Firsts) -> tuple[Any, Any, Any]:
         """Torques of gravity, springs and external wrenches on the coordinates at a pose."""
-        external = link_frames.external(b, tree, self.links, at, self.plant.wrench, self.after)
+        external = link_moments.external(b, tree, self.links, at, self.plant.wrench, self.after)
         return (
-            gears.torques(b, tree, link_frames.weights(b, tree, self.links, at, first, self.gravity)),
+            gears.torques(b, tree, link_moments.weights(b, tree, self.links, at, first, self.gravity)),
             springs(b, tree, self.plant, at.q),
             gears.torques(b, tree, external),
         )
@@ -68,7 +69,7 @@ def numbers(b: Program, tree: Tree) -> Numbers:
 def _momentum(b: Program, tree: Tree, given: Numbers, at: Side, pd: Any) -> Any:
     """M ṗ, rotors included, of every coordinate, without the matrix."""
     rate = gears.rates(b, tree, pd)
-    total = link_frames.momentum(b, tree, given.links, at, rate)
+    total = link_moments.momentum(b, tree, given.links, at, rate)
     held = b.each(tree.n, lambda i: link_frames.entry(tree, i, total[i]) + given.plant.rotor[i] * rate[i])
     return gears.torques(b, tree, held)
 
@@ -90,7 +91,7 @@ def start(tree: Tree) -> Program:
     h = b.scalar("h")
     given = numbers(b, tree)
     at = link_frames.side(b, tree, gears.positions(b, tree, p))
-    first = link_frames.firsts(b, tree, given.links, at)
+    first = link_moments.firsts(b, tree, given.links, at)
     held = _momentum(b, tree, given, at, pd)
     known = given.known_torques(b, tree, at, first)
     b.output("record", _record(tree, at, first))
@@ -174,16 +175,16 @@ class Between:
         links = self.numbers.links
         known = self.numbers.known_torques(b, tree, self.at1, self.first1)
         momentum = _kicked(b, tree, b.let(1 / h), self.momentum(b, tree, left), b.let(h / 2), u, known)
-        M = link_frames.inertia(b, tree, links, self.at1, self.first1, self.numbers.plant.rotor)
+        M = link_moments.inertia(b, tree, links, self.at1, self.first1, self.numbers.plant.rotor)
         return momentum, gears.folded(b, tree, M)
 
 
 def between(b: Program, tree: Tree, given: Numbers, at0: Side, first0: Firsts, p1: Any) -> Between:
     """From a start whose moments are known to the pose p1 of the coordinates."""
     at1 = link_frames.side(b, tree, gears.positions(b, tree, p1))
-    first1 = link_frames.firsts(b, tree, given.links, at1)
+    first1 = link_moments.firsts(b, tree, given.links, at1)
     motion = link_frames.relative(b, tree, given.links, at0, at1)
-    A = link_frames.composite(b, tree, given.links, at0, at1, first0, first1)
+    A = link_moments.composite(b, tree, given.links, at0, at1, first0, first1)
     return Between(given, at0, at1, first0, first1, motion, A)
 
 
@@ -252,7 +253,7 @@ def residuals(tree: Tree) -> Program:
     given = numbers(b, tree)
     friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
     at = link_frames.side(b, tree, gears.positions(b, tree, p))
-    first = link_frames.firsts(b, tree, given.links, at)
+    first = link_moments.firsts(b, tree, given.links, at)
     known = given.known_torques(b, tree, at, first)
     terms = _kicked(b, tree, h, _momentum(b, tree, given, at, pd), b.let(h * h / 2), u, known)
     step = between(b, tree, given, at, first, p1)
@@ -271,7 +272,7 @@ def node(tree: Tree) -> Program:
     h = b.scalar("h")
     given, none = numbers(b, tree), [ZERO] * tree.freedoms
     at = link_frames.side(b, tree, gears.positions(b, tree, p0))
-    before = between(b, tree, given, at, link_frames.firsts(b, tree, given.links, at), p1)
+    before = between(b, tree, given, at, link_moments.firsts(b, tree, given.links, at), p1)
     arriving, M = before.ended(b, tree, none, none, h)
     known = given.known_torques(b, tree, before.at1, before.first1)
     terms = _kicked(b, tree, ZERO, none, b.let(h * h / 2), none, known)
