@@ -38,6 +38,9 @@ COMMANDS = {
     "identify": _Command("diffpbd.runtime.commands.identify", "Identify parameters from logs."),
     "net-torque-map": _Command("diffpbd.runtime.commands.net_torque_map", "Sample a joint's net torque, as a C table."),
     "excite": _Command("diffpbd.runtime.commands.excite", "A motion from which inertial parameters can be told."),
+    "drive-gain": _Command(
+        "diffpbd.runtime.commands.drive_gain", "Find torque over motor current with a known payload."
+    ),
     "estimate-torque": _Command(
         "diffpbd.runtime.commands.estimate_torque", "Estimate joint torques from a recorded motion."
     ),
@@ -99,7 +102,7 @@ class LazyGroup(click.Group):
             )
             sys.exit(EXIT_BAD_INPUT)
         except DiffpbdError as error:
-            click.echo(f"Error: {error}", err=True)
+            click.echo(f"Error: {_visible(str(error))}", err=True)
             sys.exit(EXIT_BAD_INPUT)
         except OSError as error:  # such as a full disk behind standard output
             _drop_output()
@@ -107,6 +110,11 @@ class LazyGroup(click.Group):
             click.echo(f"Error: {place}: {error.strerror or error}.", err=True)
             sys.exit(EXIT_BAD_INPUT)
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def _visible(text: str) -> str:
+    """A message without what would drive a terminal: names in it may be anybody's."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _drop_output() -> None:

@@ -31,6 +31,17 @@ class JointLimits:
             or_else((j.velocity for j in joints), np.inf), or_else((j.effort for j in joints), np.inf),
         )  # fmt: skip
 
+    def expect_room(self, joints: Sequence[str]) -> JointLimits:
+        """Itself; limits of speed or effort that leave a joint nothing are refused by its name."""
+        for what, values in (("speed", self.speed), ("effort", self.effort)):
+            for joint, value in zip(joints, values.tolist(), strict=True):
+                if not value > 0.0:
+                    raise InputError(
+                        f"Joint {joint}: its {what} limit of {value:g} in the description leaves nothing to move with; "
+                        "correct the description and generate the robot again."
+                    )
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class Limits:

@@ -15,6 +15,7 @@ from diffpbd.runtime.function import as_array
 from diffpbd.runtime.logs.csv import Log, TorqueLog
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.step_advice import advise
 
 __all__ = ["Run", "gaps_of", "maximal_variant", "simulate", "torque_policy"]
 
@@ -125,7 +126,8 @@ def simulate(
         try:
             q[k + 1], dq[k + 1] = mover(q[k], dq[k], tau[k])
         except SolverError as error:
-            raise SolverError(f"Step {k + 1}, from {k * h:g} s: {error}") from None
+            advice = advise(robot, q[k], dq[k], tau[k], h, alpha) if step is None else ""
+            raise SolverError(f"Step {k + 1}, from {k * h:g} s: {error}{advice}") from None
         if not (np.isfinite(q[k + 1]).all() and np.isfinite(dq[k + 1]).all()):
             raise SolverError(f"Step {k + 1}, from {k * h:g} s: the state is no longer finite; a smaller h may help.")
     gap = _closed_gaps(robot, q, dq, alpha, h) if isinstance(mover, _JointMover) else np.array(mover.gaps)

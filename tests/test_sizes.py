@@ -17,7 +17,6 @@ LONG_FILES = {
     "runtime/ros1/node.py": "one protocol",
     "codegen/description/document.py": "one format",
     "codegen/emit/call_writer.py": "one writer",
-    "codegen/method/velocity.py": "one projection of velocities",
     "codegen/method/projection.py": "one elimination",
     "codegen/program/program.py": "one language",
     "codegen/joint_space/step.py": "one step",

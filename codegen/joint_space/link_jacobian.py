@@ -70,7 +70,7 @@ def _changes(b: Program, tree: Tree, given: Numbers, at: Side, first: Firsts, pd
 
 
 def _pulls(b: Program, tree: Tree, step: Between, end: bool) -> list[Wrench]:
-    """q without gravity: minus the change of h W of the subtree of k, seen from one end, as that end's points move with k."""
+    """q without gravity: minus the change of h H₀₁ of the subtree of k, seen from one end, as that end's points move with k."""
     result = []
     for k in range(tree.n):
         D, a, A = step.motion.D[k], step.motion.a[k], step.A[k]

@@ -153,7 +153,7 @@ class Between:
         return gears.folded(b, tree, Matrix(J))
 
     def momentum(self, b: Program, tree: Tree, left: Any) -> Any:
-        """h S₁ᵀ W and the rotors' part at the end, of every coordinate, less `left`."""
+        """h S₁ᵀ H₀₁ and the rotors' part at the end, of every coordinate, less `left`."""
         rotor = self.numbers.plant.rotor
 
         def row(i: int) -> Any:

@@ -2,13 +2,13 @@
 
 On an open tree every consistent pose is x(p). The discrete momentum of a body over a step is the wrench
 
-    W = (∫ x₀ × x₁ dm, ∫ (x₁ − x₀) dm) / h
+    H₀₁ = (∫ x₀ × x₁ dm, ∫ (x₁ − x₀) dm) / h
 
 about the world origin, the same at both ends of the step (x₀ × x₁ for each mass point). So with S the joint screws and
 sums over the subtrees each joint carries
 
-    F_j = S₀_jᵀ [ W − H(p₀, ṗ₀) − ½h G₀ ] − ½h u_j = 0      determines p₁,
-    G_j = S₁_jᵀ [ H(p₁, ṗ₁) − W − ½h G₁ ] − ½h u_j = 0      determines ṗ₁,
+    F_j = S₀_jᵀ [ H₀₁ − H(p₀, ṗ₀) − ½h G₀ ] − ½h u_j = 0      determines p₁,
+    G_j = S₁_jᵀ [ H(p₁, ṗ₁) − H₀₁ − ½h G₁ ] − ½h u_j = 0      determines ṗ₁,
 
 H the momentum and G the gravity wrench. For rotations this is Moser and Veselov's map: ∫ x₀ × x₁ dm about the COM is
 vee(R₁ J_d R₀ᵀ − R₀ J_d R₁ᵀ). Residuals here are multiplied by h, so that they are momenta times time [kg·m²] and their
@@ -77,7 +77,7 @@ def springs(b: Program, tree: Tree, plant: Plant, q: Any) -> Any:
 
 
 def step_wrenches(b: Program, tree: Tree, at1: Pose, half0: Half, body: Any) -> list[Wrench]:
-    """h W of every link over a step from `half0` to `at1`."""
+    """h H₀₁ of every link over a step from `half0` to `at1`."""
     result = []
     for i in range(tree.n):
         with b.part(i):
@@ -101,8 +101,8 @@ def end_terms(
     u: Any,
     h: Any,
 ) -> Any:
-    """S₁ᵀ[W + ½h G₁] + ½h (u + spring + external) + r (p₁ − p₀)/h: the joint momentum at the end of the step, before friction,
-    of every coordinate. `momenta` are h W of every link, `first1` ∫ x₁ dm, q and q1 positions (n) of all joints.
+    """S₁ᵀ[H₀₁ + ½h G₁] + ½h (u + spring + external) + r (p₁ − p₀)/h: the joint momentum at the end of the step, before
+    friction, of every coordinate. `momenta` are h H₀₁ of every link, `first1` ∫ x₁ dm, q and q1 positions (n) of all joints.
     """
     k, inverse = b.let(h / 2), b.let(1 / h)
     pushed = []
@@ -136,7 +136,7 @@ def _unpacked(n: int, record: Any) -> tuple[Half, list[Wrench]]:
 def start(tree: Tree) -> Program:
     """p, pd, u, h → the start pose's `record`, the constant `terms` of h F, and a first guess of p_next.
 
-    The guess is one Newton step from p itself, where W = 0 and the Jacobian of h F is the mass matrix: error O(h²).
+    The guess is one Newton step from p itself, where H₀₁ = 0 and the Jacobian of h F is the mass matrix: error O(h²).
     """
     n, m = tree.n, tree.freedoms
     b = Program("joint_step_start", "Start pose of a step and first guess of its end.")

@@ -24,7 +24,7 @@ from typing import Any, Protocol
 import sympy as sp
 
 from diffpbd.codegen.description.recipe import Relaxation
-from diffpbd.codegen.method import bodies, limits, projection, velocity, wrenches
+from diffpbd.codegen.method import bodies, efforts, limits, projection, velocity, wrenches
 from diffpbd.codegen.method.corrections import (
     Multiplier,
     Rows,
@@ -119,8 +119,8 @@ def prediction(tree: Tree) -> Program:
     (limit,) = limit_columns(program, tree, "limit")
     wrench, lever = force_columns(program, tree)
     x, R = each(xi, STATE, tree, POSITION), rotations(program, each(xi, STATE, tree, QUATERNION))
-    effort = velocity.efforts(program, tree, (joint, u, spring, lever), x, R)
-    exerted = velocity.pulls(program, tree, joint, effort, x, R)
+    effort = efforts.efforts(program, tree, (joint, u, spring, lever), x, R)
+    exerted = efforts.pulls(program, tree, joint, effort, x, R)
     for i, push in wrenches.pushes(program, tree, joint, wrench, R).items():
         exerted[i]["pull"] = projection.total(program, [exerted[i]["pull"], push])
     poses = []

@@ -2,7 +2,8 @@
 
 A residual is written once, as a function of the two positions and of world vectors fixed to parent or child.
 Its gradient is `diff` of the same expression under the left perturbation x <- x + dx, R <- (1 + [phi]x) R,
-which turns a vector `w` fixed to the body into `w + phi x w`. What the direct solver needs of a gradient, its
+which turns a vector `w` fixed to the body into `w + phi x w`: the paper's eqs. 2, 7 and, with the signs of the two
+bodies exchanged there, 14. What the direct solver needs of a gradient, its
 null space and one solution of J d = -c, has a short closed form in `projection`; the tests hold it against
 the gradients.
 """
@@ -92,12 +93,12 @@ Residual = Callable[[JointVectors], Any]
 
 
 def joint_gap(w: JointVectors) -> Any:
-    """Joint on the child minus joint on the parent [m, world] (3); the paper's c^P."""
+    """Joint on the child minus joint on the parent [m, world] (3); the paper's c^P (eq. 1)."""
     return w.x_b + w.r_b - w.x_a - w.r_a
 
 
 def axis_cross(w: JointVectors) -> Any:
-    """The paper's c^A: axis on the parent x axis on the child (3 rows of rank 2)."""
+    """The paper's c^A (eq. 11): axis on the parent x axis on the child (3 rows of rank 2)."""
     return cross(w.on_a(w.joint.axis_a), w.axis_b)
 
 

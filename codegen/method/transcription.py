@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from diffpbd.codegen.laws import forces, levers
-from diffpbd.codegen.method import projection, velocity
+from diffpbd.codegen.method import efforts, projection
 from diffpbd.codegen.method.bodies import discrete_spin
 from diffpbd.codegen.method.constraints import (
     JointVectors,
@@ -149,7 +149,7 @@ def _balance(
 ) -> list[Any]:
     """Change of momentum less all impulses (6) of every link, with gradients and axes at `states`."""
     x = [s[POSITION, 0] for s in states]
-    pulled = velocity.pulls(program, tree, joint, effort, x, rotations(program, [s[QUATERNION, 0] for s in states]))
+    pulled = efforts.pulls(program, tree, joint, effort, x, rotations(program, [s[QUATERNION, 0] for s in states]))
     on_a, on_b = [], []
     for j, parent in enumerate(tree.parents):
         called = program.call(

@@ -18,7 +18,7 @@ from typing import Any
 import sympy as sp
 
 from diffpbd.codegen.description.recipe import Relaxation
-from diffpbd.codegen.method import bodies, limits, projection, velocity, wrenches
+from diffpbd.codegen.method import bodies, efforts, limits, projection, velocity, wrenches
 from diffpbd.codegen.method.algorithm_1 import INPUTS, at_once, in_turn
 from diffpbd.codegen.method.corrections import Rows
 from diffpbd.codegen.method.impulses import (
@@ -115,7 +115,7 @@ def half_kick(tree: Tree) -> Program:
         own = {"body": part(body, BODY, i), "push": push}
         launched[i] = launched[i] | program.call(wrenches.start_kick_kernel(), h=h, **before, **own)
     moving = projection.motions(program, tree, joint, x, R, closing=False)
-    effort = velocity.efforts(program, tree, (joint, u, spring, lever), x, R)
+    effort = efforts.efforts(program, tree, (joint, u, spring, lever), x, R)
     for name in ("rotation", "turning", "target", "spin", "pose"):
         program.output(name, column(*(link[name] for link in launched)))
     for name in ("motion", "offset"):
@@ -172,7 +172,7 @@ def aims(tree: Tree) -> Program:
     xi, pose, target, spin, rotation = columns(program, tree, "xi pose target spin rotation")
     effort, body, joint, h = columns(program, tree, "effort body joint h")
     x, R = each(xi, STATE, tree, POSITION), each(rotation, 9, tree)
-    exerted = velocity.pulls(program, tree, joint, each(effort, 1, tree), x, R)
+    exerted = efforts.pulls(program, tree, joint, each(effort, 1, tree), x, R)
     found = []
     for i in range(tree.n):
         own = {"pose": part(pose, POSE, i), "target": part(target, 3, i), "spin": part(spin, 3, i)}
@@ -261,7 +261,7 @@ def velocities(tree: Tree, friction_iterations: int) -> Program:
     wrench, lever = force_columns(program, tree)
     x, R = places(program, tree, pose)
     moving = projection.motions(program, tree, joint, x, R, closing=False)
-    effort = velocity.efforts(program, tree, (joint, u, spring, lever), x, R)
+    effort = efforts.efforts(program, tree, (joint, u, spring, lever), x, R)
     inertia, momentum = [], []
     for i in range(tree.n):
         start = {"x": part(xi, STATE, i, POSITION), "turning": part(turning, 9, i)}

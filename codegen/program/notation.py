@@ -5,6 +5,10 @@ Frames: `world` is the robot's fixed frame; `link` axes are those of the moving 
 mass (COM) in maximal coordinates; `parent` are the axes of the link (or world) that carries the joint. Joint
 `j` couples parent `a` and child `b`; index `j` is also the index of the child. Quaternions are wxyz, unit,
 and map link to world.
+
+Twists and wrenches have their linear part first in `method`, as the paper's (dx, phi) and the state (x, v, q, omega)
+do, and their angular part first in `joint_space`, whose recursions are those of Featherstone's spatial vectors. No program
+takes one from the other room.
 """
 
 from __future__ import annotations
@@ -118,6 +122,13 @@ LEGEND: Final[tuple[Letter, ...]] = (
     Letter("gap", "displacement of a link that closes every joint up to it, J gap = -c", "world", "m, rad", "6"),
     Letter("wrench", "force and moment (or their impulses) at the root joint of the tree", "world", "N, N·m", "6"),
 )
+
+
+def table() -> str:
+    """The legend of the documentation, in Markdown."""
+    rows = ["| letter | meaning | frame | unit | shape |", "|---|---|---|---|---|"]
+    return "\n".join([*rows, *(f"| {k.letter} | {k.meaning} | {k.frame} | {k.unit} | {k.shape} |" for k in LEGEND)])
+
 
 WORLD: Final = -1
 """Parent index of a joint that hangs on the world."""

@@ -137,6 +137,7 @@ def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
             )
         limits = _compared(node, generated, configuration.limits, options["allow_mismatch"])
         configuration = Configuration(**{**vars(configuration), "limits": limits})
+        configuration.check_goals()
         report = _run(configuration, generated, side, node, options)
     click.echo(str(report))
     _draw(options["plot"], options["log"])

@@ -95,6 +95,16 @@ class Errors:
     count: int
     traces: tuple[Trace, ...]
 
+    @property
+    def shares(self) -> dict[str, tuple[float, float]]:
+        """By joint: RMSE as part of the RMS torque, and R², the part of the torque's variance that is explained [1]."""
+        measured = np.vstack([trace.measured for trace in self.traces])
+        sizes, scatters = np.sqrt((measured**2).mean(axis=0)), measured.std(axis=0)
+        found = {}
+        for (joint, rmse), size, scatter in zip(self.rmse.items(), sizes.tolist(), scatters.tolist(), strict=True):
+            found[joint] = (rmse / size if size else 0.0, 1.0 - (rmse / scatter) ** 2 if scatter else 0.0)
+        return found
+
     @staticmethod
     def of(joints: Sequence[str], traces: Sequence[Trace]) -> Errors:
         """Errors over recordings."""

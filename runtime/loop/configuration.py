@@ -41,7 +41,7 @@ def limits_of(robot: Robot, *, torque_share: float = 1.0) -> Limits:
     for joint in joints:
         if joint.effort is None or joint.velocity is None:
             raise InputError(f"{joint.name} has no effort or no speed limit: it cannot be guarded.")
-    own = robot.limits
+    own = robot.limits.expect_room(robot.joints)
     return Limits(
         own.lower, own.upper, own.speed, own.effort, torque_share * own.effort, RATE_SHARE * own.effort, POSITION_MARGIN
     )
@@ -139,6 +139,25 @@ class Configuration:
             )  # fmt: skip
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"The log's configuration cannot be used: {error!r}.") from None
+
+    def check_goals(self) -> None:
+        """An InputError where a goal or a reference [rad] leads into the soft limits: the run would stop there."""
+        margin = self.settings.reflexes.margin
+        reference = self.controller.get("reference")
+        rows = [self.controller.get("goal")] if reference is None else list(reference["q"])
+        for row in rows:
+            if row is None:
+                continue
+            q = np.array([np.nan if angle is None else angle for angle in row], dtype=np.float64)
+            beyond = self.limits.outside(q, margin)
+            if (beyond > 0.0).any():
+                k = int(np.nanargmax(beyond))
+                low, high = self.limits.lower[k] + margin, self.limits.upper[k] - margin
+                what = "goal" if reference is None else "reference"
+                raise InputError(
+                    f"The {what} of {self.joints[k]}, {q[k]:.3f} rad, is outside [{low:.3f}, {high:.3f}] rad, its limits "
+                    f"less {margin:g} rad."
+                )
 
     def supervisor(self, robot: Robot) -> Supervisor:
         """The supervisor, on a generated robot that must be the same code."""

@@ -30,6 +30,7 @@ BRAKE = "brake"
 """Note of a tick of the stop, which brakes the arm."""
 QUEUE_LIMIT = 100_000  # messages; about 20 s at the highest rates: a disk that slow cannot hold the log
 SUFFIXES = (".bag", ".csv")
+FLUSH_PERIOD = 0.5  # s; so much of a log a kill may lose
 PERIOD = 0.05  # s between two visits of the writing thread; the loop never wakes it
 
 
@@ -154,6 +155,7 @@ class Recorder:
         self._queue.append(entry)
 
     def _write_all(self) -> None:
+        flushed = clock.monotonic()
         while True:
             ending = self._closing.wait(PERIOD)
             try:
@@ -165,8 +167,9 @@ class Recorder:
                         self._sink.message(message, receipt, time)
                     elif isinstance(message, Tick):
                         self._sink.tick(message, time)
-                if wrote and isinstance(self._sink, _CsvSink):
+                if wrote and self._sink is not None and clock.monotonic() >= flushed + FLUSH_PERIOD:
                     self._sink.flush()
+                    flushed = clock.monotonic()
             except OSError as error:
                 self.failure = f"{self.path}: the log cannot be written: {error.strerror}"
                 self._queue.clear()

@@ -6,7 +6,7 @@ import csv
 import math
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,11 +25,11 @@ from diffpbd.runtime.ros1.messages import Header, String, Tick
 __all__ = ["ReplayReport", "read_run", "replay"]
 
 
-def read_run(path: str | Path) -> tuple[Configuration, Iterator[Tick]]:
-    """Configuration and ticks of a `.bag` or `.csv` log."""
+def read_run(path: str | Path, notes: list[str] | None = None) -> tuple[Configuration, Iterator[Tick]]:
+    """Configuration and ticks of a `.bag` or `.csv` log; `notes` get a sentence where the end of a bag is missing."""
     target = Path(path)
     if target.suffix == ".bag":
-        messages = read_bag(target)
+        messages = read_bag(target, notes)
         for message in messages:
             if message.topic == CONFIGURATION_TOPIC:
                 configuration = _configuration(String.decode(message.data).data, str(path))
@@ -81,11 +81,11 @@ class ReplayReport:
 
     ticks: int
     difference: str
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        if self.ticks == 0:
-            return "the log has no control ticks"
-        return f"{self.ticks} ticks: " + (self.difference or "every command and status bit for bit the same")
+        said = f"{self.ticks} ticks: " + (self.difference or "every command and status bit for bit the same")
+        return "; ".join((said if self.ticks else "the log has no control ticks", *self.notes))
 
 
 def replay(path: str | Path, robot: Robot, *, program: Sequence[str] = ()) -> ReplayReport:
@@ -94,7 +94,8 @@ def replay(path: str | Path, robot: Robot, *, program: Sequence[str] = ()) -> Re
     `program`: the words of the controller program's command. A log names the one that it was made with, and is somebody's
     data: it does not choose what is run.
     """
-    configuration, ticks = read_run(path)
+    notes: list[str] = []
+    configuration, ticks = read_run(path, notes)
     words = configuration.controller.get("command")
     if configuration.controller.get("name") == "program" and list(program) != words:
         command = shlex.quote(shlex.join(map(str, words or ())))
@@ -104,7 +105,7 @@ def replay(path: str | Path, robot: Robot, *, program: Sequence[str] = ()) -> Re
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise LogError(f"{path}: its configuration cannot be used: {error!r}.") from None
     try:
-        return _compare(supervisor, ticks, robot, str(path))
+        return replace(_compare(supervisor, ticks, robot, str(path)), notes=tuple(notes))
     finally:
         if isinstance(supervisor.controller, ProgramController):
             supervisor.controller.close()

@@ -39,7 +39,8 @@ HOLDING_SHARE = 0.08
 """Share of a joint's effort limit by which the measured holding torque may differ from the model's gravity: above any
 joint's friction (2 N·m at the shoulder), below a payload of half a kilogram at arm's length."""
 PAUSE_LIMIT = 0.1
-"""s of lateness that end the run: half of the robot's command timeout, so it has not yet left our mode."""
+"""s between two ticks, beyond a period, that end the run: half of the robot's command timeout, so it has not yet left
+our mode."""
 LATE_SHARE = 0.2
 """Share of the periods that may be missed for ever; what is missed beyond it adds up."""
 LATE_BUDGET = 0.2
@@ -220,15 +221,16 @@ class Run:
         self._note(0.0, state, None)
         self.phase = Phase.RUN
         self._origin = state.stamp
-        self._began = due = clock.now()
+        self._began = due = last = clock.now()
         while True:
             now = clock.now()
             if now < due:
                 clock.sleep(due - now)
                 now = clock.now()
-            late = now - due
+            late = now - last - period
             if late > PAUSE_LIMIT:
                 raise StopRun(Reason.PAUSED, f"this program did not run for {late:.3f} s")
+            last = now
             if self.options.duration is not None and now - self._began >= self.options.duration:
                 return
             self._tick(now, due)

@@ -102,7 +102,7 @@ class Bounds:
     @classmethod
     def of(cls, robot: Robot, h: float) -> Bounds:
         """The limits of the description; torque may change by ten times the effort limit a second."""
-        own = robot.limits
+        own = robot.limits.expect_room(robot.joints)
         return cls(-own.effort, own.effort, RATE_SHARE * own.effort * h, own.lower, own.upper, own.speed)
 
     def rows(self, n: int) -> FloatArray:

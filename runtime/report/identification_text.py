@@ -47,8 +47,12 @@ def _lost(result: Identification) -> list[str]:
 
 def _errors(result: Identification) -> str:
     joints, train, held = result.joints, result.train, result.validate
-    header = ["joint", "train RMSE", "bias"]
-    rows = [[j, number(train.rmse[j], 3), number(train.bias[j], 2)] for j in joints]
+    header = ["joint", "train RMSE", "of RMS torque", "R²", "bias"]
+    shares = train.shares
+    rows = [
+        [j, number(train.rmse[j], 3), f"{100.0 * shares[j][0]:.3g} %", f"{shares[j][1]:.4g}", number(train.bias[j], 2)]
+        for j in joints
+    ]
     if held is not None:
         header += ["validate RMSE", "bias", "about the bias"]
         for row, j in zip(rows, joints, strict=True):

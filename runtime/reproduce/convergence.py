@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.report.figures import new_figure, save
 from diffpbd.runtime.rows import write_rows
 
 __all__ = ["Projection", "plot", "write_table"]
-
-Array = npt.NDArray[np.float64]
 
 SHOWN = (0, 1, 2, 5, 30)
 """Sweeps after which the arm is drawn; the last one made is drawn too."""
@@ -35,19 +33,19 @@ class Projection(Protocol):
         """Its name."""
 
     @property
-    def pose(self) -> Array:
+    def pose(self) -> FloatArray:
         """x, y, z [m] and quaternion wxyz of every link."""
 
     @property
-    def gap(self) -> Array:
+    def gap(self) -> FloatArray:
         """Largest positional residual of any joint [m]."""
 
     @property
-    def tilt(self) -> Array:
+    def tilt(self) -> FloatArray:
         """Largest angular residual of any joint [rad]."""
 
     @property
-    def bones(self) -> Array:
+    def bones(self) -> FloatArray:
         """Both ends of every link [m]."""
 
 
@@ -91,7 +89,7 @@ def plot(path: str | Path, robot: str, projections: Sequence[Projection]) -> Non
     save(path, figure, DOTS_PER_INCH)
 
 
-def _plane(points: Array) -> tuple[int, int]:
+def _plane(points: FloatArray) -> tuple[int, int]:
     """The vertical plane in which the arm reaches furthest: indices of its axes."""
     spread = np.ptp(points, axis=0)
     return (0 if spread[0] >= spread[1] else 1), 2

@@ -190,11 +190,13 @@ class Optimum:
     unsettled: int
 
 
-def least(ends: Ends, wanted: FloatArray, weights: FloatArray, start: FloatArray, *, still: float = STILL) -> Optimum:
+def least(
+    ends: Ends, wanted: FloatArray, weights: FloatArray, start: FloatArray, *, still: float = STILL, flat: float = 0.0
+) -> Optimum:  # fmt: skip
     """Torques (k, n) whose step ends nearest to `wanted` (k, m): least Σ weights (m,) or (k, m) · difference², from `start`.
 
     Gauss–Newton, damped where the loss would grow (Levenberg and Marquardt), every row on its own, until corrections are below
-    `still`, relative to 1 + |torque|.
+    `still`, relative to 1 + |torque|, or an iteration lowers the loss by no more than its part `flat`.
     """
     root, u = np.sqrt(weights), np.array(start, dtype=np.float64)
     n = u.shape[1]
@@ -209,13 +211,17 @@ def least(ends: Ends, wanted: FloatArray, weights: FloatArray, start: FloatArray
         square = np.einsum("kij,kil->kjl", jacobian, jacobian)
         diagonal = np.einsum("kjj->kj", square)
         square[:, np.arange(n), np.arange(n)] += damping[:, None] * diagonal
-        correction = -np.linalg.solve(square, np.einsum("kij,ki->kj", jacobian, residual)[..., None])[..., 0]
+        try:
+            correction = -np.linalg.solve(square, np.einsum("kij,ki->kj", jacobian, residual)[..., None])[..., 0]
+        except np.linalg.LinAlgError:
+            raise SolverError("Some torque changes nothing of what the loss compares.") from None
         correction[~moving] = 0.0
         settled = np.abs(correction).max(axis=1) < still * (1.0 + np.abs(u).max(axis=1))
         value, slope = ends(u + correction)
         new = root * (value - wanted)
         new_loss = np.where(np.isfinite(new).all(axis=1), (new**2).sum(axis=1), np.inf)
         better = new_loss <= loss
+        settled |= better & (loss - new_loss <= flat * loss)
         u = np.where(better[:, None], u + correction, u)
         residual = np.where(better[:, None], new, residual)
         jacobian = np.where(better[:, None, None], root[..., None] * slope, jacobian)

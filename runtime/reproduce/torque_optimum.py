@@ -22,8 +22,9 @@ from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings
 
 __all__ = ["optima"]
 
-STILL = 1e-6
-"""[1] Relative correction at which a torque has converged."""
+STILL, FLAT = 1e-6, 1e-8
+"""[1] Relative correction at which a torque has converged, relative decrease of a loss at which it has: friction that sticks
+lets an optimum be flat."""
 
 
 def optima(
@@ -73,7 +74,7 @@ def _carried(robot: Robot, step: str, samples: Samples, count: int, alpha: Float
         q[:, k], dq[:, k] = robot.joint_state(xi, alpha, near)
         wanted = np.repeat(np.concatenate([samples.q[k + 1], spins[k + 1]])[None], rows, axis=0)
         try:
-            found = least(maximal_ends(robot, step, xi, near, h, alpha), wanted, weights, u, still=STILL)
+            found = least(maximal_ends(robot, step, xi, near, h, alpha), wanted, weights, u, still=STILL, flat=FLAT)
             u, losses[:, k] = found.u, found.loss / n
             xi = advance(xi, u, h, alpha)
         except SolverError as error:

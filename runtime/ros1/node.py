@@ -114,18 +114,24 @@ class Node:
         if self._closing.is_set():
             return
         self._closing.set()
-        for topic, publisher in self._publishers.items():
+        for publisher in self._publishers.values():
             publisher.close()
-            with contextlib.suppress(GraphError):
-                self.master.unregister_publisher(topic)
-        for topic in self._subscribers:
-            with contextlib.suppress(GraphError):
-                self.master.unregister_subscriber(topic)
+        self._unregister()
         self._server.shutdown()
         self._server.server_close()
         self._wake()
         for thread in self._threads:
             thread.join(CALL_TIMEOUT)
+
+    def _unregister(self) -> None:
+        """Withdraw everything; a master that has not answered for CALL_TIMEOUT in all is not asked again."""
+        end = time.monotonic() + CALL_TIMEOUT
+        calls = [(self.master.unregister_publisher, topic) for topic in self._publishers]
+        calls += [(self.master.unregister_subscriber, topic) for topic in self._subscribers]
+        for call, topic in calls:
+            if time.monotonic() < end:
+                with contextlib.suppress(GraphError):
+                    call(topic)
 
     def __enter__(self: Self) -> Self:
         return self

@@ -12,6 +12,7 @@ from diffpbd.runtime import cli
 from diffpbd.runtime.commands.numbers import Real
 
 CHECKED_LATER = {
+    "drive-gain": {"--cutoff", "--trim", "--bridge"},
     "estimate-torque": {"--horizon", "--cutoff"},
     "excite": {"--duration", "--harmonics", "--rate", "--margin"},
     "log": {"--cutoff", "--trim", "--bridge"},

@@ -20,7 +20,7 @@ from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.report.ticks_plot import plot_ticks
 from diffpbd.runtime.ros1.messages import Header, Tick
 
-WITHOUT = {"generate", "check", "export", "info", "eval", "sim-baxter", "reproduce"}
+WITHOUT = {"generate", "drive-gain", "check", "export", "info", "eval", "sim-baxter", "reproduce"}
 """No motion comes out of these, or, of the last, always a picture."""
 
 
@@ -41,9 +41,10 @@ def ink(path: Path) -> tuple[int, float]:
 def log(tmp_path: Path) -> Path:
     time = np.arange(400) / 100.0
     q = np.column_stack([np.sin(time), 0.5 * np.cos(2.0 * time)])
+    dq = np.column_stack([np.cos(time), -np.sin(2.0 * time)])
     noise = 0.05 * np.random.default_rng(0).normal(size=q.shape)
     path = tmp_path / "run.csv"
-    write_log(path, Log(time, ("a", "b"), q, q + noise, None, None))
+    write_log(path, Log(time, ("a", "b"), q, dq + noise, None, None))
     return path
 
 

@@ -23,8 +23,32 @@ def test_a_good_recording_is_left_alone() -> None:
     assert found.keep.tolist() == list(range(100)) and not found.breaks and not found.notes and not found.counts
 
 
-def test_a_first_stamp_of_zero_is_a_stamp() -> None:
-    assert 0 in cleaned(stamps()).keep
+def test_a_first_stamp_of_zero_is_a_stamp_and_a_later_one_is_none() -> None:
+    time = stamps(100, -0.5)  # passes zero at sample 50, in its place
+    assert time[50] == 0.0 and cleaned(time).keep.tolist() == list(range(100))
+    time = stamps(100, 5.0)
+    time[0] = 0.0
+    assert cleaned(time).keep.tolist() == list(range(100))
+    time[50] = 0.0
+    assert cleaned(time).counts == {"zero stamp": 1}
+
+
+@pytest.mark.parametrize(("late", "found"), [(16, True), (17, False)])
+def test_how_late_a_sample_may_come(late: int, found: bool) -> None:
+    """Into a hole of two steps that samples since have left behind: buffers swap that far, beyond it is a clock."""
+    time = np.delete(stamps(), 40)
+    time = np.insert(time, 40 + late, stamps()[40])
+    result = cleaned(time)
+    assert (result.counts == {"late stamp": 1}) == found and bool(
+        len(result.notes) and "steps back" in result.notes[-1]
+    ) != found
+
+
+@pytest.mark.parametrize(("missing", "found"), [(14, True), (16, False)])
+def test_how_long_a_hole_may_be_for_a_late_sample(missing: int, found: bool) -> None:
+    time = np.delete(stamps(), range(40, 40 + missing))
+    time = np.insert(time, 41, stamps()[45])
+    assert (cleaned(time).counts == {"late stamp": 1}) == found
 
 
 def test_swapped_samples_are_left_out_and_break() -> None:

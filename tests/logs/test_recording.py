@@ -149,6 +149,15 @@ def test_joints_of_two_publishers_are_joined_and_that_is_said(tmp_path: Path) ->
     assert any("no message has all the joints" in note and "of b are interpolated" in note for note in found.notes)
 
 
+def test_nothing_is_interpolated_over_a_gap_of_the_slower_publisher(tmp_path: Path) -> None:
+    slow = [entry for k, entry in enumerate(states(("b",))) if k % 2 == 0 and not 60 < k < 80]  # from 60 to 80
+    path = write_bag(tmp_path / "run.bag", sorted([*states(("a",)), *slow], key=lambda entry: entry[2]))
+    found = read_recording(path, JOINTS)
+    there = np.round((found.time - TIME[0]) / 0.01).astype(int)
+    assert not set(range(61, 80)) & set(there.tolist()) and {60, 81} <= set(there.tolist())
+    assert found.breaks == (61,)
+
+
 def test_damaged_bags(tmp_path: Path) -> None:
     path = write_bag(tmp_path / "run.bag", states())
     data = path.read_bytes()

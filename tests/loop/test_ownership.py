@@ -120,7 +120,7 @@ def test_the_masters_watch_survives_any_answer(answers: tuple, lost: str, monkey
     monkeypatch.setattr("diffpbd.runtime.ros1.watch.WATCH_PERIOD", 0.002)
     watch = MasterWatch(Master(*answers), "/topic", "/me")
     assert watch.others == ("/other",)
-    watch._thread.join(0.06)
+    watch._thread.join(10.0 if lost else 0.06)
     assert lost in watch.lost and bool(lost) == bool(watch.lost)
     assert watch._thread.is_alive() != bool(lost)
     watch.close()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.maximal import evaluate
 
-from diffpbd.codegen.method import bodies, corrections, limits, projection, velocity
+from diffpbd.codegen.method import bodies, corrections, efforts, limits, projection, velocity
 from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.world import OF_THE_PARENT, RESTING, kernel_at
 from diffpbd.codegen.program.notation import WORLD
@@ -19,7 +19,7 @@ KERNELS = {
     "limit": corrections.limit_kernel,
     "room": limits.room_kernel,
     "motion": lambda slide: projection.motion_kernel(slide, True),
-    "effort": velocity.effort_kernel,
+    "effort": efforts.effort_kernel,
     "pull": bodies.pull_kernel,
     "rate": velocity.rate_kernel,
     "elimination": lambda slide: projection.elimination_kernel(True, True, slide),

@@ -39,6 +39,7 @@ def test_wrong_usage_is_2() -> None:
     ("error", "code", "message"),
     [
         (InputError("what, where."), 1, "Error: what, where.\n"),
+        (InputError("a\x1b[31m\x9b\u202eb\nc"), 1, "Error: a\ufffd[31m\ufffd\ufffdb\nc\n"),
         (KeyboardInterrupt(), 130, "Interrupted."),
         (click.UsageError("wrong"), 2, "wrong"),
         (

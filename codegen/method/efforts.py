@@ -1,0 +1,78 @@
+"""Efforts of the joints at a pose, u and springs, and what they exert on the links."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.method import bodies
+from diffpbd.codegen.method.kinematics import hinge_beyond, slide_position
+from diffpbd.codegen.method.projection import total
+from diffpbd.codegen.method.world import call, kernel_at
+from diffpbd.codegen.program.notation import JOINT, LEVER, SPRING, WORLD, JointNumbers, children, part, square
+from diffpbd.codegen.program.program import Program
+from diffpbd.codegen.program.tree import Tree
+
+
+@cache
+def effort_kernel(slide: bool, lever: bool = False) -> Program:
+    """Leaf: `effort` u + spring torque [N·m or N] of a joint at a pose, with the numbers of a lever spring if there is one; a
+    hinge's angle is taken within π of the rest angle."""
+    kind = f"{'slide' if slide else 'hinge'}{'_lever' if lever else ''}"
+    program = Program(f"{kind}_effort", "Joint effort and spring torque of a joint.")
+    joint, u, spring = (
+        JointNumbers.of(program.input("joint", JOINT)),
+        program.scalar("u"),
+        program.input("spring", SPRING),
+    )
+    R_a, R_b = square(program.input("rotation_a", 9)), square(program.input("rotation_b", 9))
+    stiffness, rest = spring
+    if slide:
+        x_a = program.input("x_a", 3)
+        p = slide_position(program, joint, x_a, R_a, program.input("x_b", 3), R_b)
+        torque = forces.spring_torque(p, stiffness, rest)
+    else:
+        beyond = hinge_beyond(program, joint, R_a, R_b, rest)
+        torque = forces.spring_torque(beyond, stiffness, 0)
+    if lever:
+        k, arm_1, arm_2, angle, length = program.input("lever", LEVER)
+        turned = hinge_beyond(program, joint, R_a, R_b, -angle)
+        torque = torque + levers.law(program, "torque", turned, (k, arm_1, arm_2, 0, length))
+    program.output("effort", program.let(u + torque))
+    return program
+
+
+def efforts(program: Program, tree: Tree, numbers: tuple[Any, Any, Any, Any], x: list[Any], R: list[Any]) -> list[Any]:
+    """Calls: effort and spring torque of every joint; `numbers` are the flat columns joint, u, spring and lever (or None)."""
+    joint, u, spring, levers_of = numbers
+    results = []
+    for j, parent in enumerate(tree.parents):
+        own = {"joint": part(joint, JOINT, j), "u": u[j, 0], "spring": part(spring, SPRING, j)}
+        own |= {"x_b": x[j], "rotation_b": R[j]}
+        if parent != WORLD:
+            own |= {"x_a": x[parent], "rotation_a": R[parent]}
+        lever = j in tree.levers
+        if lever:
+            own["lever"] = part(levers_of, LEVER, tree.levers.index(j))
+        kernel = kernel_at(effort_kernel(tree.slides[j], lever), parent, tree.slides[j])
+        results.append(call(program, kernel, own)["effort"])
+    return results
+
+
+def pulls(
+    program: Program, tree: Tree, joint: Any, effort: list[Any], x: list[Any], R: list[Any]
+) -> list[dict[str, Any]]:
+    """Calls: what the joints' efforts exert on every link: `pull`, and `reaction` where it carries joints."""
+    found = []
+    for j, parent in enumerate(tree.parents):
+        own = {"joint": part(joint, JOINT, j), "effort": effort[j], "rotation_b": R[j], "x_b": x[j]}
+        if parent != WORLD:
+            own["x_a"] = x[parent]
+        found.append(call(program, kernel_at(bodies.pull_kernel(tree.slides[j]), parent, tree.slides[j]), own))
+    results = []
+    for i in range(tree.n):
+        reactions = [found[k]["reaction"] for k in children(tree, i)]
+        summed = {"reaction": total(program, reactions)} if reactions else {}
+        results.append({"pull": found[i]["pull"]} | summed)
+    return results

@@ -1,0 +1,55 @@
+"""`diffpbd drive-gain ROBOT LOG… --loaded LOG…`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.commands.log_options import LogWords, log_options
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import distinct, parse_json, read_json
+from diffpbd.runtime.report.tables import number, table
+
+__all__ = ["command"]
+
+
+@click.command("drive-gain")
+@click.argument("robot")
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.option("--loaded", multiple=True, required=True, metavar="LOG", help="A run with the payload; repeatable.")
+@click.option(
+    "--payload", required=True, metavar="JSON", help="Its mass [kg] and centre [m] in the tip's frame: mass, com.x, …."
+)
+@log_options
+def command(robot: str, logs: tuple[str, ...], loaded: tuple[str, ...], payload: str, words: LogWords) -> None:
+    """Find torque over motor current [N·m/A] of every drive of the generated ROBOT, whose logs have currents as tau.
+
+    LOG... are runs without a payload, --loaded such with a known one, best along the same motion. What is found goes to
+    --drive-gain of the other commands.
+    """
+    from diffpbd.runtime.identify import Wanted, read_recordings
+    from diffpbd.runtime.identify.drive_gains import drive_gains
+
+    distinct([], [*(("LOG", path) for path in (*logs, *loaded)), ("--map", words.column_map), *robot_files(robot)])
+    opened = open_robot(robot)
+    data = parse_json(payload, "--payload") if payload.lstrip().startswith("{") else read_json(payload)
+    if not isinstance(data, dict):
+        raise InputError(f'--payload: expected an object such as {{"mass": 2, "com.z": 0.05}}, found {data!r}.')
+    known = {f"payload.{name.removeprefix('payload.')}": value for name, value in data.items()}
+    reading = words.reading()
+    signless = replace(reading, accept=(*reading.accept, "sign", "swapped"))  # a drive may be wired the other way round
+    wanted = Wanted(signless, words.processing())
+    free, carrying = (read_recordings(opened, paths, wanted)[0] for paths in (logs, loaded))
+    found = drive_gains(opened, free, carrying, known)
+    units = [joint.unit for joint in opened.manifest.robot.joints]
+    rows = [
+        [g.joint, number(g.value, 5), number(g.std, 2), "N·m/A" if unit == "rad" else "N/A",
+         "" if g.value is not None else "the payload's torque is not told from the arm's own"]
+        for g, unit in zip(found, units, strict=True)
+    ]  # fmt: skip
+    click.echo(table(["joint", "torque over current", "std", "unit", ""], rows))
+    given = ",".join(f"{g.joint}={g.value:.6g}" for g in found if g.value is not None)
+    if given:
+        click.echo(f"\n--drive-gain {given}")

@@ -1,0 +1,132 @@
+"""Every emitted function under the address and undefined-behaviour sanitizers, on numbers that nobody would send.
+
+Every argument and the work array lie in a block of their own of exactly the size that the manifest says, so one number too far
+is seen. The driver is C: sanitizers do not watch what Python calls.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.robots import generated
+
+from diffpbd.runtime.manifest import Function, Manifest, read_manifest
+
+pytestmark = pytest.mark.soak
+
+SANITIZE = "-std=c99 -g -O0 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all".split()
+ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+STEPS = (0, 1, 3)
+
+HEAD = """
+#include "{name}.h"
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double extremes[] = {{
+    0.0, -0.0, 1.0, -1.0, 0.01, 1e-3, 4.9e-324, -4.9e-324, DBL_MIN, DBL_EPSILON, 1e8, -1e8, 1e150, -1e150, 1.1e150, 1e300,
+    DBL_MAX, -DBL_MAX, 3.141592653589793, 1e22, INFINITY, -INFINITY, NAN, 2147483647.0, 2147483648.0, -2147483649.0, 1e19}};
+enum {{ EXTREMES = sizeof extremes / sizeof extremes[0], MIXED = 40, KINDS = EXTREMES + MIXED }};
+static const double alpha[] = {{ {alpha} }};
+
+/* The same number everywhere, then mixtures: mostly ordinary numbers, one argument in four with extremes among them. */
+static void fill(double *x, size_t count, int kind, int is_alpha) {{
+  size_t k;
+  const int wild = kind >= EXTREMES && rand() % 4 == 0;
+  for (k = 0; k < count; k++) {{
+    if (kind < EXTREMES) x[k] = extremes[kind];
+    else if (wild && rand() % 3 == 0) x[k] = extremes[rand() % EXTREMES];
+    else if (is_alpha) x[k] = alpha[k];
+    else x[k] = 2.0 * rand() / RAND_MAX - 1.0;
+  }}
+}}
+
+static long calls, refused;
+
+int main(void) {{
+  int kind;
+"""
+
+CALL = """
+  for (kind = 0; kind < KINDS; kind++) {{
+    double *in[{inputs}], *out[{outputs}], *work = malloc(sizeof(double) * (size_t){work});
+    const double *given[{inputs}];
+    int k;
+    {allocate_in}
+    {allocate_out}
+    for (k = 0; k < {inputs}; k++) given[k] = in[k];
+    memset(work, 0xff, sizeof(double) * (size_t){work});
+    refused += {symbol}({steps}given, out, work) != 0;
+    calls++;
+    for (k = 0; k < {inputs}; k++) free(in[k]);
+    for (k = 0; k < {outputs}; k++) free(out[k]);
+    free(work);
+  }}
+"""
+
+
+def call(function: Function, steps: int) -> str:
+    sizes_in = [argument.size(steps) for argument in function.inputs]
+    sizes_out = [argument.size(steps) for argument in function.outputs]
+    return CALL.format(
+        inputs=len(sizes_in), outputs=len(sizes_out), symbol=function.symbol,
+        work=f"{function.symbol}_work_size({steps if function.rollout else ''})",
+        steps=f"{steps}, " if function.rollout else "",
+        allocate_in="\n    ".join(
+            f"in[{k}] = malloc({size} * sizeof(double)); fill(in[{k}], {size}, kind, {int(argument.name == 'alpha')});"
+            for k, (size, argument) in enumerate(zip(sizes_in, function.inputs, strict=True))
+        ),
+        allocate_out="\n    ".join(
+            f"out[{k}] = malloc({size} * sizeof(double)); memset(out[{k}], 0xff, {size} * sizeof(double));"
+            for k, size in enumerate(sizes_out)
+        ),
+    )  # fmt: skip
+
+
+def driver(manifest: Manifest) -> str:
+    text = HEAD.format(name=manifest.name, alpha=", ".join(repr(entry.default) for entry in manifest.alpha))
+    for function in manifest.functions:
+        text += "".join(call(function, steps) for steps in (STEPS if function.rollout else (0,)))
+    return text + '  printf("%ld calls, %ld refused\\n", calls, refused);\n  return 0;\n}\n'
+
+
+def run(folder: Path, build: Path, program: str, sources: list[Path]) -> subprocess.CompletedProcess[str]:
+    (build / "driver.c").write_text(program)
+    subprocess.run(["cc", *SANITIZE, f"-I{folder}", str(build / "driver.c"), *map(str, sources), "-o", str(build / "driver"),
+                    "-lm"], check=True)  # fmt: skip
+    return subprocess.run([str(build / "driver")], env=ENVIRONMENT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "prismatic_skew"])
+def test_no_function_leaves_its_arrays_or_the_language(name: str, tmp_path: Path) -> None:
+    folder = generated(name)
+    manifest = read_manifest(folder)
+    done = run(folder, tmp_path, driver(manifest), sorted((folder / "src").glob("*.c")))
+    assert done.returncode == 0, done.stderr[:3000]
+    calls, refused = (int(word) for word in done.stdout.split()[::2])
+    kinds = 27 + 40
+    expected = sum(len(STEPS) if function.rollout else 1 for function in manifest.functions)
+    assert calls == kinds * expected and 0 < refused < calls
+
+
+@pytest.mark.parametrize(
+    "fault", ["work[3] = 1.0", "work[-1] = 1.0", "out[0][0] = (int)in[0][0]", "out[0][1] = *in[0]"]
+)
+def test_the_sanitizers_would_see_it(fault: str, tmp_path: Path) -> None:
+    """One number too far, and a number that no integer holds."""
+    (tmp_path / "x.h").write_text("int x_f(const double *const *in, double *const *out, double *work);\n")
+    (tmp_path / "x.c").write_text(f'#include "x.h"\nint x_f(const double *const *in, double *const *out, double *work) '
+                                  f"{{ {fault}; return work == 0; }}\n")  # fmt: skip
+    program = HEAD.format(name="x", alpha="0.0")
+    text = CALL.format(
+        inputs=1, outputs=1, work="3", symbol="x_f", steps="",
+        allocate_in="in[0] = malloc(sizeof(double)); fill(in[0], 1, kind, 0);",
+        allocate_out="out[0] = malloc(sizeof(double));",
+    )  # fmt: skip
+    done = run(tmp_path, tmp_path, program + text + "return 0; }", [tmp_path / "x.c"])
+    assert done.returncode != 0 and ("AddressSanitizer" in done.stderr or "runtime error" in done.stderr)
