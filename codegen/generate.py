@@ -20,11 +20,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
 
-from diffpbd.codegen.description.levers import lever_joints
+from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe, option_words
 from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.codegen.result import GenerateResult, versions
 from diffpbd.runtime.compiler import compile_library, find_compiler
 from diffpbd.runtime.errors import InputError

@@ -12,10 +12,9 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.levers import lever_joints
+from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import ZERO, JointType, Robot, Tip, Vec3
-from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.codegen.graph.parameters import (
     ANGLES,
     AXES,

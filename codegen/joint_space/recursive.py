@@ -31,6 +31,7 @@ from diffpbd.codegen.joint_space.moments import (
     second_moment,
     weights,
 )
+from diffpbd.codegen.joint_space.tree_elimination import block, named
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot, skew
@@ -133,12 +134,6 @@ def mass_matrix(tree: Tree) -> Program:
     return b
 
 
-def _dense(C: Coupling) -> Any:
-    """The 6×6 spatial inertia of a `Coupling` of one motion with itself."""
-    top = Matrix.hstack(Matrix.eye(3) * C.A.trace() - C.A, skew(C.x1))
-    return Matrix.vstack(top, Matrix.hstack(-skew(C.x1), Matrix.eye(3) * C.m))
-
-
 @cache
 def forward_dynamics(tree: Tree) -> Program:
     """p, pd, u → pdd: articulated-body recursion in world axes; `rotor` (n) adds to each joint's own inertia."""
@@ -156,7 +151,7 @@ def forward_dynamics(tree: Tree) -> Program:
     for i in range(n):
         A = second_moment(b, at.R[i], at.o[i], half, i)
         A = Matrix([[A[0, 0], A[0, 1], A[0, 2]], [A[0, 1], A[1, 1], A[1, 2]], [A[0, 2], A[1, 2], A[2, 2]]])
-        inertia.append(_dense(Coupling(A, half.first[i], half.first[i], body[0, i])))
+        inertia.append(block(Coupling(A, half.first[i], half.first[i], body[0, i])))
         wrench = inertial_wrench(b, at.R[i], at.o[i], half, body, i, V[i], bias_acc[i], gravity)
         force.append(Matrix.vstack(*wrench))
     # Accelerations are measured from `bias_acc`, whose wrench is already in `force`; so only S p̈ propagates below.
@@ -171,7 +166,7 @@ def forward_dynamics(tree: Tree) -> Program:
         parent = tree.parents[i]
         if parent >= 0:
             scaled = b.let(U[i] * D[i])
-            inertia[parent] = _symmetric_let(b, inertia[parent] + inertia[i] - scaled * U[i].T)
+            inertia[parent] = named(b, inertia[parent] + inertia[i] - scaled * U[i].T, symmetric=True)
             force[parent] = b.let(force[parent] + force[i] + scaled * e[i])
     acc: list[Any] = []
     pdd = []
@@ -183,13 +178,6 @@ def forward_dynamics(tree: Tree) -> Program:
         acc.append(b.let(carried + S[i] * value))
     b.output("pdd", Matrix(pdd))
     return b
-
-
-def _symmetric_let(b: Program, A: Any) -> Any:
-    """Name the upper triangle of a symmetric matrix and mirror it."""
-    n = A.rows
-    upper = {(i, j): b.let(A[i, j]) for i in range(n) for j in range(i, n)}
-    return Matrix(n, n, lambda i, j: upper[min(i, j), max(i, j)])
 
 
 @cache

@@ -36,14 +36,14 @@ def factors(b: Program, tree: Tree, left: list[Any], links: list[Coupling], righ
     columns: list[Any] = [None] * n
     for i in range(n - 1, -1, -1):
         with b.part(i):
-            blocks[i] = _let(b, blocks[i], symmetric)
+            blocks[i] = named(b, blocks[i], symmetric)
             U = b.let(blocks[i] * R[i])
             V = U if symmetric else b.let(blocks[i].T * L[i])
             inverse = b.let(1 / b.let(dot(L[i], U) + diagonal[i]))
             parent = tree.parents[i]
             if parent >= 0:
                 row = b.let(V * inverse)
-                blocks[parent] = blocks[parent] + _let(b, blocks[i] - U * row.T, symmetric)
+                blocks[parent] = blocks[parent] + named(b, blocks[i] - U * row.T, symmetric)
             columns[i] = Matrix.vstack(U, V, Matrix([inverse]), R[i])
     return Matrix.hstack(*columns)
 
@@ -89,7 +89,8 @@ def product(b: Program, tree: Tree, screws: list[Any], links: list[Coupling], x:
     return project(b, tree, screws, force)
 
 
-def _let(b: Program, A: Any, symmetric: bool) -> Any:
+def named(b: Program, A: Any, symmetric: bool) -> Any:
+    """`Program.let`; of a symmetric 6×6 matrix only the upper triangle is named, and mirrored."""
     if not symmetric:
         return b.let(A)
     upper = {(i, j): b.let(A[i, j]) for i in range(6) for j in range(i, 6)}

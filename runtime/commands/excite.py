@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.numbers import Real
 from diffpbd.runtime.commands.options import plot_option
+from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.logs.csv import Log, write_log
+from diffpbd.runtime.names import hint
 from diffpbd.runtime.report.tables import number, table
 
 if TYPE_CHECKING:
     from diffpbd.runtime.excite.excitation import Excitation
+    from diffpbd.runtime.robot import Robot
 
-__all__ = ["command", "summary"]
+__all__ = ["accelerations", "command", "summary"]
 
 HEIGHT = Real(-100.0, 100.0)  # m
 
@@ -31,6 +35,22 @@ HEIGHT = Real(-100.0, 100.0)  # m
 @click.option(
     "--min-tip-height", type=HEIGHT, metavar="M", help="Least height of the tip, along -gravity in the world frame."
 )
+@click.option(
+    "--table",
+    type=HEIGHT,
+    metavar="M",
+    help="A plane at this height that links' centres of mass and the tip stay above.",
+)
+@click.option(
+    "--max-acceleration", metavar="A", help="Of all joints [rad/s² or m/s²], or JOINT=A,… of some; without: any."
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(["condition", "log-det"]),
+    default="condition",
+    show_default=True,
+    help="See above.",
+)
 @click.option("--margin", type=float, default=0.1, metavar="SHARE", help="Part of every limit that is left free (0.1).")
 @click.option("--params", metavar="FILE", help="Values of alpha that torques are predicted with, such as a payload.")
 @click.option("--out", required=True, metavar="TRAJ.csv", help="The motion to write (.gz allowed).")
@@ -41,6 +61,9 @@ def command(
     harmonics: int,
     rate: float,
     min_tip_height: float | None,
+    table: float | None,
+    max_acceleration: str | None,
+    criterion: str,
     margin: float,
     params: str | None,
     out: str,
@@ -48,7 +71,8 @@ def command(
 ) -> None:
     """Find a periodic motion of ROBOT that starts and ends at rest and tells its inertial parameters apart.
 
-    It minimises the condition number of the base regressor within the limits of position, speed and torque. The file has
+    It minimises the condition number of the base regressor, or maximises the determinant of its information (log-det), within
+    the limits of position, speed, torque and acceleration. The file has
     the columns time [s], q_ [rad or m], dq_, ddq_ and the predicted tau_ [N·m or N]. Collisions are not looked at.
     """
     from diffpbd.runtime.commands.progress import progress
@@ -57,7 +81,8 @@ def command(
     begin = time.perf_counter()
     distinct([("--out", out), ("--plot", plot)], [("--params", params), *robot_files(robot)])
     loaded = open_robot(robot)
-    wishes = Wishes(duration, harmonics, rate, min_tip_height, margin)
+    bounds = accelerations(loaded, max_acceleration)
+    wishes = Wishes(duration, harmonics, rate, min_tip_height, margin, bounds, table, criterion)
     with progress() as say:
         found = excite(loaded, wishes, loaded.alpha.vector(params), say)
     if plot is not None:
@@ -68,6 +93,27 @@ def command(
     write_log(out, Log(m.time, loaded.joints, m.q, m.dq, m.ddq, m.tau))
     click.echo(summary(found))
     click.echo(f"\n{time.perf_counter() - begin:.1f} s in all. Wrote {out}" + (f" and {plot}." if plot else "."))
+
+
+def accelerations(robot: Robot, words: str | None) -> FloatArray | None:
+    """Limits (n,) of --max-acceleration, infinite where none is given; None without the option."""
+    if words is None:
+        return None
+    found = np.full(robot.n, np.inf)
+    for word in words.split(","):
+        name, equals, text = (part.strip() for part in word.rpartition("="))
+        try:
+            value = float(text)
+        except ValueError:
+            value = np.nan
+        if not (np.isfinite(value) and value > 0.0):
+            raise InputError(
+                f"--max-acceleration: expected a positive number of rad/s² (m/s² for slides), found {text!r}."
+            )
+        if equals and name not in robot.joints:
+            raise InputError(f"--max-acceleration: {robot.name} has no joint {name!r}. {hint(name, robot.joints)}")
+        found[[robot.joints.index(name)] if equals else slice(None)] = value
+    return found
 
 
 def summary(found: Excitation) -> str:

@@ -63,17 +63,19 @@ def impedance(
     """
     from diffpbd.runtime.control.net_torque import sample_map
     from diffpbd.runtime.reproduce.impedance import PHASES, Experiment, plot, run
-    from diffpbd.runtime.reproduce.joint_law import merits, write_traces
+    from diffpbd.runtime.reproduce.joint_law import Trace, merits, write_traces
     from diffpbd.runtime.reproduce.one_step import chosen, function_of, label_of
 
     opened = _one_joint(robot)
     numbers = table_beside(out, table_path, robot_files(robot))
     experiment = Experiment(scaling=scaling, coulomb=coulomb, viscous=viscous, start=start, goal_speed=goal_speed)
-    rows = []
+    rows: list[list[str]] = []
+    shown: list[Trace] = []
     for k, step in enumerate(chosen(opened, steps)):
         found = sample_map(opened, opened.joints[0], step=function_of(opened, step))
-        shown = run(opened, found, experiment, motion=motion)
-        plants = {f"{coulomb:g} N·m, {viscous:g} N·m·s/rad": shown}
+        made = run(opened, found, experiment, motion=motion)
+        shown = made if k == 0 else shown  # the picture is that of the first step, the published one by default
+        plants = {f"{coulomb:g} N·m, {viscous:g} N·m·s/rad": made}
         if coulomb or viscous:
             plants["none"] = run(opened, found, replace(experiment, coulomb=0.0, viscous=0.0), motion=motion)
         for name, traces in plants.items():

@@ -94,11 +94,10 @@ def _report(robot: Robot, recordings: Recordings, cells: Sequence[Cell]) -> str:
     groups = list(dict.fromkeys((c.model, c.method, c.settings.carry) for c in cells if c.settings.loss != "nodes"))
     by = {(c.model, c.method, c.settings.carry, *c.key): c for c in cells}
     short = {(c.model, c.method): c.samples for c in cells if c.samples < len(test) - 1}
-    heads = [
-        f"{model}, {method}{', carried' if carry else ''}"
-        + (f", {short[model, method]} steps" if (model, method) in short else "")
-        for model, method, carry in groups
-    ]
+    heads = []
+    for model, method, carry in groups:
+        own = method if method.startswith(("adam", "optimum")) else f"{model}, {method}{', carried' if carry else ''}"
+        heads.append(f"{own}, {short[model, method]} steps" if (model, method) in short else own)
     for j, joint in enumerate(robot.joints):
         column = next((k for suffix, k in PAPER_JOINTS.items() if joint.endswith(suffix)), None)
         if column is None:

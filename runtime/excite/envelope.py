@@ -19,10 +19,14 @@ SPEED = 1.0
 """[rad/s or m/s] Assumed where a joint has no speed limit."""
 POSES = 4000
 """[1] Poses among which the one to start from is looked for, besides the middle of the limits."""
-TIGHTER = 0.02
-"""[1] Part of the limits kept free in a search besides the margin: peaks between its samples, and the barrier's width."""
-KNEE = 1e-2
-"""[1] Slack, as part of a limit, below which the barrier goes on as a parabola."""
+TIGHTER = 0.01
+"""[1] Part of the limits kept free in a search besides the margin: peaks between its samples."""
+SHARP = 60.0
+"""[1] Of the smooth least slack: it lies below the true one, at a peak of several samples by about 0.03."""
+STEP = 1e-5
+"""[rad or m] Step of the central differences of heights."""
+STATE = 13
+"""Numbers of a link's state, its position first."""
 METRE = 1.0
 """[m] Unit of the slack in height."""
 
@@ -45,7 +49,8 @@ class Motion:
 class Envelope:
     """`lower`, `upper` [rad or m], `speed`, `effort` (n,), margins taken off; `least_height` [m] or None.
 
-    `height` is along −gravity in the world frame. `alpha` are the parameters that the torque is predicted with.
+    `acceleration` (n,) is infinite where any is allowed; `table` [m] or None is a plane that the links' centres of mass and the
+    tip stay above. Heights are along −gravity in the world frame. `alpha` are the parameters that the torque is predicted with.
     """
 
     robot: Robot
@@ -56,11 +61,20 @@ class Envelope:
     effort: FloatArray
     least_height: float | None
     up: FloatArray
+    acceleration: FloatArray
+    table: float | None = None
     notes: tuple[str, ...] = ()
 
     @staticmethod
-    def of(robot: Robot, margin: float, least_height: float | None, alpha: FloatArray | None) -> Envelope:
-        """The limits of the description, less `margin` of each."""
+    def of(
+        robot: Robot,
+        margin: float,
+        least_height: float | None,
+        alpha: FloatArray | None,
+        acceleration: FloatArray | None = None,
+        table: float | None = None,
+    ) -> Envelope:
+        """The limits of the description, less `margin` of each, as of `acceleration` (n,), which it does not have."""
         joints = robot.manifest.robot.joints
         low = np.array([-HALF_RANGE if j.lower is None else j.lower for j in joints])
         high = np.array([HALF_RANGE if j.upper is None else j.upper for j in joints])
@@ -87,7 +101,7 @@ class Envelope:
         cut = 0.5 * margin * (high - low)
         return Envelope(
             robot, values, low + cut, high - cut, (1.0 - margin) * speed, (1.0 - margin) * effort, least_height, up,
-            tuple(notes),
+            np.full(robot.n, np.inf) if acceleration is None else (1.0 - margin) * acceleration, table, tuple(notes),
         )  # fmt: skip
 
     def tightened(self) -> Envelope:
@@ -96,7 +110,8 @@ class Envelope:
         height = None if self.least_height is None else self.least_height + TIGHTER * METRE
         return replace(
             self, lower=self.lower + cut, upper=self.upper - cut, speed=(1.0 - TIGHTER) * self.speed,
-            effort=(1.0 - TIGHTER) * self.effort, least_height=height,
+            effort=(1.0 - TIGHTER) * self.effort, acceleration=(1.0 - TIGHTER) * self.acceleration, least_height=height,
+            table=None if self.table is None else self.table + TIGHTER * METRE,
         )  # fmt: skip
 
     def evaluate(self, time: FloatArray, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> Motion:
@@ -104,36 +119,57 @@ class Envelope:
         tau = self.robot.inverse_dynamics(q, dq, ddq, self.alpha)
         return Motion(time, q, dq, ddq, tau, self.robot.tip_pose(q, self.alpha).position @ self.up)
 
+    def _heights(self, q: FloatArray) -> FloatArray:
+        """Heights (samples, links + 1) of the links' centres of mass and of the tip."""
+        states = np.asarray(self.robot.fk(q, np.zeros_like(q), self.alpha)).reshape(len(q), -1, STATE)
+        return np.column_stack([states[:, :, :3] @ self.up, self.robot.tip_pose(q, self.alpha).position @ self.up])
+
     def _slacks(self, m: Motion) -> list[FloatArray]:
+        """Room (samples, k) to each limit, as part of it: position, rate, acceleration, torque on both sides, heights."""
         width = self.upper - self.lower
-        slacks = [
-            (m.q - self.lower) / width, (self.upper - m.q) / width, 1.0 - m.dq / self.speed, 1.0 + m.dq / self.speed,
-            1.0 - m.tau / self.effort, 1.0 + m.tau / self.effort,
-        ]  # fmt: skip
+        slacks = [(m.q - self.lower) / width, (self.upper - m.q) / width]
+        for values, limit in ((m.dq, self.speed), (m.ddq, self.acceleration), (m.tau, self.effort)):
+            slacks += [1.0 - values / limit, 1.0 + values / limit]
         if self.least_height is not None:
             slacks.append((m.height - self.least_height)[:, None] / METRE)
+        if self.table is not None:
+            slacks.append((self._heights(m.q) - self.table) / METRE)
         return slacks
 
     def slack(self, m: Motion) -> float:
         """The least slack, as part of the limit; negative outside."""
         return float(min(s.min() for s in self._slacks(m)))
 
-    def barrier(self, m: Motion) -> tuple[float, list[FloatArray]]:
-        """Mean over the samples of −log slack, and its derivatives (samples, n) by q, dq and ddq."""
-        count = len(m.q)
-        values, slopes = zip(*(_wall(s) for s in self._slacks(m)), strict=True)
-        slopes = tuple(s / count for s in slopes)
-        width = self.upper - self.lower
-        by_q, by_dq = (slopes[0] - slopes[1]) / width, (slopes[3] - slopes[2]) / self.speed
-        by_tau = (slopes[5] - slopes[4]) / self.effort
-        found = self.robot.jac_inverse_dynamics(m.q, m.dq, m.ddq, self.alpha)
-        by_q = by_q + np.einsum("si,sij->sj", by_tau, found.du_dp)
-        by_dq = by_dq + np.einsum("si,sij->sj", by_tau, found.du_dpd)
-        by_ddq = np.einsum("si,sij->sj", by_tau, found.du_dpdd)
+    def least(self, m: Motion) -> FloatArray:
+        """A smooth least slack over the samples of every limit (limits,): positive where all samples keep it."""
+        return np.concatenate([_least(s)[0] for s in self._slacks(m)])
+
+    def least_slopes(self, m: Motion, matrices: tuple[FloatArray, FloatArray, FloatArray]) -> FloatArray:
+        """Its derivatives (limits, n, coordinates) by coordinates x of a motion q, dq, ddq = matrices · xᵀ."""
+        shares = [_least(s)[1] for s in self._slacks(m)]
+        n, width, J = (
+            len(self.lower),
+            self.upper - self.lower,
+            self.robot.jac_inverse_dynamics(m.q, m.dq, m.ddq, self.alpha),
+        )
+        rows = []
+        for k, (own, unit) in enumerate(((0, width), (1, self.speed), (2, self.acceleration))):
+            for side, share in zip((1.0, -1.0) if k == 0 else (-1.0, 1.0), shares[2 * k : 2 * k + 2], strict=True):
+                slopes = np.zeros((n, n, matrices[own].shape[1]))
+                slopes[np.arange(n), np.arange(n)] = side * (share / unit).T @ matrices[own]
+                rows.append(slopes)
+        by_state = [np.asarray(part) / self.effort[:, None] for part in (J.du_dp, J.du_dpd, J.du_dpdd)]
+        for side, share in zip((-1.0, 1.0), shares[6:8], strict=True):
+            parts = [_through(side * share, part, own) for part, own in zip(by_state, matrices, strict=True)]
+            rows.append(np.sum(parts, axis=0))
+        later = iter(shares[8:])
         if self.least_height is not None:
             lift = np.einsum("i,sij->sj", self.up, self.robot.jac_tip_pose(m.q, self.alpha).dposition_dp)
-            by_q = by_q + slopes[6] / METRE * lift
-        return float(sum(v.sum() for v in values)) / count, [by_q, by_dq, by_ddq]
+            rows.append(_through(next(later), lift[:, None] / METRE, matrices[0]))
+        if self.table is not None:
+            moves = [self._heights(m.q + d) - self._heights(m.q - d) for d in STEP * np.eye(n)]
+            rows.append(_through(next(later), np.stack(moves, axis=2) / (2.0 * STEP * METRE), matrices[0]))
+        return np.concatenate(rows)
 
     def best_pose(self) -> FloatArray:
         """The pose (n,) with the most room to every limit at rest; InputError if none has any."""
@@ -154,16 +190,27 @@ class Envelope:
                 f"joint {self.robot.joints[j]} needs {100 * load.max(axis=1).min():.3g} % of what the margin leaves. "
                 "Lower --margin."
             )
+        if self.table is not None:
+            lowest = (self._heights(poses) - self.table).min(axis=1)
+            if not (held & (lowest > 0.0)).any():
+                raise InputError(
+                    f"--table {self.table:g} m cannot be kept: the lowest link is {-lowest[held].max():.3g} m below it in the "
+                    f"best of {len(poses)} poses within the limits."
+                )
         raise InputError(
-            f"--min-tip-height {self.least_height:g} m cannot be kept: the tip's greatest height among {len(poses)} poses "
-            f"within the limits is {m.height[held].max():.3g} m."
+            f"--min-tip-height {self.least_height or 0.0:g} m cannot be kept: the tip's greatest height among {len(poses)} "
+            f"poses within the limits is {m.height[held].max():.3g} m."
         )
 
 
-def _wall(slack: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """−log slack and its derivative, from `KNEE` down as the parabola with the same value and two derivatives."""
-    safe = np.maximum(slack, KNEE)
-    beyond = np.minimum(slack - KNEE, 0.0) / KNEE
-    value = -np.log(safe) - beyond + 0.5 * beyond**2
-    slope = -1.0 / safe + np.where(slack < KNEE, beyond / KNEE, 0.0)
-    return np.asarray(value), np.asarray(slope)
+def _least(slack: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Smooth least (k,) over the samples of slacks (samples, k), never above the least, and its derivatives by them."""
+    lowest = slack.min(axis=0)
+    parts = np.exp(-SHARP * (slack - lowest))
+    total = parts.sum(axis=0)
+    return np.asarray(lowest - np.log(total) / SHARP), np.asarray(parts / total)
+
+
+def _through(share: FloatArray, by_state: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Derivatives (k, n, coordinates) by coordinates of slacks with derivatives (samples, k, n) by the state."""
+    return np.asarray(np.einsum("sk,skj,sc->kjc", share, by_state, matrix, optimize=True), dtype=np.float64)

@@ -2,15 +2,17 @@
 
 The stacked rigid-body regressor of an arm is rank deficient; its independent columns, found once by a pivoted QR over random
 states, are those of the base parameters (Gautier 1991). Over Fourier motions (Swevers et al. 1997) log κ of the columns is
-minimised by L-BFGS with exact singular-value derivatives; limits of position, speed and torque and the tip's height are
-logarithmic barriers, continued as parabolas so that a search step may leave them. What comes out is checked sample by sample.
+minimised, or log det of their information maximised, by sequential quadratic programming (SLSQP, Kraft 1988) with exact
+singular-value derivatives; of every limit the smooth least slack over the samples is one constraint. What comes out is checked
+sample by sample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,19 +32,22 @@ RANDOM_STATES = 400
 RANK = 1e-8
 """[1] Diagonal of the triangle, in units of its largest, below which a column depends on those before it: rounding."""
 SAMPLES_A_HARMONIC = 20
-"""[1] Samples in a period of the highest harmonic: a peak between two of them is at most 1.3 % higher."""
-BARRIERS = (1e-1, 1e-2, 1e-3)
-"""[1] Weights of the barriers, one search after the other."""
-SEARCH = 120
-"""[1] Iterations of each search; later ones change κ by less than a percent."""
-STARTS = 3
-"""[1] Searches from different motions; the best counts."""
+"""[1] Least samples in a period of the highest harmonic in the file."""
+SEARCHED_A_HARMONIC = 12
+"""[1] The same in the search: a peak between two of them is at most 3.5 % higher, and what comes out is checked densely."""
+STARTS, SCOUT = 8, 40
+"""[1] Short searches from different motions, and their iterations: κ has optima apart, and is then within a tenth of one."""
+FOLLOWED, SEARCH = 2, 120
+"""[1] The best of them that are followed, and for how many iterations; later ones change κ by a percent."""
+TELL = 40
+"""[1] Iterations from one line of progress to the next."""
+CRITERIA = ("condition", "log-det")
 STEP = 1e-5
 """[rad, rad/s, … or m] Step of the central differences of the regressor: its error is that squared."""
-SHRINK = 0.97
+SHRINK = 0.99
 """[1] Factor on the amplitudes while the densely sampled motion is outside."""
-SHRINKS = 60
-"""[1] Most such factors: a sixth of the amplitude is left, which is then no better than the start."""
+SHRINKS = 200
+"""[1] Most such factors: an eighth of the amplitude is left, which is then no better than the start."""
 FIRST = 0.5
 """[1] Part of the free range that the first motion's start may take."""
 
@@ -50,7 +55,8 @@ FIRST = 0.5
 @dataclass(frozen=True)
 class Wishes:
     """What is asked: `duration` [s], `harmonics`, `rate` [Hz] of the samples, least height of the tip [m] (None: any),
-    `margin`, the part of every limit that is left free.
+    `margin`, the part of every limit that is left free, limits of `acceleration` (n,) [rad/s² or m/s²], the height [m] of a
+    `table` that the arm stays above, and the `criterion`: the condition number, or log det of the information.
     """
 
     duration: float = 10.0
@@ -58,6 +64,9 @@ class Wishes:
     rate: float = 100.0
     least_height: float | None = None
     margin: float = 0.1
+    acceleration: FloatArray | None = None
+    table: float | None = None
+    criterion: str = CRITERIA[0]
 
     def __post_init__(self) -> None:
         """Refuses what cannot be."""
@@ -68,6 +77,8 @@ class Wishes:
         ):
             if not low <= value <= high:  # NaN too
                 raise InputError(f"{name}: expected a number from {low:g} to {high:g}, found {value:g}.")
+        if self.criterion not in CRITERIA:
+            raise InputError(f"--criterion: expected {' or '.join(CRITERIA)}, found {self.criterion!r}.")
         if not 2 <= self.harmonics <= 50:
             raise InputError(f"--harmonics: expected 2 to 50, found {self.harmonics}.")
         if self.rate * self.duration < SAMPLES_A_HARMONIC * self.harmonics:
@@ -112,36 +123,40 @@ def excite(
     missing = [f for f in ("regressor", "tip_pose", "jac_tip_pose", "jac_inverse_dynamics") if f not in robot.functions]
     if missing:
         raise InputError(f"{robot.name} has no {', '.join(missing)}, which excitation needs; generate it again.")
-    envelope = Envelope.of(robot, wishes.margin, wishes.least_height, alpha)
+    envelope = Envelope.of(robot, wishes.margin, wishes.least_height, alpha, wishes.acceleration, wishes.table)
     pose = envelope.best_pose()
     columns = base_columns(robot, envelope)
     series = Fourier(wishes.duration, wishes.harmonics)
-    coarse = (
-        np.arange(SAMPLES_A_HARMONIC * wishes.harmonics) * wishes.duration / (SAMPLES_A_HARMONIC * wishes.harmonics)
-    )
-    search = _Search(robot, envelope.tightened(), columns, series.matrices(coarse))
+    count = SEARCHED_A_HARMONIC * wishes.harmonics
+    matrices = series.matrices(np.arange(count) * wishes.duration / count)
+    search = _Search(envelope.tightened(), columns, matrices, wishes.criterion)
     time = np.arange(round(wishes.duration * wishes.rate) + 1) / wishes.rate
+    first = [_first(search, pose, series, k) for k in range(STARTS)]
+    scouts = [search.minimise(x, SCOUT, partial(_tell, say, f"start {k + 1} of {STARTS}")) for k, x in enumerate(first)]
+    scouts.sort(key=search.measure)
     best: tuple[float, FloatArray] | None = None
-    before = np.inf
-    for k in range(STARTS):
-        first = _first(search, pose, series, k)
-        if k == 0:
-            before = search.condition(first)
-        found = search.minimise(first)
-        inside = _inside(robot, series, found, pose, envelope, time)
+    for k, scout in enumerate(scouts[:FOLLOWED]):
+        tell = partial(_tell, say, f"search {k + 1} of {FOLLOWED}")
+        inside = _inside(series, search.minimise(scout, SEARCH, tell), pose, envelope, time)
         if inside is None:
             continue
-        condition = search.condition(inside)
-        say(f"search {k + 1} of {STARTS}: condition {condition:.4g}")
-        if best is None or condition < best[0]:
-            best = condition, inside
+        measure, condition = search.measure(inside), search.condition(inside)
+        tell(f"within all limits, condition {condition:.4g}")
+        if best is None or measure < best[0]:
+            best = measure, inside
     if best is None:
         raise SolverError(
             "Excitation: no search ended within the limits; nothing was written. Widen --margin or --duration."
         )
     q, dq, ddq = series.motion(best[1], time)
     motion = envelope.evaluate(time, q, dq, ddq)
-    return Excitation(motion, before, best[0], len(columns), envelope, envelope.notes)
+    return Excitation(
+        motion, search.condition(first[0]), search.condition(best[1]), len(columns), envelope, envelope.notes
+    )
+
+
+def _tell(say: Callable[[str], None], which: str, what: str) -> None:
+    say(f"{which}: {what}")
 
 
 def _first(search: _Search, pose: FloatArray, series: Fourier, seed: int) -> FloatArray:
@@ -160,7 +175,7 @@ def _first(search: _Search, pose: FloatArray, series: Fourier, seed: int) -> Flo
 
 
 def _inside(
-    robot: Robot, series: Fourier, x: FloatArray, pose: FloatArray, envelope: Envelope, time: FloatArray
+    series: Fourier, x: FloatArray, pose: FloatArray, envelope: Envelope, time: FloatArray
 ) -> FloatArray | None:
     """The motion shrunk towards the pose until its dense samples keep the limits."""
     still = np.hstack([pose[:, None], np.zeros_like(x[:, 1:])])
@@ -172,12 +187,17 @@ def _inside(
 
 
 class _Search:
-    """Objective and gradient over the coordinates of the Fourier motions."""
+    """Objective, limits and their gradients over the coordinates of the Fourier motions."""
 
     def __init__(
-        self, robot: Robot, envelope: Envelope, columns: IntArray, matrices: tuple[FloatArray, FloatArray, FloatArray]
+        self,
+        envelope: Envelope,
+        columns: IntArray,
+        matrices: tuple[FloatArray, FloatArray, FloatArray],
+        criterion: str = CRITERIA[0],
     ) -> None:
-        self.robot, self.envelope, self.columns, self.matrices = robot, envelope, columns, matrices
+        self.robot, self.envelope, self.columns, self.matrices = envelope.robot, envelope, columns, matrices
+        self.logdet = criterion == CRITERIA[1]
 
     def motion(self, x: FloatArray) -> Motion:
         """The coarsely sampled motion."""
@@ -188,26 +208,36 @@ class _Search:
         """Base columns (samples, n, base parameters)."""
         return np.asarray(self.robot.regressor(q, dq, ddq, self.envelope.alpha)[:, :, self.columns], dtype=np.float64)
 
-    def condition(self, x: FloatArray) -> float:
-        """κ of the base regressor."""
-        W = self.regressor(*(m @ x.T for m in self.matrices))
-        singular = np.linalg.svd(W.reshape(-1, len(self.columns)), compute_uv=False)
-        return float(singular[0] / singular[-1]) if singular[-1] > 0.0 else np.inf
-
-    def value(self, flat: FloatArray, weight: float, scale: FloatArray) -> tuple[float, FloatArray]:
-        """log κ plus the barriers, and its gradient, by the scaled coordinates."""
-        x = (flat.reshape(scale.shape)) * scale
-        state = [m @ x.T for m in self.matrices]
+    def _decomposed(self, state: list[FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Singular values and vectors of the base columns; no value is quite zero."""
         W = self.regressor(*state)
         U, singular, right = np.linalg.svd(W.reshape(-1, len(self.columns)), full_matrices=False)
-        least = max(float(singular[-1]), float(np.finfo(float).tiny))
-        G = np.outer(U[:, 0], right[0]) / singular[0] - np.outer(U[:, -1], right[-1]) / least
-        by_state = self._by_state(state, G.reshape(W.shape))
-        wall, wall_by_state = self.envelope.barrier(self.motion(x))
-        gradient = np.zeros_like(x)
-        for m, own, other in zip(self.matrices, by_state, wall_by_state, strict=True):
-            gradient += (own + weight * other).T @ m
-        return float(np.log(singular[0] / least)) + weight * wall, (gradient * scale).ravel()
+        return U, np.maximum(singular, np.finfo(float).tiny), right
+
+    def condition(self, x: FloatArray) -> float:
+        """κ of the base regressor."""
+        _, singular, _ = self._decomposed([m @ x.T for m in self.matrices])
+        return float(singular[0] / singular[-1])
+
+    def measure(self, x: FloatArray) -> float:
+        """What is minimised: log κ, or minus the mean logarithm of the singular values."""
+        return self._of(self._decomposed([m @ x.T for m in self.matrices])[1])
+
+    def _of(self, singular: FloatArray) -> float:
+        return float(-np.log(singular).mean() if self.logdet else np.log(singular[0] / singular[-1]))
+
+    def value(self, flat: FloatArray, scale: FloatArray) -> tuple[float, FloatArray]:
+        """The measure and its gradient by the scaled coordinates."""
+        x = flat.reshape(scale.shape) * scale
+        state = [m @ x.T for m in self.matrices]
+        U, singular, right = self._decomposed(state)
+        if self.logdet:
+            G = -(U / singular) @ right / len(singular)
+        else:
+            G = np.outer(U[:, 0], right[0]) / singular[0] - np.outer(U[:, -1], right[-1]) / singular[-1]
+        by_state = self._by_state(state, G.reshape(len(state[0]), self.robot.n, -1))
+        gradient = sum(own.T @ m for m, own in zip(self.matrices, by_state, strict=True))
+        return self._of(singular), np.asarray(gradient * scale).ravel()
 
     def _by_state(self, state: list[FloatArray], G: FloatArray) -> list[FloatArray]:
         """Derivatives (samples, n) of Σ G∘W by q, dq and ddq."""
@@ -224,15 +254,32 @@ class _Search:
             found.append(gradient)
         return found
 
-    def minimise(self, first: FloatArray) -> FloatArray:
-        """The coordinates after the searches, walls made steeper from one to the next."""
+    def minimise(self, first: FloatArray, iterations: int, say: Callable[[str], None]) -> FloatArray:
+        """The coordinates after a search that begins within the limits."""
         from scipy.optimize import minimize
 
         scale = np.tile(0.5 * (self.envelope.upper - self.envelope.lower)[:, None], (1, first.shape[1]))
-        flat = (first / scale).ravel()
-        for weight in BARRIERS:
-            found = minimize(
-                self.value, flat, args=(weight, scale), jac=True, method="L-BFGS-B", options={"maxiter": SEARCH}
-            )
-            flat = found.x
-        return np.asarray(flat.reshape(scale.shape) * scale, dtype=np.float64)
+        done = 0
+
+        def motion(flat: FloatArray) -> Motion:
+            return self.motion(flat.reshape(scale.shape) * scale)
+
+        def slopes(flat: FloatArray) -> FloatArray:
+            found = self.envelope.least_slopes(motion(flat), self.matrices) * scale
+            return np.asarray(found.reshape(len(found), -1), dtype=np.float64)
+
+        def tell(flat: FloatArray) -> None:
+            nonlocal done
+            done += 1
+            if done % TELL == 0:
+                say(f"iteration {done}, condition {self.condition(flat.reshape(scale.shape) * scale):.4g}")
+
+        limits = {"type": "ineq", "fun": lambda flat: self.envelope.least(motion(flat)), "jac": slopes}
+        how: dict[str, Any] = {
+            "method": "SLSQP",
+            "constraints": limits,
+            "options": {"maxiter": iterations, "ftol": 1e-5},
+        }
+        how |= {"args": (scale,), "jac": True, "callback": tell}
+        found = minimize(self.value, (first / scale).ravel(), **how)
+        return np.asarray(found.x.reshape(scale.shape) * scale, dtype=np.float64)

@@ -24,6 +24,7 @@ __all__ = ["DURATION", "PHASES", "Experiment", "friction", "plot", "pushes", "ru
 
 PUSHES = ((5.0, 15.0, 5.0), (20.0, 30.0, 10.0))  # s, s, N·m: the paper's
 DURATION = 35.0  # s
+HEADROOM = 0.18  # of a panel's height, for its legend
 PHASES = (
     ("to the goal", 0.0, 5.0), ("5 N·m", 5.0, 15.0), ("released", 15.0, 20.0), ("10 N·m", 20.0, 30.0),
     ("released again", 30.0, 35.0),
@@ -105,8 +106,12 @@ def plot(path: str | Path, title: str, traces: Sequence[Trace], goal: float) -> 
     for panel, label in ((torque, "motor torque [N·m]"), (angle, "angle [rad]"), (parts, "torque [N·m]")):
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)
-        panel.legend(fontsize="small", frameon=False)
+        panel.legend(fontsize="small", frameon=False, ncols=4, loc="upper center")
+    for panel in (torque, angle):
+        low, high = panel.get_ylim()
+        panel.set_ylim(low, high + HEADROOM * (high - low))  # the legend is clear of the curves
     shown = np.concatenate([last.external, last.spring, np.clip(last.net, *np.percentile(last.net, [0.5, 99.5]))])
-    parts.set_ylim(1.1 * shown.min() - 1.0, 1.1 * shown.max() + 1.0)
+    low, high = 1.1 * shown.min() - 1.0, 1.1 * shown.max() + 1.0
+    parts.set_ylim(low, high + HEADROOM * (high - low))
     parts.set_xlabel("time [s]")
     save(path, made)

@@ -24,6 +24,8 @@ ROW_INCH = 2.1
 HEAD_INCH, VIOLIN_INCH = 0.8, 4.2
 COLUMNS = 2
 DOTS_PER_INCH = 75
+COLOURS, LINES = 7, ("-", "--", ":")
+"""Colours before a curve is drawn in another line, the grey of recordings not among them."""
 LEAST_SPREAD = 1e-9
 """[N·m] Errors that differ by less have no density to draw."""
 ROOM = 1.15
@@ -63,7 +65,13 @@ def plot_curves(
         ranges = []
         for k, (label, (time, values)) in enumerate(curves.items()):
             style: dict[str, Any] = (
-                {"color": "0.55", "linewidth": 2.4} if k == 0 and len(curves) > 1 else {"linewidth": 0.9}
+                {"color": "0.55", "linewidth": 2.4}
+                if k == 0 and len(curves) > 1
+                else {
+                    "linewidth": 0.9,
+                    "color": f"C{(k - 1) % COLOURS}",
+                    "linestyle": LINES[(k - 1) // COLOURS % len(LINES)],
+                }
             )
             panel.plot(time, values[:, j], label=label, **style)
             ranges.append((float(values[:, j].min()), float(values[:, j].max())))
@@ -77,7 +85,9 @@ def plot_curves(
         panel.set_xlabel("time [s]")
         panel.tick_params(labelbottom=True)  # also where nothing stands below
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False)
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=min(3, len(labels)), frameon=False, fontsize="small"
+    )
     save(path, figure, DOTS_PER_INCH)
 
 
@@ -123,8 +133,20 @@ def plot_violins(
             panel.violinplot([columns[k] for k in places], positions=places, showmedians=True, widths=0.8)
         spread = max(float(np.quantile(np.abs(column), 0.995)) for column in columns)
         panel.set_ylim(-ROOM * max(spread, LEAST_SPREAD), ROOM * max(spread, LEAST_SPREAD))
-        panel.set_xticks(range(len(columns)), list(errors), rotation=60, ha="right", fontsize="small")
+        panel.set_xticks(range(len(columns)), [str(k + 1) for k in range(len(columns))], fontsize="small")
         panel.set_title(robot.joints[j])
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("estimated − recorded [N·m]")
+    blank = [panels[0].plot([], [], alpha=0.0)[0] for _ in errors]
+    names = [f"{k + 1}: {label}" for k, label in enumerate(errors)]
+    figure.legend(
+        blank,
+        names,
+        loc="outside lower center",
+        ncols=3,
+        frameon=False,
+        fontsize="small",
+        handlelength=0.0,
+        handletextpad=0.0,
+    )
     save(path, figure, DOTS_PER_INCH)

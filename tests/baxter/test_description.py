@@ -44,6 +44,7 @@ def test_more_robot_around_the_arm_is_no_difference(arm_robot: Robot, text: str)
         ('effort="50" velocity="1.5"', 'effort="40" velocity="1.5"', ["left_s0: effort 50, on the robot 40"]),
         ('upper="1.70167993878"', 'upper="1.5"', ["left_s0: upper 1.70168, on the robot 1.5"]),
         ('joint name="left_e1"', 'joint name="left_e9"', ["left_e1.*missing"]),
+        ('iyz="0.00078086899" izz="0.03595988478"', 'iyz="0.00078086899" izz="0.04595988478"', ["left_s0: inertia.*0.[01]"]),
         ('xyz="0.06845 0.00269 -0.00529"', 'xyz="0.09 0.00269 -0.00529"', ["left_s1: gravity.*N·m"]),
     ],
 )  # fmt: skip
@@ -52,6 +53,14 @@ def test_differences_are_named(arm_robot: Robot, text: str, old: str, new: str, 
     found = refusals(text.replace(old, new, 1), arm_robot)
     for pattern in expected:
         assert any(re.search(pattern, difference) for difference in found), found
+
+
+def test_a_tensor_is_seen_by_its_joints_alone(arm_robot: Robot, text: str) -> None:
+    """Gravity does not feel it; below the tolerance (0.05 N·m at 10 rad/s²) it is no difference."""
+    tensor = 'iyz="0.00078086899" izz="0.03595988478"'
+    found = refusals(text.replace(tensor, tensor.replace("0.0359", "0.0459"), 1), arm_robot)
+    assert len(found) == 1 and "left_s0: inertia" in found[0]
+    assert refusals(text.replace(tensor, tensor.replace("0.0359", "0.0389"), 1), arm_robot) == []
 
 
 def test_a_carried_gripper_is_seen(arm_robot: Robot, text: str) -> None:

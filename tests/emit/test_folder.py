@@ -17,8 +17,10 @@ from support.numeric import states
 from support.robots import FULL, generated, loaded, loaded_alpha
 
 from diffpbd.codegen.emit.constants import CONSTANTS, STATUS
+from diffpbd.codegen.graph.step_graphs import UNROLLED
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.function import BoundFunction
+from diffpbd.runtime.integrity import RECORD_SUFFIX
 
 STRICT = [
     "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror", "-Wno-unused-parameter",
@@ -252,10 +254,12 @@ def test_the_manifest_says_what_is_there(name: str) -> None:
     folder, robot = generated(name), loaded(name)
     manifest = robot.manifest
     left = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
-    assert left == {*manifest.files, "manifest.json", manifest.library}
+    record = f"{manifest.library}{RECORD_SUFFIX}"
+    assert left == {*manifest.files, "manifest.json", manifest.library, record}
     for file, digest in manifest.files.items():
         assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == digest
-    assert {f.casadi for f in manifest.functions if f.casadi} == {f for f in left if f.startswith("casadi/")}
+    graphs = {f.casadi for f in manifest.functions if f.casadi} | {f"casadi/{UNROLLED}.casadi"}
+    assert graphs == {f for f in left if f.startswith("casadi/")}
     listed = {c.name for c in manifest.constants}
     assert listed == {c.name for c in CONSTANTS} and all(c.unit and c.reason for c in manifest.constants)
     for f in manifest.functions:

@@ -21,6 +21,7 @@ from diffpbd.codegen.method import projection
 from diffpbd.codegen.method.constraints import JointVectors, gradient, hinge_residual, joint_gap, slide_residual
 from diffpbd.codegen.method.kinematics import fk
 from diffpbd.codegen.method.parameters import maximal_parameters
+from diffpbd.codegen.method.world import kernel_at
 from diffpbd.codegen.program.notation import JOINT, STATE, JointNumbers, part
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.rotation import axial, cross, dot, rotation_matrix, symmetric
@@ -295,7 +296,7 @@ def test_closing_displacements_solve_the_linearised_constraints(j: int) -> None:
     assert abs(c[0]) > 1e-3 and abs(c[3]) > 1e-3
     b = mpmath.matrix([*(-e for e in c), 0])
     moved = mpmath.lu_solve(A, b)
-    kernel = projection.motion_kernel(j == 1, j == 0, True)
+    kernel = kernel_at(projection.motion_kernel(j == 1, closing=True), j - 1, slide=j == 1)
     known = ends(j, x)
     given = {
         "joint": list(joints()[j].flat()), "rotation_a": [known[e] for e in R_A], "rotation_b": [known[e] for e in R_B],

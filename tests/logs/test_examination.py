@@ -262,3 +262,30 @@ def test_grave_findings_are_refused_unless_accepted(shared: Path, arm2: Robot) -
     with pytest.raises(InputError, match="Did you mean rates"):
         expect_kinds("rate")
     refuse("log", [Finding("gain", "a", "much")], ())
+
+
+@pytest.mark.parametrize(("strange", "found"), [(0.6, False), (1.6, True)])
+def test_rates_that_have_little_to_do_with_the_positions(strange: float, found: bool) -> None:
+    r = simple(seconds=40.0)
+    mixed = replace(r, dq=np.cos(2.0 * r.time)[:, None] + strange * np.cos(3.1 * r.time)[:, None])
+    (rate,) = rates_of(mixed)
+    assert rate is not None and rate.related == pytest.approx(1.0 / math.hypot(1.0, strange), abs=0.05)
+    assert (("rates", True) in kinds(mixed, None)) == found
+
+
+def test_quick_motion_is_no_jump() -> None:
+    """Steps are judged by what they usually are, too: 0.03 rad here, 0.12 rad in a quick turn, and one of 0.45 rad."""
+    t = 0.05 * np.arange(400)
+    speed = np.where(np.abs(t - 10.0) < 0.3, 2.4, 0.6) * np.where((t // 2.0) % 2 == 0, 1.0, -1.0)
+    q = 0.05 * np.cumsum(speed)[:, None]
+    r = Recording("log", t, ("a",), q, None, None, None)
+    assert not kinds(r, None)
+    assert kinds(replace(r, q=q + 0.45 * (t > 10.0)[:, None]), None) == [("jumps", False)]
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(0.03, False), (-0.03, False), (0.06, True), (-0.06, True)])
+def test_shifts_of_the_torque_from_both_sides(arm2: Robot, seconds: float, found: bool) -> None:
+    r = noisy(arm2, 3)
+    assert r.tau is not None
+    late = replace(r, tau=np.column_stack([np.interp(r.time - seconds, r.time, column) for column in r.tau.T]))
+    assert [f.joint for f in found_in(late, arm2) if f.kind == "shift"] == list(arm2.joints) * found

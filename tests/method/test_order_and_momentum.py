@@ -14,7 +14,7 @@ from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.method import corrections
 from diffpbd.codegen.method.corrections import Multiplier
 
-DURATION = 0.016  # s
+DURATION = 0.008  # s
 
 
 @cache

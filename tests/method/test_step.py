@@ -23,6 +23,7 @@ from support.maximal import (
     tree_of,
     two_arms,
 )
+from support.short_chains import rollout
 
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.method import step, variational, velocity
@@ -68,7 +69,7 @@ def angles(robot: Robot, xi: Array) -> tuple[Array, Array]:
 
 def swing_error(program: Program, h: float) -> float:
     arm = shipped("baxter_bare")
-    end = run(program, arm, at_zero(arm), h, round(0.5 / h))[-1]
+    end = rollout(program, arm, at_zero(arm), h, round(0.5 / h))
     return float(np.abs(angles(arm, end)[0] - SWING).max())
 
 

@@ -19,7 +19,7 @@ from support.numeric import BAR, Worst, differences
 from support.robots import loaded_alpha
 from support.sprung import PARTS, SPRING, springs, sprung_pendulum
 
-from diffpbd.codegen.description.levers import lever_joints
+from diffpbd.codegen.description.attached import lever_joints
 from diffpbd.codegen.description.resolve import find_recipe
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.generate import generate

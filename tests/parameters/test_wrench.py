@@ -21,9 +21,9 @@ from support.peer import Peer
 from support.programs import Programs
 from support.robots import generated, loaded_alpha
 
+from diffpbd.codegen.description.attached import wrench_frames
 from diffpbd.codegen.description.resolve import find_recipe
 from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.description.wrenches import wrench_frames
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.method import kinematics, step
 from diffpbd.runtime import Robot, load

@@ -57,6 +57,12 @@ def refused(folder: Path, data: Any) -> str:
         (lambda d: d["robot"]["joints"][0].update(lower="low"), ["robot.joints[0].lower", "finite number"]),
         (lambda d: d.update(files=[]), ["files", "an object"]),
         (lambda d: d["recipe"].update(h=True), ["recipe.h"]),
+        (lambda d: d["recipe"].update(h=float("inf")), ["recipe.h", "finite number"]),
+        (lambda d: d["recipe"].update(h=10**400), ["recipe.h", "finite number"]),
+        (lambda d: d["functions"][0]["inputs"][0].update(rows=-1), ["functions[0].inputs[0].rows", "at least 0"]),
+        (lambda d: d["functions"][0].update(rollout=1), ["functions[0].rollout", "true or false"]),
+        (lambda d: d["robot"]["links"][0].update(com=[0.0, 0.0]), ["robot.links[0].com", "3 numbers"]),
+        (lambda d: d["robot"]["links"][0].pop("inertia"), ["robot.links[0].inertia is missing"]),
     ],
 )
 def test_faults_name_their_place(data: dict[str, Any], tmp_path: Path, change: Any, words: list[str]) -> None:

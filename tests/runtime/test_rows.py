@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from diffpbd.runtime.rows import write_rows
 
@@ -16,9 +17,10 @@ def test_floats_in_full_or_with_digits_and_texts_quoted(tmp_path: Path) -> None:
     assert (tmp_path / "short.csv").read_text(encoding="utf-8") == "x\n0.333\n6.67e+08\n"
 
 
-def test_a_gz_is_compressed_and_the_same_every_time(tmp_path: Path) -> None:
+def test_a_gz_is_compressed_and_the_same_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
-    for name in ("one.csv.gz", "two.csv.gz"):
+    for name, now in (("one.csv.gz", 1e9), ("two.csv.gz", 1.7e9)):
+        monkeypatch.setattr("time.time", lambda now=now: now)
         write_rows(tmp_path / name, ["x"], [[1.5]])
         found.append((tmp_path / name).read_bytes())
     assert found[0] == found[1] and gzip.decompress(found[0]) == b"x\n1.5\n"

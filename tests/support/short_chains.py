@@ -22,7 +22,7 @@ from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
 from support.maximal import Array, evaluate, free, numbers, tree_of
 
-SWEEPS = 100
+SWEEPS = 60
 
 
 @cache
@@ -81,9 +81,14 @@ def maximal(robot: Robot, p: Array, pd: Array) -> Array:
     return evaluate(fk(tree_of(robot)), p=p, pd=pd, joint=numbers(robot)["joint"])["xi"].ravel()
 
 
+_GRAPHS: dict[int, tuple[Program, ca.Function]] = {}
+
+
 def rollout(program: Program, robot: Robot, xi: Array, h: float, steps: int, **changed: Any) -> Array:
     """The state after so many steps."""
-    run, given = call_graph(program), numbers(robot) | free(robot) | changed | {"h": h}
+    if id(program) not in _GRAPHS:
+        _GRAPHS[id(program)] = (program, call_graph(program))
+    run, given = _GRAPHS[id(program)][1], numbers(robot) | free(robot) | changed | {"h": h}
     for _ in range(steps):
         xi = np.array(run.call([xi if k == "xi" else given[k] for k in program.inputs])[0]).ravel()
     return xi

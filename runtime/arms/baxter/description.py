@@ -1,7 +1,7 @@
 """/robot_description of the robot at hand against the model that was generated: every difference, by name.
 
 Arm mounts are calibrated one by one and grippers are changed, so the model may be of another arm. The
-comparison is by what matters: limits, where the tip is, and how much torque gravity asks for.
+comparison is by what matters: limits, where the tip is, and how much torque gravity and accelerations ask for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ __all__ = ["Difference", "compare_description", "tighter_limits"]
 
 LIMIT_TOLERANCE = 1e-3  # rad, rad/s or N·m; descriptions round their limits
 MASS_TOLERANCE = 1e-3  # kg
-TORQUE_TOLERANCE = 0.05  # N·m of gravity; above the torque sensors' noise, below any joint's friction
+TORQUE_TOLERANCE = 0.05  # N·m of gravity or inertia; above the torque sensors' noise, below any joint's friction
+ACCELERATION = 10.0  # rad/s² or m/s²; of a fast motion: the most of a random acceleration at which inertia is compared
 POSITION_TOLERANCE = 2e-3  # m at the tip; a calibrated mount moves it by more
 POSES = 12  # at which tip and gravity are compared
 POSE_SEED = 7
@@ -219,20 +220,27 @@ def _bodies(live: _Live, robot: Robot) -> Iterator[Difference]:
     low = np.array([-np.pi if joint.lower is None else joint.lower for joint in joints])
     high = np.array([np.pi if joint.upper is None else joint.upper for joint in joints])
     poses = random.uniform(low, high, (POSES, robot.n))
+    weightless = robot.alpha.vector({f"gravity.{axis}": 0.0 for axis in "xyz"})
     alpha = robot.alpha.vector({"gravity.x": 0.0, "gravity.y": 0.0, "gravity.z": -STANDARD_GRAVITY})
-    torque, distance = np.zeros(robot.n), 0.0
+    torque, inertia, distance = np.zeros(robot.n), np.zeros(robot.n), 0.0
     tip = robot.manifest.robot.tips[0]
     for pose in poses:
         zero = np.zeros(robot.n)
         torques = robot.function("regressor")(pose, zero, zero, alpha) @ moments
         torque = np.maximum(torque, np.abs(torques - robot.function("gravity")(pose, alpha)))
+        moved = (pose, zero, random.uniform(-ACCELERATION, ACCELERATION, robot.n), weightless)
+        torques = robot.function("regressor")(*moved) @ moments
+        inertia = np.maximum(inertia, np.abs(torques - robot.function("inverse_dynamics")(*moved)))
         if tip in live.links:
             ours = robot.function("tip_pose")(pose, alpha).position
             there = live.position(tip, dict(zip(robot.joints, pose.tolist(), strict=True)))
             distance = max(distance, float(np.linalg.norm(np.ravel(ours) - there)))
-    for name, value in zip(robot.joints, torque, strict=True):
-        if value > TORQUE_TOLERANCE:
-            yield Difference(f"{name}: gravity differs by up to {value:.2f} N·m", True)
+    for name, weight, push in zip(robot.joints, torque, inertia, strict=True):
+        if weight > TORQUE_TOLERANCE:
+            yield Difference(f"{name}: gravity differs by up to {weight:.2f} N·m", True)
+        if push > TORQUE_TOLERANCE:
+            within = f"at accelerations within {ACCELERATION:g} rad/s²"
+            yield Difference(f"{name}: inertia differs by up to {push:.2f} N·m {within}", True)
     if tip not in live.links:
         yield Difference(f"the robot has no link {tip}, the model's tip", False)
     elif distance > POSITION_TOLERANCE:
