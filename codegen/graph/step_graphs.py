@@ -17,8 +17,8 @@ from diffpbd.codegen.program.program import Program
 
 TOLERANCES: Final = {True: {"abstol": 1e-12}, False: {"abstol": 1e-16, "abstolStep": 1e-13}}
 """[kg·m² and kg·m²/s, scaled; rad and rad/s] Where the CasADi root finder stops, by whether a tree is deep: residual or step. A
-light wrist's residual is below 1e-12 before its pose is exact; in world axes, of deep trees, rounding allows no more. The emitted
-C has its own test (see the manifest)."""
+light wrist's residual is below 1e-12 before its pose is exact; in world axes, of deep trees, rounding allows no more. The
+emitted C has its own test (see the manifest)."""
 
 POSE_ITERATIONS: Final = 5
 """Newton iterations on the pose of an unrolled step: from a guess that is off by h² three reach rounding, and each order of
