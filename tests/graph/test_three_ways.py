@@ -46,6 +46,8 @@ def without_rotors(robot: Robot, alpha: np.ndarray) -> np.ndarray:
 
 
 def bar(name: str) -> float:
+    if name == "jac_alpha_joint_step":  # the pose's rounding, 1e-14 rad, over h and over a wrist's 4e-4 kg·m²
+        return 3.0 * STEP
     return STEP if "step" in name or name == "node_torque" else ROUNDING
 
 
@@ -77,7 +79,7 @@ def test_compiled_is_the_graph(name: str, parameters: str) -> None:
     assert {f.name for f in compared} >= set(IN_NUMPY) - {"node_torque", "jac_joint_step"}
     for f in compared:
         alpha = alpha_of(robot, parameters)
-        if f.name.startswith("step"):
+        if f.name.startswith(("step", "vjp_step")):
             alpha = without_rotors(robot, alpha)
         given = arguments(robot, f, values, alpha)
         found = outputs(f, f(**given))
