@@ -22,11 +22,6 @@ CODEGEN = (
     ("generate", "convergence", "sweep_study"), ("emit",), ("graph",), ("joint_space", "method"), ("laws",), ("program",),
     ("description",), ("",),
 )  # fmt: skip
-STILL_UP: dict[str, set[tuple[str, str]]] = {
-    "runtime": {("loop", "arms")},
-    "codegen": set(),
-}
-"""Arrows that run up and are known."""
 
 
 def room(module: str, rows: tuple[tuple[str, ...], ...]) -> str:
@@ -42,7 +37,7 @@ def test_no_arrow_runs_back_up(folder: str, rows: tuple[tuple[str, ...], ...]) -
     assert folders <= set(rank), "a room without a place in the order"
     found = {(room(a, rows), room(b, rows)) for a, after in arrows(folder).items() for b in after}
     up = {(a, b) for a, b in found if a != b and rank[a] >= rank[b]}
-    assert up <= STILL_UP[folder]
+    assert up == set()
 
 
 @pytest.mark.parametrize("folder", ["runtime", "codegen", "benchmarks"])

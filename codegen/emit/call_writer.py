@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import casadi as ca
@@ -23,7 +24,6 @@ from diffpbd.codegen.program.program import Call, Program
 
 EXPANDED_CALLS = 1000
 """Kernel calls up to which a reverse mode keeps every value between them; beyond, its work array would leave the cache."""
-
 
 PIECE_LINES = 600
 """Lines of one emitted function of calls; gcc's time grows faster than linearly with longer ones."""
@@ -109,9 +109,7 @@ class CallWriter:
             ca.vertcat(*map(ca.vec, seeds)),
             True,
         )
-        edges = [0]
-        for k in wanted:
-            edges.append(edges[-1] + inputs[k].numel())
+        edges = [*accumulate((inputs[k].numel() for k in wanted), initial=0)]
         bars = [ca.densify(b) for b in ca.vertsplit(pulled, edges)]
         names = [f"{f.name_in(k)}_bar" for k in wanted]
         seed_names = [f"{f.name_out(k)}_seed" for k in range(f.n_out())]
@@ -126,6 +124,7 @@ class _Body:
         self.writer = writer
         self.program = program
         self.place: dict[sp.Symbol, _Place] = {}
+        self._direct: dict[sp.Symbol, _Place] = {}
         self.size = 0
         self.inner = 0
         self.operations = 0
@@ -147,9 +146,8 @@ class _Body:
             if all(place[e] == _Place(first.base, first.index + k) for k, e in enumerate(elements)):
                 return f"{first.base} + {first.index}"
         if not any(e.free_symbols for e in elements):
-            self.tables.append(
-                f"  static const double c{len(self.tables)}[] = {{{', '.join(literal(float(e)) for e in elements)}}};"
-            )
+            numbers = ", ".join(literal(float(e)) for e in elements)
+            self.tables.append(f"  static const double c{len(self.tables)}[] = {{{numbers}}};")
             return f"c{len(self.tables) - 1}"
         at = self._allocate(len(elements))
         for k, e in enumerate(elements):
@@ -203,7 +201,6 @@ class _Body:
     def emit_forward(self) -> Routine:
         """Inputs, outputs, w. Call outputs that are a stretch of an output are written there at once."""
         calls = self.program.calls()
-        self._direct: dict[sp.Symbol, _Place] = {}
         for call in calls:
             self.writer.forward(call.program)
         targets = {
@@ -233,7 +230,6 @@ class _Body:
     def emit_reverse(self, active: frozenset[sp.Symbol]) -> Routine:
         """Inputs, seeds, gradients (added to), w."""
         calls = self.program.calls()
-        self._direct = {}
         live = _active(calls, active)
         used = {s for call in calls for m in call.arguments.values() for e in m for s in e.free_symbols}
         keep = {k for k, call in enumerate(calls) if any(s in used for m in call.outputs.values() for s in m)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -13,6 +14,9 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.report.tables import number, table
+
+if TYPE_CHECKING:
+    from diffpbd.runtime.logs.processing import Samples
 
 __all__ = ["command"]
 
@@ -38,7 +42,7 @@ def command(
     from diffpbd.runtime.commands.locate import open_robot, robot_files
     from diffpbd.runtime.logs.checked import examine_parts, read_examined
     from diffpbd.runtime.logs.findings import Finding, refuse, said, sound
-    from diffpbd.runtime.logs.processing import Samples, filter_parts, names_of
+    from diffpbd.runtime.logs.processing import filter_parts, names_of
     from diffpbd.runtime.logs.recording import joints_in
 
     read: list[Named] = [("LOG", path) for path in logs]
@@ -76,21 +80,31 @@ def command(
             for note in part.notes:
                 click.echo(f"  {part.name}: {note}")
     click.echo(processing.describe())
+    click.echo("\n" + _lengths(parts))
+    for path, findings in wrong:
+        refuse(path, findings, reading.accept)
+    if out is not None:
+        pictures = [*_written(out, parts, pictures, read), *pictures]
+    if pictures:
+        click.echo(f"\nWrote {', '.join(pictures)}.")
+
+
+def _lengths(parts: list[tuple[Samples, bool]]) -> str:
+    """A row a part."""
     rows = [
         [p.name, str(len(p)), f"{p.rate:.6g}", number(len(p) / p.rate, 4), "yes" if torques else "no"]
         for p, torques in parts
     ]
-    click.echo("\n" + table(["part", "samples", "rate [Hz]", "length [s]", "torque"], rows))
-    for path, findings in wrong:
-        refuse(path, findings, reading.accept)
-    if out is not None:
-        paths = [_path(out, k) for k in range(len(parts))]
-        distinct([*(("--plot", path) for path in pictures), *(("--out", path) for path in paths)], read)
-        for path, (part, torques) in zip(paths, parts, strict=True):
-            write_log(path, _log(part, torques))
-        pictures = [*paths, *pictures]
-    if pictures:
-        click.echo(f"\nWrote {', '.join(pictures)}.")
+    return table(["part", "samples", "rate [Hz]", "length [s]", "torque"], rows)
+
+
+def _written(out: str, parts: list[tuple[Samples, bool]], pictures: list[str], read: list[Named]) -> list[str]:
+    """The logs of the parts, by name."""
+    paths = [_path(out, k) for k in range(len(parts))]
+    distinct([*(("--plot", path) for path in pictures), *(("--out", path) for path in paths)], read)
+    for path, (part, torques) in zip(paths, parts, strict=True):
+        write_log(path, _log(part, torques))
+    return paths
 
 
 def _path(out: str, k: int) -> str:

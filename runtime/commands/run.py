@@ -44,6 +44,7 @@ EXIT_STOPPED = 1
 JSON_OPTIONS = ("goal", "weights", "stiffness", "damping", "tip-offset", "tip-stiffness")
 """Those that take JSON or a file of it."""
 LONGEST_RAMP = 60.0  # s
+LOWEST_TABLE = 5.0  # m; beyond any arm's reach
 
 
 @click.command("run", context_settings={"show_default": True})
@@ -91,6 +92,10 @@ LONGEST_RAMP = 60.0  # s
     "--contact", type=Real(0, 1, min_open=True), default=ReflexSettings.contact,
     help="Share of the effort limits that the arm's motion may take beside the model before the run stops.",
 )  # fmt: skip
+@click.option(
+    "--table", type=Real(-LOWEST_TABLE, LOWEST_TABLE), metavar="Z",
+    help="The arm stays above this height [m] over the description's root link.",
+)  # fmt: skip
 @click.option("--ramp", type=Real(0, LONGEST_RAMP), default=1.0, help="Seconds in which the law comes in.")
 @click.option("--enable", is_flag=True, help="Enable the robot if it is disabled.")
 @click.option("--bring-in", is_flag=True, help="Lead an arm that stands at or beyond a joint limit back in, slowly.")
@@ -137,7 +142,7 @@ def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
             )
         limits = _compared(node, generated, configuration.limits, options["allow_mismatch"])
         configuration = Configuration(**{**vars(configuration), "limits": limits})
-        configuration.check_goals()
+        configuration.check_goals(generated)
         report = _run(configuration, generated, side, node, options)
     click.echo(str(report))
     _draw(options["plot"], options["log"])

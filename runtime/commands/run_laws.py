@@ -78,6 +78,7 @@ def configured(robot: Robot, options: Mapping[str, Any]) -> Configuration:
         robot.name, robot.manifest.abi_hash, robot.joints, controller, owner, alpha,
         limits_of(robot, torque_share=options["torque_share"]),
         Settings(1.0 / options["rate"], ramp=options["ramp"], reflexes=ReflexSettings(contact=options["contact"])),
+        options["table"],
     )  # fmt: skip
 
 

@@ -52,13 +52,9 @@ class Statistics:
 
 
 def evaluate(
-    problem: Problem,
-    x: FloatArray,
-    bounds: Mapping[int, str],
-    designs: Sequence[Design],
-    disturbed: Sequence[Sequence[Design]] = (),
-    limited: Sequence[Body] = (),
-) -> Statistics:
+    problem: Problem, x: FloatArray, bounds: Mapping[int, str], designs: Sequence[Design],
+    disturbed: Sequence[Sequence[Design]] = (), limited: Sequence[Body] = (),
+) -> Statistics:  # fmt: skip
     """Statistics of the solution x.
 
     Rank, condition and what is lost come from the recordings alone; deviations are those of the estimate, prior included.

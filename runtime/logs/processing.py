@@ -159,14 +159,9 @@ class Samples:
 
 
 def process(
-    name: str,
-    log: Motion,
-    processing: Processing,
-    *,
-    breaks: Sequence[int] = (),
-    notes: Sequence[str] = (),
+    name: str, log: Motion, processing: Processing, *, breaks: Sequence[int] = (), notes: Sequence[str] = (),
     sound: bool = True,
-) -> list[Samples]:
+) -> list[Samples]:  # fmt: skip
     """The parts of a log with torques between its gaps, as samples for identification; see `filter_parts`."""
     if log.tau is None:
         said = f" ({'; '.join(notes)})" if notes else ""
@@ -175,14 +170,9 @@ def process(
 
 
 def filter_parts(
-    name: str,
-    log: Motion,
-    processing: Processing,
-    *,
-    breaks: Sequence[int] = (),
-    notes: Sequence[str] = (),
+    name: str, log: Motion, processing: Processing, *, breaks: Sequence[int] = (), notes: Sequence[str] = (),
     sound: bool = True,
-) -> list[Samples]:
+) -> list[Samples]:  # fmt: skip
     """The parts of a log, filtered; parts too short for that are left out and said. Without torques `tau` is zero.
 
     A part ends at a gap, where time steps back, and before the samples `breaks`. `notes` go to the first part.

@@ -19,6 +19,7 @@ from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.controller import Controller
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.clearance import above
 from diffpbd.runtime.loop.reflexes import Inertial, ReflexSettings
 from diffpbd.runtime.loop.supervisor import GravityModel, Settings, Supervisor
 from diffpbd.runtime.robot import Robot
@@ -103,6 +104,8 @@ class Configuration:
     alpha: FloatArray
     limits: Limits
     settings: Settings
+    table: float | None = None
+    """Height [m] over the description's root that the arm stays above."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; numbers are kept exactly, infinite ones as null."""
@@ -114,7 +117,7 @@ class Configuration:
         return {
             "schema": SCHEMA, "robot": self.robot, "abi_hash": self.abi_hash, "joints": list(self.joints),
             "controller": self.controller, "gravity_owner": self.owner.value, "alpha": self.alpha.tolist(),
-            "limits": limits,
+            "limits": limits, "table": self.table,
             "settings": {
                 "period": self.settings.period, "ramp": self.settings.ramp,
                 "patience": self.settings.patience, "reflexes": vars(self.settings.reflexes),
@@ -136,12 +139,13 @@ class Configuration:
                 GravityOwner(data["gravity_owner"]), np.array(data["alpha"], dtype=np.float64),
                 Limits(**limits),
                 Settings(**{**data["settings"], "reflexes": ReflexSettings(**data["settings"]["reflexes"])}),
+                None if data["table"] is None else float(data["table"]),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"The log's configuration cannot be used: {error!r}.") from None
 
-    def check_goals(self) -> None:
-        """An InputError where a goal or a reference [rad] leads into the soft limits: the run would stop there."""
+    def check_goals(self, robot: Robot) -> None:
+        """An InputError where a goal or a reference [rad] leads into the soft limits or the table: the run would stop."""
         margin = self.settings.reflexes.margin
         reference = self.controller.get("reference")
         rows = [self.controller.get("goal")] if reference is None else list(reference["q"])
@@ -158,6 +162,9 @@ class Configuration:
                     f"The {what} of {self.joints[k]}, {q[k]:.3f} rad, is outside [{low:.3f}, {high:.3f}] rad, its limits "
                     f"less {margin:g} rad."
                 )
+            near = "" if self.table is None or np.isnan(q).any() else above(robot, self.alpha, self.table)(q)
+            if near:
+                raise InputError(f"The {'goal' if reference is None else 'reference'} cannot be reached: {near}.")
 
     def supervisor(self, robot: Robot) -> Supervisor:
         """The supervisor, on a generated robot that must be the same code."""
@@ -186,4 +193,5 @@ class Configuration:
         return Supervisor(
             controller, self.limits, self.settings, owner=self.owner, gravity=model,
             inertial=inertial_model(robot, self.alpha), joints=self.joints,
+            clearance=None if self.table is None else above(robot, self.alpha, self.table),
         )  # fmt: skip

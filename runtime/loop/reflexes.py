@@ -238,9 +238,8 @@ class Reflexes:
         return self._breach(Reflex.SPEED, k, f"moves at {abs(now.dq[k]):.2f} rad/s, above {allowed[k]:.2f} rad/s")
 
     def _position(self, now: _Sample) -> Breach | None:
-        braking = self.limits.speed / BRAKING
-        ahead = now.q + now.dq * REACTION + 0.5 * now.dq * np.abs(now.dq) / braking
-        beyond = np.maximum(self.limits.outside(now.q, self.settings.margin), self.limits.outside(ahead))
+        ahead = self.limits.outside(self._ahead(now))
+        beyond = np.maximum(self.limits.outside(now.q, self.settings.margin), ahead)
         if not (beyond > 0.0).any():
             return None
         k = int(np.argmax(beyond))
@@ -319,8 +318,14 @@ class Reflexes:
         return Breach(Reflex.POWER, text)
 
     def _collision(self, now: _Sample) -> Breach | None:
-        near = "" if self._clearance is None else self._clearance(now.q)
+        if self._clearance is None:
+            return None
+        near = self._clearance(now.q) or self._clearance(self._ahead(now))
         return Breach(Reflex.COLLISION, near) if near else None
+
+    def _ahead(self, now: _Sample) -> FloatArray:
+        """Where the stop would bring the arm to rest [rad]."""
+        return now.q + now.dq * REACTION + 0.5 * now.dq * np.abs(now.dq) * BRAKING / self.limits.speed
 
     def _lasts(self, reflex: Reflex, breached: bool) -> bool:
         """Whether a breach is seen in a second state in a row: one may be noise."""

@@ -110,6 +110,8 @@ class RospyRobot:
         message.position, message.velocity, message.effort = (
             [float(rows[name][k]) for name in names] for k in range(3)
         )
+        if self.fault == "offset":
+            message.position[names.index("left_s0")] += 1.2
         if self.fault == "nan":
             message.velocity[names.index("left_s1")] = float("nan")
         if self.fault == "no_velocity":

@@ -72,7 +72,7 @@ def finish(process: subprocess.Popen, robot: RobotProcess) -> str:
 IMPEDANCE = ("--controller", "impedance", "--torque-share", "0.5")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT], ids=lambda n: n.name)
 def test_signals_end_in_a_clean_stop(start, robot: RobotProcess, number: signal.Signals) -> None:
     process = start(*IMPEDANCE)
     torque_mode(robot)
@@ -121,6 +121,24 @@ def test_a_log_that_cannot_be_opened_is_refused_before_anything_is_sent(start, r
         output = finish(process, robot)
         assert process.returncode == 1 and output.startswith("Error: ") and log in output
     assert robot.ask()["audit"]["commands"] == 0
+
+
+def test_a_second_program_is_refused_and_an_existing_log_is_kept(start, robot: RobotProcess, tmp_path: Path) -> None:
+    first = start(*IMPEDANCE)
+    torque_mode(robot)
+    log = tmp_path / "run.csv"
+    log.write_text("kept")
+    for options, told in (
+        (("--log", "new.csv"), "held by another program on this machine"),
+        (("--log", "run.csv"), "is there already"),
+    ):
+        second = start("--controller", "gravity", *options)
+        output, _ = second.communicate(timeout=20)
+        assert second.returncode == 1 and told in output and "Traceback" not in output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.csv"] and log.read_text() == "kept"
+    assert first.poll() is None and robot.ask()["mode"] == 3  # the first one did not notice
+    first.send_signal(signal.SIGINT)
+    assert "interrupted" in finish(first, robot)
 
 
 def test_gravity_without_a_spring_term_is_refused(start, robot: RobotProcess) -> None:

@@ -18,7 +18,7 @@ from diffpbd.runtime.ros1 import Node
 from diffpbd.runtime.ros1.messages import AssemblyState, JointCommand
 
 from .conftest import REST, Graph, RobotProcess, wait_until
-from .running import GRAVITY, HOLD, check_audit, execute
+from .running import GRAVITY, HOLD, check_audit, execute, impedance
 
 POSITION, TORQUE = 1, 3
 
@@ -86,6 +86,17 @@ def test_a_lasting_fault_of_the_state_ends_the_run(
     check_audit(held_after(robot), report)
     assert report.reason is reason and text in report.text
     assert "nothing more was sent" in report.ending
+
+
+@pytest.mark.parametrize("controller", [HOLD, GRAVITY, impedance()], ids=lambda c: c["name"])
+def test_an_offset_of_the_joint_states_is_never_obeyed(
+    arm_robot: Robot, graph: Graph, robot: RobotProcess, controller: dict
+) -> None:
+    report = execute(arm_robot, graph.uri, controller=controller, action=lambda: robot.ask(fault="offset"))
+    answer = held_after(robot)
+    check_audit(answer, report)
+    assert report.reason in (Reason.BAD_STATE, Reason.GATE) and "nothing more was sent" in report.ending
+    assert np.abs(np.array(answer["q"]) - REST).max() < 0.03
 
 
 def test_changing_joint_orders_do_not_matter(arm_robot: Robot, graph: Graph, robot: RobotProcess) -> None:

@@ -188,8 +188,12 @@ def test_collision_is_asked_for_every_state() -> None:
         asked.append(q)
         return "too near" if q[0] > 0.05 else ""
 
-    found = drive(made(clearance=clearance), 0.3, **moving(1.0, start=0.0))
-    assert found == (Reflex.COLLISION, 0.06, "too near") and len(asked) == 7
+    found = drive(made(clearance=clearance), 0.3, **moving(0.2, start=0.0))
+    # 0.2 rad/s are braked within 0.01 rad of reaction and 0.04 / 12 rad
+    assert found == (Reflex.COLLISION, 0.19, "too near") and len(asked) == 40
+    np.testing.assert_allclose(asked[-1] - asked[-2], [0.2 * 0.05 + 0.02 / 6.0, 0.0], atol=1e-12)
+    assert drive(made(clearance=lambda q: "too near" if q[0] < 0.0 else ""), 0.1, **moving(0.2, start=0.0))[0] is None
+    assert drive(made(clearance=lambda q: "too near" if q[0] < 0.0 else ""), 0.1, **moving(-0.2, start=0.0))[1] == 0.0
 
 
 def test_doubt_is_only_about_contradiction() -> None:

@@ -58,3 +58,12 @@ def test_one_factor_for_all_links_but_when_averaging() -> None:
 
 def test_joints_that_meet_no_other_take_all() -> None:
     assert default_factor(Tree((-1, -1), (False, False), (False, False))) == 1.0
+
+
+def test_limits_have_one_factor_even_when_averaging() -> None:
+    """What goes into a limit's multiplier is what both its bodies do of it."""
+    tree = dataclasses.replace(tree_of(two_arms()), limited=(True,) * 7)
+    calls = algorithm_1.jacobi(tree, relaxation="averaging").calls()
+    first = next(k for k, call in enumerate(calls) if "limit" in call.program.name)
+    shares = {call.arguments["factor"][0, 0] for call in calls[first:] if "factor" in call.arguments}
+    assert {float(share) for share in shares} == {1 / 3}

@@ -1,6 +1,6 @@
 """Mutants of the modules that guard the arm: one change a time, and the tests that must notice it.
 
-    python tests/support/mutants.py [--workers N] [--only TEXT]
+    python tests/support/mutants.py [--workers N] [--only TEXT] [--every N]
 
 One mutant per comparison, sign, arithmetic operator, number, boolean, `and`/`or`, `not`, and return value. A mutant runs in
 a process that forks after everything heavy is imported, with the module's source changed in memory; the tests without
@@ -20,6 +20,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ("loop/gate.py", "loop/guard.py", "loop/reflexes.py", "loop/supervisor.py", "loop/ending.py", "loop/stopping.py",
            "ros1/joint_states.py")  # fmt: skip
@@ -33,15 +35,7 @@ TESTS = (
     "tests/loop/test_start.py",
     "tests/loop/test_fault_table.py",
 )
-HEAVY = (
-    "numpy",
-    "pytest",
-    "sympy",
-    "casadi",
-    "jinja2",
-    "scipy.linalg",
-    "click",
-)
+HEAVY = ("numpy", "click", "scipy.linalg", "csv", "json", "xmlrpc.client", "http.server")
 TIMEOUT = 300.0  # s; a mutant that hangs is killed
 SWAPS: dict[type, tuple[type, ...]] = {
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.LtE),
@@ -123,6 +117,14 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.source, self.module, "exec"), vars(module))
 
 
+class Fixtures:
+    """What these tests need of conftest.py, which imports the generator and is slow."""
+
+    @pytest.fixture
+    def shared(self) -> Path:
+        return ROOT.parent / "shared"
+
+
 def survives(job: tuple[str, str, str]) -> str | None:
     """The mutant's name if the tests pass; in a process of its own."""
     name, module, source = job
@@ -139,9 +141,8 @@ def survives(job: tuple[str, str, str]) -> str | None:
             os.dup2(null, 1)
             os.dup2(null, 2)
             sys.meta_path.insert(0, Changed(module, source))
-            import pytest
-
-            code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *TESTS])
+            options = ["-x", "-q", "--noconftest", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:rerunfailures"]
+            code = pytest.main([*options, *TESTS], plugins=[Fixtures()])
         finally:
             os._exit(0 if code == 0 else 1)
     os.close(writer)
@@ -154,6 +155,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--only", default="")
+    parser.add_argument("--every", type=int, default=1, help="a sample: every Nth mutant")
     options = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
@@ -165,7 +167,7 @@ def main() -> None:
         for module in MODULES
         for name, source in mutants(ROOT / "runtime" / module)
         if options.only in name
-    ]
+    ][:: options.every]
     print(f"{len(jobs)} mutants", flush=True)
     module = MODULES[0]
     unchanged = "diffpbd.runtime." + module.removesuffix(".py").replace("/", ".")

@@ -12,26 +12,27 @@ from pathlib import Path
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.plant import BAXTER_COULOMB, BAXTER_SPRING, BAXTER_VISCOUS, ENCODER_STEP
 
-__all__ = ["STEP", "Plant", "PlantSettings"]
+__all__ = ["ENCODER_STEP", "STEP", "Plant", "PlantSettings"]
 
 STEP = 1e-3  # s
 FRICTION_SWEEPS = 3  # of projected Gauss-Seidel; the masses couple weakly, so few are enough
-ENCODER_STEP = 3.835e-4  # rad; as in recordings of a physical Baxter
-TORQUE_STEP = 4e-3  # N·m; likewise
+TORQUE_STEP = 4e-3  # N·m; as in recordings of a physical Baxter
+ORDER = ("s0", "s1", "e0", "e1", "w0", "w1", "w2")
 
 
 @dataclass(frozen=True)
 class PlantSettings:
     """Friction a joint, s0 to w2: Coulomb [N·m] and viscous [N·m·s/rad]; the S1 spring [N·m/rad], [rad].
 
-    The values are about those that fit recordings of a physical left arm.
+    The figures are those of `diffpbd.runtime.plant`.
     """
 
-    coulomb: tuple[float, ...] = (0.8, 0.8, 0.6, 0.6, 0.2, 0.2, 0.15)
-    viscous: tuple[float, ...] = (0.7, 0.7, 0.5, 0.5, 0.1, 0.1, 0.1)
-    spring_stiffness: float = 24.0
-    spring_rest: float = -1.514
+    coulomb: tuple[float, ...] = tuple(BAXTER_COULOMB[joint] for joint in ORDER)
+    viscous: tuple[float, ...] = tuple(BAXTER_VISCOUS[joint] for joint in ORDER)
+    spring_stiffness: float = BAXTER_SPRING["s1"][0]
+    spring_rest: float = BAXTER_SPRING["s1"][1]
     quantised: bool = True
 
 

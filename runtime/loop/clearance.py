@@ -1,0 +1,33 @@
+"""How near the arm is to a horizontal plane: spheres about the links' centres of mass and the tip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["RADIUS", "above"]
+
+RADIUS = 0.08
+"""m of every sphere; half of what Baxter's upper arm is thick."""
+STATE = 13  # numbers of a link's state, its centre of mass [m] first
+
+
+def above(robot: Robot, alpha: FloatArray, height: float) -> Callable[[FloatArray], str]:
+    """For a pose q [rad]: which sphere dips below `height` [m] over the description's root, in words, or nothing."""
+    forward, tip = robot.function("fk"), robot.function("tip_pose")
+    still = np.zeros(robot.n)
+    names = [*(link.name for link in robot.manifest.robot.links), "the tip"]
+
+    def near(q: FloatArray) -> str:
+        links = np.asarray(forward(q, still, alpha)).reshape(-1, STATE)
+        heights = np.append(links[:, 2], tip(q, alpha).position[2]) - RADIUS
+        lowest = int(np.argmin(heights))
+        if heights[lowest] >= height:
+            return ""
+        return f"{names[lowest]} comes down to {heights[lowest]:.3f} m, below the table's {height:.3f} m"
+
+    return near
