@@ -218,7 +218,9 @@ def spring(
     write_table(numbers, blocks)
     rows = [_row("", "the truth", "", "", "", experiment.TRUTH.numbers())]
     for (step, words), schemes in blocks.items():
-        rows += [_row(step, words, s.name, s.lengths, number(s.loss, 3), s.lever.numbers()) for s in schemes]
+        for scheme in schemes:
+            name = f"{scheme.name}, at a bound" if scheme.lever.at_bound() else scheme.name
+            rows.append(_row(step, words, name, scheme.lengths, number(scheme.loss, 3), scheme.lever.numbers()))
     head = ["step", "measured lengths", "scheme", "lengths used", "loss", "k [N/m]", "l1 [m]", "l2 [m]", "α [rad]"]
     click.echo(table(head, rows, left=4))
     _assumptions((*experiment.ASSUMPTIONS, f"the deviating lengths: {_percent(experiment.DEVIATION)}"))

@@ -9,6 +9,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.identify.agreement import check_agreement
 from diffpbd.runtime.identify.beyond import beyond_training
 from diffpbd.runtime.identify.conclusion import conclude
 from diffpbd.runtime.identify.result import Errors, Identification, identification, predicted
@@ -55,6 +56,10 @@ def identify(
     base = robot.alpha.vector(start)
     fit_form = _along if settings.form in ALONG else fit_torques
     found = fit_form(robot, train, validate, selection, base, settings, say)
+    if settings.form in ALONG and settings.torques is None and found.estimates and "torque_terms" in robot.functions:
+        say("Comparing with the torque form")
+        other = fit_torques(robot, train, (), selection, base, Settings(prior=settings.prior), say)
+        check_agreement(settings.form, found, other)
     if found.validate is None:
         return found
     return replace(found, notes=(*found.notes, *beyond_training(robot, train, validate, found.train, found.validate)))

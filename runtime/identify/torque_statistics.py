@@ -67,20 +67,10 @@ def evaluate(
     Z = _null(c.equal, held)
     whole = by_rows(c.J @ Z)
     by_recordings = Z @ whole.inverse @ Z.T
-    curved = c.J.T @ c.J + c.prior
-    moves = _inverse(curved, _null(c.equal, [*held, *c.places(bounds)]))
     lost = _lost(problem, c.D, Z, Z @ whole.undetermined, held)
     names = {item.name for item in lost}
-    rows, wanted = [], []
-    for position, name in enumerate(u.names):
-        if name in names:
-            continue
-        own = next((k for k in bounds if u.labels[k] == name), None)
-        inverse = moves
-        if own is not None:
-            inverse = _inverse(curved, _null(c.equal, [*held, *c.places([b for b in bounds if b != own])]))
-        rows.append(c.D[position] @ inverse)
-        wanted.append(name)
+    wanted = [name for name in u.names if name not in names]
+    rows = _moves(problem, c, bounds, held, wanted)
     found, windows, alone, phi = np.zeros(0), np.zeros(1, dtype=np.intp), np.zeros(0), u.phi_at(x)
     combined = c.combinations()
     levers = lever_combinations(u.names, u.values_at(x))
@@ -110,6 +100,22 @@ def evaluate(
         window=int(windows.max()),
         base=tuple(estimates),
     )
+
+
+def _moves(
+    problem: Problem, c: _Coordinates, bounds: Mapping[int, str], held: Sequence[int], wanted: Sequence[str]
+) -> list[FloatArray]:
+    """How each parameter moves with the gradient; one on a bound as if it were not."""
+    u, curved = problem.unknowns, c.J.T @ c.J + c.prior
+    moves = _inverse(curved, _null(c.equal, [*held, *c.places(bounds)]))
+    rows = []
+    for name in wanted:
+        own = next((k for k in bounds if u.labels[k] == name), None)
+        inverse = moves
+        if own is not None:
+            inverse = _inverse(curved, _null(c.equal, [*held, *c.places([b for b in bounds if b != own])]))
+        rows.append(c.D[u.names.index(name)] @ inverse)
+    return rows
 
 
 class _Coordinates:

@@ -41,6 +41,8 @@ LENGTHS = ("arm_1", "arm_2", "offset")
 STIFFNESS = ("stiffness",)
 SPAN = (0.2, 5.0)
 """[1] Bounds of every number, as parts of its start."""
+NEAR = 1e-3
+"""[1] How near to a bound a number counts as on it, relative."""
 TOLERANCE = 1e-14
 """[1] Of SciPy's solve: the curve's residual and step, relative; losses here are noise-free."""
 OPTIMALITY = {"tol": 1e-9, "acceptable_tol": 1e-7, "acceptable_iter": 5}
@@ -49,7 +51,7 @@ OPTIMALITY = {"tol": 1e-9, "acceptable_tol": 1e-7, "acceptable_iter": 5}
 ASSUMPTIONS = (
     "the paper's measured lengths are in a figure only, as are its losses, k and α: ours are chosen, x_rest = 0.2 m is its",
     "α₁ and α₂ act only as their sum α; the spring's length contains θ and a minus sign, which the print lacks",
-    "30 static poses and their motor torques are simulated from the truth, without noise",
+    "static poses and their motor torques are simulated from the truth, without noise",
     "lengths and α are estimated with the stiffness as a further unknown, then held, and the stiffness is estimated again",
     "the loss of the simulation compares joint positions and rates after one step of 10 ms, λ₁ = 1, λ₂ = 0.2",
 )
@@ -64,6 +66,10 @@ class Lever:
     arm_2: float
     offset: float
     rest: float
+
+    def at_bound(self) -> bool:
+        """Whether the stiffness ended at a bound of its search, which is no optimum."""
+        return not SPAN[0] * (1.0 + NEAR) < self.stiffness / START < SPAN[1] * (1.0 - NEAR)
 
     def numbers(self) -> tuple[float, ...]:
         """In the order of `lever_spring_torque`."""

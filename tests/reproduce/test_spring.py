@@ -89,3 +89,16 @@ def test_the_command(tmp_path: Path) -> None:
     assert len((tmp_path / "s.csv").read_text().splitlines()) == 17
     refused = CliRunner().invoke(command, [*words, "--joint", "elbow"])
     assert refused.exit_code == 1 and "expected a joint" in str(refused.exception)
+
+
+def test_a_stiffness_at_a_bound_is_told_from_one_inside() -> None:
+    for part, at in (
+        (0.2, True),
+        (0.2002, True),
+        (0.21, False),
+        (1.0, False),
+        (4.9, False),
+        (4.999, True),
+        (5.0, True),
+    ):
+        assert replace(TRUTH, stiffness=part * START).at_bound() is at

@@ -1,0 +1,64 @@
+"""Forms along trajectories against the torque form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.motions import samples
+from support.robots import loaded
+
+from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.identify import identify
+from diffpbd.runtime.identify.agreement import check_agreement
+from diffpbd.runtime.identify.result import Identification
+
+NAME = "friction.viscous.elbow"
+
+
+@pytest.fixture(scope="module")
+def found() -> Identification:
+    robot = loaded("double_pendulum")
+    return identify(robot, samples(robot, {NAME: 0.3}, noise=0.01), ["friction"])
+
+
+def other(found: Identification, moved: float, worse: float) -> Identification:
+    """Another result: the elbow's friction moved by deviations, its torque residual larger by a factor."""
+    own = next(e for e in found.estimates if e.name == NAME)
+    assert own.std is not None
+    estimates = tuple(replace(e, value=e.value + moved * own.std) if e is own else e for e in found.estimates)
+    errors = replace(found.train, rmse={**found.train.rmse, "elbow": worse * found.train.rmse["elbow"]})
+    return replace(found, estimates=estimates, train=errors)
+
+
+@pytest.mark.parametrize(
+    ("moved", "worse", "refused"), [(4.1, 1e3, False), (4.4, 1e3, True), (-4.4, 1e3, True), (1e3, 1.9, False)]
+)
+def test_both_torques_and_parameters_are_apart(
+    found: Identification, moved: float, worse: float, refused: bool
+) -> None:
+    """Three joint deviations are 4.24 of one; residuals alone, or parameters alone, are no disagreement."""
+    if not refused:
+        check_agreement("shooting", other(found, moved, worse), found)
+        return
+    with pytest.raises(
+        SolverError, match=f"does not agree with --form torque.* elbow .*{NAME} is .*nothing was written"
+    ):
+        check_agreement("shooting", other(found, moved, worse), found)
+
+
+def test_less_than_a_twentieth_of_the_torque_is_no_disagreement(found: Identification) -> None:
+    size = float(np.sqrt(np.mean(np.vstack([t.measured for t in found.train.traces])[:, 1] ** 2)))
+    for part, refused in ((0.04, False), (0.06, True)):
+        apart = other(found, 1e3, part * size / found.train.rmse["elbow"])
+        small = replace(found, train=replace(found.train, rmse=dict.fromkeys(found.joints, 1e-3 * size)))
+        if refused:
+            with pytest.raises(SolverError, match="does not agree"):
+                check_agreement("shooting", apart, small)
+        else:
+            check_agreement(
+                "shooting",
+                replace(apart, train=replace(apart.train, rmse={**apart.train.rmse, "shoulder": 0.0})),
+                small,
+            )
