@@ -21,8 +21,8 @@ UNARY: Mapping[int, str] = {
     ca.OP_SQ: "{0}*{0}",
     ca.OP_TWICE: "{0}+{0}",
     ca.OP_INV: "1.0/{0}",
-    ca.OP_SIN: "sin({0})",
-    ca.OP_COS: "cos({0})",
+    ca.OP_SIN: "sin{0}",
+    ca.OP_COS: "cos{0}",
     ca.OP_TAN: "tan({0})",
     ca.OP_TANH: "tanh({0})",
     ca.OP_EXP: "exp({0})",
@@ -58,6 +58,10 @@ BINARY: Mapping[int, str] = {
 }
 
 
+TURNS = (ca.OP_SIN, ca.OP_COS)
+"""Operations that `sine_cosine` of templates/_kernels.jinja does, both of one angle in one call."""
+
+
 class UnknownOperation(TypeError):
     """A CasADi operation that has no C text here."""
 
@@ -79,9 +83,12 @@ class Kernel:
 
 @dataclass(frozen=True)
 class _Statement:
+    """`text` with the registers read in the places of {0}, {1}; of a sine or cosine (`turns`), with the number of its angle."""
+
     write: int | None
     reads: tuple[int, ...]
     text: str
+    turns: bool = False
 
 
 def literal(value: float) -> str:
@@ -106,7 +113,7 @@ def _statements(f: ca.Function, accumulate: bool) -> list[_Statement]:
         elif op == ca.OP_OUTPUT:
             result.append(_Statement(None, (i[0],), f"{outs[o[0]]}[{o[1]}]{sign}{{0}};"))
         elif op in UNARY:
-            result.append(_Statement(o[0], (i[0],), UNARY[op]))
+            result.append(_Statement(o[0], (i[0],), UNARY[op], op in TURNS))
         elif op in BINARY:
             result.append(_Statement(o[0], (i[0], i[1]), BINARY[op]))
         else:
@@ -174,9 +181,20 @@ def _piece_text(name: str, formals: str, part: Sequence[_Statement], after: set[
     for k in range(0, len(registers), 16):
         lines.append(" double " + ",".join(f"a{r}" for r in registers[k : k + 16]) + ";")
     lines += [f" a{r}=w[{r}];" for r in sorted(before)]
+    angles: dict[int, int] = {}  # register of an angle whose sine and cosine are known → their number
+    made = 0
     for s in part:
-        body = s.text.format(*(f"a{r}" for r in s.reads))
+        if s.turns:
+            if s.reads[0] not in angles:
+                angles[s.reads[0]] = made
+                lines.append(f" double sin{made},cos{made}; sine_cosine(a{s.reads[0]},&sin{made},&cos{made});")
+                made += 1
+            body = s.text.format(angles[s.reads[0]])
+        else:
+            body = s.text.format(*(f"a{r}" for r in s.reads))
         lines.append(f" {body}" if s.write is None else f" a{s.write}={body};")
+        if s.write is not None:
+            angles.pop(s.write, None)
     written = {s.write for s in part if s.write is not None}
     lines += [f" w[{r}]=a{r};" for r in sorted(after & written)]
     lines.append("}\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
+from diffpbd.codegen.emit.environment import LARGE_ANGLE
 from diffpbd.codegen.graph.model import RIGHT_ANGLE
 from diffpbd.codegen.method.limits import CLOSE, PASSES
 from diffpbd.runtime.manifest import Constant
@@ -16,6 +17,7 @@ CONSTANTS: Final = (
         "1",
         "distance from -1, 0, 1 within which an entry of a joint's rotation is that: rounding of a right angle as written",
     ),
+    Constant("large_angle", LARGE_ANGLE, "rad", "angle from which on sine and cosine are the C library's"),
     Constant(
         "pose_tolerance",
         1e-14,
@@ -28,6 +30,12 @@ CONSTANTS: Final = (
         1e-11,
         "rad or m, relative to 1 + |p|",
         "correction that may be rounding alone when it no longer shrinks",
+    ),
+    Constant(
+        "last_correction",
+        1e-12,
+        "rad or m",
+        "correction up to which the end of a step, worked out before it, is good: rates are then off by rounding",
     ),
     Constant("far_guess", 0.1, "rad or m", "error of a first guess beyond which it says little about the next one's"),
     Constant("far_pose", 10.0, "rad or m", "correction in one step beyond which the solve has diverged"),

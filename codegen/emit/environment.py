@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import resources
-from typing import Any
+from typing import Any, Final
 
 import jinja2
 
@@ -18,6 +18,9 @@ def _load(name: str) -> str | None:
     return source.read_text(encoding="utf-8") if source.is_file() else None
 
 
+LARGE_ANGLE: Final = 1e5
+"""[rad] Up to here the emitted sine and cosine are their own; see templates/_kernels.jinja."""
+
 _ENVIRONMENT = jinja2.Environment(
     loader=jinja2.FunctionLoader(_load),
     undefined=jinja2.StrictUndefined,
@@ -26,3 +29,4 @@ _ENVIRONMENT = jinja2.Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
+_ENVIRONMENT.globals["large_angle"] = repr(LARGE_ANGLE)

@@ -175,11 +175,12 @@ def add_joint_step(
     emission.add(
         "src/joint_step.c", "joint_step.c",
         n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
-        kernels=kernels.texts, mass_size=mass, factors_size=factors, node_size=kernels.node, deep=deep, **IN_C,
+        kernels=kernels.texts, mass_size=mass, factors_size=factors, node_size=kernels.node, record_size=kernels.record,
+        deep=deep, **IN_C,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(map(len, kernels.texts))
-    shared = 9 * n + 1 + len(alpha) if deep else 2 * kernels.node + 18 * links + 2 * n
-    size = model + (12 + 6) * links + 13 * n + mass + factors + shared + kernel_work
+    shared = 9 * n + 1 + len(alpha) if deep else 2 * kernels.node
+    size = model + kernels.record + 13 * n + mass + factors + shared + kernel_work
 
     def count(*names: str) -> int:
         return sum(kernels.operations[k] for k in names)
@@ -207,7 +208,7 @@ def add_joint_step(
     state, ends = "p pd u h alpha", "p_next pd_next"
     blocks = f"{ends} dp_next_dp dp_next_dpd dp_next_du dpd_next_dp dpd_next_dpd dpd_next_du"
     bars, bars0 = "p_bar pd_bar u_bar h_bar alpha_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar"
-    onward = step if deep else count("newton", "chord", "arrival", "velocity", "onward")
+    onward = step - count("prepare")
     node = count("prepare", "node", "velocity", "node_torque")
     for name, inputs, outputs, operations in (
         ("joint_step", state, ends, step),

@@ -31,8 +31,8 @@ NUMBERS = ("before", "after", "body", "gravity", "rotor", "stiffness", "rest", "
 
 @dataclass(frozen=True)
 class StepKernels:
-    """C texts; operations by kernel name; sizes [doubles] of a kernel's work, of the prepared numbers, inertia, factors
-    and of a node for derivatives (0 in deep trees)."""
+    """C texts; operations by kernel name; sizes [doubles] of a kernel's work, of the prepared numbers, inertia, factors,
+    what a step knows of its start, and of a node for derivatives (0 in deep trees)."""
 
     texts: tuple[str, ...]
     operations: Mapping[str, int]
@@ -40,6 +40,7 @@ class StepKernels:
     model: int
     mass: int
     factors: int
+    record: int
     node: int
     deep: bool
 
@@ -60,6 +61,7 @@ def _straight(model: Model) -> StepKernels:
         size["prepare"].numel_out(0),
         size["end"].numel_out("M"),
         size["newton"].numel_out("factors"),
+        size["start"].numel_out("record"),
         size["moments"].numel_out(0),
         deep=False,
     )
@@ -161,7 +163,8 @@ def _rolled(model: Model) -> StepKernels:
     _add_adjoint_parameters(roll, table)
     return StepKernels(
         tuple(roll.texts), roll.operations, roll.work, roll.size,
-        _size(programs["end"].outputs["M"]), _size(programs["newton"].outputs["factors"]), 0, deep=True,
+        _size(programs["end"].outputs["M"]), _size(programs["newton"].outputs["factors"]),
+        _size(programs["start"].outputs["record"]), 0, deep=True,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import casadi as ca
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.joint_space import link_jacobian, link_step
 from diffpbd.codegen.joint_space import nodes as joint_space_nodes
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
@@ -35,17 +36,23 @@ def _kernel(program: Program, name: str, prepared: Prepared) -> ca.Function:
     )
 
 
+def _form(tree: Tree) -> Any:
+    """The module that works out a tree's step."""
+    return joint_space if tree.deep else link_step
+
+
 def step_programs(tree: Tree) -> dict[str, Program]:
-    """What the emitted solver loop calls, short tree or deep, by kernel name."""
+    """What the emitted solver loop calls, by kernel name: deep trees in world axes, others in link frames."""
+    form = _form(tree)
     return {
-        "start": joint_space.start(tree),
-        "newton": joint_space.newton(tree),
-        "chord": joint_space.chord(tree),
-        "end": joint_space.end(tree),
+        "start": form.start(tree),
+        "newton": form.newton(tree),
+        "chord": form.chord(tree),
+        "end": form.end(tree),
         "velocity": joint_space.velocity(tree),
         "velocity_gradient": joint_space.velocity_gradient(tree),
         "velocity_newton": joint_space.velocity_newton(tree),
-        "node": joint_space.node(tree),
+        "node": form.node(tree),
     }
 
 
@@ -55,8 +62,6 @@ def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
     own = step_programs(tree)
     own["jacobian"] = joint_space_jacobian.jacobian(tree)
-    own["arrival"] = joint_space.arrival(tree)
-    own["onward"] = joint_space.onward(tree)
     own["moments"] = joint_space_nodes.moments(tree)
     own["adjoint"] = joint_space_jacobian.adjoint(tree)
     result = [prepare, *(_kernel(program, name, prepared) for name, program in own.items())]
@@ -86,7 +91,7 @@ class Residuals:
         )
         self.h = ca.SX.sym("h")
         self.alpha = model.alpha
-        program = joint_space.residuals(model.tree)
+        program = _form(model.tree).residuals(model.tree)
         own = {"p": self.p, "pd": self.pd, "u": self.u, "p_next": self.p_next, "pd_next": self.pd_next, "h": self.h}
         values = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})
         self.F, self.G = values["F"], values["G"]
@@ -120,8 +125,8 @@ def jacobian_alpha(model: Model) -> ca.Function:
     """∂(p_next, pd_next)/∂alpha at a step and its end, by the implicit function theorem."""
     r = residuals(model)
     program = Program("joint_step_blocks")
-    _, s = joint_space_jacobian.declare_blocks(program, model.tree)
-    for key, value in (("D", s.D), ("K1", s.K1(program, model.tree)), ("M1", s.M1)):
+    _, s = link_jacobian.declare_blocks(program, model.tree)
+    for key, value in (("D", s.D), ("K1", s.K1), ("M1", s.M1)):
         program.output(key, value)
     own: dict[str, Any] = dict(r.inputs)
     blocks = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})

@@ -15,8 +15,10 @@ from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
 from diffpbd.codegen.program.program import Program
 
-RESIDUAL_TOLERANCE: Final = 1e-12
-"""[kg·m² and kg·m²/s, scaled] Where the CasADi root finder stops; the emitted C has its own test (see the manifest)."""
+TOLERANCES: Final = {True: {"abstol": 1e-12}, False: {"abstol": 1e-16, "abstolStep": 1e-13}}
+"""[kg·m² and kg·m²/s, scaled; rad and rad/s] Where the CasADi root finder stops, by whether a tree is deep: residual or step. A
+light wrist's residual is below 1e-12 before its pose is exact; in world axes, of deep trees, rounding allows no more. The
+emitted C has its own test (see the manifest)."""
 
 POSE_ITERATIONS: Final = 5
 """Newton iterations on the pose of an unrolled step: from a guess that is off by h² three reach rounding, and each order of
@@ -51,7 +53,7 @@ def solved(model: Model) -> ca.Function:
     """joint_step by two root finders, F for p_next, G for pd_next: exact derivatives of any order."""
     r = residuals(model)
     known = ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha)
-    options = {"abstol": RESIDUAL_TOLERANCE, "max_iter": 50, "line_search": True, "error_on_fail": True}
+    options = {**TOLERANCES[model.tree.deep], "max_iter": 50, "line_search": True, "error_on_fail": True}
     pose = ca.rootfinder("pose", "newton", {"x": r.p_next, "p": known, "g": r.F}, options)
     rate = ca.rootfinder("rate", "newton", {"x": r.pd_next, "p": ca.vertcat(known, r.p_next), "g": r.G}, options)
     symbols = _symbols(model)

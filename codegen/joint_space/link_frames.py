@@ -56,11 +56,6 @@ def link_inputs(b: Program, tree: Tree) -> Links:
     )
 
 
-def moment_matrix(inertia: Any) -> Any:
-    """∫ ρ ρᵀ dm (3×3) of a body with this inertia."""
-    return Matrix.eye(3) * (inertia.trace() / 2) - inertia
-
-
 @dataclass(frozen=True)
 class Side:
     """One end of the step: cosines, sines (1 and 0 of a slide) and positions of all joints."""
@@ -95,22 +90,6 @@ def turned_rows(c: Any, s: Any, A: Any) -> Any:
     return turned_columns(c, s, A.T).T
 
 
-def turned(b: Program, c: Any, s: Any, A: Any) -> Any:
-    """Rz A Rzᵀ of a symmetric matrix."""
-    common = b.let(s * b.let(A[0, 0] - A[1, 1]) + 2 * c * A[0, 1])
-    shift, xy = b.let(s * common), b.let(c * common - A[0, 1])
-    z = b.let(about_z(c, s, A[:, 2]))
-    return b.let(Matrix([[A[0, 0] - shift, xy, z[0]], [xy, A[1, 1] + shift, z[1]], [z[0], z[1], A[2, 2]]]))
-
-
-def shifted(b: Program, inertia: Any, first: Any, t: Any, mass: Any) -> Any:
-    """The inertia about a point from which the body's origin is at t; `first` is ∫ x dm about the origin, axes stay."""
-    outer = first * t.T
-    V = b.let(outer + outer.T + mass * (t * t.T))
-    moved = inertia + Matrix.eye(3) * V.trace() - V
-    return b.let(symmetric([moved[0, 0], moved[0, 1], moved[0, 2], moved[1, 1], moved[1, 2], moved[2, 2]]))
-
-
 def up(b: Program, tree: Tree, links: Links, at: Side, i: int, wrench: Wrench) -> Wrench:
     """A wrench in frame i as one in the frame of its parent."""
     m, f = wrench
@@ -141,32 +120,6 @@ def along(b: Program, tree: Tree, links: Links, at: Side, k: int, wrench: Wrench
         k = tree.parents[k]
         result.append((k, entry(tree, k, wrench)))
     return result
-
-
-@dataclass(frozen=True)
-class Firsts:
-    """∫ x dm of every subtree: `own` about its own origin in its own axes, `hat` in its parent's axes about its joint (zero
-    where the parent is the world, which nothing asks)."""
-
-    own: list[Any]
-    hat: list[Any]
-
-
-def firsts(b: Program, tree: Tree, links: Links, at: Side) -> Firsts:
-    """`Firsts` at one end."""
-    own, hat = list(links.first), [Matrix([0, 0, 0])] * tree.n
-    for i in range(tree.n - 1, -1, -1):
-        parent = tree.parents[i]
-        if parent < 0:
-            continue
-        with b.part(i):
-            if tree.slides[i]:
-                moved = b.let(own[i] + links.carried[i] * at.q[i] * EZ)
-            else:
-                moved = b.let(about_z(at.c[i], at.s[i], own[i]))
-            hat[i] = b.let(links.E[i] * moved)
-            own[parent] = b.let(own[parent] + hat[i] + links.carried[i] * links.d[i])
-    return Firsts(own, hat)
 
 
 @dataclass(frozen=True)
@@ -207,98 +160,31 @@ def relative(b: Program, tree: Tree, links: Links, at0: Side, at1: Side) -> Moti
     return Motion(D, a)
 
 
-def composite(b: Program, tree: Tree, links: Links, at0: Side, at1: Side, first0: Firsts, first1: Firsts) -> list[Any]:
-    """∫ y xᵀ dm (3×3) of every subtree, y at the end and x at the start, each in the axes and about the origin there."""
-    A = [b.let(moment_matrix(inertia)) for inertia in links.inertia]
-    for i in range(tree.n - 1, -1, -1):
-        E, d, mass, parent = links.E[i], links.d[i], links.carried[i], tree.parents[i]
-        if parent < 0:
-            continue
-        with b.part(i):
-            if tree.slides[i]:
-                x = b.let(first0.own[i] + mass * at0.q[i] * EZ)
-                moved = b.let(A[i] + b.let(at0.q[i] * first1.own[i]) * EZ.T + at1.q[i] * EZ * x.T)
-            else:
-                moved = b.let(turned_columns(at1.c[i], at1.s[i], A[i]))
-                moved = b.let(turned_rows(at0.c[i], at0.s[i], moved))
-            carried = b.let(b.let(E * moved) * E.T)
-            x = b.let(first0.hat[i] + mass * d)
-            A[parent] = b.let(A[parent] + carried + d * x.T + first1.hat[i] * d.T)
-    return A
+Twist = tuple[Any, Any]
+"""Angular velocity and velocity of the origin of a frame, in its axes."""
 
 
-def weights(b: Program, tree: Tree, links: Links, at: Side, first: Firsts, gravity: Any) -> list[Any]:
-    """Torque of gravity (3, world axes) on every joint."""
-    g: list[Any] = []
-    torques = []
-    for i in range(tree.n):
-        with b.part(i):
-            g.append(down(b, tree, links, at, i, gravity if tree.parents[i] < 0 else g[tree.parents[i]]))
-            pull = (cross(first.own[i], g[i]), links.carried[i] * g[i])
-            torques.append(b.let(entry(tree, i, pull)))
-    return torques
-
-
-def external(b: Program, tree: Tree, links: Links, at: Side, wrench: Any, after: Any) -> list[Any]:
-    """Torque of the external wrenches (9 each: point in link axes, force and torque in world axes) on every joint; `after`
-    (9 × n) are the link axes in the joint's. Zeros without any."""
-    torques: list[Any] = [ZERO] * tree.n
-    for k, link in enumerate(tree.wrenches):
-        r, f, m = wrench[0:3, k], wrench[3:6, k], wrench[6:9, k]
-        for i in reversed(tree.ancestors(link)):
-            f, m = down(b, tree, links, at, i, f), down(b, tree, links, at, i, m)
-        if not tree.aligned[link]:
-            r = b.let(Matrix(3, 3, list(after[:, link])) * r)
-        for i, power in along(b, tree, links, at, link, (b.let(m + cross(r, f)), f)):
-            torques[i] = b.let(torques[i] + power)
-    return torques
-
-
-def inertia(b: Program, tree: Tree, links: Links, at: Side, first: Firsts, rotor: Any) -> Any:
-    """The joint-space inertia (n × n), rotors (n) on its diagonal."""
-    n, total = tree.n, list(links.inertia)
-    M = [[ZERO] * n for _ in range(n)]
-    for i in range(n - 1, -1, -1):
-        with b.part(i):
-            x, y, _ = first.own[i]
-            if tree.slides[i]:
-                column = (Matrix([y, -x, 0]), links.carried[i] * EZ)
-            else:
-                column = (total[i][:, 2], Matrix([-y, x, 0]))
-            for j, value in along(b, tree, links, at, i, column):
-                M[i][j] = M[j][i] = b.let(value + rotor[i]) if i == j else value
-            parent = tree.parents[i]
-            if parent < 0:
-                continue
-            if tree.slides[i]:
-                moved = shifted(b, total[i], first.own[i], at.q[i] * EZ, links.carried[i])
-            else:
-                moved = turned(b, at.c[i], at.s[i], total[i])
-            moved = b.let(b.let(links.E[i] * moved) * links.E[i].T)
-            total[parent] = b.let(total[parent] + shifted(b, moved, first.hat[i], links.d[i], links.carried[i]))
-    return Matrix(M)
-
-
-def momentum(b: Program, tree: Tree, links: Links, at: Side, pd: Any) -> list[Wrench]:
-    """Momentum of every subtree at rates pd (n), as a wrench in its own frame."""
-    w: list[Any] = []
-    v: list[Any] = []
-    total: list[Wrench] = []
+def velocities(b: Program, tree: Tree, links: Links, at: Side, pd: Any) -> tuple[list[Twist], list[Twist]]:
+    """Twist of every link at rates pd (n), and what it would be with its own joint at rest."""
+    V: list[Twist] = []
+    resting: list[Twist] = []
     for i in range(tree.n):
         parent = tree.parents[i]
         with b.part(i):
-            wi = vi = Matrix([0, 0, 0])
+            w = v = Matrix([0, 0, 0])
             if parent >= 0:
-                wi = down(b, tree, links, at, i, w[parent])
-                vi = down(b, tree, links, at, i, b.let(v[parent] + cross(w[parent], links.d[i])))
+                w = down(b, tree, links, at, i, V[parent][0])
+                v = down(b, tree, links, at, i, b.let(V[parent][1] + cross(V[parent][0], links.d[i])))
             if tree.slides[i]:
-                vi = b.let(vi + at.q[i] * Matrix([wi[1], -wi[0], 0]) + EZ * pd[i])
-            else:
-                wi = b.let(wi + EZ * pd[i])
-            w.append(wi)
-            v.append(vi)
-            mc = links.first[i]
-            total.append((b.let(links.inertia[i] * wi + cross(mc, vi)), b.let(links.mass[i] * vi + cross(wi, mc))))
+                v = b.let(v + at.q[i] * Matrix([w[1], -w[0], 0]))
+            resting.append((w, v))
+            V.append((w, b.let(v + EZ * pd[i])) if tree.slides[i] else (b.let(w + EZ * pd[i]), v))
+    return V, resting
+
+
+def sums(b: Program, tree: Tree, links: Links, at: Side, own: Sequence[Wrench]) -> list[Wrench]:
+    """Wrenches on links (n, each in its own frame) summed over the subtrees."""
+    total = list(own)
     for i in range(tree.n - 1, -1, -1):
         parent = tree.parents[i]
         if parent >= 0:

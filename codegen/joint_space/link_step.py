@@ -3,7 +3,7 @@
 What joint j's equation needs is its axis times ∫ (x − o₀) × (y − o₀) dm over its subtree, x and y its points at both ends of
 the step and o₀ the joint's place at the start: with `link_frames` an element of D A + a x̄ᵀ. The momentum of the start needs no
 inertia matrix, and `end` gets the residual at the pose it is given for nearly nothing: a last correction, and a momentum that
-belongs to the corrected pose. Which trees go this way: `applies`.
+belongs to the corrected pose. All trees but deep ones, which are solved along the tree, go this way in the emitted C.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import sympy as sp
-
-from diffpbd.codegen.joint_space import link_frames
-from diffpbd.codegen.joint_space.link_frames import ZERO, Firsts, Links, Motion, Side
-from diffpbd.codegen.joint_space.step import Plant, plant_inputs, springs
+from diffpbd.codegen.joint_space import gears, link_frames, link_moments
+from diffpbd.codegen.joint_space.link_frames import ZERO, Links, Motion, Side
+from diffpbd.codegen.joint_space.link_moments import Firsts
+from diffpbd.codegen.joint_space.step import Plant, friction_inputs, plant_inputs, springs, velocity_gradient
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot
@@ -24,11 +23,6 @@ from diffpbd.codegen.program.tree import Tree
 
 RECORD_ROWS = 8
 """Numbers a joint of what `start` leaves for the other programs: cosine, sine, both first moments of its subtree."""
-
-
-def applies(tree: Tree) -> bool:
-    """Whether a tree's step is worked out this way: deep trees are solved along the tree, and gears stay with `step`."""
-    return not tree.deep and not tree.gears
 
 
 def _record(tree: Tree, at: Side, first: Firsts) -> Any:
@@ -48,7 +42,7 @@ def _unpack(tree: Tree, record: Any, p: Any) -> tuple[Side, Firsts]:
 
 
 @dataclass(frozen=True)
-class _Numbers:
+class Numbers:
     """The robot's numbers as inputs: links, gravity, forces, and `after` where a wrench needs it."""
 
     links: Links
@@ -57,58 +51,69 @@ class _Numbers:
     after: Any
 
     def known_torques(self, b: Program, tree: Tree, at: Side, first: Firsts) -> tuple[Any, Any, Any]:
-        """Torques of gravity, springs and external wrenches on the joints (n each) at a pose."""
+        """Torques of gravity, springs and external wrenches on the coordinates at a pose."""
+        external = link_moments.external(b, tree, self.links, at, self.plant.wrench, self.after)
         return (
-            link_frames.weights(b, tree, self.links, at, first, self.gravity),
+            gears.torques(b, tree, link_moments.weights(b, tree, self.links, at, first, self.gravity)),
             springs(b, tree, self.plant, at.q),
-            link_frames.external(b, tree, self.links, at, self.plant.wrench, self.after),
+            gears.torques(b, tree, external),
         )
 
 
-def _numbers(b: Program, tree: Tree) -> _Numbers:
+def numbers(b: Program, tree: Tree) -> Numbers:
+    """Declare the inputs of `Numbers`."""
     links, gravity, plant = link_frames.link_inputs(b, tree), b.input("gravity", 3), plant_inputs(b, tree)
-    return _Numbers(links, gravity, plant, b.input("after", 9, tree.n) if tree.wrenches else None)
+    return Numbers(links, gravity, plant, b.input("after", 9, tree.n) if tree.wrenches else None)
+
+
+def _momentum(b: Program, tree: Tree, given: Numbers, at: Side, pd: Any) -> Any:
+    """M ṗ, rotors included, of every coordinate, without the matrix."""
+    rate = gears.rates(b, tree, pd)
+    total = link_moments.momentum(b, tree, given.links, at, rate)
+    held = b.each(tree.n, lambda i: link_frames.entry(tree, i, total[i]) + given.plant.rotor[i] * rate[i])
+    return gears.torques(b, tree, held)
+
+
+def _kicked(b: Program, tree: Tree, factor: Any, held: Any, kick: Any, u: Any, known: tuple[Any, Any, Any]) -> Any:
+    """factor · held + kick · (u and the known torques), of every coordinate."""
+    weight, spring, external = known
+    return b.each(
+        tree.freedoms,
+        lambda i: factor * held[i] + kick * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i]),
+    )
 
 
 @cache
 def start(tree: Tree) -> Program:
     """p, pd, u, h → `record` of the start (8 × n), the constant `terms` of h F, and a first guess p + h ṗ."""
-    n = tree.n
     b = Program("link_step_start", "Start of a step and first guess of its end.")
-    p, pd, u = (b.input(k, n) for k in ("p", "pd", "u"))
+    p, pd, u = (b.input(k, tree.freedoms) for k in ("p", "pd", "u"))
     h = b.scalar("h")
-    given = _numbers(b, tree)
-    at = link_frames.side(b, tree, p)
-    first = link_frames.firsts(b, tree, given.links, at)
-    total = link_frames.momentum(b, tree, given.links, at, pd)
-    weight, spring, external = given.known_torques(b, tree, at, first)
-    kick = b.let(h * h / 2)
-
-    def term(i: int) -> Any:
-        held = b.let(link_frames.entry(tree, i, total[i]) + given.plant.rotor[i] * pd[i])
-        return h * held + kick * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i])
-
+    given = numbers(b, tree)
+    at = link_frames.side(b, tree, gears.positions(b, tree, p))
+    first = link_moments.firsts(b, tree, given.links, at)
+    held = _momentum(b, tree, given, at, pd)
+    known = given.known_torques(b, tree, at, first)
     b.output("record", _record(tree, at, first))
-    b.output("terms", b.each(n, term))
-    b.output("guess", b.each(n, lambda i: p[i] + h * pd[i]))
+    b.output("terms", _kicked(b, tree, h, held, b.let(h * h / 2), u, known))
+    b.output("guess", b.each(tree.freedoms, lambda i: p[i] + h * pd[i]))
     return b
 
 
 @dataclass(frozen=True)
-class _Iteration:
+class Between:
     """Both ends of a step, how links move between them, and the moments of both: what residual, Jacobian and end share."""
 
-    numbers: _Numbers
+    numbers: Numbers
     at0: Side
     at1: Side
     first0: Firsts
     first1: Firsts
     motion: Motion
     A: list[Any]
-    terms: Any
 
-    def residual(self, b: Program, tree: Tree) -> Any:
-        """h F (n)."""
+    def residual(self, b: Program, tree: Tree, terms: Any) -> Any:
+        """h F, of every coordinate."""
         rotor = self.numbers.plant.rotor
 
         def row(i: int) -> Any:
@@ -118,12 +123,13 @@ class _Iteration:
             else:
                 A = self.A[i]
                 moved = b.let(dot(D[1, :], A[:, 0]) + a[1] * x[0]) - b.let(dot(D[0, :], A[:, 1]) + a[0] * x[1])
-            return moved + rotor[i] * b.let(self.at1.q[i] - self.at0.q[i]) - self.terms[i]
+            return moved + rotor[i] * b.let(self.at1.q[i] - self.at0.q[i])
 
-        return b.each(tree.n, row)
+        rows = gears.torques(b, tree, b.each(tree.n, row))
+        return b.each(tree.freedoms, lambda i: rows[i] - terms[i])
 
     def matrix(self, b: Program, tree: Tree) -> Any:
-        """∂(h F)/∂p₁ (n × n), rotors included; joints on different branches: zero."""
+        """∂(h F)/∂p₁ of the coordinates, rotors included; joints on different branches: zero."""
         n, links = tree.n, self.numbers.links
         J = [[ZERO] * n for _ in range(n)]
         for k in range(n):
@@ -144,11 +150,10 @@ class _Iteration:
                     J[j][k] = b.let(value + self.numbers.plant.rotor[k]) if j == k else value
                 for j, value in link_frames.along(b, tree, links, self.at1, k, row)[1:]:
                     J[k][j] = value
-        return Matrix(J)
+        return gears.folded(b, tree, Matrix(J))
 
-    def momentum(self, b: Program, tree: Tree, F: Any, inverse: Any) -> Any:
-        """S₁ᵀ H₀₁ and the rotors' part (n) at the end; the residual that is left, h F, carries it to the corrected pose.
-        `inverse` is 1/h."""
+    def momentum(self, b: Program, tree: Tree, left: Any) -> Any:
+        """h S₁ᵀ H₀₁ and the rotors' part at the end, of every coordinate, less `left`."""
         rotor = self.numbers.plant.rotor
 
         def row(i: int) -> Any:
@@ -159,39 +164,56 @@ class _Iteration:
             else:
                 A = self.A[i]
                 moved = b.let(dot(A[1, :], D[:, 0]) - y[1] * back[0]) - b.let(dot(A[0, :], D[:, 1]) - y[0] * back[1])
-            return inverse * b.let(moved + rotor[i] * b.let(self.at1.q[i] - self.at0.q[i]) - F[i])
+            return moved + rotor[i] * b.let(self.at1.q[i] - self.at0.q[i])
 
-        return b.each(tree.n, row)
+        rows = gears.torques(b, tree, b.each(tree.n, row))
+        return b.each(tree.freedoms, lambda i: rows[i] - left[i])
+
+    def ended(self, b: Program, tree: Tree, left: Any, u: Any, h: Any) -> tuple[Any, Any]:
+        """Momentum at the end of the step before friction, and the inertia there. What is `left` of h F carries the momentum
+        to the pose that corrects it."""
+        links = self.numbers.links
+        known = self.numbers.known_torques(b, tree, self.at1, self.first1)
+        momentum = _kicked(b, tree, b.let(1 / h), self.momentum(b, tree, left), b.let(h / 2), u, known)
+        M = link_moments.inertia(b, tree, links, self.at1, self.first1, self.numbers.plant.rotor)
+        return momentum, gears.folded(b, tree, M)
 
 
-def _iteration(b: Program, tree: Tree, name: str) -> tuple[Any, _Iteration]:
-    """Declare what the iterations share, the pose at the end under `name`."""
-    n = tree.n
-    p1, p = b.input(name, n), b.input("p", n)
-    at0, first0 = _unpack(tree, b.input("record", RECORD_ROWS, n), p)
-    terms = b.input("terms", n)
-    given = _numbers(b, tree)
-    at1 = link_frames.side(b, tree, p1)
-    first1 = link_frames.firsts(b, tree, given.links, at1)
+def between(b: Program, tree: Tree, given: Numbers, at0: Side, first0: Firsts, p1: Any) -> Between:
+    """From a start whose moments are known to the pose p1 of the coordinates."""
+    at1 = link_frames.side(b, tree, gears.positions(b, tree, p1))
+    first1 = link_moments.firsts(b, tree, given.links, at1)
     motion = link_frames.relative(b, tree, given.links, at0, at1)
-    A = link_frames.composite(b, tree, given.links, at0, at1, first0, first1)
-    return p1, _Iteration(given, at0, at1, first0, first1, motion, A, terms)
+    A = link_moments.composite(b, tree, given.links, at0, at1, first0, first1)
+    return Between(given, at0, at1, first0, first1, motion, A)
 
 
-def _structured(tree: Tree, matrix: Any) -> Any:
-    """A matrix of joints with the zeros of the tree written."""
-    return Matrix(tree.n, tree.n, lambda i, j: ZERO if tree.related(i, j) is None else matrix[i, j])
+def _iteration(b: Program, tree: Tree, name: str) -> tuple[Any, Between, Any]:
+    """Declare what the iterations share, the pose at the end under `name`; that pose, the step to it, h F."""
+    p1, p = b.input(name, tree.freedoms), b.input("p", tree.freedoms)
+    at0, first0 = _unpack(tree, b.input("record", RECORD_ROWS, tree.n), gears.positions(b, tree, p))
+    terms = b.input("terms", tree.freedoms)
+    step = between(b, tree, numbers(b, tree), at0, first0, p1)
+    return p1, step, step.residual(b, tree, terms)
+
+
+def _factors(b: Program, tree: Tree) -> Any:
+    """Declare the `factors` of an earlier Jacobian, with the zeros that the tree leaves in them; gears couple branches."""
+    m = tree.freedoms
+    factors = b.input("factors", m, m)
+    if tree.gears:
+        return factors
+    return Matrix(m, m, lambda i, j: ZERO if tree.related(i, j) is None else factors[i, j])
 
 
 @cache
 def newton(tree: Tree) -> Program:
     """One Newton iteration on F: iterate → next, `correction`, and the `factors` of its Jacobian for `chord` and `end`."""
     b = Program("link_step_newton", "Newton iteration on F with its exact Jacobian.")
-    p1, step = _iteration(b, tree, "iterate")
-    F = step.residual(b, tree)
+    p1, step, F = _iteration(b, tree, "iterate")
     factors = elimination.factors(b, step.matrix(b, tree))
     correction = b.let(-elimination.solve(b, factors, F))
-    b.output("next", b.each(tree.n, lambda i: p1[i] + correction[i]))
+    b.output("next", b.each(tree.freedoms, lambda i: p1[i] + correction[i]))
     b.output("correction", correction)
     b.output("factors", factors)
     return b
@@ -201,10 +223,9 @@ def newton(tree: Tree) -> Program:
 def chord(tree: Tree) -> Program:
     """One iteration on F with the Jacobian that an earlier `newton` factored."""
     b = Program("link_step_chord", "Chord iteration on F: the last Newton iteration's Jacobian again.")
-    p1, step = _iteration(b, tree, "iterate")
-    factors = _structured(tree, b.input("factors", tree.n, tree.n))
-    correction = b.let(-elimination.solve(b, factors, step.residual(b, tree)))
-    b.output("next", b.each(tree.n, lambda i: p1[i] + correction[i]))
+    p1, _, F = _iteration(b, tree, "iterate")
+    correction = b.let(-elimination.solve(b, _factors(b, tree), F))
+    b.output("next", b.each(tree.freedoms, lambda i: p1[i] + correction[i]))
     b.output("correction", correction)
     return b
 
@@ -213,34 +234,52 @@ def chord(tree: Tree) -> Program:
 def end(tree: Tree) -> Program:
     """p_next and the `factors` of a Jacobian → the last `correction`; joint `momentum` at the corrected pose before friction,
     and the inertia `M` at p_next (rotors included)."""
-    return _end(
-        tree, Program("link_step_end", "End of a step: its last correction, momentum and inertia."), arrives=False
-    )
+    b = Program("link_step_end", "End of a step: its last correction, momentum and inertia.")
+    _, step, F = _iteration(b, tree, "p_next")
+    u, factors, h = b.input("u", tree.freedoms), _factors(b, tree), b.scalar("h")
+    momentum, M = step.ended(b, tree, F, u, h)
+    b.output("correction", b.let(-elimination.solve(b, factors, F)))
+    b.output("momentum", momentum)
+    b.output("M", M)
+    return b
 
 
 @cache
-def arrival(tree: Tree) -> Program:
-    """`end`, and what `newton`, `chord` and `step.onward` need of that pose, where the next step begins."""
-    return _end(tree, Program("link_step_arrival", "End of a step that another one follows."), arrives=True)
-
-
-def _end(tree: Tree, b: Program, arrives: bool) -> Program:
-    n = tree.n
-    _, step = _iteration(b, tree, "p_next")
-    u, factors = b.input("u", n), _structured(tree, b.input("factors", n, n))
+def residuals(tree: Tree) -> Program:
+    """h F and h G as functions of both ends, as `step.residuals`."""
+    b = Program("link_step_residuals", "Residuals of the joint-space step.")
+    p, pd, u, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "u", "p_next", "pd_next"))
     h = b.scalar("h")
-    F = step.residual(b, tree)
-    b.output("correction", b.let(-elimination.solve(b, factors, F)))
-    k, inverse = b.let(h / 2), b.let(1 / h)
-    held = step.momentum(b, tree, F, inverse)
-    weight, spring, external = step.numbers.known_torques(b, tree, step.at1, step.first1)
-    b.output(
-        "momentum",
-        b.each(n, lambda i: held[i] + k * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i])),
-    )
-    b.output("M", link_frames.inertia(b, tree, step.numbers.links, step.at1, step.first1, step.numbers.plant.rotor))
-    if arrives:
-        b.output("next_record", _record(tree, step.at1, step.first1))
-        b.output("weight", Matrix([sp.sympify(value) for value in weight]))
-        b.output("external", Matrix([sp.sympify(value) for value in external]))
+    given = numbers(b, tree)
+    friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
+    at = link_frames.side(b, tree, gears.positions(b, tree, p))
+    first = link_moments.firsts(b, tree, given.links, at)
+    known = given.known_torques(b, tree, at, first)
+    terms = _kicked(b, tree, h, _momentum(b, tree, given, at, pd), b.let(h * h / 2), u, known)
+    step = between(b, tree, given, at, first, p1)
+    b.output("F", step.residual(b, tree, terms))
+    momentum, M = step.ended(b, tree, [ZERO] * tree.freedoms, u, h)
+    balance = b.call(velocity_gradient(tree), M=M, momentum=Matrix(list(momentum)), h=h, pd=pd1, **friction)
+    b.output("G", b.each(tree.freedoms, lambda i: h * balance["gradient"][i]))
+    return b
+
+
+@cache
+def node(tree: Tree) -> Program:
+    """p_prev, p, p_next → `u`, `momentum` and `M` at a node, as `step.node`."""
+    b = Program("link_step_node", "Torque and momentum at a node from three poses.")
+    p0, p1, p2 = (b.input(k, tree.freedoms) for k in ("p_prev", "p", "p_next"))
+    h = b.scalar("h")
+    given, none = numbers(b, tree), [ZERO] * tree.freedoms
+    at = link_frames.side(b, tree, gears.positions(b, tree, p0))
+    before = between(b, tree, given, at, link_moments.firsts(b, tree, given.links, at), p1)
+    arriving, M = before.ended(b, tree, none, none, h)
+    known = given.known_torques(b, tree, before.at1, before.first1)
+    terms = _kicked(b, tree, ZERO, none, b.let(h * h / 2), none, known)
+    after = between(b, tree, given, before.at1, before.first1, p2)
+    inverse = b.let(1 / h)
+    leaving = [b.let(inverse * value) for value in after.residual(b, tree, terms)]
+    b.output("u", b.each(tree.freedoms, lambda i: (leaving[i] - arriving[i]) * inverse))
+    b.output("momentum", b.each(tree.freedoms, lambda i: (leaving[i] + arriving[i]) / 2))
+    b.output("M", M)
     return b

@@ -117,29 +117,24 @@ def end_terms(
     return b.each(tree.freedoms, lambda i: rigid[i] + rotor[i] + b.let(k * b.let(u[i] + spring[i] + external[i])))
 
 
-# The step as programs. `half` (12 × n: tensor by rows, first moment) and `screw` (6 × n) of the start pose are computed
-# once by `start` and handed to the iterations.
+# The step as programs. The `record` (18 × n: tensor by rows, first moment, screw) of the start pose is computed once by `start`
+# and handed to the iterations.
+
+RECORD_ROWS = 18
 
 
-def _pack_half(n: int, half: Half) -> Any:
-    return Matrix.hstack(*[Matrix([*half.tensor[i], *half.first[i]]) for i in range(n)])
+def _record(n: int, half: Half, screw: list[Wrench]) -> Any:
+    return Matrix.hstack(*[Matrix([*half.tensor[i], *half.first[i], *screw[i][0], *screw[i][1]]) for i in range(n)])
 
 
-def _unpack_half(n: int, packed: Any) -> Half:
-    return Half([Matrix(3, 3, list(packed[0:9, i])) for i in range(n)], [packed[9:12, i] for i in range(n)])
-
-
-def _pack_screw(n: int, screw: list[Wrench]) -> Any:
-    return Matrix.hstack(*[Matrix.vstack(*screw[i]) for i in range(n)])
-
-
-def _unpack_screw(n: int, packed: Any) -> list[Wrench]:
-    return [(packed[0:3, i], packed[3:6, i]) for i in range(n)]
+def _unpacked(n: int, record: Any) -> tuple[Half, list[Wrench]]:
+    half = Half([Matrix(3, 3, list(record[0:9, i])) for i in range(n)], [record[9:12, i] for i in range(n)])
+    return half, [(record[12:15, i], record[15:18, i]) for i in range(n)]
 
 
 @cache
 def start(tree: Tree) -> Program:
-    """p, pd, u, h → the start pose's `half`, `screw`, the constant `terms` of h F, and a first guess of p_next.
+    """p, pd, u, h → the start pose's `record`, the constant `terms` of h F, and a first guess of p_next.
 
     The guess is one Newton step from p itself, where H₀₁ = 0 and the Jacobian of h F is the mass matrix: error O(h²).
     """
@@ -156,35 +151,13 @@ def start(tree: Tree) -> Program:
     weight = gears.torques(b, tree, project(b, tree, at.screw, weights(b, tree, half.first, body, gravity)))
     external = gears.torques(b, tree, wrenches.torque(b, tree, at, plant.wrench))
     spring = springs(b, tree, plant, q)
-    b.output("half", _pack_half(n, half))
-    b.output("screw", _pack_screw(n, at.screw))
-    _begin(b, tree, p, pd, u, h, M, spring, external, weight)
-    return b
-
-
-def _begin(
-    b: Program, tree: Tree, p: Any, pd: Any, u: Any, h: Any, M: Any, spring: Any, external: Any, weight: Any
-) -> None:
-    """Write the outputs `terms` and `guess`, from the inertia and the torques of a pose."""
-    m = tree.freedoms
+    b.output("record", _record(n, half, at.screw))
     held = joint_systems.inertia_product(b, tree, M, pd)
     k = b.let(h / 2)
     terms = b.each(m, lambda i: h * b.let(held[i] + k * b.let(b.let(u[i] + spring[i] + external[i]) + weight[i])))
     moved = joint_systems.inertia_solve(b, tree, M, [0] * m, terms)
     b.output("terms", terms)
     b.output("guess", b.each(m, lambda i: p[i] + moved[i]))
-
-
-@cache
-def onward(tree: Tree) -> Program:
-    """`start` at the pose that `arrival` was at: p, pd, u, h and what that left → `terms` and `guess`."""
-    m = tree.freedoms
-    b = Program("joint_step_onward", "First guess of a step that follows another one.")
-    p, pd, u = (b.input(k, m) for k in ("p", "pd", "u"))
-    h, M = b.scalar("h"), b.input("M", *joint_systems.inertia_shape(tree))
-    weight, external = b.input("weight", m), b.input("external", m)
-    plant = plant_inputs(b, tree)
-    _begin(b, tree, p, pd, u, h, M, springs(b, tree, plant, gears.positions(b, tree, p)), external, weight)
     return b
 
 
@@ -209,7 +182,7 @@ def residual(
 def _iteration_inputs(b: Program, tree: Tree) -> tuple[Any, ...]:
     n, m = tree.n, tree.freedoms
     p1, p = b.input("iterate", m), b.input("p", m)
-    half, screw = _unpack_half(n, b.input("half", 12, n)), _unpack_screw(n, b.input("screw", 6, n))
+    half, screw = _unpacked(n, b.input("record", RECORD_ROWS, n))
     terms = b.input("terms", m)
     frames, body, _ = model_inputs(b, tree)
     return p1, gears.positions(b, tree, p), half, screw, terms, frames, body, plant_inputs(b, tree)
@@ -250,21 +223,11 @@ def chord(tree: Tree) -> Program:
 @cache
 def end(tree: Tree) -> Program:
     """p_next → joint `momentum` at the end of the step before friction, and the inertia `M` there (rotors included)."""
-    return _end(tree, Program("joint_step_end", "End pose of a step: its joint momentum and inertia."), arrives=False)
-
-
-@cache
-def arrival(tree: Tree) -> Program:
-    """`end`, and what `start` and `onward` need of that pose, where the next step begins."""
-    b = Program("joint_step_arrival", "End pose of a step that another one follows.")
-    return _end(tree, b, arrives=True)
-
-
-def _end(tree: Tree, b: Program, arrives: bool) -> Program:
     n = tree.n
+    b = Program("joint_step_end", "End pose of a step: its joint momentum and inertia.")
     p1, p, u = (b.input(k, tree.freedoms) for k in ("p_next", "p", "u"))
     h = b.scalar("h")
-    half = _unpack_half(n, b.input("half", 12, n))
+    half, _ = _unpacked(n, b.input("record", RECORD_ROWS, n))
     q, q1 = gears.positions(b, tree, p), gears.positions(b, tree, p1)
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
@@ -273,12 +236,6 @@ def _end(tree: Tree, b: Program, arrives: bool) -> Program:
     half1 = half_moments(b, tree, at1, body)
     b.output("momentum", end_terms(b, tree, at1, momenta, half1.first, body, gravity, plant, q, q1, u, h))
     b.output("M", joint_systems.inertia(b, tree, at1, half1, body, plant.rotor))
-    if arrives:
-        b.output("next_half", _pack_half(n, half1))
-        b.output("next_screw", _pack_screw(n, at1.screw))
-        weight = project(b, tree, at1.screw, weights(b, tree, half1.first, body, gravity))
-        b.output("weight", Matrix(list(gears.torques(b, tree, weight))))
-        b.output("external", Matrix(list(gears.torques(b, tree, wrenches.torque(b, tree, at1, plant.wrench)))))
     return b
 
 
@@ -340,11 +297,11 @@ def residuals(tree: Tree) -> Program:
     friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
     shared = {"before": frames.before, "after": frames.after, "body": body, "gravity": gravity}
     begun = b.call(start(tree), p=p, pd=pd, u=u, h=h, **shared, **plant.inputs)
-    half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
+    half, screw = _unpacked(n, begun["record"])
     q, q1 = gears.positions(b, tree, p), gears.positions(b, tree, p1)
     at1 = pose(b, tree, frames, q1)
     b.output("F", residual(b, tree, at1, half, body, screw, plant, q, q1, begun["terms"]))
-    ended = b.call(end(tree), p_next=p1, p=p, u=u, h=h, half=begun["half"], **shared, **plant.inputs)
+    ended = b.call(end(tree), p_next=p1, p=p, u=u, h=h, record=begun["record"], **shared, **plant.inputs)
     balance = b.call(velocity_gradient(tree), M=ended["M"], momentum=ended["momentum"], h=h, pd=pd1, **friction)
     b.output("G", b.each(tree.freedoms, lambda i: h * balance["gradient"][i]))
     return b
@@ -366,10 +323,13 @@ def node(tree: Tree) -> Program:
     zero = Matrix([0] * tree.freedoms)
     shared = {"before": frames.before, "after": frames.after, "body": body, "gravity": gravity}
     q0, q1, q2 = (gears.positions(b, tree, p) for p in (p0, p1, p2))
-    before = half_moments(b, tree, pose(b, tree, frames, q0), body)
-    ended = b.call(end(tree), p_next=p1, p=p0, u=zero, h=h, half=_pack_half(n, before), **shared, **plant.inputs)
+    at = pose(b, tree, frames, q0)
+    before = half_moments(b, tree, at, body)
+    ended = b.call(
+        end(tree), p_next=p1, p=p0, u=zero, h=h, record=_record(n, before, at.screw), **shared, **plant.inputs
+    )
     begun = b.call(start(tree), p=p1, pd=zero, u=zero, h=h, **shared, **plant.inputs)
-    half, screw = _unpack_half(n, begun["half"]), _unpack_screw(n, begun["screw"])
+    half, screw = _unpacked(n, begun["record"])
     F = residual(b, tree, pose(b, tree, frames, q2), half, body, screw, plant, q1, q2, begun["terms"])
     inverse = b.let(1 / h)
     leaving = b.each(tree.freedoms, lambda i: F[i] * inverse)

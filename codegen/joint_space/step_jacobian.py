@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.joint_space import gears, wrenches
+from diffpbd.codegen.joint_space import gears, link_jacobian, wrenches
 from diffpbd.codegen.joint_space import systems as joint_systems
 from diffpbd.codegen.joint_space.moments import (
     Coupling,
@@ -202,12 +202,12 @@ def jacobian(tree: Tree) -> Program:
     """The six blocks of the 2n × 3n Jacobian of (p, pd, u) → (p_next, pd_next)."""
     n = tree.freedoms
     b = Program("joint_step_jacobian", "Jacobian of the joint-space step by the implicit function theorem.")
-    h, s = declare_blocks(b, tree)
-    K1 = s.K1(b, tree)
+    h, s = link_jacobian.declare_blocks(b, tree)
+    K1 = s.K1
     D = elimination.factors(b, s.D)
     M1 = elimination.factors(b, s.M1, symmetric=True)
     inverse = elimination.solve(b, D, Matrix.eye(n))
-    dp_dp = b.let(-elimination.solve(b, D, s.K0(b, tree)))
+    dp_dp = b.let(-elimination.solve(b, D, s.K0))
     k, over = b.let(h * h / 2), b.let(1 / h)
     dp_dpd = b.let(h * b.let(inverse * s.M0))
     dp_du = b.let(k * inverse)

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from diffpbd.codegen.emit.c_writer import PIECE, Kernel, UnknownOperation, kernel, literal
+from diffpbd.codegen.emit.environment import render
 
-HEAD = "#include <math.h>\n#define NOINLINE\n"
+HEAD = "#include <math.h>\n" + render("_kernels")
 
 
 def run(
@@ -80,6 +81,22 @@ def test_pieces_give_the_same_bits(tmp_path: Path, piece: int) -> None:
         np.testing.assert_allclose(a, np.array(exact).ravel(order="F"), rtol=1e-14)
 
 
+def test_one_call_gives_sine_and_cosine_of_an_angle(tmp_path: Path) -> None:
+    """Of every angle one, also where its register is used again for another; a cut between the two makes a second call."""
+    x = ca.SX.sym("x", 2)
+    a, b = x[0] * x[1], x[0] - x[1]
+    values = [ca.sin(a), ca.cos(b), ca.sin(ca.sin(a)), ca.cos(ca.sin(a)), ca.cos(a), ca.sin(b), ca.sin(ca.cos(a))]
+    f = ca.Function("f", [x], [ca.vertcat(*values)], ["x"], ["y"], {"cse": True})
+    at = np.array([0.7, -1.3])
+    k = kernel(f, "k")
+    assert k.text.count("sine_cosine(") == 4
+    (found,) = run(k, tmp_path, [at], [7])
+    np.testing.assert_allclose(found, np.array(f(at)).ravel(), rtol=1e-15)
+    pieces = kernel(f, "k_1", piece=1)
+    assert pieces.text.count("sine_cosine(") == 7
+    np.testing.assert_array_equal(run(pieces, tmp_path, [at], [7])[0], found)
+
+
 def test_structural_zeros_are_written_and_matrices_run_by_columns(tmp_path: Path) -> None:
     x = ca.SX.sym("x", 2)
     M = ca.densify(ca.blockcat([[x[0], 0, 1], [0, x[1], 0]]))
@@ -132,6 +149,6 @@ def test_a_long_graph_is_cut_into_pieces_that_a_compiler_digests() -> None:
     for _ in range(7000):
         y = ca.sin(y)
     text = kernel(ca.Function("f", [x], [y], ["x"], ["y"]), "k").text
-    lengths = [piece.count("=sin(") for piece in text.split("static NOINLINE void ")[1:]]
+    lengths = [piece.count("sine_cosine(") for piece in text.split("static NOINLINE void ")[1:]]
     assert sum(lengths) == 7000
     assert len(lengths) == -(-7000 // PIECE) and max(lengths) <= 4000

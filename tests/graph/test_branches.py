@@ -176,9 +176,9 @@ def test_one_arm_does_not_know_of_the_other() -> None:
         torque = call(graphs("baxter_dual")["inverse_dynamics"], p, pd, x, alpha)
         acceleration = call(graphs("baxter_dual")["forward_dynamics"], p, pd, x, alpha)
         begun = programs.run(joint_space.start(m.tree), alpha, p=p, pd=pd, u=0.1 * x, h=H)
-        fixed = {k: begun[k] for k in ("half", "screw", "terms")}
+        fixed = {k: begun[k] for k in ("record", "terms")}
         newton = programs.run(joint_space.newton(m.tree), alpha, iterate=begun["guess"], p=p, **fixed)
-        ended = programs.run(joint_space.end(m.tree), alpha, p_next=p_next, p=p, u=x, h=H, half=begun["half"])
+        ended = programs.run(joint_space.end(m.tree), alpha, p_next=p_next, p=p, u=x, h=H, record=begun["record"])
         rate = programs.run(joint_space.velocity(m.tree), alpha, M=ended["M"], momentum=ended["momentum"], h=H)
         exact = {"inverse_dynamics": torque, "forward_dynamics": acceleration, "pd_next": rate["pd_next"].ravel()}
         exact |= {k: newton[k].ravel() for k in ("next", "correction")} | {"guess": begun["guess"].ravel()}

@@ -117,14 +117,14 @@ class Programs:
     def joint_step(self, p: Array, pd: Array, u: Array, h: float, alpha: Array) -> tuple[Array, Array]:
         tree = self.tree
         begun = self.run(joint_space.start(tree), alpha, p=p, pd=pd, u=u, h=h)
-        fixed = {k: begun[k] for k in ("half", "screw", "terms")}
+        fixed = {k: begun[k] for k in ("record", "terms")}
         p_next = begun["guess"]
         for _ in range(ITERATIONS):
             found = self.run(joint_space.newton(tree), alpha, iterate=p_next, p=p, **fixed)
             p_next = found["next"]
             if np.abs(found["correction"]).max() < 1e-14:
                 break
-        ended = self.run(joint_space.end(tree), alpha, p_next=p_next, p=p, u=u, h=h, half=begun["half"])
+        ended = self.run(joint_space.end(tree), alpha, p_next=p_next, p=p, u=u, h=h, record=begun["record"])
         return p_next.ravel(), self.end_rate(ended["M"], ended["momentum"], h, pd, alpha)
 
     def end_rate(self, M: Array, momentum: Array, h: float, pd: Array, alpha: Array) -> Array:
