@@ -150,7 +150,7 @@ ITEMS = (
     Item("Figure 13", "Impedance and PD in simulation", SAME, "docs/impedance.md",
          "start, friction and net torque at rest are open", "impedance"),
     Item("Figure 14", "Impedance and PD on the robot", CHANGED, "docs/impedance.md",
-         "on a simulated Baxter in one process, by pinocchio's dynamics with friction, spring and encoder steps; no robot at hand",
+         "on a simulated Baxter in one process: pinocchio's dynamics, friction, spring, encoder steps; no robot at hand",
          "push"),
 )  # fmt: skip
 
