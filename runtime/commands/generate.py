@@ -26,10 +26,6 @@ def _relaxation(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     return factor
 
 
-MOST_SWEEPS = 1000
-"""A step of more would be text that no compiler takes in good time; sweeps have converged long before."""
-
-
 def _sweeps(_ctx: click.Context, _param: click.Parameter, text: str | None) -> int | dict[str, int] | None:
     """A count, or counts by variant."""
     if text is None:
