@@ -176,6 +176,22 @@ def test_contact_counts_acceleration_and_what_was_sent() -> None:
     assert (explained.external == 0.0).all()
 
 
+@pytest.mark.parametrize(
+    "exact",
+    [
+        {"dq": lambda t: np.array([1.1 * 1.5, 0.0])},
+        {"q": lambda t: np.array([0.03 * (t > 0.015), 1.0])},
+        {"dq": lambda t: np.array([0.02, 0.0]), "effort": lambda t: ZERO},
+        {"law": lambda t: np.array([0.02 * 50.0 * (t > 0.015), 0.0]), "effort": lambda t: ZERO},
+        {"reference": lambda t: np.array([0.0, 1.5])},
+        {"law": lambda t: np.array([80.0, 0.0]), "dq": lambda t: np.array([1.0, 0.0]), "q": lambda t: np.array([t, 1.0])},
+    ],
+    ids=["speed", "motion", "frozen by speed", "frozen by torque", "tracking", "power"],
+)  # fmt: skip
+def test_at_exactly_a_threshold_is_no_breach(exact: dict) -> None:
+    assert drive(made(), 0.02 if "dq" in exact and len(exact) == 1 else 0.2, **exact)[0] is None
+
+
 def test_contact_at_exactly_its_threshold_is_none() -> None:
     law = lambda t: np.array([15.0, 0.0])  # noqa: E731 one line, used once
     reflexes = made(inertial=inertial)
