@@ -217,6 +217,19 @@ def test_the_model_is_asked_for_the_mean_motion_of_the_last_states() -> None:
     np.testing.assert_allclose(ddq, [0.0, 3.0])
 
 
+def test_unexplained_torque_is_looked_at_every_hundredth_of_a_second() -> None:
+    asked: list[float] = []
+
+    def record(q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
+        asked.append(q[0])
+        return ZERO
+
+    reflexes = made(inertial=record)
+    for stamp in (-0.03, -0.02, -0.01, 0.0, 0.005, 0.01, 0.019, 0.02):
+        reflexes.watch(stamp, np.array([0.1 * stamp, 1.0]), np.array([0.1, 0.0]), None, ZERO)
+    np.testing.assert_allclose(asked, [0.0, 0.001, 0.002])  # from the fourth state on
+
+
 def test_power() -> None:
     fast = moving(1.4)
     for watts, reflex in ((79.0, None), (81.0, Reflex.POWER), (-81.0, None)):
@@ -261,6 +274,12 @@ def test_doubt_is_only_about_contradiction() -> None:
 def test_rest_is_seen_by_speed_and_by_way(way: float, rate: float, rest: bool) -> None:
     reflexes = made()
     assert not reflexes.at_rest(0.05)
+    for k in range(3):
+        reflexes.watch(-0.1 + 0.01 * k, MIDDLE, ZERO, np.array([k, 9.0]), ZERO)
+    assert not reflexes.at_rest(0.05)
+    reflexes.watch(-0.07, MIDDLE, ZERO, ZERO, ZERO)
+    assert reflexes.at_rest(0.05)
+    reflexes.start()
     for k in range(6):
         for side in (1,):
             reflexes.watch(
