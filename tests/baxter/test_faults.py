@@ -265,9 +265,7 @@ def test_a_reader_that_never_reads_delays_nobody(arm_robot: Robot, graph: Graph,
         report = execute(arm_robot, graph.uri, action=subscribe, duration=2.0)
     answer = held_after(robot)
     check_audit(answer, report)
-    assert report.reason is Reason.FINISHED and report.dropped > 500, (
-        report
-    )  # of some 1800 for the one that does not read
+    assert report.reason is Reason.FINISHED and report.dropped > 200, report  # all for the one that does not read
     assert report.work.percentile(0.9) < 2e-3 and answer["audit"]["commands"] > 0.9 * report.sent
 
 
