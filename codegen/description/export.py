@@ -61,10 +61,9 @@ def changed_robot(robot: Robot, values: Mapping[str, float]) -> Robot:
     links = [_changed_link(link, values) for link in robot.links]
     if any(name.startswith("payload.") for name in values):
         tip = robot.tips[0]
-        if tip.link != WORLD:
-            body = moved(Pose(tip.rotation, tip.translation), _payload(values))
-            own = links[tip.link]
-            links[tip.link] = dataclasses.replace(own, inertial=merged((own.inertial, body)))
+        body = moved(Pose(tip.rotation, tip.translation), _payload(values))
+        own = links[tip.link]
+        links[tip.link] = dataclasses.replace(own, inertial=merged((own.inertial, body)))
     joints = tuple(_changed_joint(joint, values) for joint in robot.joints)
     return dataclasses.replace(robot, joints=joints, links=tuple(links))
 
@@ -132,7 +131,7 @@ def urdf_text(robot: Robot) -> str:
         _add_joint(root, robot, joint, link.name)
     names = {robot.base, *(link.name for link in robot.links), *(joint.name for joint in robot.joints)}
     for tip in robot.tips:
-        if tip.link == WORLD or tip.name != robot.links[tip.link].name:
+        if tip.name != robot.links[tip.link].name:
             _add_tip(root, robot, tip, names)
     ElementTree.indent(root)
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -177,8 +176,6 @@ def _add_joint(root: ElementTree.Element, robot: Robot, joint: Joint, child: str
 
 def _add_tip(root: ElementTree.Element, robot: Robot, tip: Tip, names: set[str]) -> None:
     """A tip frame as a massless link on a fixed joint."""
-    if tip.name == robot.base:
-        return
     ElementTree.SubElement(root, "link", name=tip.name)
     name = f"{tip.name}_fixed"
     while name in names:
@@ -186,8 +183,7 @@ def _add_tip(root: ElementTree.Element, robot: Robot, tip: Tip, names: set[str])
     names.add(name)
     element = ElementTree.SubElement(root, "joint", name=name, type="fixed")
     _add_pose(element, Pose(tip.rotation, tip.translation))
-    parent = robot.base if tip.link == WORLD else robot.links[tip.link].name
-    ElementTree.SubElement(element, "parent", link=parent)
+    ElementTree.SubElement(element, "parent", link=robot.links[tip.link].name)
     ElementTree.SubElement(element, "child", link=tip.name)
 
 

@@ -178,3 +178,17 @@ def inertia_about_axis(body: Inertial, point: Vec3, axis: Vec3) -> float:
     """Moment of inertia [kg·m²] about the line through `point` [m] along unit `axis`, all in one frame."""
     shifted = add_matrices(body.inertia, point_inertia(body.mass, subtract(body.com, point)))
     return dot(axis, apply(shifted, axis))
+
+
+def triad_of(axis: Vec3) -> tuple[float, ...]:
+    """f1, f2, axis (9): a right-handed triad, f1 along the coordinate axis least aligned with the joint axis."""
+    least = min(range(3), key=lambda k: (abs(axis[k]), k))
+    raw = [(1.0 if k == least else 0.0) - axis[least] * axis[k] for k in range(3)]
+    norm = math.sqrt(sum(e * e for e in raw))
+    f1 = [e / norm for e in raw]
+    f2 = [
+        axis[1] * f1[2] - axis[2] * f1[1],
+        axis[2] * f1[0] - axis[0] * f1[2],
+        axis[0] * f1[1] - axis[1] * f1[0],
+    ]
+    return (*f1, *f2, *axis)
