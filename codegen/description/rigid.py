@@ -15,6 +15,11 @@ exactly 0 and ±1 instead of 6e-17 and 1. Shorter spellings (1.57079632679 is 5e
 
 _QUARTER_TURNS: Final = ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))
 
+AXES: Final = ("x", "y", "z")
+MOMENTS: Final = ("xx", "xy", "xz", "yy", "yz", "zz")
+ANGLES: Final = ("roll", "pitch", "yaw")
+"""Components of vectors, inertias and rotations in names of parameters."""
+
 MASSLESS: Final = Inertial(0.0, ZERO, (ZERO, ZERO, ZERO))
 """What a link without an `inertial` element has."""
 
@@ -192,3 +197,8 @@ def triad_of(axis: Vec3) -> tuple[float, ...]:
         axis[0] * f1[1] - axis[1] * f1[0],
     ]
     return (*f1, *f2, *axis)
+
+
+def upper_triangle(matrix: Mat3) -> tuple[float, float, float, float, float, float]:
+    """(xx, xy, xz, yy, yz, zz) of a symmetric matrix."""
+    return (*matrix[0], matrix[1][1], matrix[1][2], matrix[2][2])

@@ -11,6 +11,7 @@ from pathlib import Path
 import casadi as ca
 
 from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.emit import mpc, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
@@ -21,7 +22,6 @@ from diffpbd.codegen.graph.capabilities import Capabilities, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, build, squared_joints
-from diffpbd.codegen.graph.parameters import upper_triangle
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts, family

@@ -14,19 +14,9 @@ import casadi as ca
 
 from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.rigid import triad_of
+from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, triad_of, upper_triangle
 from diffpbd.codegen.description.robot import ZERO, JointType, Robot, Tip
-from diffpbd.codegen.graph.parameters import (
-    ANGLES,
-    AXES,
-    LEVER_PARTS,
-    MOMENTS,
-    SIDES,
-    WRENCH_PARTS,
-    alpha_entries,
-    is_limited,
-    upper_triangle,
-)
+from diffpbd.codegen.graph.parameters import LEVER_PARTS, SIDES, WRENCH_PARTS, alpha_entries, is_limited
 from diffpbd.codegen.program.tree import Gear, Tree
 from diffpbd.runtime.manifest import Parameter
 
