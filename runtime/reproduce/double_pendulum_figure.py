@@ -23,8 +23,12 @@ def plot(path: str | Path, design: Design) -> None:
     figure = new_figure(*SIZE)
     grid = figure.add_gridspec(3, 2, height_ratios=(1.4, 1.0, 1.0))
     walks = {"before": design.before, "after": design.after}
+    found: dict[str, Any] = {}
     for k, (word, walk) in enumerate(walks.items()):
-        _arm(figure.add_subplot(grid[0, k]), word, walk, design)
+        axes = figure.add_subplot(grid[0, k])
+        _arm(axes, word, walk, design)
+        found |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    figure.legend(found.values(), found, loc="outside lower center", ncols=len(found), frameon=False)
     power = panel(figure.add_subplot(grid[1, :]), "power of both joints", "time [s]", "power [W]")
     time = (np.arange(design.task.steps) + 0.5) * design.task.h
     for word, walk in walks.items():
@@ -55,9 +59,8 @@ def _arm(axes: Any, word: str, walk: Walk, design: Design) -> None:
             label="arm at the start" if k == 0 else "later" if k == len(walk.tip) // 3 else None,
         )
     axes.set_xlim(1.9, 3.3)
-    axes.set_ylim(-0.5, 0.7)
+    axes.set_ylim(-0.5, 0.5)
     axes.set_aspect("equal")
-    axes.legend(frameon=False, fontsize="small", ncols=3, loc="upper center")
 
 
 def write_table(path: str | Path, design: Design) -> None:

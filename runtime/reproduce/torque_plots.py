@@ -23,12 +23,12 @@ WIDTH_INCH = 12.0
 ROW_INCH = 2.1
 HEAD_INCH, VIOLIN_INCH = 0.8, 4.2
 COLUMNS = 2
-DOTS_PER_INCH = 75
+DOTS_PER_INCH = 100
 LEAST_SPREAD = 1e-9
 """[N·m] Errors that differ by less have no density to draw."""
 ROOM = 1.15
 """[1] Height of a panel, in units of the range of the recording and the curves that stay near it."""
-NEAR = 3.0
+NEAR = 1.0
 """[1] A curve that leaves the recording's range by more than this many ranges is cut off by the panel."""
 
 
