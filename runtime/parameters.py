@@ -20,6 +20,8 @@ from diffpbd.runtime.names import hint
 
 __all__ = ["ParameterVector", "ParameterValues", "read_values"]
 
+INERTIALS = ("mass.", "com.", "inertia.")  # how names of links' inertial parameters begin
+
 ParameterValues: TypeAlias = "Mapping[str, float] | str | Path | None"
 
 
@@ -94,6 +96,11 @@ class ParameterVector:
     def index(self, name: str) -> int:
         """Position of a name; an unknown one is refused with near matches."""
         position = self._positions.get(name)
+        if position is None and name.startswith(INERTIALS):
+            raise InputError(
+                f"{self.robot} has no parameter {name!r}: inertias are numbers in its code, but for `diffpbd generate "
+                f"{self.robot} --symbolic mass,com,inertia`. {hint(name, self.names)}"
+            )
         if position is None:
             raise InputError(f"{self.robot} has no parameter {name!r}. {hint(name, self.names)}")
         return position

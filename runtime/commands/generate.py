@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import click
 
+from diffpbd.runtime.commands.numbers import MOST
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]
@@ -36,8 +37,8 @@ def _sweeps(_ctx: click.Context, _param: click.Parameter, text: str | None) -> i
             counts[variant] = int(count)
         except ValueError:
             counts[variant] = 0
-        if counts[variant] < 1:
-            raise click.BadParameter(f"{part.strip()}: a count N of at least 1, or VARIANT=N by commas, is expected.")
+        if not 1 <= counts[variant] <= MOST:
+            raise click.BadParameter(f"{part.strip()}: a count N in 1<=x<={MOST}, or VARIANT=N by commas, is expected.")
     if "" not in counts:
         return counts
     if len(counts) > 1:

@@ -20,6 +20,7 @@ from diffpbd.runtime.identify import (
     FORMS,
     LOSSES,
     PRIOR,
+    STANDSTILL,
     Identification,
     Map,
     Settings,
@@ -31,6 +32,7 @@ from diffpbd.runtime.identify import (
     read_recordings,
     select,
     unknown_torques,
+    with_inertials,
     workers,
     write_torques,
 )  # fmt: skip
@@ -91,6 +93,7 @@ class _How:
     torque_sigma: str | None
     prior: float
     loss: str
+    standstill: str
     starts: int
     leave_one_out: bool
     jobs: int
@@ -104,6 +107,7 @@ class _How:
         return Settings(
             self.form, self.prior, self.loss, self.starts, self.leave_one_out, self.continuity,
             None if unknown is None else unknown_torques(robot, unknown, self.torque_sigma), spread,
+            self.standstill,
         )  # fmt: skip
 
 
@@ -171,6 +175,12 @@ class _Outputs:
         "--loss", type=click.Choice(list(LOSSES)), default=LOSSES[0], help="Huber's: outliers lightly (torque form)."
     ),
     click.option(
+        "--standstill",
+        type=click.Choice(list(STANDSTILL)),
+        default=STANDSTILL[0],
+        help="Samples of joints that hardly move: kept, or as recordings left out tell (torque form).",
+    ),
+    click.option(
         "--starts", type=COUNT, default=1, metavar="N", help="Solve from N starts, keep the best (1; torque form)."
     ),
     click.option(
@@ -213,22 +223,23 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
         raise InputError(
             "--fit: expected what to fit, for example --fit friction,spring; only --unknown-torque goes without."
         )
+    fitted = with_inertials(loaded, aim.names, how.form)
     if aim.names:
-        select(loaded, aim.names, aim.fixed)  # refused before hours of logs are read
+        select(fitted, aim.names, aim.fixed)  # refused before hours of logs are read
     with workers(how.jobs, how.scheduler) as spread, progress() as say:
         settings = how.settings(loaded, spread)
         wanted = Wanted(words.reading(), words.processing(), aim.split, settings.torques is not None)
-        base = loaded.alpha.vector(aim.fixed, base=loaded.alpha.vector(aim.params or _rotors(loaded, aim.names)))
+        base = fitted.alpha.vector(aim.fixed, base=fitted.alpha.vector(aim.params or _rotors(loaded, aim.names)))
         train, rest = read_recordings(loaded, logs, wanted, spread)
         held = rest + read_recordings(loaded, aim.validate, replace(wanted, split=None), spread)[0]
         result = identify(
-            loaded, train, aim.names,
-            fixed=aim.fixed, validate=held, start=loaded.alpha.by_name(base), settings=settings, progress=say,
+            fitted, train, aim.names,
+            fixed=aim.fixed, validate=held, start=fitted.alpha.by_name(base), settings=settings, progress=say,
         )  # fmt: skip
     source = provenance(loaded, logs, aim.validate, click.get_current_context().meta[_WORDS])
     outputs.write(loaded, result, source)
     click.echo(summary(result))
-    for sentence in implausible(loaded, result):
+    for sentence in implausible(fitted, result):
         click.echo(f"\nwarning: {sentence}")
     written = str(outputs)
     click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {written}." if written else ""))

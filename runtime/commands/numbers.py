@@ -9,7 +9,7 @@ import click
 
 from diffpbd.runtime.logs.table import RATES
 
-__all__ = ["AMOUNT", "COUNT", "DURATION", "LONGEST", "PORT", "RATE", "SEED", "SPEED", "Real"]
+__all__ = ["AMOUNT", "COUNT", "DURATION", "LONGEST", "MOST", "PORT", "RATE", "SEED", "SPEED", "Real"]
 
 LONGEST = 1e7  # s; about four months
 FASTEST = 100.0  # rad/s or m/s; beyond what an arm does

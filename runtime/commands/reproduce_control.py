@@ -69,7 +69,7 @@ def impedance(
     """
     from diffpbd.runtime.control.net_torque import sample_map
     from diffpbd.runtime.reproduce.impedance import PHASES, Experiment, plot, run
-    from diffpbd.runtime.reproduce.joint_law import Trace, merits, write_traces
+    from diffpbd.runtime.reproduce.joint_law import Trace, merits, motor_limit, write_traces
     from diffpbd.runtime.reproduce.one_step import chosen, function_of, label_of
 
     opened = _one_joint(robot)
@@ -96,7 +96,7 @@ def impedance(
                     ])  # fmt: skip
     rows.sort(key=lambda row: row[0])
     title = f"{opened.joints[0]}: goal {experiment.goal} rad, K = {experiment.stiffness:g}, D = {experiment.damping:g}"
-    plot(out, title, shown, experiment.goal)  # first: it fails without matplotlib
+    plot(out, title, shown, experiment.goal, motor_limit(opened))  # first: it fails without matplotlib
     write_traces(numbers, shown)
     heads = ["friction", "law", "phase", "offset [mrad]", "overshoot [mrad]", "settling [s]"]
     click.echo(table(heads, rows, left=3))
@@ -146,7 +146,7 @@ def push(
     """The paper's experiment on the robot, on the simulated one: a hand pushes s1 to about 0 rad and lets go."""
     from diffpbd.runtime.commands.sim_baxter import find_description
     from diffpbd.runtime.control.net_torque import sample_map
-    from diffpbd.runtime.reproduce.joint_law import write_traces
+    from diffpbd.runtime.reproduce.joint_law import motor_limit, write_traces
     from diffpbd.runtime.reproduce.one_step import function_of
     from diffpbd.runtime.reproduce.push import GOAL, Hand, plot, run_all, summary
 
@@ -156,7 +156,7 @@ def push(
     found = sample_map(opened, opened.joints[0], step=function_of(opened, step))
     mass = opened.mass_matrix(found.pose).item()
     traces = run_all(urdf, found, mass, scaling, Hand(strength=strength))
-    plot(out, f"{found.joint}: goal {GOAL} rad, pushed and let go", traces)  # first: it fails without matplotlib
+    plot(out, f"{found.joint}: goal {GOAL} rad, pushed and let go", traces, motor_limit(opened))
     write_traces(numbers, traces)
     heads, rows = summary(traces)
     click.echo(table(heads, rows))

@@ -7,23 +7,25 @@
 `identify` fits what `fit` names (`select` says which entries of alpha those are) in the form that `Settings` name: torques,
 shooting or simultaneous. `Identification` holds estimates with deviations, what is lost, and errors; `to_json` is
 params.json. `read_recordings` reads logs as `Wanted`, `unknown_torques` and `write_torques` are for torques that were not
-recorded, `workers` for more than one process; `implausible` holds a
-result against the description; `minimise` is least squares by IPOPT.
+recorded, `workers` for more than one process; `with_inertials` is a robot with inertias in alpha that its code has as
+numbers; `implausible` holds a result against the description; `minimise` is least squares by IPOPT.
 """
 
 from diffpbd.runtime.identify.bodies import PRIOR
 from diffpbd.runtime.identify.forms import identify
+from diffpbd.runtime.identify.free_bodies import with_inertials
 from diffpbd.runtime.identify.least_squares import Condensation, minimise
 from diffpbd.runtime.identify.plausibility import implausible
 from diffpbd.runtime.identify.provenance import provenance
 from diffpbd.runtime.identify.recordings import Wanted, read_recordings
 from diffpbd.runtime.identify.result import Identification
 from diffpbd.runtime.identify.selection import select
-from diffpbd.runtime.identify.settings import FORMS, LOSSES, Settings
+from diffpbd.runtime.identify.settings import FORMS, LOSSES, STANDSTILL, Settings
 from diffpbd.runtime.identify.torques import unknown_torques, write_torques
 from diffpbd.runtime.identify.workers import Map, one_by_one, workers
 
 __all__ = [
-    "FORMS", "LOSSES", "PRIOR", "Condensation", "Identification", "Map", "Settings", "Wanted", "identify", "implausible",
-    "minimise", "one_by_one", "provenance", "read_recordings", "select", "unknown_torques", "workers", "write_torques",
+    "FORMS", "LOSSES", "PRIOR", "STANDSTILL", "Condensation", "Identification", "Map", "Settings", "Wanted", "identify",
+    "implausible", "minimise", "one_by_one", "provenance", "read_recordings", "select", "unknown_torques", "with_inertials",
+    "workers", "write_torques",
 ]  # fmt: skip

@@ -18,7 +18,8 @@ from diffpbd.runtime.identify import inertials
 from diffpbd.runtime.robot import Robot
 
 __all__ = [
-    "AXES", "BARRIER", "MOVES", "PAYLOAD", "PAYLOAD_MASS", "PRIOR", "WEAKER", "PhysicalBody", "check_prior", "physical_bodies",
+    "AXES", "BARRIER", "MOMENTS", "MOVES", "PAYLOAD", "PAYLOAD_MASS", "PRIOR", "WEAKER", "PhysicalBody", "check_prior",
+    "physical_bodies",
 ]  # fmt: skip
 
 AXES = ("x", "y", "z")

@@ -150,6 +150,8 @@ class Identification:
     """[N·m or N] By joint: mean RMSE on each recording with the parameters of all others, where that was asked for."""
     torques: tuple[Torques, ...] = ()
     """Those of every recording, where they were unknown."""
+    generate: str | None = None
+    """The command that makes the robot that takes the parameters, where the one at hand does not."""
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -174,6 +176,8 @@ class Identification:
             data["base_parameters"] = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.base}
         if sensor:
             data["sensor"] = sensor
+        if self.generate is not None:
+            data["generate"] = self.generate
         if provenance is not None:
             data["provenance"] = dict(provenance)
         return json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n"

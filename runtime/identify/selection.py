@@ -12,7 +12,7 @@ from diffpbd.runtime.identify.outer import SENSOR, sensor_names
 from diffpbd.runtime.names import hint, listing
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["Selection", "select"]
+__all__ = ["INERTIALS", "LEVER", "Selection", "select"]
 
 FRICTION = ("friction.coulomb", "friction.viscous", "torque_offset")
 SPRING = ("spring.stiffness", "spring.rest")
@@ -155,8 +155,8 @@ def _inertials(robot: Robot, word: str) -> list[int]:
     missing = [kind for kind in kinds if kind not in there]
     if missing:
         raise InputError(
-            f"--fit {word}: {', '.join(missing)} of the links are numbers in the generated code of {robot.name}. Generate "
-            f"it with `diffpbd generate {robot.name} --symbolic {','.join(INERTIALS)}`."
+            f"--fit {word}: {', '.join(missing)} of the links are numbers in the generated code of {robot.name}. Fit them by "
+            f"--form torque, or generate it with `diffpbd generate {robot.name} --symbolic {','.join(INERTIALS)}`."
         )
     if word == "inertials":
         return [k for kind in INERTIALS for k in alpha.indices(kind)]

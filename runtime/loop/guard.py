@@ -91,13 +91,13 @@ class Guard:
     def limit(self, law: FloatArray, q: FloatArray, dq: FloatArray) -> FloatArray:
         """The law's torque [N·m] within its effort, the position zone and the speed zone."""
         limits = self.limits
-        room_up = within((limits.upper - q) / limits.position_margin, 0.0, 1.0)
-        room_down = within((q - limits.lower) / limits.position_margin, 0.0, 1.0)
+        room_up = (limits.upper - q) / limits.position_margin
+        room_down = (q - limits.lower) / limits.position_margin
         fade = 1.0 / (1.0 - SPEED_MARGIN)
-        speed_up = within(fade * (1.0 - dq / limits.speed), 0.0, 1.0)
-        speed_down = within(fade * (1.0 + dq / limits.speed), 0.0, 1.0)
-        high = limits.law_effort * np.minimum(room_up, speed_up)
-        low = -limits.law_effort * np.minimum(room_down, speed_down)
+        speed_up = fade * (1.0 - dq / limits.speed)
+        speed_down = fade * (1.0 + dq / limits.speed)
+        high = limits.law_effort * within(np.minimum(room_up, speed_up), 0.0, 1.0)
+        low = -limits.law_effort * within(np.minimum(room_down, speed_down), 0.0, 1.0)
         return within(law, low, high)
 
     def send(self, law: FloatArray, gravity: FloatArray) -> FloatArray:

@@ -32,6 +32,8 @@ def summary(result: Identification) -> str:
     if result.lost:
         lines += ["\nNot identifiable:", *_lost(result)]
     lines += ["", _errors(result)]
+    if result.generate is not None:
+        lines += [f"\nInertias are numbers in the robot's code; to use these: {result.generate}"]
     return "\n".join(lines)
 
 

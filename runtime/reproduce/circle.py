@@ -11,7 +11,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.plant import MujocoPlant, PlantFacts
-from diffpbd.runtime.report.figures import new_figure, save
+from diffpbd.runtime.report.figures import legend_below, new_figure, save, stroke
 from diffpbd.runtime.reproduce.reference import circle
 from diffpbd.runtime.reproduce.tracking import ComputedTorque, Predictive, Track, track
 from diffpbd.runtime.robot import Robot
@@ -151,10 +151,10 @@ def plot(path: str | Path, title: str, tracks: Mapping[str, Track]) -> None:
     made.suptitle(title)
     path_panel, error_panel = made.subplots(1, 2)
     first = next(iter(tracks.values()))
-    path_panel.plot(first.wanted[:, 1], first.wanted[:, 2], "k--", label="reference")
-    for name, found in tracks.items():
-        path_panel.plot(found.tip[:, 1], found.tip[:, 2], label=name)
-        error_panel.semilogy(found.time, 1e3 * np.maximum(found.error, 1e-6), label=name)
+    path_panel.plot(first.wanted[:, 1], first.wanted[:, 2], "0.6", linewidth=3.0, label="reference")
+    for k, (name, found) in enumerate(tracks.items()):
+        path_panel.plot(found.tip[:, 1], found.tip[:, 2], **stroke(k), label=name)
+        error_panel.semilogy(found.time, 1e3 * np.maximum(found.error, 1e-6), **stroke(k), label=name)
     path_panel.set_aspect("equal")
     path_panel.set_xlabel("y [m]")
     path_panel.set_ylabel("z [m]")
@@ -162,7 +162,7 @@ def plot(path: str | Path, title: str, tracks: Mapping[str, Track]) -> None:
     error_panel.set_ylabel("tip error [mm]")
     for panel in (path_panel, error_panel):
         panel.grid(alpha=0.3)
-    path_panel.legend(frameon=False, fontsize="small")
+    legend_below(made, path_panel, columns=6)
     save(path, made)
 
 

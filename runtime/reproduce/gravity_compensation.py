@@ -108,7 +108,7 @@ def plot(path: str | Path, found: Mapping[str, Compensation]) -> None:
         truth = first.reference[:, j]
         panel(axes, first.joints[j], "Euler–Lagrange [N·m]", "one-step estimate [N·m]")
         panel(error, "", "pose", "|error| [N·m]")
-        axes.plot([truth.min(), truth.max()], [truth.min(), truth.max()], "0.7", linewidth=1)
+        axes.plot([truth.min(), truth.max()], [truth.min(), truth.max()], "0.7", linewidth=1, label="equal")
         for k, (label, one) in enumerate(found.items()):
             axes.plot(truth, one.estimate[:, j], f"C{k}{MARKERS[k]}", markersize=4, label=label)
             off = np.maximum(np.abs(one.estimate[:, j] - truth), np.finfo(float).eps)

@@ -15,9 +15,8 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque, without_gravity
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.report.figures import new_figure, save
-from diffpbd.runtime.reproduce.joint_law import MotionNetTorque, Trace, simulate
+from diffpbd.runtime.report.figures import marks, new_figure, save, stroke
+from diffpbd.runtime.reproduce.joint_law import MotionNetTorque, Trace, motor_limit, simulate
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["DURATION", "PHASES", "Experiment", "friction", "plot", "pushes", "run"]
@@ -64,9 +63,7 @@ def friction(robot: Robot, alpha: FloatArray, coulomb: float, viscous: float) ->
 def run(robot: Robot, table: NetTorqueMap, experiment: Experiment, *, motion: bool = False) -> list[Trace]:
     """PD, PD with the damping that the inertia asks for, impedance by the map, each on the plant; with `motion` also
     the map fed with the last tick's motion."""
-    effort = robot.manifest.robot.joints[0].effort
-    if effort is None:
-        raise InputError(f"{robot.joints[0]} has no effort limit, which the motor needs.")
+    effort = motor_limit(robot)
     alpha = friction(robot, without_gravity(robot), experiment.coulomb, experiment.viscous)
     mass = robot.mass_matrix(np.array([experiment.goal])).item()
     critical = 2.0 * float(np.sqrt(experiment.stiffness * mass))
@@ -90,19 +87,20 @@ def run(robot: Robot, table: NetTorqueMap, experiment: Experiment, *, motion: bo
     return traces
 
 
-def plot(path: str | Path, title: str, traces: Sequence[Trace], goal: float) -> None:
-    """The paper's three panels: motor torque, angle, and the parts of the last trace's torque."""
+def plot(path: str | Path, title: str, traces: Sequence[Trace], goal: float, effort: float) -> None:
+    """The paper's three panels: motor torque and its limit `effort` [N·m], angle, and the parts of the last trace's torque."""
     made = new_figure(8.0, 8.0)
     made.suptitle(title)
     torque, angle, parts = made.subplots(3, 1, sharex=True)
-    for trace in traces:
-        torque.plot(trace.time, trace.motor, label=trace.name)
-        angle.plot(trace.time, trace.angle, label=trace.name)
-    angle.axhline(goal, linestyle="--", color="gray", label="goal")
+    for k, trace in enumerate(traces):
+        torque.plot(trace.time, trace.motor, **stroke(k), label=trace.name)
+        angle.plot(trace.time, trace.angle, **stroke(k), label=trace.name)
+    marks(torque, (-effort, effort), "the motor's limits")
+    marks(angle, (goal,), "goal")
     last = traces[-1]
-    parts.plot(last.time, last.external, label="external")
-    parts.plot(last.time, last.net, label=f"net torque ({last.name})")
-    parts.plot(last.time, last.spring, label=f"spring and damper ({last.name})")
+    parts.plot(last.time, last.external, **stroke(0), label="external")
+    parts.plot(last.time, last.net, **stroke(1), label=f"net torque ({last.name})")
+    parts.plot(last.time, last.spring, **stroke(2), label=f"spring and damper ({last.name})")
     for panel, label in ((torque, "motor torque [N·m]"), (angle, "angle [rad]"), (parts, "torque [N·m]")):
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)

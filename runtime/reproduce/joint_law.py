@@ -15,7 +15,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.rows import write_rows
 
-__all__ = ["BAND", "Merit", "MotionNetTorque", "Trace", "merits", "simulate", "write_traces"]
+__all__ = ["BAND", "Merit", "MotionNetTorque", "Trace", "merits", "motor_limit", "simulate", "write_traces"]
 
 BAND = 0.01  # rad about the final angle within which the joint counts as settled
 FINAL = 2.0  # s at the end of a phase whose mean is its final angle
@@ -55,6 +55,14 @@ class MotionNetTorque:
         if before is None:
             return np.zeros_like(q)
         return np.array([self.table(float(q[0]) - before[0], before[1])])
+
+
+def motor_limit(robot: Robot) -> float:
+    """[N·m] The effort limit of the one joint."""
+    effort = robot.manifest.robot.joints[0].effort
+    if effort is None:
+        raise InputError(f"{robot.joints[0]} has no effort limit, which the motor needs.")
+    return effort
 
 
 def simulate(

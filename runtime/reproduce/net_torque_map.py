@@ -35,6 +35,10 @@ def plot(path: str | Path, table: NetTorqueMap) -> None:
         image = panel.pcolormesh(
             table.velocities, table.displacements, values, cmap="RdBu_r", vmin=-edge, vmax=edge, shading="nearest"
         )
+        lines = panel.contour(table.velocities, table.displacements, values, colors="k", linewidths=0.6)
+        panel.clabel(
+            lines, fontsize="x-small"
+        )  # in print both ends of the colours are dark; below zero lines are dashed
         made.colorbar(image, ax=panel, label=label)
         panel.set_xlabel("velocity [rad/s]")
         panel.set_ylabel("displacement in one step [rad]")

@@ -150,7 +150,8 @@ ITEMS = (
     Item("Figure 13", "Impedance and PD in simulation", SAME, "docs/impedance.md",
          "start, friction and net torque at rest are open", "impedance"),
     Item("Figure 14", "Impedance and PD on the robot", CHANGED, "docs/impedance.md",
-         "on a simulated Baxter with MuJoCo's physics behind ROS topics; no robot at hand", "push"),
+         "on a simulated Baxter in one process: pinocchio's dynamics, friction, spring, encoder steps; no robot at hand",
+         "push"),
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.report.figures import new_figure, save
+from diffpbd.runtime.report.figures import marks, new_figure, save, stroke
 from diffpbd.runtime.reproduce.joint_law import Trace, merits
 
 __all__ = ["PHASES", "Hand", "plot", "run", "run_all", "summary"]
@@ -25,6 +25,7 @@ __all__ = ["PHASES", "Hand", "plot", "run", "run_all", "summary"]
 GOAL, REACHED = -0.45, 0.0  # rad: the paper's
 STIFFNESS, DAMPING = 30.0, 0.01  # N·m/rad, N·m·s/rad: the paper's, of the pushed joint
 LOCK = 1e6  # kg·m² that a locked joint is given: it does not move by a micrometre at the tip
+HEADROOM = 0.2  # of a panel, for its legend
 HELD = 1.0  # s before the release over which the hand's holding torque is averaged
 PHASES = (("rest", 0.0, 2.0), ("pushed", 2.0, 7.0), ("released", 7.0, 15.0))  # s
 
@@ -127,23 +128,26 @@ def summary(runs: Sequence[Trace]) -> tuple[list[str], list[list[str]]]:
     ], rows  # fmt: skip
 
 
-def plot(path: str | Path, title: str, traces: Sequence[Trace]) -> None:
-    """The paper's three panels, and the hand's torque, which the paper could not measure."""
+def plot(path: str | Path, title: str, traces: Sequence[Trace], effort: float) -> None:
+    """The paper's three panels, and the hand's torque, which the paper could not measure; `effort` [N·m]: the motor's limit."""
     made = new_figure(8.0, 9.5)
     made.suptitle(title)
     motor, angle, hand, parts = made.subplots(4, 1, sharex=True)
-    for trace in traces:
-        motor.plot(trace.time, trace.motor, label=trace.name)
-        angle.plot(trace.time, trace.angle, label=trace.name)
-        hand.plot(trace.time, trace.external, label=trace.name)
-    angle.axhline(GOAL, linestyle="--", color="gray")
+    for k, trace in enumerate(traces):
+        motor.plot(trace.time, trace.motor, **stroke(k), label=trace.name)
+        angle.plot(trace.time, trace.angle, **stroke(k), label=trace.name)
+        hand.plot(trace.time, trace.external, **stroke(k), label=trace.name)
+    marks(motor, (-effort, effort), "the motor's limits")
+    marks(angle, (GOAL,), "goal")
     last = traces[-1]
-    parts.plot(last.time, last.net, label=f"net torque ({last.name})")
-    parts.plot(last.time, last.spring, label=f"spring and damper ({last.name})")
+    parts.plot(last.time, last.net, **stroke(0), label=f"net torque ({last.name})")
+    parts.plot(last.time, last.spring, **stroke(1), label=f"spring and damper ({last.name})")
     labels = ("motor torque [N·m]", "angle [rad]", "hand's torque [N·m]", "parts [N·m]")
     for panel, label in zip((motor, angle, hand, parts), labels, strict=True):
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)
-        panel.legend(fontsize="small", frameon=False)
+        panel.legend(fontsize="small", frameon=False, ncols=4, loc="upper center")
+        low, high = panel.get_ylim()
+        panel.set_ylim(low, high + HEADROOM * (high - low))  # the legend is clear of the curves
     parts.set_xlabel("time [s]")
     save(path, made)

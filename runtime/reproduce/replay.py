@@ -15,12 +15,13 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
-from diffpbd.runtime.report.figures import new_figure, save
+from diffpbd.runtime.report.figures import legend_below, new_figure, save, stroke
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.rows import write_rows
 
 __all__ = ["Replay", "plot", "read_recording", "replay", "summary", "write_paths"]
 
+LARGEST_OVER = 0.5  # s: the tip error is drawn as its largest over so long
 STIFFNESS, DAMPING = 25.0, 10.0  # 1/s², 1/s; of the feedback, critically damped at 5 rad/s
 FORWARD, BACK, MEASURED = "torque from poses", "torque from poses and feedback", "measured torque"
 
@@ -119,19 +120,22 @@ def plot(path: str | Path, title: str, found: Replay) -> None:
     above, side, error = made.subplots(1, 3)
     for panel, axes in ((above, (0, 1)), (side, (0, 2))):
         panel.plot(*found.measured[:, axes].T, "k", linewidth=2.5, alpha=0.35, label="measured")
-        for name, tip in found.simulated.items():
-            panel.plot(*tip[:, axes].T, linewidth=0.8, label=name)
+        for k, (name, tip) in enumerate(found.simulated.items()):
+            panel.plot(*tip[:, axes].T, **stroke(k), linewidth=0.8, label=name)
         panel.set_aspect("equal", adjustable="datalim")
         panel.set_xlabel(f"{'xyz'[axes[0]]} [m]")
         panel.set_ylabel(f"{'xyz'[axes[1]]} [m]")
-    for name, tip in found.simulated.items():
+    for k, tip in enumerate(found.simulated.values()):
         distance = 1e3 * np.linalg.norm(tip - found.measured, axis=1)
-        error.semilogy(found.time, np.maximum(distance, 1e-4), linewidth=0.8, label=name)
+        count = max(1, round(LARGEST_OVER / (found.time[1] - found.time[0])))
+        begins = np.arange(0, len(distance), count)
+        largest = np.maximum.reduceat(np.maximum(distance, 1e-4), begins)
+        error.semilogy(found.time[begins], largest, **stroke(k), drawstyle="steps-post")
     error.set_xlabel("time [s]")
-    error.set_ylabel("tip error [mm]")
+    error.set_ylabel(f"largest tip error over {LARGEST_OVER:g} s [mm]")
     for panel in (above, side, error):
         panel.grid(alpha=0.3)
-    above.legend(frameon=False, fontsize="small")
+    legend_below(made, above)
     save(path, made)
 
 

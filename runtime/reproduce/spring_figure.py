@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.report.figures import new_figure, panel, save
+from diffpbd.runtime.report.figures import legend_below, new_figure, panel, save, stroke
 from diffpbd.runtime.reproduce.spring import Lever, Measurements, Scheme
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.rows import write_rows
@@ -17,6 +17,7 @@ __all__ = ["plot", "write_table"]
 SIZE = (11.0, 4.2)
 FLOOR = 1e-26
 """Loss below which only rounding is drawn."""
+MARKERS = "os^v"
 
 
 def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, schemes: Sequence[Scheme]) -> None:
@@ -27,13 +28,18 @@ def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, s
     panel(right, "torque of the spring", "joint angle [rad]", "torque on the joint [N·m]")
     angle = np.sort(measured.poses[:, measured.joint])
     exact = np.asarray(robot.lever_spring_torque(angle, *truth.numbers()))
-    right.plot(angle, exact, "k.", markersize=5, label="wanted")
+    right.plot(angle, exact, "k.", markersize=5)
     for k, scheme in enumerate(schemes):
         label = f"{scheme.name}, {scheme.lengths} lengths: k = {scheme.lever.stiffness:.0f} N/m"
         history = np.array(scheme.history)
-        left.semilogy(np.maximum(history / history[0], FLOOR), f"C{k}.-", linewidth=1, markersize=3)
-        right.plot(angle, robot.lever_spring_torque(angle, *scheme.lever.numbers()), f"C{k}", linewidth=1, label=label)
-    right.legend(frameon=False, fontsize="x-small")
+        left.semilogy(
+            np.maximum(history / history[0], FLOOR), **stroke(k), marker=MARKERS[k], linewidth=1, markersize=4
+        )
+        torque = robot.lever_spring_torque(angle, *scheme.lever.numbers())
+        right.plot(angle, torque, **stroke(k), linewidth=1.2, label=label)
+        left.plot([], [], **stroke(k), marker=MARKERS[k], markersize=4, label=label)
+    left.plot([], [], "k.", markersize=5, label="wanted torque")
+    legend_below(figure, left, columns=2)
     save(path, figure)
 
 

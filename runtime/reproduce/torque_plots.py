@@ -10,7 +10,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.report.figures import new_figure, save
+from diffpbd.runtime.report.figures import new_figure, save, stroke
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.torques.estimation import Estimate
 
@@ -23,14 +23,12 @@ WIDTH_INCH = 12.0
 ROW_INCH = 2.1
 HEAD_INCH, VIOLIN_INCH = 0.8, 4.2
 COLUMNS = 2
-DOTS_PER_INCH = 75
-COLOURS, LINES = 7, ("-", "--", ":")
-"""Colours before a curve is drawn in another line, the grey of recordings not among them."""
+DOTS_PER_INCH = 100
 LEAST_SPREAD = 1e-9
 """[N·m] Errors that differ by less have no density to draw."""
 ROOM = 1.15
 """[1] Height of a panel, in units of the range of the recording and the curves that stay near it."""
-NEAR = 3.0
+NEAR = 1.0
 """[1] A curve that leaves the recording's range by more than this many ranges is cut off by the panel."""
 
 
@@ -69,8 +67,7 @@ def plot_curves(
                 if k == 0 and len(curves) > 1
                 else {
                     "linewidth": 0.9,
-                    "color": f"C{(k - 1) % COLOURS}",
-                    "linestyle": LINES[(k - 1) // COLOURS % len(LINES)],
+                    **stroke(k - 1),
                 }
             )
             panel.plot(time, values[:, j], label=label, **style)
@@ -98,7 +95,7 @@ def plot_paths(path: str | Path, tips: Mapping[str, FloatArray], title: str) -> 
     for panel, (a, b) in zip(figure.subplots(1, 3), ((0, 1), (0, 2), (1, 2)), strict=True):
         for k, (label, tip) in enumerate(tips.items()):
             style: dict[str, Any] = (
-                {"color": "0.55", "linewidth": 3.0} if k == 0 else {"linewidth": 1.0, "linestyle": "--"}
+                {"color": "0.55", "linewidth": 3.0} if k == 0 else {"linewidth": 1.0, **stroke(k - 1)}
             )
             panel.plot(tip[:, a], tip[:, b], label=label, **style)
         panel.set_xlabel(f"{'xyz'[a]} [m]")

@@ -1,4 +1,4 @@
-"""The simulated Baxter as a rospy node with genpy's messages; faults come as JSON lines on standard input.
+"""A Baxter of its own (support/lone_baxter.py) as a rospy node with genpy's messages; faults come as JSON lines on stdin.
 
 Run by Debian's or this environment's Python with Debian's dist-packages at the end of its path:
     python rospy_robot.py URDF MESSAGES_FOLDER NAME
@@ -13,17 +13,17 @@ import random
 import sys
 import threading
 import time
+from pathlib import Path
 
 sys.path.append("/usr/lib/python3/dist-packages")
 sys.path.insert(0, sys.argv[2])
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 import rospy
 from baxter_core_msgs.msg import AssemblyState, JointCommand, SEAJointState
+from lone_baxter import LoneBaxter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Empty, Float64, UInt16
-
-from diffpbd.runtime.arms.baxter.simulated.plant import Plant
-from diffpbd.runtime.arms.baxter.simulated.robot import Audit, SimulatedBaxter
 
 OTHERS = ["head_nod", "head_pan", "right_e0", "right_e1", "right_s0", "right_s1", "right_w0", "right_w1",
           "right_w2", "torso_t0"]  # fmt: skip
@@ -31,8 +31,7 @@ OTHERS = ["head_nod", "head_pan", "right_e0", "right_e1", "right_s0", "right_s1"
 
 class RospyRobot:
     def __init__(self, urdf: str) -> None:
-        self.plant = Plant(urdf)
-        self.robot = SimulatedBaxter(self.plant, time.monotonic())
+        self.robot = LoneBaxter(urdf, time.monotonic())
         self.lock = threading.RLock()
         self.rate = 100
         self.fault = ""
@@ -59,9 +58,9 @@ class RospyRobot:
         listen(f"{limb}/joint_command", JointCommand, self._command)
         listen(f"{limb}/joint_command_timeout", Float64, self._timeout)
         listen(f"{limb}/suppress_gravity_compensation", Empty, lambda m: robot.suppress(time.monotonic()))
-        listen("/robot/set_super_enable", Bool, lambda m: robot.super_enable(m.data))
-        listen("/robot/set_super_reset", Empty, lambda m: robot.super_reset())
-        listen("/robot/set_super_stop", Empty, lambda m: robot.super_stop())
+        listen("/robot/set_super_enable", Bool, lambda m: robot.enable(m.data))
+        listen("/robot/set_super_reset", Empty, lambda m: robot.reset())
+        listen("/robot/set_super_stop", Empty, lambda m: robot.stop())
         listen("/robot/joint_state_publish_rate", UInt16, self._rate)
 
     def _rate(self, message) -> None:
@@ -85,7 +84,7 @@ class RospyRobot:
             now = time.monotonic()
             with self.lock:
                 self.robot.advance(now)
-                joints, assembly = self.robot.joints(), self.robot.assembly()
+                joints, assembly = self.robot.measured(), self.robot.assembly()
             if now >= self.until:
                 self.fault, self.until = "", float("inf")
             if now >= due_joints:
@@ -98,7 +97,7 @@ class RospyRobot:
     def publish_joints(self, joints) -> None:
         if self.fault == "freeze":
             return
-        rows = dict(zip(self.plant.joints, zip(*joints, strict=True), strict=True))
+        rows = dict(zip(self.robot.joints, zip(*joints, strict=True), strict=True))
         rows.update(dict.fromkeys(OTHERS, (0.0, 0.0, 0.0)))
         names = sorted(rows)
         if self.fault == "shuffle":
@@ -120,10 +119,10 @@ class RospyRobot:
 
     def publish_assembly(self, assembly) -> None:
         self.assembly.publish(AssemblyState(*assembly))
-        message = SEAJointState(name=list(self.plant.joints))
+        message = SEAJointState(name=list(self.robot.joints))
         message.header.stamp = rospy.Time.from_sec(time.time())
         with self.lock:
-            whole, gravity = self.robot.gravity_efforts()
+            whole, gravity = self.robot.compensation(), self.robot.gravity()
         message.gravity_model_effort, message.gravity_only = whole.tolist(), gravity.tolist()
         self.gravity.publish(message)
 
@@ -136,24 +135,22 @@ class RospyRobot:
             if "press" in request:
                 robot.press(request["press"])
             if "enable" in request:
-                robot.super_enable(request["enable"])
+                robot.enable(request["enable"])
             if "reset" in request:
-                robot.super_reset()
+                robot.reset()
             if "push" in request:
                 robot.push[:] = request["push"]
             if "pose" in request:
-                robot.plant.q[:] = request["pose"]
-                robot.plant.dq[:] = 0.0
-                robot._hold()
+                robot.place(request["pose"])
             if "audit" in request:
-                robot.audit = Audit()
-                robot.command_log = []
+                robot.renew()
+                robot.log = []
                 self.timeouts.clear()
         return {
-            "audit": vars(robot.audit), "mode": robot.mode, "enabled": robot.enabled,
+            "audit": robot.account, "mode": robot.mode, "enabled": robot.enabled,
             "timeouts": self.timeouts,
-            "q": robot.plant.q.tolist(), "dq": robot.plant.dq.tolist(),
-            "commands": robot.command_log if request.get("commands") else None,
+            "q": robot.q.tolist(), "dq": robot.dq.tolist(),
+            "commands": robot.log if request.get("commands") else None,
             "compensating": robot.compensating(time.monotonic()),
         }  # fmt: skip
 
@@ -165,7 +162,7 @@ def main() -> None:
         pass
     rospy.init_node(sys.argv[3], disable_signals=True)
     node = RospyRobot(sys.argv[1])
-    node.robot.super_enable(True)
+    node.robot.enable(True)
     threading.Thread(target=node.run, daemon=True).start()
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:

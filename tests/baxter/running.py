@@ -99,11 +99,12 @@ def execute(
 
 
 def check_audit(answer: dict[str, Any], report: Report) -> None:
-    """Whatever happened: nothing non-finite, over a limit, stale or twice gravity; the arm holds."""
+    """Whatever happened: nothing non-finite, over a limit, stale or twice gravity; the arm keeps its limits and holds."""
     audit = answer["audit"]
     for fault in ("not_finite", "over_limit", "wrong_names", "while_stopped", "gravity_twice"):
         assert audit[fault] == 0, (fault, audit)
     assert all(error < 2e-3 for error in audit["first_errors"]), audit
+    assert audit["fastest"] <= 1.2 and audit["beyond"] < 0.0, audit
     assert report.age.maximum <= 0.1 + 1e-3
     assert math.isfinite(np.sum(answer["q"]))
     if report.sent:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,9 @@ from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.stopping import Phase, Reason
 from diffpbd.runtime.ros1 import Node
+from diffpbd.runtime.ros1.master import call
 from diffpbd.runtime.ros1.messages import AssemblyState, JointCommand
+from diffpbd.runtime.ros1.wire import encode_header
 
 from .conftest import REST, Graph, RobotProcess, wait_until
 from .running import GRAVITY, HOLD, check_audit, execute, impedance
@@ -243,6 +247,26 @@ def test_an_exception_of_the_controller_still_stops_cleanly(
         execute(arm_robot, graph.uri)
     answer = held_after(robot)
     assert answer["mode"] == POSITION and answer["audit"]["modes"] == [POSITION, TORQUE, POSITION]
+
+
+def test_a_reader_that_never_reads_delays_nobody(arm_robot: Robot, graph: Graph, robot: RobotProcess) -> None:
+    kind = JointCommand.DEFINITION
+    me, topic, held = "/never_reads", "/robot/limb/left/joint_command", socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+
+    def subscribe() -> None:
+        ask = partial(call, timeout=2.0)
+        (uri,) = ask(graph.uri, "registerSubscriber", me, topic, kind.name, "http://127.0.0.1:1/")
+        ask(graph.uri, "unregisterSubscriber", me, topic, "http://127.0.0.1:1/")
+        held.connect(tuple(ask(uri, "requestTopic", me, topic, [["TCPROS"]])[1:]))
+        held.sendall(encode_header({"callerid": me, "topic": topic, "type": kind.name, "md5sum": kind.md5}))
+
+    with held:
+        report = execute(arm_robot, graph.uri, action=subscribe, duration=2.0)
+    answer = held_after(robot)
+    check_audit(answer, report)
+    assert report.reason is Reason.FINISHED and report.dropped > 200, report  # all for the one that does not read
+    assert report.work.percentile(0.9) < 2e-3 and answer["audit"]["commands"] > 0.9 * report.sent
 
 
 def test_nothing_is_left_on_the_graph(arm_robot: Robot, graph: Graph, robot: RobotProcess) -> None:

@@ -37,7 +37,9 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def identified(logs: list[Path], out: Path, *words: object) -> tuple[dict[str, Any], str]:
     code, text = run("identify", generated("double_pendulum"), *logs, "--fit", FIT, "--cutoff", 0, "--out", out, *words)
     assert code == 0, text
-    return json.loads(out.read_text()), text
+    found = json.loads(out.read_text())
+    assert found.pop("provenance")["command"][:2] == ["diffpbd", "identify"]  # the words differ: files and options
+    return found, text
 
 
 def test_processes_change_nothing(logs: list[Path], tmp_path: Path) -> None:

@@ -30,7 +30,8 @@ def refusal(
 @pytest.mark.parametrize(
     "values, told",
     [
-        ([50.0, 15.0], ""), ([-50.0, -15.0], ""), ([50.0 + 1e-8, 0.0], "effort"), ([-50.0 - 1e-8, 0.0], "effort"),
+        ([50.0, 15.0], ""), ([-50.0, -15.0], ""), ([50.0 + 0.9e-9, 0.0], ""), ([50.0 + 1.1e-9, 0.0], "effort"),
+        ([-50.0 - 0.9e-9, 0.0], ""), ([-50.0 - 1.1e-9, 0.0], "effort"),
         ([0.0, 15.1], "effort"), ([0.0, -15.1], "effort"), ([0.0, np.nan], "not finite"), ([np.inf, 0.0], "not finite"),
         ([0.0], "shape"), ([0.0, 0.0, 0.0], "shape"),
     ],
@@ -70,6 +71,8 @@ def test_torques_change_within_the_step() -> None:
     assert refusal([12.0, -2.4], at=at) == refusal([8.0, -3.6], at=at) == ""
     for values in ([12.1, -3.0], [7.9, -3.0], [10.0, -2.3], [10.0, -3.7]):
         assert "faster" in refusal(values, at=at)
+    at.passed(Mode.TORQUE, ZERO)
+    assert refusal(STEP + 1e-9, at=at) == refusal(-STEP - 1e-9, at=at) == ""
     at.passed(Mode.POSITION, ZERO)
     assert refusal([50.0, 0.0], at=at) == ""  # from the servo
 
@@ -82,6 +85,8 @@ def test_model_gravity_needs_the_suppress_stream() -> None:
     assert ask(5.0) == ask(5.1 - 1e-9) == ""
     assert "0.101 s ago" in ask(5.101)
     assert refusal(ZERO, at=at) == ""
+    at.suppressed(0.0)
+    assert ask(0.1) == ""
 
 
 def test_other_modes_are_refused() -> None:

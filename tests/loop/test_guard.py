@@ -35,6 +35,13 @@ def test_states(q: list[float], dq: list[float], status: TickStatus) -> None:
     assert guard().judge(1.0, np.array(q), np.array(dq)) is status
 
 
+def test_states_at_exactly_a_threshold_are_believed() -> None:
+    made = Guard(bench_limits(upper=np.array([0.0, 2.6])), 0.004)
+    assert made.judge(1.0, np.array([0.1, 1.0]), np.array([3.0, 0.0])) is TickStatus.OK
+    made.accept(1.0, np.array([0.0, 0.0]), ZERO)
+    assert made.judge(1.0, np.array([0.02, 0.0]), ZERO) is TickStatus.OK
+
+
 @pytest.mark.parametrize("elapsed", [0.0, 0.01, 0.06])
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 @pytest.mark.parametrize("rate", [0.0, 1.2])

@@ -62,6 +62,13 @@ def test_one_noisy_speed_is_no_breach_and_two_are() -> None:
     assert drive(made(), 0.2, dq=noisy(5, 6))[:2] == (Reflex.SPEED, 0.06)
 
 
+def test_the_second_state_confirms_a_speed_by_its_way() -> None:
+    reflexes = made()
+    assert reflexes.watch(0.0, MIDDLE, ZERO, None, ZERO) is None
+    breach = reflexes.watch(0.01, MIDDLE + np.array([0.017, 0.0]), np.array([1.7, 0.0]), None, ZERO)
+    assert breach is not None and breach.reflex is Reflex.SPEED
+
+
 @pytest.mark.parametrize(
     "q, dq, breached",
     [
@@ -169,6 +176,60 @@ def test_contact_counts_acceleration_and_what_was_sent() -> None:
     assert (explained.external == 0.0).all()
 
 
+@pytest.mark.parametrize(
+    "exact",
+    [
+        {"dq": lambda t: np.array([1.1 * 1.5, 0.0])},
+        {"q": lambda t: np.array([0.03 * (t > 0.015), 1.0])},
+        {"dq": lambda t: np.array([0.02, 0.0]), "effort": lambda t: ZERO},
+        {"law": lambda t: np.array([0.02 * 50.0 * (t > 0.015), 0.0]), "effort": lambda t: ZERO},
+        {"reference": lambda t: np.array([0.0, 1.5])},
+        {"law": lambda t: np.array([80.0, 0.0]), "dq": lambda t: np.array([1.0, 0.0]), "q": lambda t: np.array([t, 1.0])},
+    ],
+    ids=["speed", "motion", "frozen by speed", "frozen by torque", "tracking", "power"],
+)  # fmt: skip
+def test_at_exactly_a_threshold_is_no_breach(exact: dict) -> None:
+    assert drive(made(), 0.02 if "dq" in exact and len(exact) == 1 else 0.2, **exact)[0] is None
+
+
+def test_contact_at_exactly_its_threshold_is_none() -> None:
+    law = lambda t: np.array([15.0, 0.0])  # noqa: E731 one line, used once
+    reflexes = made(inertial=inertial)
+    assert drive(reflexes, 0.25, law=law, dt=1.0 / 128.0)[0] is None
+    assert reflexes.external[0] == -15.0
+
+
+def test_the_model_is_asked_for_the_mean_motion_of_the_last_states() -> None:
+    asked: list[tuple[np.ndarray, ...]] = []
+
+    def record(*motion: np.ndarray) -> np.ndarray:
+        asked.append(motion)
+        return ZERO
+
+    speeds = {
+        "q": lambda t: MIDDLE + np.array([0.0, 0.2 * t + 1.5 * t**2]),
+        "dq": lambda t: np.array([0.0, 0.2 + 3.0 * t]),
+    }
+    assert drive(made(inertial=record), 0.03, **speeds)[0] is None
+    ((q, dq, ddq),) = asked
+    np.testing.assert_allclose(q, speeds["q"](0.03))
+    np.testing.assert_allclose(dq, [0.0, 0.2 + 0.045])
+    np.testing.assert_allclose(ddq, [0.0, 3.0])
+
+
+def test_unexplained_torque_is_looked_at_every_hundredth_of_a_second() -> None:
+    asked: list[float] = []
+
+    def record(q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
+        asked.append(q[0])
+        return ZERO
+
+    reflexes = made(inertial=record)
+    for stamp in (-0.03, -0.02, -0.01, 0.0, 0.005, 0.01, 0.019, 0.02):
+        reflexes.watch(stamp, np.array([0.1 * stamp, 1.0]), np.array([0.1, 0.0]), None, ZERO)
+    np.testing.assert_allclose(asked, [0.0, 0.001, 0.002])  # from the fourth state on
+
+
 def test_power() -> None:
     fast = moving(1.4)
     for watts, reflex in ((79.0, None), (81.0, Reflex.POWER), (-81.0, None)):
@@ -213,6 +274,12 @@ def test_doubt_is_only_about_contradiction() -> None:
 def test_rest_is_seen_by_speed_and_by_way(way: float, rate: float, rest: bool) -> None:
     reflexes = made()
     assert not reflexes.at_rest(0.05)
+    for k in range(3):
+        reflexes.watch(-0.1 + 0.01 * k, MIDDLE, ZERO, np.array([k, 9.0]), ZERO)
+    assert not reflexes.at_rest(0.05)
+    reflexes.watch(-0.07, MIDDLE, ZERO, ZERO, ZERO)
+    assert reflexes.at_rest(0.05)
+    reflexes.start()
     for k in range(6):
         for side in (1,):
             reflexes.watch(
@@ -222,6 +289,16 @@ def test_rest_is_seen_by_speed_and_by_way(way: float, rate: float, rest: bool) -
                 np.array([k, 0.0]),
                 ZERO,
             )
+    assert reflexes.at_rest(0.05) is rest
+
+
+@pytest.mark.parametrize("way, rest", [(0.0024, True), (0.0026, False)])
+def test_rest_allows_an_encoder_step_in_the_time_it_looks_back(way: float, rest: bool) -> None:
+    """0.05 rad/s in 0.03 s, and a step; what was before that time does not count."""
+    reflexes = made()
+    for k, stamp in enumerate([-0.05, 0.0, 0.01, 0.02, 0.03]):
+        q = MIDDLE + np.array([0.02 * (stamp < 0.0) + way * (stamp == 0.03), 0.0])
+        reflexes.watch(stamp, q, ZERO, np.array([k, 0.0]), ZERO)
     assert reflexes.at_rest(0.05) is rest
 
 

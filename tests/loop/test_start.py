@@ -17,7 +17,8 @@ from .bench_runs import check, run, supervisor
 
 
 @pytest.mark.parametrize(
-    "rate, told", [(0.049, ""), (0.051, "arm_e moves at 0.05 rad/s"), (-0.051, "arm_e moves at -0.05 rad/s")]
+    "rate, told",
+    [(0.049, ""), (0.05, ""), (0.051, "arm_e moves at 0.05 rad/s"), (-0.051, "arm_e moves at -0.05 rad/s")],
 )
 def test_at_rest_or_refused(rate: float, told: str) -> None:
     found = supervisor("impedance").refusal(np.array([0.0, 1.0]), np.array([0.0, rate]))

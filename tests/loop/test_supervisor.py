@@ -204,3 +204,28 @@ def test_a_controller_is_told_what_became_of_its_torque() -> None:
     np.testing.assert_array_equal(listening.heard, [decision.law for decision in decisions])
     np.testing.assert_allclose(np.array(listening.heard)[:, 0], [0, 2, 4, 4, 6, 8, 10])
     np.testing.assert_allclose(np.array(listening.heard)[:, 1], [0, 0.2, 0.4, 0.4, 0.8, 1, 1])
+
+
+def test_the_brake_decelerates_against_what_moves_the_arm_within_the_full_effort() -> None:
+    mass = np.array([2.0, 0.5])
+    under = Supervisor(
+        impedance(), limits(torque_rate=np.array([1e5, 1e5])), Settings(PERIOD), owner=GravityOwner.MODEL,
+        gravity=gravity, inertial=lambda q, dq, ddq: mass * ddq,
+    )  # fmt: skip
+    q, dq = np.array([0.1, -0.2]), np.array([0.04, -0.3])
+    under.start(q)
+    assert not under.refusing and not under.at_rest
+    decision = under.brake(0.0, 0.0, q, dq)
+    np.testing.assert_allclose(decision.law, -mass * dq / 0.05)
+    np.testing.assert_allclose(decision.command, decision.law + gravity(q))
+    assert under.brake(0.01, 0.01, q * np.nan, dq).status is TickStatus.NOT_FINITE_STATE and under.refusing
+    for k in range(2, 10):
+        under.brake(0.01 * k, 0.01 * k, q, 0.0 * dq)
+    assert under.at_rest and not under.refusing
+
+
+def test_without_a_model_the_brake_damps() -> None:
+    under = supervisor(owner=GravityOwner.ROBOT, torque_rate=np.array([1e5, 1e5]))
+    under.start(np.zeros(2))
+    decision = under.brake(0.0, 0.0, np.zeros(2), np.array([0.4, -1.0]))
+    np.testing.assert_allclose(decision.law, -0.1 * EFFORT / 2.0 * [0.4, -1.0])

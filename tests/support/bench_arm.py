@@ -115,7 +115,7 @@ class BenchArm:
         self.begun: float | None = None
         self.stall = 0.0
         """s by which every `now` of the loop's next sleep is late."""
-        self._reader = JointStateReader(JOINTS)
+        self._reader = JointStateReader(self.joints)
         self._state: LimbState | None = None
         self._due = self.time
         self._wire: list[tuple[float, Callable[[], None]]] = []
@@ -266,13 +266,18 @@ class BenchArm:
         self.q, self.dq = tuple(angles), tuple(rates)
         self.trace.append((self.time, self.q, self.dq))
 
+    def _measured(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q [rad], dq [rad/s], effort [N·m] by the sensors."""
+        quantum = self.bench.encoder or 1e-12
+        noise = self.bench.noise * np.array([self._random.gauss(0, 1), self._random.gauss(0, 1)])
+        gauged = 0.004 * np.round((np.array(self.torque) + noise) / 0.004)
+        return quantum * np.round(np.array(self.q) / quantum), np.array(self.dq), gauged
+
     def _publish(self) -> None:
         bench = self.bench
-        quantum = bench.encoder or 1e-12
-        noise = bench.noise * np.array([self._random.gauss(0, 1), self._random.gauss(0, 1)])
+        q, dq, effort = self._measured()
         message: dict | None = {
-            "names": JOINTS, "q": quantum * np.round(np.array(self.q) / quantum), "dq": np.array(self.dq),
-            "effort": 0.004 * np.round((np.array(self.torque) + noise) / 0.004), "stamp": self.time + 7.0, "source": "/robot",
+            "names": self.joints, "q": q, "dq": dq, "effort": effort, "stamp": self.time + 7.0, "source": "/robot",
         }  # fmt: skip
         if bench.fault is not None:
             message = bench.fault(message)

@@ -4,18 +4,19 @@
 
 One mutant per comparison, sign, arithmetic operator, number, boolean, `and`/`or`, `not`, and return value. A mutant runs in
 a process that forks after everything heavy is imported, with the module's source changed in memory; the tests without
-a graph run until the first failure, the quickest first. Prints the share that was killed and every survivor.
+a graph run until the first failure, a file at a time, the module's own first. Prints the share that was killed and every
+survivor.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import copy
 import importlib.abc
 import importlib.util
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,19 +24,30 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ("loop/gate.py", "loop/guard.py", "loop/reflexes.py", "loop/supervisor.py", "loop/ending.py", "loop/stopping.py",
-           "ros1/joint_states.py")  # fmt: skip
+MODULES = {
+    "loop/gate.py": "loop/test_gate.py",
+    "loop/guard.py": "loop/test_guard.py",
+    "loop/reflexes.py": "loop/test_reflexes.py",
+    "loop/supervisor.py": "loop/test_supervisor.py",
+    "loop/ending.py": "loop/test_fault_table.py",
+    "loop/stopping.py": "loop/test_ownership.py",
+    "ros1/joint_states.py": "ros1/test_joint_states.py",
+}
+"""Each with its own test, which is run first."""
 TESTS = (
-    "tests/ros1/test_joint_states.py",
-    "tests/loop/test_gate.py",
-    "tests/loop/test_guard.py",
-    "tests/loop/test_reflexes.py",
-    "tests/loop/test_supervisor.py",
-    "tests/loop/test_ownership.py",
-    "tests/loop/test_start.py",
-    "tests/loop/test_fault_table.py",
+    "ros1/test_joint_states.py",
+    "loop/test_gate.py",
+    "loop/test_guard.py",
+    "loop/test_reflexes.py",
+    "loop/test_supervisor.py",
+    "loop/test_start.py",
+    "loop/test_ownership.py",
+    "loop/test_fault_table.py",
 )
 HEAVY = ("numpy", "click", "scipy.linalg", "csv", "json", "xmlrpc.client", "http.server")
+UNUSED = ("cacheprovider", "xdist", "rerunfailures", "hypothesispytest", "unraisableexception", "threadexception")
+OPTIONS = ("-x", "-q", "--noconftest", "--assert=plain", *(f"-pno:{plugin}" for plugin in UNUSED))
+"""Plain: rewriting the tests' assertions takes longer than running them."""
 TIMEOUT = 300.0  # s; a mutant that hangs is killed
 SWAPS: dict[type, tuple[type, ...]] = {
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.LtE),
@@ -83,7 +95,7 @@ def mutants(path: Path) -> Iterator[tuple[str, str]]:
     source = path.read_text(encoding="utf-8")
     count = len(list(sites(ast.parse(source))))
     for index in range(count):
-        tree = copy.deepcopy(ast.parse(source))
+        tree = ast.parse(source)
         node, field, value = list(sites(tree))[index]
         line = source.splitlines()[node.lineno - 1].strip()
         what = type(value[0]).__name__ if isinstance(value, list) else getattr(value, "value", type(value).__name__)
@@ -127,28 +139,25 @@ class Fixtures:
 
 def survives(job: tuple[str, str, str]) -> str | None:
     """The mutant's name if the tests pass; in a process of its own."""
-    name, module, source = job
-    reader, writer = os.pipe()
+    name, file, source = job
     child = os.fork()
     if child == 0:
-        os.close(reader)
         code = 1
         try:
-            import signal
-
             signal.alarm(int(TIMEOUT))
             null = os.open(os.environ.get("MUTANT_LOG", os.devnull), os.O_WRONLY | os.O_CREAT)
             os.dup2(null, 1)
             os.dup2(null, 2)
-            sys.meta_path.insert(0, Changed(module, source))
-            options = ["-x", "-q", "--noconftest", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:rerunfailures"]
-            code = pytest.main([*options, *TESTS], plugins=[Fixtures()])
+            sys.meta_path.insert(0, Changed(module_name(file), source))
+            tests = sorted(TESTS, key=lambda test: test != MODULES[file])
+            code = next((1 for test in tests if pytest.main([*OPTIONS, f"tests/{test}"], plugins=[Fixtures()])), 0)
         finally:
-            os._exit(0 if code == 0 else 1)
-    os.close(writer)
-    _, status = os.waitpid(child, 0)
-    os.close(reader)
-    return name if status == 0 else None
+            os._exit(code)
+    return name if os.waitpid(child, 0)[1] == 0 else None
+
+
+def module_name(file: str) -> str:
+    return "diffpbd.runtime." + file.removesuffix(".py").replace("/", ".")
 
 
 def main() -> None:
@@ -159,20 +168,20 @@ def main() -> None:
     options = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
+    sys.dont_write_bytecode = False  # unchanged modules are compiled once
     for name in HEAVY:  # imported once, before the forks
         importlib.import_module(name)
 
     jobs = [
-        (name, "diffpbd.runtime." + module.removesuffix(".py").replace("/", "."), source)
-        for module in MODULES
-        for name, source in mutants(ROOT / "runtime" / module)
+        (name, file, source)
+        for file in MODULES
+        for name, source in mutants(ROOT / "runtime" / file)
         if options.only in name
     ][:: options.every]
     print(f"{len(jobs)} mutants", flush=True)
-    module = MODULES[0]
-    unchanged = "diffpbd.runtime." + module.removesuffix(".py").replace("/", ".")
-    if survives(("unchanged", unchanged, (ROOT / "runtime" / module).read_text(encoding="utf-8"))) is None:
-        sys.exit(f"The tests fail with {module} unchanged: run them with pytest.")
+    first = next(iter(MODULES))
+    if survives(("unchanged", first, (ROOT / "runtime" / first).read_text(encoding="utf-8"))) is None:
+        sys.exit(f"The tests fail with {first} unchanged: run them with pytest.")
     survivors = []
     with multiprocessing.get_context("fork").Pool(options.workers, maxtasksperchild=1) as pool:
         for done, name in enumerate(pool.imap_unordered(survives, jobs), 1):

@@ -1,0 +1,56 @@
+"""No stop without a reason, with the laws that need the model: the generated arm on seven joints with friction,
+encoder steps and jitter, by a clock that only the loop moves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.bench_arm import Bench
+from support.robots import loaded
+
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.loop.configuration import Configuration, limits_of
+from diffpbd.runtime.loop.run import Run, RunOptions
+from diffpbd.runtime.loop.stopping import Reason
+from diffpbd.runtime.loop.supervisor import Settings
+
+pytest.importorskip("pinocchio")
+
+from support.bench_baxter import BenchBaxter
+
+URDF = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf"
+REST = [0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0]
+CARTESIAN: dict[str, Any] = {
+    "name": "cartesian", "stiffness": [200.0] * 3 + [10.0] * 3, "damping_ratio": 0.7, "offset": [0.0, 0.05, 0.05], "speed": 0.1,
+    "posture": [30.0, 30.0, 20.0, 20.0, 5.0, 5.0, 5.0], "damping": [4.0, 4.0, 2.0, 2.0, 0.3, 0.3, 0.3],
+}  # fmt: skip
+MPC: dict[str, Any] = {
+    "name": "mpc", "horizon": 10, "goal": [0.4, -0.3, None, 1.2, None, None, None], "goal_speed": 0.4, "reference": None,
+    "delay": 1, "weights": {"p": 1.0, "pd": 0.02, "du": 1e-6}, "disturbance": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "law, rate, seconds",
+    [(CARTESIAN, 100.0, 5.0), (CARTESIAN, 1000.0, 2.0), (MPC, 100.0, 3.0), (MPC, 1000.0, 0.6)],
+    ids=lambda value: value["name"] if isinstance(value, dict) else f"{value:g}",
+)
+def test_no_stop_without_a_reason(
+    law: dict[str, Any], rate: float, seconds: float, request: pytest.FixtureRequest
+) -> None:
+    robot = loaded("baxter_bare")
+    alpha = robot.alpha.vector({"spring.stiffness.left_s1": 24.0, "spring.rest.left_s1": -1.514})
+    configuration = Configuration(
+        robot.name, robot.manifest.abi_hash, robot.joints, law, GravityOwner.MODEL, alpha, limits_of(robot),
+        Settings(1.0 / rate, ramp=0.2),
+    )  # fmt: skip
+    arm = BenchBaxter(str(URDF), configuration.limits, REST, Bench(jitter=1e-3), rate=rate)
+    under = configuration.supervisor(robot)
+    options = RunOptions(duration=600.0 if request.config.getoption("--soak") else seconds)
+    report = Run(arm, under, options).execute()
+    assert report.reason is Reason.FINISHED and all(status.good for status in report.counts), report
+    account = arm.robot.account
+    assert account["over_limit"] == account["not_finite"] == account["gravity_twice"] == account["while_stopped"] == 0
+    assert 0.02 < account["fastest"] <= 1.0 and account["beyond"] < 0.0
