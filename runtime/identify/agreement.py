@@ -22,6 +22,10 @@ WORSE = 2.0
 SEEN = 0.05
 """[1] The same in units of the joint's RMS torque: less is what steps and differences disagree by without noise."""
 
+ROUNDING = 1e-6
+"""[1] Deviation in units of the difference below which the recordings are followed to rounding: what differs then is the torque
+form's, whose accelerations are differences of the recorded rates."""
+
 
 def check_agreement(form: str, found: Identification, torques: Identification) -> None:
     """SolverError where joints' torques are off and parameters differ from the torque form's."""
@@ -37,6 +41,7 @@ def check_agreement(form: str, found: Identification, torques: Identification) -
         f"{e.name} is {e.value:.3g} ± {e.std or 0.0:.2g} here and {o.value:.3g} ± {o.std or 0.0:.2g} there"
         for e in found.estimates
         if (o := other.get(e.name)) is not None
+        and (e.std or 0.0) >= ROUNDING * abs(e.value - o.value)
         and abs(e.value - o.value) > APART * np.hypot(e.std or 0.0, o.std or 0.0)
     ]
     if worse and apart:

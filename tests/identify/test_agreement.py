@@ -48,6 +48,24 @@ def test_both_torques_and_parameters_are_apart(
         check_agreement("shooting", other(found, moved, worse), found)
 
 
+@pytest.mark.parametrize(("share", "refused"), [(0.9e-6, False), (1.1e-6, True)])
+def test_a_trajectory_followed_to_rounding_is_no_disagreement(
+    found: Identification, share: float, refused: bool
+) -> None:
+    apart = other(found, 1e3, 1e3)
+    exact = replace(
+        apart,
+        estimates=tuple(
+            replace(e, std=1e3 * share * e.std) if e.name == NAME and e.std is not None else e for e in apart.estimates
+        ),
+    )
+    if refused:
+        with pytest.raises(SolverError, match="does not agree"):
+            check_agreement("simultaneous", exact, found)
+    else:
+        check_agreement("simultaneous", exact, found)
+
+
 def test_less_than_a_twentieth_of_the_torque_is_no_disagreement(found: Identification) -> None:
     size = float(np.sqrt(np.mean(np.vstack([t.measured for t in found.train.traces])[:, 1] ** 2)))
     for part, refused in ((0.04, False), (0.06, True)):

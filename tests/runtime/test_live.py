@@ -158,7 +158,7 @@ def fake_run(**more: object) -> SimpleNamespace:
     """What RunStatus looks at."""
     report = Report()
     state = SimpleNamespace(age=lambda now: 0.001)
-    arm = SimpleNamespace(robot=SimpleNamespace(trouble=""), state=state, stale_after=0.1)
+    arm = SimpleNamespace(unable=lambda: "", state=state, stale_after=0.1, clock=SimpleNamespace(now=lambda: 0.0))
     supervisor = SimpleNamespace(
         refusing=False, settings=SimpleNamespace(ramp=1.0), counts=dict.fromkeys(TickStatus, 0), controller=object()
     )
@@ -184,7 +184,7 @@ def test_what_a_run_says() -> None:
     assert text(run).startswith("refusing")
     run.arm.state.age = lambda now: 0.2
     assert text(run).startswith("stale")
-    run.arm.robot.trouble = "the robot is stopped"
+    run.arm.unable = lambda: "the robot is stopped"
     assert text(run).startswith("the robot is stopped")
     for phase in (phase for phase in Phase if phase is not Phase.RUN):
         assert text(fake_run(phase=phase)).endswith("7.5 s left")
