@@ -31,7 +31,7 @@ from diffpbd.runtime.exchange import OLD_SUFFIX, replace_folder, restore_folder
 from diffpbd.runtime.integrity import close_to_others, verify_file
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
-from diffpbd.runtime.naming import tame
+from diffpbd.runtime.names import tame
 
 
 def generate(

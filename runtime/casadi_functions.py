@@ -14,6 +14,7 @@ import casadi
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.callback import Callback
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.function import BoundFunction, Function
 from diffpbd.runtime.integrity import verify_file
@@ -87,37 +88,18 @@ def _keep(callback: casadi.Callback) -> casadi.Callback:
     return callback
 
 
-class _Compiled(casadi.Callback):
+class _Compiled(Callback):
     """A casadi callback with the named dense arguments of the manifest around a function on numpy arrays."""
 
     def __init__(self, name: str, inputs: Sequence[Argument], outputs: Sequence[Argument], evaluate: Evaluate) -> None:
-        casadi.Callback.__init__(self)
-        self._inputs = tuple(inputs)
-        self._outputs = tuple(outputs)
-        self._evaluate = evaluate
-        self.construct(name, {})
+        def on_arrays(*values: Any) -> list[Any]:
+            return list(evaluate([_to_numpy(value, argument) for value, argument in zip(values, inputs, strict=True)]))
 
-    def get_n_in(self) -> int:
-        return len(self._inputs)
+        super().__init__(name, _sparsities(inputs), _sparsities(outputs), on_arrays)
 
-    def get_n_out(self) -> int:
-        return len(self._outputs)
 
-    def get_name_in(self, i: int) -> str:
-        return self._inputs[i].name
-
-    def get_name_out(self, i: int) -> str:
-        return self._outputs[i].name
-
-    def get_sparsity_in(self, i: int) -> Any:
-        return casadi.Sparsity.dense(self._inputs[i].rows, self._inputs[i].columns())
-
-    def get_sparsity_out(self, i: int) -> Any:
-        return casadi.Sparsity.dense(self._outputs[i].rows, self._outputs[i].columns())
-
-    def eval(self, values: Sequence[Any]) -> list[Any]:
-        arrays = [_to_numpy(value, argument) for value, argument in zip(values, self._inputs, strict=True)]
-        return list(self._evaluate(arrays))
+def _sparsities(arguments: Sequence[Argument]) -> dict[str, Any]:
+    return {a.name: casadi.Sparsity.dense(a.rows, a.columns()) for a in arguments}
 
 
 def _to_numpy(value: Any, argument: Argument) -> FloatArray:

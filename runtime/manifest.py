@@ -21,7 +21,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar
 
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.naming import FILE, IDENTIFIER, strange_characters
+from diffpbd.runtime.names import FILE, IDENTIFIER, strange_characters
 
 __all__ = [
     "ABI_VERSION",

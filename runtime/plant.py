@@ -53,11 +53,6 @@ class PlantFacts:
     physics: float = 0.001
     compensated: bool = False
 
-    @classmethod
-    def ideal(cls, *, period: float = 0.01, physics: float = 0.001) -> PlantFacts:
-        """The description alone: no friction, spring, encoder steps or delay."""
-        return cls({}, {}, {}, 0.0, 0, period, physics)
-
     def __post_init__(self) -> None:
         substeps = self.period / self.physics
         if not (self.physics > 0 and round(substeps) >= 1 and abs(substeps - round(substeps)) < 1e-6):

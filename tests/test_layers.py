@@ -85,7 +85,7 @@ def test_codegen_uses_of_runtime_only_what_opens_a_generated_folder() -> None:
         "exchange",
         "integrity",
         "library",
-        "naming",
+        "names",
     }
 
 

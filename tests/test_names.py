@@ -22,7 +22,7 @@ from diffpbd.runtime import Robot, load
 from diffpbd.runtime.arms.baxter.viewer_page import literally
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import read_manifest
-from diffpbd.runtime.naming import LONGEST, RESERVED
+from diffpbd.runtime.names import LONGEST, RESERVED
 from diffpbd.runtime.report import identification
 
 URDF = """<robot name="r"><link name="base"/><link name="{link}"><inertial><mass value="1"/><origin xyz="0 0 0.5"/>

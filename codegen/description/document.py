@@ -12,7 +12,7 @@ from diffpbd.codegen.description.report import Finding, listed, printable, quote
 from diffpbd.codegen.description.rigid import Pose, rotated_inertia, rotation_from_rpy, symmetric
 from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
 from diffpbd.codegen.description.source import Element
-from diffpbd.runtime.naming import LONGEST, PUNCTUATION, strange_characters
+from diffpbd.runtime.names import LONGEST, PUNCTUATION, strange_characters
 
 MOVING_TYPES: Final = ("revolute", "continuous", "prismatic")
 UNSUPPORTED_TYPES: Final = ("planar", "floating")

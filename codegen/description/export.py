@@ -9,7 +9,18 @@ from typing import Final
 from xml.etree import ElementTree
 
 from diffpbd.codegen.description.report import listed
-from diffpbd.codegen.description.rigid import Pose, merged, moved, rotation_from_rpy, rpy_from_rotation, symmetric
+from diffpbd.codegen.description.rigid import (
+    ANGLES,
+    AXES,
+    MOMENTS,
+    Pose,
+    merged,
+    moved,
+    rotation_from_rpy,
+    rpy_from_rotation,
+    symmetric,
+    upper_triangle,
+)
 from diffpbd.codegen.description.robot import IDENTITY, WORLD, ZERO, Inertial, Joint, JointType, Link, Robot, Tip, Vec3
 from diffpbd.codegen.description.validate import examine
 from diffpbd.runtime.errors import InputError
@@ -25,10 +36,6 @@ NOT_IN_URDF: Final = {
     "wrench": "an external wrench",
 }
 """Kinds of alpha entries for which a URDF has no place."""
-
-_AXES: Final = ("x", "y", "z")
-_MOMENTS: Final = ("xx", "xy", "xz", "yy", "yz", "zz")
-_ANGLES: Final = ("roll", "pitch", "yaw")
 
 
 @dataclass(frozen=True)
@@ -61,28 +68,25 @@ def changed_robot(robot: Robot, values: Mapping[str, float]) -> Robot:
     links = [_changed_link(link, values) for link in robot.links]
     if any(name.startswith("payload.") for name in values):
         tip = robot.tips[0]
-        if tip.link != WORLD:
-            body = moved(Pose(tip.rotation, tip.translation), _payload(values))
-            own = links[tip.link]
-            links[tip.link] = dataclasses.replace(own, inertial=merged((own.inertial, body)))
+        body = moved(Pose(tip.rotation, tip.translation), _payload(values))
+        own = links[tip.link]
+        links[tip.link] = dataclasses.replace(own, inertial=merged((own.inertial, body)))
     joints = tuple(_changed_joint(joint, values) for joint in robot.joints)
     return dataclasses.replace(robot, joints=joints, links=tuple(links))
 
 
 def _changed_link(link: Link, values: Mapping[str, float]) -> Link:
     own = link.inertial
-    moments = (*own.inertia[0], own.inertia[1][1], own.inertia[1][2], own.inertia[2][2])
-    x, y, z = (values.get(f"com.{link.name}.{axis}", c) for axis, c in zip(_AXES, own.com, strict=True))
-    inertia = symmetric(
-        *(values.get(f"inertia.{link.name}.{key}", m) for key, m in zip(_MOMENTS, moments, strict=True))
-    )
+    x, y, z = (values.get(f"com.{link.name}.{axis}", c) for axis, c in zip(AXES, own.com, strict=True))
+    moments = zip(MOMENTS, upper_triangle(own.inertia), strict=True)
+    inertia = symmetric(*(values.get(f"inertia.{link.name}.{key}", m) for key, m in moments))
     return dataclasses.replace(link, inertial=Inertial(values.get(f"mass.{link.name}", own.mass), (x, y, z), inertia))
 
 
 def _changed_joint(joint: Joint, values: Mapping[str, float]) -> Joint:
-    x, y, z = (values.get(f"origin.{joint.name}.{axis}", t) for axis, t in zip(_AXES, joint.translation, strict=True))
+    x, y, z = (values.get(f"origin.{joint.name}.{axis}", t) for axis, t in zip(AXES, joint.translation, strict=True))
     written = rpy_from_rotation(joint.rotation)
-    rpy = tuple(values.get(f"origin.{joint.name}.{key}", a) for key, a in zip(_ANGLES, written, strict=True))
+    rpy = tuple(values.get(f"origin.{joint.name}.{key}", a) for key, a in zip(ANGLES, written, strict=True))
     roll, pitch, yaw = rpy
     return dataclasses.replace(
         joint,
@@ -94,8 +98,8 @@ def _changed_joint(joint: Joint, values: Mapping[str, float]) -> Joint:
 
 
 def _payload(values: Mapping[str, float]) -> Inertial:
-    x, y, z = (values.get(f"payload.com.{axis}", 0.0) for axis in _AXES)
-    moments = (values.get(f"payload.inertia.{key}", 0.0) for key in _MOMENTS)
+    x, y, z = (values.get(f"payload.com.{axis}", 0.0) for axis in AXES)
+    moments = (values.get(f"payload.inertia.{key}", 0.0) for key in MOMENTS)
     return Inertial(values.get("payload.mass", 0.0), (x, y, z), symmetric(*moments))
 
 
@@ -132,7 +136,7 @@ def urdf_text(robot: Robot) -> str:
         _add_joint(root, robot, joint, link.name)
     names = {robot.base, *(link.name for link in robot.links), *(joint.name for joint in robot.joints)}
     for tip in robot.tips:
-        if tip.link == WORLD or tip.name != robot.links[tip.link].name:
+        if tip.name != robot.links[tip.link].name:
             _add_tip(root, robot, tip, names)
     ElementTree.indent(root)
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -146,8 +150,7 @@ def _add_link(root: ElementTree.Element, link: Link) -> None:
     inertial = ElementTree.SubElement(element, "inertial")
     ElementTree.SubElement(inertial, "origin", xyz=_numbers(own.com))
     ElementTree.SubElement(inertial, "mass", value=repr(own.mass))
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = own.inertia
-    moments = dict(zip(_MOMENTS, (xx, xy, xz, yy, yz, zz), strict=True))
+    moments = dict(zip(MOMENTS, upper_triangle(own.inertia), strict=True))
     ElementTree.SubElement(inertial, "inertia", {f"i{key}": repr(value) for key, value in moments.items()})
 
 
@@ -177,8 +180,6 @@ def _add_joint(root: ElementTree.Element, robot: Robot, joint: Joint, child: str
 
 def _add_tip(root: ElementTree.Element, robot: Robot, tip: Tip, names: set[str]) -> None:
     """A tip frame as a massless link on a fixed joint."""
-    if tip.name == robot.base:
-        return
     ElementTree.SubElement(root, "link", name=tip.name)
     name = f"{tip.name}_fixed"
     while name in names:
@@ -186,8 +187,7 @@ def _add_tip(root: ElementTree.Element, robot: Robot, tip: Tip, names: set[str])
     names.add(name)
     element = ElementTree.SubElement(root, "joint", name=name, type="fixed")
     _add_pose(element, Pose(tip.rotation, tip.translation))
-    parent = robot.base if tip.link == WORLD else robot.links[tip.link].name
-    ElementTree.SubElement(element, "parent", link=parent)
+    ElementTree.SubElement(element, "parent", link=robot.links[tip.link].name)
     ElementTree.SubElement(element, "child", link=tip.name)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.naming import IDENTIFIER, RESERVED
+from diffpbd.runtime.names import IDENTIFIER, RESERVED
 
 INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")

@@ -15,6 +15,11 @@ exactly 0 and ±1 instead of 6e-17 and 1. Shorter spellings (1.57079632679 is 5e
 
 _QUARTER_TURNS: Final = ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))
 
+AXES: Final = ("x", "y", "z")
+MOMENTS: Final = ("xx", "xy", "xz", "yy", "yz", "zz")
+ANGLES: Final = ("roll", "pitch", "yaw")
+"""Components of vectors, inertias and rotations in names of parameters."""
+
 MASSLESS: Final = Inertial(0.0, ZERO, (ZERO, ZERO, ZERO))
 """What a link without an `inertial` element has."""
 
@@ -178,3 +183,22 @@ def inertia_about_axis(body: Inertial, point: Vec3, axis: Vec3) -> float:
     """Moment of inertia [kg·m²] about the line through `point` [m] along unit `axis`, all in one frame."""
     shifted = add_matrices(body.inertia, point_inertia(body.mass, subtract(body.com, point)))
     return dot(axis, apply(shifted, axis))
+
+
+def triad_of(axis: Vec3) -> tuple[float, ...]:
+    """f1, f2, axis (9): a right-handed triad, f1 along the coordinate axis least aligned with the joint axis."""
+    least = min(range(3), key=lambda k: (abs(axis[k]), k))
+    raw = [(1.0 if k == least else 0.0) - axis[least] * axis[k] for k in range(3)]
+    norm = math.sqrt(sum(e * e for e in raw))
+    f1 = [e / norm for e in raw]
+    f2 = [
+        axis[1] * f1[2] - axis[2] * f1[1],
+        axis[2] * f1[0] - axis[0] * f1[2],
+        axis[0] * f1[1] - axis[1] * f1[0],
+    ]
+    return (*f1, *f2, *axis)
+
+
+def upper_triangle(matrix: Mat3) -> tuple[float, float, float, float, float, float]:
+    """(xx, xy, xz, yy, yz, zz) of a symmetric matrix."""
+    return (*matrix[0], matrix[1][1], matrix[1][2], matrix[2][2])

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
+from diffpbd.runtime.manifest import LeftOut
+
 Vec3 = tuple[float, float, float]
 Mat3 = tuple[Vec3, Vec3, Vec3]
 
@@ -104,16 +106,6 @@ class Tip:
     link: int
     rotation: Mat3
     translation: Vec3
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """What hangs behind a joint that was not chosen: `mass` [kg] of `links`, which the link `carrier` misses."""
-
-    joint: str
-    carrier: str
-    links: tuple[str, ...]
-    mass: float
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import casadi as ca
 
 from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.emit import mpc, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
@@ -21,10 +22,9 @@ from diffpbd.codegen.graph.capabilities import Capabilities, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, build, squared_joints
-from diffpbd.codegen.graph.parameters import upper_triangle
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, LeftOut, Link, Manifest, Mimic, RobotFacts, family
+from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts, family
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
 
 
@@ -196,7 +196,6 @@ def _facts(robot: Robot, squared: tuple[str, ...]) -> RobotFacts:
         Link(k.name, k.inertial.mass, k.merged, k.inertial.com, upper_triangle(k.inertial.inertia)) for k in robot.links
     )
     tips = tuple(t.name for t in robot.tips)
-    left_out = tuple(LeftOut(b.joint, b.carrier, b.links, b.mass) for b in robot.left_out)
     return RobotFacts(
-        robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, left_out, dict(robot.rotors)
+        robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors)
     )

@@ -14,18 +14,9 @@ import casadi as ca
 
 from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.robot import ZERO, JointType, Robot, Tip, Vec3
-from diffpbd.codegen.graph.parameters import (
-    ANGLES,
-    AXES,
-    LEVER_PARTS,
-    MOMENTS,
-    SIDES,
-    WRENCH_PARTS,
-    alpha_entries,
-    is_limited,
-    upper_triangle,
-)
+from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, triad_of, upper_triangle
+from diffpbd.codegen.description.robot import ZERO, JointType, Robot, Tip
+from diffpbd.codegen.graph.parameters import LEVER_PARTS, SIDES, WRENCH_PARTS, alpha_entries, is_limited
 from diffpbd.codegen.program.tree import Gear, Tree
 from diffpbd.runtime.manifest import Parameter
 
@@ -60,22 +51,6 @@ def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = (), le
         gears if any(gears) else (),
         lever_joints(robot, levers),
     )
-
-
-def alignment(axis: Vec3) -> list[list[float]]:
-    """A rotation A with A z = axis [3×3 rows]; a signed permutation, free of cost, where the axis is a coordinate axis."""
-    k = min(range(3), key=lambda i: (abs(axis[i]), i))
-    e1 = [(1.0 if i == k else 0.0) - axis[k] * axis[i] for i in range(3)]
-    length = sum(x * x for x in e1) ** 0.5
-    e1 = [x / length for x in e1]
-    e2 = [
-        axis[1] * e1[2] - axis[2] * e1[1],
-        axis[2] * e1[0] - axis[0] * e1[2],
-        axis[0] * e1[1] - axis[1] * e1[0],
-    ]
-    if axis == (0.0, 0.0, 1.0):
-        e1, e2 = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]
-    return [[e1[i], e2[i], axis[i]] for i in range(3)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +113,8 @@ def build(robot: Robot, recipe: Recipe) -> Model:
     com_link = ca.mtimes(tip_rotation, payload[1:4]) + ca.DM(list(tip.translation))
     turned = ca.mtimes(ca.mtimes(tip_rotation, _symmetric(payload[4:10])), tip_rotation.T)
     body[tip.link] = body[tip.link] + _about_origin(payload[0], com_link, _upper(turned))
-    aligned = [ca.SX(ca.DM(alignment(j.axis))) for j in robot.joints]
+    # R z = axis; a signed permutation, free of cost, where the axis is a coordinate axis
+    aligned = [ca.SX(ca.reshape(ca.DM(triad_of(j.axis)), 3, 3)) for j in robot.joints]
     blocks = {
         "before": ca.horzcat(
             *[ca.vertcat(_rows(ca.mtimes(rotation[i], aligned[i])), translation[i]) for i in range(n)]

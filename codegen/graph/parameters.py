@@ -7,19 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.rigid import rpy_from_rotation
-from diffpbd.codegen.description.robot import Joint, JointType, Mat3, Robot
+from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
+from diffpbd.codegen.description.robot import Joint, JointType, Robot
 from diffpbd.runtime.manifest import Parameter
 
 TRANSITION_VELOCITY: Final = 0.01
 """[rad/s or m/s] Default rate at which smoothed Coulomb friction reaches tanh(1) of its value."""
 TRANSITION_BOUNDS: Final = (1e-4, 10.0)
 """[rad/s or m/s] A steeper smoothing is no longer resolved by encoders and makes second derivatives meaningless."""
-
-AXES: Final = ("x", "y", "z")
-MOMENTS: Final = ("xx", "xy", "xz", "yy", "yz", "zz")
-ANGLES: Final = ("roll", "pitch", "yaw")
-
 
 LEVER_PARTS: Final[Mapping[str, tuple[str, float, float | None]]] = {
     "stiffness": ("N/m", 0.0, 0.0),
@@ -108,8 +103,3 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
                 yield Parameter(f"origin.{j.name}.{axis}", "m", value, None, None)
             for angle, value in zip(ANGLES, rpy_from_rotation(j.rotation), strict=True):
                 yield Parameter(f"origin.{j.name}.{angle}", "rad", value, None, None)
-
-
-def upper_triangle(matrix: Mat3) -> tuple[float, float, float, float, float, float]:
-    """(xx, xy, xz, yy, yz, zz) of a symmetric matrix."""
-    return (*matrix[0], matrix[1][1], matrix[1][2], matrix[2][2])

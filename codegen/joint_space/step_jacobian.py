@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-import sympy as sp
-
 from diffpbd.codegen.joint_space import gears, link_jacobian, wrenches
 from diffpbd.codegen.joint_space import systems as joint_systems
 from diffpbd.codegen.joint_space.moments import (
@@ -27,7 +25,7 @@ from diffpbd.codegen.joint_space.moments import (
     pose,
     second_moment,
 )
-from diffpbd.codegen.joint_space.nodes import Node, node_at, node_size, unpacked
+from diffpbd.codegen.joint_space.nodes import Node, node_size, unpacked
 from diffpbd.codegen.joint_space.recursive import model_inputs
 from diffpbd.codegen.joint_space.step import Plant, Wrench, friction_inputs, plant_inputs
 from diffpbd.codegen.joint_space.systems import diagonal
@@ -44,7 +42,7 @@ class _Stiffness:
 
     entry (j, k) = S_j · (q_k − h z_k), entry (k, j) = S_j · q_k − h N_j · U_k; `hz` and `hN` hold h z and h N, with the
     sign of the end. `external` (n × n, or None) is what the external wrenches add, `joint` (n) the diagonal of springs and
-    rotors, which `matrix` and `transposed_product` leave out.
+    rotors, which `transposed_product` leaves out.
     """
 
     screw: list[Wrench]
@@ -54,18 +52,6 @@ class _Stiffness:
     U: list[Wrench]
     external: Any
     joint: Any = ()
-
-    def matrix(self, b: Program, tree: Tree) -> Any:
-        """All entries (n × n)."""
-        n = tree.n
-        entries = [[sp.Integer(0)] * n for _ in range(n)]
-        for deep in range(n):
-            for j in tree.ancestors(deep):
-                rigid = pairing(b, self.screw[j], self.q[deep])
-                entries[j][deep] = b.let(rigid - pairing(b, self.screw[j], self.hz[deep]))
-                if j != deep:
-                    entries[deep][j] = b.let(rigid - pairing(b, self.hN[j], self.U[deep]))
-        return Matrix(entries) if self.external is None else b.let(Matrix(entries) + self.external)
 
     def transposed_product(self, b: Program, tree: Tree, x: Any) -> Any:
         """Kᵀ x (n) in O(n) but for wrenches: what joint k carries is summed from the tips, what carries it from the base."""
@@ -110,14 +96,6 @@ class Blocks:
     end: _Stiffness
     M1: Any
 
-    def K0(self, b: Program, tree: Tree) -> Any:
-        """∂hF/∂p₀."""
-        return b.let(gears.folded(b, tree, self.start.matrix(b, tree) + diagonal(self.start.joint)))
-
-    def K1(self, b: Program, tree: Tree) -> Any:
-        """∂hG/∂p₁."""
-        return b.let(gears.folded(b, tree, self.end.matrix(b, tree) + diagonal(self.end.joint)))
-
     def pull(self, b: Program, tree: Tree, end: _Stiffness, x: Any) -> Any:
         """K₀ᵀ x or K₁ᵀ x."""
         x = gears.rates(b, tree, x)
@@ -152,8 +130,8 @@ def _stiffness(
     return _Stiffness(e.at.screw, q, hz, hN, e.U, external)
 
 
-def blocks(b: Program, tree: Tree, gravity: Any, plant: Plant, e0: Node, e1: Node, h: Any) -> Blocks:
-    """Assemble `Blocks` (friction left out of M₁) at a start state and the end state it leads to."""
+def blocks(b: Program, tree: Tree, gravity: Any, plant: Plant, e0: Node, e1: Node, pd1: Any, h: Any) -> Blocks:
+    """Assemble `Blocks` at a start state and the end state it leads to; declares the inputs of friction."""
     n = tree.n
     A = [second_moment(b, e1.at.R[k], e1.at.o[k], e0.half, k) for k in range(n)]
     for k in range(n - 1, -1, -1):
@@ -172,29 +150,10 @@ def blocks(b: Program, tree: Tree, gravity: Any, plant: Plant, e0: Node, e1: Nod
     )
     rotor = diagonal(list(plant.rotor))
     D, M0, M1 = (b.let(gears.folded(b, tree, block + rotor)) for block in (D, e0.M, e1.M))
-    return Blocks(D, K0, M0, K1, M1)
-
-
-def declare_blocks(b: Program, tree: Tree) -> tuple[Any, Blocks]:
-    """Declare the shared inputs; returns h and the blocks with the friction slope in M₁."""
-    p, pd, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "p_next", "pd_next"))
-    h = b.scalar("h")
-    frames, body, gravity = model_inputs(b, tree)
-    plant = plant_inputs(b, tree)
-    e0, e1 = (
-        node_at(b, tree, frames, body, plant.lever, gears.positions(b, tree, q), gears.rates(b, tree, qd))
-        for q, qd in ((p, pd), (p1, pd1))
-    )
-    return h, _with_friction(b, tree, gravity, plant, e0, e1, pd1, h)
-
-
-def _with_friction(b: Program, tree: Tree, gravity: Any, plant: Plant, e0: Node, e1: Node, pd1: Any, h: Any) -> Blocks:
-    """The blocks with the friction slope in M₁; declares the inputs of friction."""
     coulomb, viscous, transition = friction_inputs(b, tree)
-    s = blocks(b, tree, gravity, plant, e0, e1, h)
     slopes = forces.friction_slopes(b, gears.rates(b, tree, pd1), coulomb, viscous, transition)
     slopes = gears.diagonal(b, tree, [h * slope for slope in slopes])
-    return replace(s, M1=b.let(s.M1 + diagonal(slopes)))
+    return Blocks(D, K0, M0, K1, b.let(M1 + diagonal(slopes)))
 
 
 @cache
@@ -235,7 +194,7 @@ def adjoint(tree: Tree) -> Program:
     h = b.scalar("h")
     _, body, gravity = model_inputs(b, tree)
     e0, e1 = (unpacked(b, tree, body, packed) for packed in (begin, end))
-    s = _with_friction(b, tree, gravity, plant_inputs(b, tree), e0, e1, pd1, h)
+    s = blocks(b, tree, gravity, plant_inputs(b, tree), e0, e1, pd1, h)
     seed_p, seed_pd = b.input("p_next_bar", n), b.input("pd_next_bar", n)
     M1 = elimination.factors(b, s.M1, symmetric=True)
     y = b.let(elimination.solve(b, M1, seed_pd) * b.let(1 / h))

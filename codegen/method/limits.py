@@ -227,7 +227,3 @@ def complementarity(n: int) -> Program:
     program.output("residual", program.let(Matrix([fischer_burmeister(a, b, smoothing) for a, b in sides])))
     program.output("torque", program.let(under - over))
     return program
-
-
-SMOOTHING: Final = 1e-4
-"""[√(rad N·m) or √(m N)] Default σ of the complementarity: at a torque of 1 N·m a joint keeps 1e-8 rad away from its limit."""

@@ -13,7 +13,8 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.description.robot import Mat3, Robot, Vec3
+from diffpbd.codegen.description.rigid import triad_of
+from diffpbd.codegen.description.robot import Mat3, Robot
 from diffpbd.codegen.method.kinematics import rotation
 from diffpbd.codegen.program.notation import WORLD, JointNumbers, column, square
 from diffpbd.codegen.program.program import Matrix, Program
@@ -73,7 +74,7 @@ def maximal_parameters(tree: Tree, tip_link: int) -> Program:
 
     Inputs: mass (n), com (3 x n), inertia (6 x n, about the COM), rotation (9 x n, by rows), translation (3 x
     n), seat (4 x n), triad (9 x n), payload (10: mass, com, inertia about it, tip frame), tip (12: rotation
-    by rows, translation, in link `tip_link`; -1, the world, carries no payload).
+    by rows, translation, in link `tip_link`).
     """
     n = tree.n
     program = Program("maximal_parameters", "Blocks of the step programs from a description's numbers.")
@@ -82,10 +83,9 @@ def maximal_parameters(tree: Tree, tip_link: int) -> Program:
     seat, triad = program.input("seat", 4, n), program.input("triad", 9, n)
     payload, tip = program.input("payload", 10), program.input("tip", 12)
     links = [(mass[i, 0], com[:, i], inertia[:, i]) for i in range(n)]
-    if tip_link != WORLD:
-        m, c, inertia_c = links[tip_link]
-        called = program.call(loaded_link(), mass=m, com=c, inertia=inertia_c, payload=payload, tip=tip)
-        links[tip_link] = (called["loaded_mass"][0, 0], called["loaded_com"], called["loaded_inertia"])
+    m, c, inertia_c = links[tip_link]
+    called = program.call(loaded_link(), mass=m, com=c, inertia=inertia_c, payload=payload, tip=tip)
+    links[tip_link] = (called["loaded_mass"][0, 0], called["loaded_com"], called["loaded_inertia"])
     joints = []
     for j, parent in enumerate(tree.parents):
         called = program.call(
@@ -106,21 +106,6 @@ def maximal_parameters(tree: Tree, tip_link: int) -> Program:
 def axes_of(robot: Robot) -> tuple[list[list[float]], list[list[float]]]:
     """`seat` and `triad` of every joint of a robot: one list of 4 and one of 9 numbers a joint."""
     return [list(quaternion_of(j.rotation)) for j in robot.joints], [list(triad_of(j.axis)) for j in robot.joints]
-
-
-def triad_of(axis: Vec3) -> tuple[float, ...]:
-    """f1, f2, axis (9): a right-handed triad, f1 along the coordinate axis least aligned with the joint
-    axis."""
-    least = min(range(3), key=lambda k: (abs(axis[k]), k))
-    raw = [(1.0 if k == least else 0.0) - axis[least] * axis[k] for k in range(3)]
-    norm = math.sqrt(sum(e * e for e in raw))
-    f1 = [e / norm for e in raw]
-    f2 = [
-        axis[1] * f1[2] - axis[2] * f1[1],
-        axis[2] * f1[0] - axis[0] * f1[2],
-        axis[0] * f1[1] - axis[1] * f1[0],
-    ]
-    return (*f1, *f2, *axis)
 
 
 def quaternion_of(R: Mat3) -> tuple[float, float, float, float]:

@@ -50,11 +50,6 @@ from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import dot, symmetric
 from diffpbd.codegen.program.tree import Tree
 
-BALANCE = 12
-"""Rows a link of `momentum_residual`: linear and angular momentum at the start, and at the end."""
-STATE_ROWS = ROWS + 1 + ROWS
-"""Rows a link of `state_residual`: its joint's constraints, |q|² − 1, the constraints' rates."""
-
 
 def _gradients(program: Program, slide: bool) -> tuple[Any, Any, Any, Any]:
     """J_a, J_b (5 × 6 each) of a joint between two states that are declared here, and those states."""

@@ -41,11 +41,6 @@ def quaternion_product(p: Any, q: Any) -> Any:
     )
 
 
-def conjugate(q: Any) -> Any:
-    """q⁻¹ of a unit quaternion."""
-    return Matrix([q[0], -q[1], -q[2], -q[3]])
-
-
 def rotation_matrix(q: Any) -> Any:
     """R(q) [3×3] of a unit quaternion; quadratic in q, so ±q give the same matrix."""
     w, x, y, z = q

@@ -20,6 +20,7 @@ from diffpbd.runtime.identify import (
     FORMS,
     LOSSES,
     PRIOR,
+    STANDSTILL,
     Identification,
     Map,
     Settings,
@@ -92,6 +93,7 @@ class _How:
     torque_sigma: str | None
     prior: float
     loss: str
+    standstill: str
     starts: int
     leave_one_out: bool
     jobs: int
@@ -105,6 +107,7 @@ class _How:
         return Settings(
             self.form, self.prior, self.loss, self.starts, self.leave_one_out, self.continuity,
             None if unknown is None else unknown_torques(robot, unknown, self.torque_sigma), spread,
+            self.standstill,
         )  # fmt: skip
 
 
@@ -170,6 +173,12 @@ class _Outputs:
     ),
     click.option(
         "--loss", type=click.Choice(list(LOSSES)), default=LOSSES[0], help="Huber's: outliers lightly (torque form)."
+    ),
+    click.option(
+        "--standstill",
+        type=click.Choice(list(STANDSTILL)),
+        default=STANDSTILL[0],
+        help="Samples of joints that hardly move: kept, or as recordings left out tell (torque form).",
     ),
     click.option(
         "--starts", type=COUNT, default=1, metavar="N", help="Solve from N starts, keep the best (1; torque form)."

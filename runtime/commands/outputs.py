@@ -1,4 +1,4 @@
-"""The options of an experiment: a picture and, beside it, a table; the steps that it runs on."""
+"""The options of an experiment: a picture and, beside it, a table; the steps that it runs on, and its recordings."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import click
 
+from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.files import Named, distinct
 
-__all__ = ["STEP_NAMES", "picture_and_table", "step_option", "table_beside"]
+__all__ = ["RECORDED", "STEP_NAMES", "picture_and_table", "recorded_rate", "step_option", "table_beside"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -33,6 +34,11 @@ step_option = click.option(
     help="Step of a column, may be given again: the published one by its solver, ours in maximal (variational) or joint "
     "coordinates. Default: the published ones that ROBOT has, and joint.",
 )  # fmt: skip
+
+RECORDED = 99.0099  # Hz; of the recordings in docs/torque-estimation.md, which have no time column
+recorded_rate = click.option(
+    "--rate", type=RATE, default=RECORDED, show_default=True, metavar="HZ", help="Of logs without a time column."
+)
 
 
 def picture_and_table(picture: str, what: str) -> Callable[[Command], Command]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from diffpbd.runtime.commands.locate import files_in, robot_files
-from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, LONGEST, RATE, SEED, Real
-from diffpbd.runtime.commands.outputs import picture_and_table, step_option, table_beside
+from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, LONGEST, SEED, Real
+from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, step_option, table_beside
 from diffpbd.runtime.commands.reproduce_all import command as everything
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring, sweeps
@@ -72,9 +72,7 @@ for experiment in (impedance, net_torque_map, push, circle, replay):
 @click.option("--data", required=True, metavar="DIR", help="Folder of the recordings; see docs/torque-estimation.md.")
 @click.option("--train", default="train_*", show_default=True, help="Names of those to identify the model on.")
 @click.option("--test", default="test_*", show_default=True, help="Name of the one whose torques are estimated.")
-@click.option(
-    "--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column."
-)
+@recorded_rate
 @click.option("--params", metavar="FILE", help="The identified model, instead of identifying it on --train.")
 @click.option(
     "--adam",

@@ -9,7 +9,14 @@ import click
 
 from diffpbd.runtime.commands.locate import GENERATED, files_in, open_robot, robot_files
 from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, RATE, SPEED, Real
-from diffpbd.runtime.commands.outputs import STEP_NAMES, StepName, picture_and_table, step_option, table_beside
+from diffpbd.runtime.commands.outputs import (
+    RECORDED,
+    STEP_NAMES,
+    StepName,
+    picture_and_table,
+    step_option,
+    table_beside,
+)
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
@@ -22,7 +29,6 @@ MAKE_ONE_JOINT = (
     "--hold left_w2 --out generated/baxter_s1"
 )
 RECORDING = "test_circle_XY_T2_r10.csv.gz"  # of a physical left arm; it has no time column
-RECORDED = 99.0099  # Hz
 PAPER_STEP = "paper_direct"
 ANY_ANGLE = 6.3  # rad; a turn either way
 WIDEST = 10.0  # m; beyond any arm
@@ -133,8 +139,7 @@ def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> N
 @click.option("--strength", type=AMOUNT, default=40.0, show_default=True, help="Of the hand [N·m].")
 @click.option("--step", type=StepName(STEP_NAMES), default=PAPER_STEP, show_default=True,
               help="That the map is solved with.")  # fmt: skip
-@click.option("--out", default="push.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The traces (default: beside it, .csv).")
+@picture_and_table("push.png", "The traces")
 def push(
     robot: str, description: str, scaling: float, strength: float, step: str, out: str, table_path: str | None
 ) -> None:
@@ -170,8 +175,7 @@ def push(
 @click.option("--disturbance/--no-disturbance", default=True, show_default=True,
               help="Balance joint torques that an observer finds.")  # fmt: skip
 @click.option("--push-at", type=AMOUNT, default=2.0, show_default=True, help="When the pushes begin [s].")
-@click.option("--out", default="circle.png", show_default=True, help="The picture.")
-@click.option("--table", "table_path", help="The runs (default: beside it, .csv).")
+@picture_and_table("circle.png", "The runs")
 def circle(
     robot: str, description: str, diameter: float, lap: float, law: str, disturbance: bool, push_at: float, out: str,
     table_path: str | None,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
-from diffpbd.runtime.commands.numbers import COUNT, RATE, SEED, Real
-from diffpbd.runtime.commands.outputs import picture_and_table, step_option, table_beside
+from diffpbd.runtime.commands.numbers import COUNT, SEED, Real
+from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, step_option, table_beside
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.report.tables import number, table
 
@@ -77,9 +77,7 @@ def _pendulum() -> Robot:
 @click.command("gravity-compensation")
 @click.argument("robot", default="baxter")
 @click.option("--data", metavar="DIR", help="Recordings that the poses are taken from; else drawn inside the limits.")
-@click.option(
-    "--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column."
-)
+@recorded_rate
 @click.option("--poses", "count", type=click.IntRange(1, 100000), default=30, show_default=True, help="How many.")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of drawn poses.")
 @step_option
@@ -134,9 +132,7 @@ SOLVERS: dict[str, tuple[str, Relaxation]] = {
 @click.command("sweeps")
 @click.argument("robot", default="baxter_bare")
 @click.option("--data", metavar="DIR", help="Recordings that the poses are taken from; else drawn inside the limits.")
-@click.option(
-    "--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column."
-)
+@recorded_rate
 @click.option("--poses", "count", type=click.IntRange(1, 10000), default=8, show_default=True, help="How many.")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of drawn poses.")
 @click.option("--sweeps", "counts", type=COUNT, multiple=True, help="How many, may be given again (default: 5 to 240).")
@@ -172,9 +168,7 @@ def sweeps(
 @click.argument("robot", default="baxter")
 @click.option("--joint", help="The joint with the spring (default: that of the recipe).")
 @click.option("--data", metavar="DIR", help="Recordings: the spring's slope and zero that they determine, as well.")
-@click.option(
-    "--rate", type=RATE, default=99.0099, show_default=True, metavar="HZ", help="Of logs without a time column."
-)
+@recorded_rate
 @click.option(
     "--poses", "count", type=click.IntRange(5, 10000), default=30, show_default=True, help="How many static poses."
 )

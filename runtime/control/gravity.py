@@ -8,9 +8,7 @@ Every wrong combination is refused before the arm moves.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
@@ -43,21 +41,6 @@ class GravitySettings:
     """Whether the model carries the S1 springs (alpha spring.stiffness of s1)."""
     without_spring_confirmed: bool = False
     """Whether the user said that the arm has no springs or that the model may leave them out."""
-
-    @classmethod
-    def from_mapping(cls, data: Mapping[str, Any]) -> GravitySettings:
-        """From JSON: mode, add_model_gravity, suppress_robot_gravity_compensation, suppress_rate_hz, …"""
-        try:
-            return cls(
-                mode=Mode[str(data["mode"]).upper()],
-                add_model_gravity=bool(data["add_model_gravity"]),
-                suppress_robot=bool(data["suppress_robot_gravity_compensation"]),
-                suppress_rate=float(data.get("suppress_rate_hz", 0.0)),
-                spring_in_model=bool(data.get("spring_in_model", False)),
-                without_spring_confirmed=bool(data.get("without_spring_confirmed", False)),
-            )
-        except (KeyError, ValueError, TypeError) as error:
-            raise InputError(f"Gravity settings: {error} is missing or not as expected.") from None
 
 
 def check_gravity(settings: GravitySettings) -> GravityOwner:

@@ -14,7 +14,7 @@ from diffpbd.runtime.identify.solving import Question
 from diffpbd.runtime.identify.workers import Map
 from diffpbd.runtime.logs.processing import Samples
 
-__all__ = ["leave_one_out"]
+__all__ = ["held_out", "leave_one_out"]
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,14 @@ def leave_one_out(
     if len(train) < 2:
         raise InputError(f"--leave-one-out: expected at least two recordings, found {len(train)}.")
     say(f"Solving {len(train)} times without one of the recordings")
-    tasks = [_Task(question, (*train[:k], *train[k + 1 :]), held) for k, held in enumerate(train)]
-    errors: list[Errors] = spread(_run, tasks)
+    errors = held_out(question, train, spread)
     return {joint: float(np.mean([found.rmse[joint] for found in errors])) for joint in question.robot.joints}
+
+
+def held_out(question: Question, train: Sequence[Samples], spread: Map) -> list[Errors]:
+    """Errors on each recording with the parameters of all others."""
+    tasks = [_Task(question, (*train[:k], *train[k + 1 :]), held) for k, held in enumerate(train)]
+    return list(spread(_run, tasks))
 
 
 def _run(task: _Task) -> Errors:

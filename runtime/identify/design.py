@@ -8,7 +8,7 @@ length of the recordings costs nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -23,7 +23,7 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = [
     "KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "Point", "build", "columns_of_joint_kind", "condense",
-    "every_joint",
+    "every_joint", "moving",
 ]  # fmt: skip
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -128,6 +128,16 @@ def build(robot: Robot, samples: Samples, point: Point) -> Design:
     measured, there = outer.measured(samples)
     weights = None if there.all() else there.astype(np.float64)
     return Design(samples, tuple(columns), tuple(matrices), measured - fixed, fixed, weights)
+
+
+def moving(designs: Sequence[Design], least: FloatArray) -> list[Design]:
+    """Without samples of a joint slower than `least` (n,) [rad/s or m/s]; one that never is faster keeps all."""
+    fast = [np.abs(d.samples.trimmed(d.samples.dq)) >= least for d in designs]
+    never = ~np.any([own.any(axis=0) for own in fast], axis=0)
+    return [
+        replace(d, weights=(own | never) * (np.ones_like(d.targets) if d.weights is None else d.weights))
+        for d, own in zip(designs, fast, strict=True)
+    ]
 
 
 def condense(designs: Sequence[Design]) -> Condensed:

@@ -131,7 +131,8 @@ def _designs(
     """Of recordings, at unknowns x."""
     alpha, full = outer.alpha(question.robot, question.base), _finite(unknowns.alpha_at(x), question.base)
     point = design.Point(alpha, full, unknowns.phi_at(x), varying, outer, question.levers)
-    return [design.build(question.robot, s, point) for s in samples]
+    built = [design.build(question.robot, s, point) for s in samples]
+    return design.moving(built, question.standstill * question.transitions) if question.standstill else built
 
 
 def _condensed(designs: Sequence[Design]) -> Condensed:

@@ -48,19 +48,7 @@ def information_along(
     none."""
     P, PD, U = path
     n, m = robot.n, len(theta)
-    J = robot.jac_joint_step(P[:-1], PD[:-1], U, h, parameters.alpha(theta))
-    J_alpha = robot.jac_alpha_joint_step(P[:-1], PD[:-1], U, h, parameters.alpha(theta))
-    A = np.concatenate(
-        [
-            np.concatenate([J.dp_next_dp, J.dp_next_dpd], axis=2),
-            np.concatenate([J.dpd_next_dp, J.dpd_next_dpd], axis=2),
-        ],
-        axis=1,
-    )
-    B = np.concatenate([J.dp_next_du, J.dpd_next_du], axis=1)
-    G = np.concatenate([J_alpha.dp_next_dalpha, J_alpha.dpd_next_dalpha], axis=1)[:, :, parameters.positions]
-    for k in np.flatnonzero(parameters.offsets >= 0).tolist():
-        G[:, :, k] -= B[:, :, parameters.offsets[k]]
+    A, B, G = parameters.sensitivities(robot, theta, P[:-1], PD[:-1], U, h)
     seen = np.hstack([np.zeros((2 * n, m)), np.diag(np.repeat([1.0 / POSITION, 1.0 / RATE], n))])
     unknown = np.flatnonzero(torque > 0.0)
     B, doubt, v = B[:, :, unknown], np.diag(1.0 / torque[unknown]), len(unknown)

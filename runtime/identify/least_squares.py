@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from diffpbd.runtime import ipopt
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.callback import Callback
 from diffpbd.runtime.errors import SolverError
 
 __all__ = ["Condensation", "Fit", "Structure", "minimise"]
@@ -95,42 +96,6 @@ class _Evaluation:
         return found
 
 
-class _Callback(casadi.Callback):
-    """A CasADi function of dense arguments, computed in Python."""
-
-    def __init__(
-        self,
-        name: str,
-        inputs: Mapping[str, tuple[int, int]],
-        outputs: Mapping[str, Any],
-        evaluate: Callable[..., list[Any]],
-    ) -> None:
-        casadi.Callback.__init__(self)
-        self._in, self._out, self._evaluate = list(inputs.items()), list(outputs.items()), evaluate
-        self.construct(name, {})
-
-    def get_n_in(self) -> int:
-        return len(self._in)
-
-    def get_n_out(self) -> int:
-        return len(self._out)
-
-    def get_name_in(self, i: int) -> str:
-        return self._in[i][0]
-
-    def get_name_out(self, i: int) -> str:
-        return self._out[i][0]
-
-    def get_sparsity_in(self, i: int) -> Any:
-        return casadi.Sparsity.dense(*self._in[i][1])
-
-    def get_sparsity_out(self, i: int) -> Any:
-        return self._out[i][1]
-
-    def eval(self, values: Sequence[Any]) -> list[Any]:
-        return self._evaluate(*values)
-
-
 def minimise(
     what: str,
     condense: Callable[[FloatArray], Condensation],
@@ -152,7 +117,7 @@ def minimise(
     rows = slopes.size1()
     evaluation = _Evaluation(condense, value, n, pattern.nnz(), slopes)
     one, column = casadi.Sparsity.dense(1, 1), casadi.Sparsity.dense(n, 1)
-    point = {"x": (n, 1), "p": (0, 1)}
+    point = {"x": column, "p": casadi.Sparsity.dense(0, 1)}
 
     def curvature(x: Any, _p: Any, weight: Any, multipliers: Any) -> list[Any]:
         found = evaluation(x).curvature
@@ -162,20 +127,23 @@ def minimise(
             return [casadi.DM(pattern, float(weight) * found)]
         return [casadi.project(casadi.DM(float(weight) * found), pattern)]
 
-    objective = _Callback("value", {"x": (n, 1)}, {"f": one}, lambda x: [evaluation.value(x)])
-    gradient = _Callback(
+    objective = Callback("value", {"x": column}, {"f": one}, lambda x: [evaluation.value(x)])
+    gradient = Callback(
         "gradient", point, {"f": one, "g": column}, lambda x, _p: [evaluation(x).value, evaluation(x).gradient]
     )
-    hessian = _Callback(
-        "hessian", {**point, "lam_f": (1, 1), "lam_g": (rows, 1)}, {"triu_hess_gamma_x_x": pattern}, curvature
+    hessian = Callback(
+        "hessian",
+        {**point, "lam_f": one, "lam_g": casadi.Sparsity.dense(rows, 1)},
+        {"triu_hess_gamma_x_x": pattern},
+        curvature,
     )
     x = casadi.MX.sym("x", n)
     problem = {"x": x, "f": objective(x)}
     derivatives = {"grad_f": gradient, "hess_lag": hessian, "no_nlp_grad": True, "show_eval_warnings": False}
     if rows:
         left = casadi.Sparsity.dense(rows, 1)
-        equal = _Callback("equal", {"x": (n, 1)}, {"g": left}, lambda x: [evaluation(x).equations])
-        derivatives["jac_g"] = _Callback(
+        equal = Callback("equal", {"x": column}, {"g": left}, lambda x: [evaluation(x).equations])
+        derivatives["jac_g"] = Callback(
             "jacobian", point, {"g": left, "jac_g_x": slopes},
             lambda x, _p: [evaluation(x).equations, casadi.DM(slopes, evaluation(x).equation_slopes)],
         )  # fmt: skip

@@ -41,7 +41,7 @@ def inliers(designs: Sequence[Design], phi: FloatArray, scale: FloatArray) -> li
 def beyond(designs: Sequence[Design]) -> FloatArray:
     """Share (n,) of samples beyond the knee."""
     weights = np.vstack([np.ones_like(d.targets) if d.weights is None else d.weights for d in designs])
-    return np.asarray((weights < 1.0).mean(axis=0), dtype=np.float64)
+    return np.asarray(((weights > 0.0) & (weights < 1.0)).mean(axis=0), dtype=np.float64)
 
 
 def _there(design: Design) -> FloatArray:

@@ -9,18 +9,20 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify.bodies import PRIOR, check_prior
 from diffpbd.runtime.identify.workers import Map, one_by_one
 
-__all__ = ["FORMS", "LOSSES", "Settings"]
+__all__ = ["FORMS", "LOSSES", "STANDSTILL", "Settings"]
 
 FORMS = ("torque", "shooting", "simultaneous")
 LOSSES = ("squares", "huber")
+STANDSTILL = ("keep", "auto")
 
 
 @dataclass(frozen=True)
 class Settings:
     """`prior` is the weight of the inertials' pull to their description.
 
-    Of the torque form alone: `loss`, the number of `starts`, and `cross_validate` (once more without each recording); starts
-    and recordings are spread by `spread`. Of shooting: whether windows are tied (`continuity`). Of the simultaneous form:
+    Of the torque form alone: `loss`, whether samples near `standstill` are kept or the recordings tell, the number of
+    `starts`, and `cross_validate` (once more without each recording); starts and recordings are spread by `spread`. Of
+    shooting: whether windows are tied (`continuity`). Of the simultaneous form:
     deviations [N·m or N] of readings by joint in `torques`, infinite where they are not used, zero or not named where the
     torque is known; without it those of all joints are unknown, near their readings.
     """
@@ -33,16 +35,22 @@ class Settings:
     continuity: bool = False
     torques: Mapping[str, float] | None = None
     spread: Map = one_by_one
+    standstill: str = STANDSTILL[0]
 
     def __post_init__(self) -> None:
         """Refuses what is no form, loss or weight, and options that belong to another form."""
         check_prior(self.prior)
-        for option, value, known in (("--form", self.form, FORMS), ("--loss", self.loss, LOSSES)):
+        for option, value, known in (
+            ("--form", self.form, FORMS),
+            ("--loss", self.loss, LOSSES),
+            ("--standstill", self.standstill, STANDSTILL),
+        ):
             if value not in known:
                 raise InputError(f"{option}: expected {' or '.join(known)}, found {value!r}.")
         for option, given, form in (
             ("--leave-one-out", self.cross_validate, "torque"),
             ("--loss huber", self.huber, "torque"),
+            ("--standstill auto", self.standstill != STANDSTILL[0], "torque"),
             ("--starts", self.starts > 1, "torque"),
             ("--continuity", self.continuity, "shooting"),
             ("--unknown-torque", self.torques is not None, "simultaneous"),

@@ -33,7 +33,8 @@ whose truth a prior must not hide."""
 @dataclass(frozen=True)
 class Question:
     """What every solve has in common: the entries of `selection`, the others at `base`, the weight of the `prior`, whether the
-    loss is Huber's, and the robot's lever springs over the recorded angles."""
+    loss is Huber's, the robot's lever springs over the recorded angles, and below how many transition velocities a joint's
+    samples are left out (`standstill`)."""
 
     robot: Robot
     selection: Selection
@@ -41,6 +42,13 @@ class Question:
     prior: float
     huber: bool
     levers: tuple[Lever, ...] = ()
+    standstill: float = 0.0
+
+    @property
+    def transitions(self) -> FloatArray:
+        """Transition velocities (n,) of the joints' friction [rad/s or m/s], at `base`."""
+        places = [self.robot.alpha.index(f"friction.transition_velocity.{joint}") for joint in self.robot.joints]
+        return np.asarray(self.base[places], dtype=np.float64)
 
     def unknowns(self, outer: Outer) -> Unknowns:
         """The unknowns with outer parameters at these values."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.identify import offsets
+from diffpbd.runtime.identify import offsets, standstill
 from diffpbd.runtime.identify.bodies import MOVES, WEAKER
 from diffpbd.runtime.identify.covariance import IN_TIME
 from diffpbd.runtime.identify.cross_validation import leave_one_out
@@ -67,6 +67,9 @@ def fit_torques(
             "again), or it has a very deep tree, for which they are not made."
         )
     question = _question(robot, train, validate, selection, base, settings)
+    if settings.standstill == "auto":
+        question, why = standstill.choose(question, train, settings.spread, say)
+        question = replace(question, selection=replace(selection, notes=(*selection.notes, why)))
     tried: list[End] = []
     if settings.starts > 1:
         say(f"Solving from {settings.starts} starts")

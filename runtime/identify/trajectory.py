@@ -93,6 +93,21 @@ class Parameters:
         """True torque of a reading (…, n): its sensor's offset taken away."""
         return np.asarray(tau - self.alpha(theta)[self.offset_of], dtype=np.float64)
 
+    def sensitivities(
+        self, robot: Robot, theta: FloatArray, P: FloatArray, PD: FloatArray, U: FloatArray, h: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Of the ends (p, ṗ) of steps from P, PD under U (k, n): by their starts (k, 2n, 2n), by the torques (k, 2n, n), and
+        by the unknowns (k, 2n, m)."""
+        alpha = self.alpha(theta)
+        J = robot.jac_joint_step(P, PD, U, h, alpha)
+        J_alpha = robot.jac_alpha_joint_step(P, PD, U, h, alpha)
+        by_start = np.block([[J.dp_next_dp, J.dp_next_dpd], [J.dpd_next_dp, J.dpd_next_dpd]])
+        by_torque = np.concatenate([J.dp_next_du, J.dpd_next_du], axis=1)
+        by_theta = np.concatenate([J_alpha.dp_next_dalpha, J_alpha.dpd_next_dalpha], axis=1)[:, :, self.positions]
+        for k in np.flatnonzero(self.offsets >= 0).tolist():
+            by_theta[:, :, k] -= by_torque[:, :, self.offsets[k]]
+        return by_start, by_torque, by_theta
+
 
 def parameters_of(robot: Robot, names: Sequence[str], base: FloatArray, form: str) -> Parameters:
     """The unknowns; what is no entry of alpha is refused."""

@@ -109,24 +109,12 @@ class Windows:
         self, group: _Group, part: slice, theta: FloatArray, states: FloatArray
     ) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray]:
         p, n, m = self.parameters, self.robot.n, len(theta)
-        alpha, h, steps = p.alpha(theta), group.h, group.tau.shape[1]
+        h, steps = group.h, group.tau.shape[1]
         U = p.torque(group.tau[part], theta)
-        P, PD = self.robot.rollout(states[:, :n], states[:, n:], U, h, alpha)
+        P, PD = self.robot.rollout(states[:, :n], states[:, n:], U, h, p.alpha(theta))
         flat = (P[:, :-1].reshape(-1, n), PD[:, :-1].reshape(-1, n), U.reshape(-1, n))
-        J = self.robot.jac_joint_step(*flat, h, alpha)
-        J_alpha = self.robot.jac_alpha_joint_step(*flat, h, alpha)
-        by_u = np.concatenate([J.dp_next_du, J.dpd_next_du], axis=1)
-        by_state = np.concatenate(
-            [
-                np.concatenate([J.dp_next_dp, J.dp_next_dpd], axis=2),
-                np.concatenate([J.dpd_next_dp, J.dpd_next_dpd], axis=2),
-            ],
-            axis=1,
-        ).reshape(len(U), steps, 2 * n, 2 * n)
-        by_theta = np.concatenate([J_alpha.dp_next_dalpha, J_alpha.dpd_next_dalpha], axis=1)[:, :, p.positions]
-        for k in np.flatnonzero(p.offsets >= 0).tolist():
-            by_theta[:, :, k] -= by_u[:, :, p.offsets[k]]
-        by_theta = by_theta.reshape(len(U), steps, 2 * n, m)
+        by_state, _, by_theta = p.sensitivities(self.robot, theta, *flat, h)
+        by_state, by_theta = by_state.reshape(len(U), steps, 2 * n, 2 * n), by_theta.reshape(len(U), steps, 2 * n, m)
         weight = np.repeat([1.0 / POSITION, 1.0 / RATE], n)
         off = self._off(group, part, P, PD)
         S = np.zeros((len(U), 2 * n, m + 2 * n))

@@ -41,10 +41,6 @@ class PlanReuse:
     _plan: FloatArray | None = field(default=None, repr=False)
     _plan_time: float = 0.0
 
-    def since_success(self, now: float) -> float:
-        """Seconds since the last success; infinite before the first."""
-        return float("inf") if self.last_success is None else now - self.last_success
-
     def success(self, now: float, plan: FloatArray, warm: object) -> tuple[PlanSource, FloatArray]:
         """A solved plan, torques (steps, n) from `now` on; its first row is applied."""
         if plan.ndim != 2 or len(plan) == 0:

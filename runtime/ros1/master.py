@@ -136,10 +136,6 @@ class Master:
         """A parameter; a GraphError if it is not set."""
         return self._call("getParam", name)
 
-    def topic_types(self) -> dict[str, str]:
-        """Types by topic."""
-        return self._call("getTopicTypes", read=lambda found: {str(topic): str(kind) for topic, kind in found})
-
     def process(self) -> int:
         """The master's process number, which changes when it is restarted."""
         return self._call("getPid", read=int)

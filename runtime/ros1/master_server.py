@@ -31,10 +31,6 @@ class LocalMaster:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
         self._thread.start()
 
-    def set_parameter(self, name: str, value: Any) -> None:
-        """Set a parameter of the graph."""
-        self._parameters[name] = value
-
     def close(self) -> None:
         """Stop serving."""
         self._server.shutdown()

@@ -16,7 +16,7 @@ from diffpbd.runtime.ros1.definitions import DEFINITIONS, Definition
 
 __all__ = [
     "AssemblyState", "Bool", "Empty", "EndpointState", "Float64", "Header", "JointCommand", "JointState",
-    "Message", "MESSAGES", "SEAJointState", "String", "Tick", "UInt16",
+    "Message", "SEAJointState", "String", "Tick", "UInt16",
 ]  # fmt: skip
 
 Vector = tuple[float, float, float]
@@ -193,13 +193,3 @@ class Tick(_Stamped):
     law: FloatArray = field(default_factory=_none)
     command: FloatArray = field(default_factory=_none)
     note: str = ""
-
-
-MESSAGES: dict[str, type[Message]] = {
-    kind.DEFINITION.name: kind
-    for kind in (
-        Empty, Bool, UInt16, Float64, String, JointState, JointCommand, SEAJointState, AssemblyState,
-        EndpointState, Tick,
-    )
-}  # fmt: skip
-"""The message classes by the name of their type."""

@@ -17,10 +17,11 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.loop.recorder import TICK_TOPIC
 from diffpbd.runtime.loop.replay import read_run, replay
+from diffpbd.runtime.ros1 import messages
 from diffpbd.runtime.ros1.bag import BagWriter, read_bag
 from diffpbd.runtime.ros1.errors import LogError
 from diffpbd.runtime.ros1.joint_states import JointStateReader
-from diffpbd.runtime.ros1.messages import MESSAGES, JointState, Tick
+from diffpbd.runtime.ros1.messages import JointState, Message, Tick
 
 from .conftest import Graph, RobotProcess
 from .running import check_audit, execute, impedance
@@ -138,9 +139,10 @@ def test_a_bag_of_debians_rosbag_is_read_without_loss(
         capture_output=True, text=True, check=True, env={**graph.environment, "PYTHONPATH": ""},
     )  # fmt: skip
     reader = JointStateReader(arm_robot.joints)
+    kinds = {k.DEFINITION.name: k for k in vars(messages).values() if isinstance(k, type) and hasattr(k, "DEFINITION")}
     count = states = 0
     for message in read_bag(bag):
-        kind = MESSAGES[message.type]
+        kind: type[Message] = kinds[message.type]
         assert message.md5 == kind.DEFINITION.md5
         decoded = kind.decode(message.data)
         assert decoded.encode() == message.data

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from support.arguments import outputs
+from support.blocks import step_blocks
 from support.branching import branching
 from support.described import Described
 from support.families import PLAIN, Families
@@ -23,9 +24,6 @@ from diffpbd.codegen.description.attached import lever_joints
 from diffpbd.codegen.description.resolve import find_recipe
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.generate import generate
-from diffpbd.codegen.graph.joint_step import Residuals
-from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot
@@ -177,16 +175,7 @@ def test_what_it_does_not_change(sprung: Described, name: str) -> None:
 def test_assembled_jacobians(sprung: Described) -> None:
     """∂u/∂p of inverse dynamics, K₀ and K₁ of F and G with their transposed products, against CasADi's differentiation."""
     g, m = sprung.graphs, sprung.model
-    r, program, n = Residuals(m), Program("blocks"), m.robot.n
-    _, s = joint_space_jacobian.declare_blocks(program, m.tree)
-    x = program.input("x", n)
-    for name, value in (
-        ("K0", s.K0(program, m.tree)), ("K1", s.K1(program, m.tree)),
-        ("y0", s.pull(program, m.tree, s.start, x)), ("y1", s.pull(program, m.tree, s.end, x)),
-    ):  # fmt: skip
-        program.output(name, value)
-    own = {**r.inputs, "x": r.u}
-    found = inline(program, {k: own[k] if k in own else m.blocks[k] for k in program.inputs})
+    (r, found), n = step_blocks(m, ("K0", "K1", "y0", "y1")), m.robot.n
     K0, K1 = ca.jacobian(r.F, r.p), ca.jacobian(r.G, r.p_next)
     gaps = [found["K0"] - K0, found["K1"] - K1, found["y0"] - ca.mtimes(K0.T, r.u), found["y1"] - ca.mtimes(K1.T, r.u)]
     f = ca.Function("f", [*r.inputs.values(), m.alpha], gaps, {"cse": True})

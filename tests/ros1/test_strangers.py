@@ -251,10 +251,10 @@ def test_whatever_a_master_answers_is_one_kind_of_error(what: str, monkeypatch: 
     monkeypatch.setattr(master, "LARGEST_ANSWER", 1 << 15)
     broken = served(BROKEN[what])
     harmless = {
-        "a number as the value": ("process",), "an empty list": ("register_subscriber", "topic_types"),
+        "a number as the value": ("process",), "an empty list": ("register_subscriber",),
         "a text as the value": ("register_subscriber",), "lists of numbers": ("register_subscriber",),
     }.get(what, ())  # fmt: skip
-    asked = {"process": (), "publishers": ("/t",), "topic_types": (), "register_subscriber": ("/t", "k")}
+    asked = {"process": (), "publishers": ("/t",), "register_subscriber": ("/t", "k")}
     for method, arguments in asked.items():
         try:
             getattr(broken, method)(*arguments)

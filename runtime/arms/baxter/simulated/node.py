@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 import time as clock
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from diffpbd.runtime.arms.baxter.simulated.robot import SimulatedBaxter
 from diffpbd.runtime.latency import Latency
-from diffpbd.runtime.ros1 import Node
+from diffpbd.runtime.ros1 import Node, Receipt
 from diffpbd.runtime.ros1.messages import (
     AssemblyState,
     Bool,
@@ -20,6 +22,7 @@ from diffpbd.runtime.ros1.messages import (
     Header,
     JointCommand,
     JointState,
+    Message,
     SEAJointState,
     UInt16,
 )
@@ -81,36 +84,24 @@ class SimulatedNode:
         self._endpoint = self.node.publish(f"{limb}/endpoint_state", EndpointState)
         self._gripper = self.gripper_node.publish("/robot/joint_states", JointState)
         self._gripper_joint = f"{side}_gripper_l_finger_joint"
-        node, now = self.node, clock.monotonic
-        node.subscribe(
-            f"{limb}/joint_command",
-            JointCommand,
-            lambda message, receipt: self._do(
-                lambda: robot.command(message.mode, message.names, message.command.tolist(), receipt.time)
-            ),
-        )
-        node.subscribe(
-            f"{limb}/joint_command_timeout",
-            Float64,
-            lambda message, receipt: self._do(lambda: setattr(robot, "timeout", message.data)),
-        )
-        node.subscribe(
-            f"{limb}/suppress_gravity_compensation",
-            Empty,
-            lambda message, receipt: self._do(lambda: robot.suppress(now())),
-        )
-        node.subscribe(
-            "/robot/set_super_enable", Bool, lambda message, receipt: self._do(lambda: robot.super_enable(message.data))
-        )
-        node.subscribe("/robot/set_super_reset", Empty, lambda message, receipt: self._do(robot.super_reset))
-        node.subscribe("/robot/set_super_stop", Empty, lambda message, receipt: self._do(robot.super_stop))
-        node.subscribe("/robot/joint_state_publish_rate", UInt16, lambda message, receipt: setattr(
+        self._on(f"{limb}/joint_command", JointCommand, lambda message, time: robot.command(
+            message.mode, message.names, message.command.tolist(), time))  # fmt: skip
+        self._on(f"{limb}/joint_command_timeout", Float64, lambda message, _: setattr(robot, "timeout", message.data))
+        self._on(f"{limb}/suppress_gravity_compensation", Empty, lambda *_: robot.suppress(clock.monotonic()))
+        self._on("/robot/set_super_enable", Bool, lambda message, _: robot.super_enable(message.data))
+        self._on("/robot/set_super_reset", Empty, lambda *_: robot.super_reset())
+        self._on("/robot/set_super_stop", Empty, lambda *_: robot.super_stop())
+        self._on("/robot/joint_state_publish_rate", UInt16, lambda message, _: setattr(
             self, "rate", min(max(message.data, RATE_RANGE[0]), RATE_RANGE[1])))  # fmt: skip
 
-    def _do(self, action: object) -> None:
-        assert callable(action)
-        with self._lock:
-            action()
+    def _on(self, topic: str, kind: type[Message], action: Callable[[Any, float], object]) -> None:
+        """Act on a topic's messages and the times [s] at which they came, one at a time."""
+
+        def act(message: Message, receipt: Receipt) -> None:
+            with self._lock:
+                action(message, receipt.time)
+
+        self.node.subscribe(topic, kind, act)
 
     def run(self) -> None:
         """Simulate in real time and publish, until asked to stop."""
