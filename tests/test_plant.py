@@ -16,7 +16,7 @@ from diffpbd.runtime.reproduce.circle import plant_alpha
 pytest.importorskip("mujoco")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-URDF = Path(__file__).parents[2] / "codegen" / "robots" / "baxter.urdf"
+URDF = Path(__file__).parents[1] / "codegen" / "robots" / "baxter.urdf"
 TIP = "left_hand_link"
 POSE = np.array([0.2, -0.8, 0.3, 1.4, -0.2, 0.9, 0.4])
 
