@@ -217,6 +217,17 @@ def test_the_model_is_asked_for_the_mean_motion_of_the_last_states() -> None:
     np.testing.assert_allclose(ddq, [0.0, 3.0])
 
 
+def test_the_joint_that_is_named_is_the_worst_for_its_own_limit() -> None:
+    fast = {"q": lambda t: MIDDLE + np.array([1.7, 2.25]) * t, "dq": lambda t: np.array([1.7, 2.25])}
+    assert "arm_s moves at 1.70" in drive(made(), 0.05, **fast)[2]
+    assert "arm_e is moved by -5.0" in drive(made(inertial=inertial), 0.1, law=lambda t: np.array([16.0, 5.0]))[2]
+
+
+def test_three_equal_states_are_not_frozen_yet() -> None:
+    same = {"dq": lambda t: np.array([0.05, 0.0]), "effort": lambda t: ZERO}
+    assert drive(made(), 0.3, dt=0.03, **same)[:2] == (Reflex.FROZEN, 0.09)
+
+
 def test_unexplained_torque_is_looked_at_every_hundredth_of_a_second() -> None:
     asked: list[float] = []
 
