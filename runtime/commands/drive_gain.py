@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import click
@@ -33,8 +34,11 @@ def command(robot: str, logs: tuple[str, ...], loaded: tuple[str, ...], payload:
     from diffpbd.runtime.identify.drive_gains import drive_gains
 
     distinct([], [*(("LOG", path) for path in (*logs, *loaded)), ("--map", words.column_map), *robot_files(robot)])
+    for path in loaded:
+        if os.path.realpath(path) in map(os.path.realpath, logs):
+            raise InputError(f"--loaded {path} is also a LOG without the payload; expected different recordings.")
     opened = open_robot(robot)
-    data = parse_json(payload, "--payload") if payload.lstrip().startswith("{") else read_json(payload)
+    data = parse_json(payload, "--payload") if payload.lstrip()[:1] in ("{", "[") else read_json(payload)
     if not isinstance(data, dict):
         raise InputError(f'--payload: expected an object such as {{"mass": 2, "com.z": 0.05}}, found {data!r}.')
     known = {f"payload.{name.removeprefix('payload.')}": value for name, value in data.items()}

@@ -100,18 +100,23 @@ def accelerations(robot: Robot, words: str | None) -> FloatArray | None:
     if words is None:
         return None
     found = np.full(robot.n, np.inf)
+    given: set[str] = set()
     for word in words.split(","):
         name, equals, text = (part.strip() for part in word.rpartition("="))
         try:
             value = float(text)
         except ValueError:
             value = np.nan
-        if not (np.isfinite(value) and value > 0.0):
+        if not 1e-6 <= value <= 1e6:  # NaN too
             raise InputError(
-                f"--max-acceleration: expected a positive number of rad/s² (m/s² for slides), found {text!r}."
+                "--max-acceleration: expected a positive number of rad/s² (m/s² for slides), from 1e-06 to 1e+06, "
+                f"found {text!r}."
             )
         if equals and name not in robot.joints:
             raise InputError(f"--max-acceleration: {robot.name} has no joint {name!r}. {hint(name, robot.joints)}")
+        if name in given:
+            raise InputError(f"--max-acceleration: {name or 'the limit of all joints'} is given twice.")
+        given.add(name)
         found[[robot.joints.index(name)] if equals else slice(None)] = value
     return found
 

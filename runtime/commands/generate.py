@@ -33,6 +33,8 @@ def _sweeps(_ctx: click.Context, _param: click.Parameter, text: str | None) -> i
     counts: dict[str, int] = {}
     for part in text.split(","):
         variant, _, count = part.strip().rpartition("=")
+        if variant in counts:
+            raise click.BadParameter(f"{text}: {variant or 'the count'} is given twice.")
         try:
             counts[variant] = int(count)
         except ValueError:
@@ -46,9 +48,12 @@ def _sweeps(_ctx: click.Context, _param: click.Parameter, text: str | None) -> i
     return counts[""]
 
 
-def _names(_ctx: click.Context, _param: click.Parameter, text: str) -> list[str]:
-    """Names by commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> list[str]:
+    """Names by commas, none without the option."""
+    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+    if text is not None and not names:
+        raise click.BadParameter(f"expected names by commas, found {text!r}; leave it out for the default.")
+    return names
 
 
 @click.command("generate")
@@ -80,14 +85,12 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str) -> list[str]
 @click.option(
     "--variants",
     metavar="LIST",
-    default="",
     callback=_names,
     help="Steps on maximal states, INTEGRATOR_SOLVER by commas, or all (default: variational_direct and the paper's three).",
 )
 @click.option(
     "--functions",
     metavar="LIST",
-    default="",
     callback=_names,
     help="Only these and their derivatives, by commas, besides inverse dynamics and kinematics: joint_step, step, mpc, … "
     "(default: all; docs/method.md has the table).",
@@ -95,7 +98,6 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str) -> list[str]
 @click.option(
     "--symbolic",
     metavar="LIST",
-    default="",
     callback=_names,
     help="Symbolic quantities out of mass,com,inertia,origin, by commas.",
 )

@@ -52,7 +52,11 @@ def command(
     processing, reading = words.processing(), words.reading()
     opened = open_robot(robot) if robot is not None else None
     facts = opened.manifest.robot.joints if opened is not None else ()
-    wanted = opened.joints if opened is not None else tuple(joints.split(",")) if joints else None
+    wanted = (
+        opened.joints if opened is not None else tuple(name.strip() for name in joints.split(",")) if joints else None
+    )
+    if wanted is not None and "" in wanted:
+        raise InputError(f"--joints: expected names by commas, found {joints!r}.")
     if wanted is not None and len(set(wanted)) < len(wanted):
         raise InputError(f"--joints: a joint is named twice in {joints}.")
     parts: list[tuple[Samples, bool]] = []

@@ -14,6 +14,9 @@ from diffpbd.runtime.logs.mending import TIME_UNITS, Mending
 
 __all__ = ["MENDING_OPTIONS", "MendWords", "mending_options"]
 
+LEAST, MOST = 1e-12, 1e12
+"""Size of a factor: beyond it no unit is meant, and products of samples would leave the range of numbers."""
+
 
 @dataclass(frozen=True)
 class MendWords:
@@ -95,6 +98,8 @@ def _number(option: str, text: str, word: str) -> float:
         value = float(text)
     except ValueError:
         value = float("nan")
-    if not (value != 0.0 and abs(value) < float("inf")):  # NaN too
-        raise InputError(f"{option}: expected NAME=NUMBER with a number other than 0, found {word!r}.")
+    if not LEAST <= abs(value) <= MOST:  # NaN too
+        raise InputError(
+            f"{option}: expected NAME=NUMBER with a number other than 0, in size from {LEAST:g} to {MOST:g}, found {word!r}."
+        )
     return value

@@ -75,6 +75,8 @@ def command(robot: str, out: str, plot: str | None, live: bool, mends: MendWords
     """
     if (options["reference"] is None) == (options["goal"] is None):
         raise click.UsageError("Expected one of --reference LOG.csv and --goal JSON.")
+    if options["bridge_jumps"] and options["reference"] is None:
+        raise click.UsageError("--bridge-jumps goes over jumps of a log; expected --reference LOG.csv with it.")
     named: list[Named] = [(f"--{key}", options[key]) for key in ("reference", "params")]
     named += [("--map", options["column_map"])]
     named += [(f"--{key}", state_file(options[key])) for key in ("goal", "q0", "load", "weights", "bounds")]
@@ -171,7 +173,10 @@ def _bounds(robot: Robot, h: float, text: str | None) -> Bounds:
     given: dict[str, Any] = {}
     for name, value in data.items():
         try:
-            numbers = np.broadcast_to(np.array(value, dtype=np.float64), (robot.n,))
+            numbers = np.array(value, dtype=np.float64)
+            if numbers.shape not in ((), (robot.n,)):
+                raise ValueError
+            numbers = np.broadcast_to(numbers, (robot.n,))
         except (TypeError, ValueError):
             raise InputError(f"--bounds: {name}: expected a number or {robot.n} of them, found {value!r}.") from None
         if name == "u":

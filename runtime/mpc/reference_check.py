@@ -22,6 +22,8 @@ REACH = 0.2
 SPEED_WINDOW, ACCELERATION_WINDOW = 0.03, 0.1
 """[s] Over which speeds and accelerations of the positions are taken: an encoder's quantum of 4e-4 rad is 0.01 rad/s and
 0.05 rad/s² then."""
+MOST_BRIDGED = 1_000_000
+"""Samples over one jump."""
 ROUNDING = 1.02
 """[1] Share of a limit that counts as within it: speeds of a sampled motion are that exact."""
 
@@ -89,6 +91,11 @@ def _whole(robot: Robot, r: Recording, speed: float, bridge: bool) -> tuple[_Way
             what = f"{robot.joints[k]} jumps by {change[k]:.4g} {unit} at {r.time[a]:.6g} s"
             faults.append(f"{what} (--bridge-jumps goes there at the goal's speed)")
         takes = float(np.abs(change).max()) / speed
+        if takes > MOST_BRIDGED * step:
+            raise InputError(
+                f"{robot.joints[k]} jumps by {change[k]:.4g} {unit} at {r.time[a]:.6g} s, which takes {takes:.4g} s at "
+                f"--goal-speed {speed:g}; expected at most {MOST_BRIDGED * step:.4g} s. Take a higher --goal-speed."
+            )
         inner = (np.arange(1, max(2, math.ceil(takes / step))) / max(2, math.ceil(takes / step)))[:, None]
         time.append(r.time[a - 1] + late + takes * inner[:, 0])
         q.append(r.q[a - 1] + inner * change)

@@ -80,6 +80,7 @@ def test_closed_choices_are_wrong_usage(seen: dict[str, Any]) -> None:
     for options in (
         ["--solver", "magic"], ["--sweeps", "3,paper_direct=3"], ["--sweeps", "paper_direct=0"], ["--sweep-order", "x"],
  ["--sweeps", "0"], ["--friction", "some"], ["--relaxation", "2"],
+        ["--sweeps", "paper_direct=3,paper_direct=4"], ["--variants", ""], ["--symbolic", ""], ["--functions", " , "],
     ):  # fmt: skip
         assert CliRunner().invoke(cli.cli, ["generate", "new", *options]).exit_code == 2
 

@@ -77,6 +77,8 @@ def test_the_other_back_end(tmp_path: Path) -> None:
         (("--goal", "[0, 0]", "--weights", '{"p": "a"}'), 1, "--weights: p: expected"),
         (("--goal", "[0, 0]", "--weights", '{"p": -1}'), 1, "weight p"),
         (("--goal", "[0, 0]", "--bounds", '{"u": [1, 2, 3]}'), 1, "--bounds: u"),
+        (("--goal", "[0, 0]", "--bounds", '{"u": [1]}'), 1, "--bounds: u"),
+        (("--goal", "[0, 0]", "--bridge-jumps"), 2, "expected --reference"),
         (("--goal", "[0, 0]", "--bounds", '{"u": -3}'), 1, "u_lower must be below"),
         (("--goal", "[0, 0]", "--goal-speed", 0), 2, "--goal-speed"),
         (("--reference", "nowhere.csv"), 1, "nowhere.csv"), (("--goal", "[0, 0]", "--horizon", 51), 2, "51"),

@@ -129,6 +129,8 @@ def test_what_cannot_be_is_refused(tmp_path: Path, arm: Robot) -> None:
         (("--table", 3.0), "--table 3 m cannot be kept: the lowest link is"),
         (("--max-acceleration", 0), "--max-acceleration: expected a positive number"),
         (("--max-acceleration", "left_s9=1"), "has no joint 'left_s9'"),
+        (("--max-acceleration", "1e-300"), "from 1e-06 to 1e+06"),
+        (("--max-acceleration", "left_s0=1,left_s0=2"), "left_s0 is given twice"),
     ):
         code, text = run("excite", generated("baxter"), "--out", tmp_path / "no.csv", *words)
         assert code == 1 and said in text and not list(tmp_path.iterdir()), text

@@ -85,6 +85,10 @@ def test_the_command_and_what_it_mends(arm2: Robot, tmp_path: Path) -> None:
         write_log(runs[-1], currents(arm2, payload, seed, 0.05))
     given = json.dumps({"mass": 2.0, "com.x": 0.1, "com.z": 0.05})
     words = ["drive-gain", str(arm2.folder), str(runs[0]), "--loaded", str(runs[1]), "--payload", given]
+    same = CliRunner().invoke(cli, [*words, "--loaded", str(runs[0])])
+    assert same.exit_code == 1 and "free.csv is also a LOG without the payload" in same.output
+    huge = CliRunner().invoke(cli, [*words, "--scale", "tau=1e308"])
+    assert huge.exit_code == 1 and "from 1e-12 to 1e+12, found 'tau=1e308'" in huge.output
     result = CliRunner().invoke(cli, words)
     assert result.exit_code == 0 and "N·m/A" in result.output, result.output
     option = result.output.strip().splitlines()[-1].split()

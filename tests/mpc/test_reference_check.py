@@ -76,6 +76,8 @@ def test_bridges_are_at_the_speed_and_keep_the_rest(shared: Path, arm2: Robot) -
     log = read_log(case(shared) / "glued.csv")
     reference, notes = read_reference(case(shared) / "glued.csv", arm2, Reading(), 0.5, bridge=True)
     assert "1 jumps are bridged" in notes[-1] and reference.reach == np.inf
+    with pytest.raises(InputError, match="Take a higher --goal-speed"):
+        read_reference(case(shared) / "glued.csv", arm2, Reading(), 1e-9, bridge=True)
     assert (np.diff(reference.time) > 0.0).all()
     assert np.abs(np.diff(reference.q, axis=0) / np.diff(reference.time)[:, None]).max() < 0.55
     reference.start(reference.q[0])
