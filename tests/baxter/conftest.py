@@ -28,7 +28,7 @@ ROOT = HERE.parent.parent
 URDF = ROOT / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf"
 
 
-RERUNS = 2
+RERUNS = 4
 """A machine that stalls for longer than the robot's timeouts ends a run, as it must; such a test is run again."""
 
 
