@@ -52,13 +52,7 @@ def command(
     processing, reading = words.processing(), words.reading()
     opened = open_robot(robot) if robot is not None else None
     facts = opened.manifest.robot.joints if opened is not None else ()
-    wanted = (
-        opened.joints if opened is not None else tuple(name.strip() for name in joints.split(",")) if joints else None
-    )
-    if wanted is not None and "" in wanted:
-        raise InputError(f"--joints: expected names by commas, found {joints!r}.")
-    if wanted is not None and len(set(wanted)) < len(wanted):
-        raise InputError(f"--joints: a joint is named twice in {joints}.")
+    wanted = opened.joints if opened is not None else _joints(joints)
     parts: list[tuple[Samples, bool]] = []
     wrong: list[tuple[str, list[Finding]]] = []
     for k, (name, path) in enumerate(zip(names_of(list(logs)), logs, strict=True)):
@@ -91,6 +85,18 @@ def command(
         pictures = [*_written(out, parts, pictures, read), *pictures]
     if pictures:
         click.echo(f"\nWrote {', '.join(pictures)}.")
+
+
+def _joints(words: str | None) -> tuple[str, ...] | None:
+    """The joints of --joints."""
+    if not words:
+        return None
+    names = tuple(name.strip() for name in words.split(","))
+    if "" in names:
+        raise InputError(f"--joints: expected names by commas, found {words!r}.")
+    if len(set(names)) < len(names):
+        raise InputError(f"--joints: a joint is named twice in {words}.")
+    return names
 
 
 def _lengths(parts: list[tuple[Samples, bool]]) -> str:

@@ -94,14 +94,17 @@ def test_a_pause_of_the_process_ends_the_run(start, robot: RobotProcess, owner: 
     torque_mode(robot)
     process.send_signal(signal.SIGSTOP)
     time.sleep(0.3)
+    before = len(robot.ask(commands=True)["commands"])
     process.send_signal(signal.SIGCONT)
     output, _ = process.communicate(timeout=20)
     assert process.returncode == 1
     assert re.search(r"(paused|stale state|gate) in phase run", output), output
     answer = robot.ask(commands=True)
     audit, commands = answer["audit"], answer["commands"]
-    (gap,) = [k for k in range(1, len(commands)) if commands[k][0] - commands[k - 1][0] > 0.25]
-    assert commands[gap - 1][1] == 3 and {mode for _, mode, _ in commands[gap:]} == {1}
+    after = {mode for _, mode, _ in commands[before:]}
+    assert commands[before - 1][1] == 3
+    # Which of the two: whether a fresh state was read before the stop began. A torque is never among them.
+    assert after == {1} if "position commands at the measured pose" in output else not after, output
     assert answer["mode"] == 1
     assert audit["gravity_twice"] == audit["not_finite"] == audit["over_limit"] == 0
 
