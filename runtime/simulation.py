@@ -63,10 +63,8 @@ def maximal_variant(robot: Robot, integrator: str | None, solver: str | None) ->
     name = f"step_{wanted[0]}_{wanted[1]}"
     if name not in robot.functions:
         have = [other for other in robot.functions if other == "step" or other.startswith("step_")]
-        raise InputError(
-            f"{robot.name} was generated without {name}; it has {listing(have)}. Make it with "
-            f"`diffpbd generate {robot.name} --integrator {wanted[0]} --solver {wanted[1]}`."
-        )
+        why = robot.manifest.why_not(name)
+        raise InputError(f"{robot.name} was generated without {name}; it has {listing(have)}. {why}".rstrip())
     return name
 
 

@@ -40,9 +40,17 @@ MOST_SWEEPS: Final = 1000
 """Beyond convergence of anything; a step makes them all."""
 
 ALL: Final = "all"
-"""As `variants`: every one."""
+"""As `variants` or `functions`: every one."""
 
-DEFAULT_VARIANTS: Final = ("variational_direct", "paper_direct", "paper_gauss_seidel", "paper_jacobi")
+DEFAULT: Final = "default"
+"""As `functions`: those that are made where none is named."""
+
+PUBLISHED: Final = "published"
+"""As `variants`: `PUBLISHED_VARIANTS`."""
+
+DEFAULT_VARIANTS: Final = ("variational_direct",)
+PUBLISHED_VARIANTS: Final = (*DEFAULT_VARIANTS, "paper_direct", "paper_gauss_seidel", "paper_jacobi")
+"""The steps that the paper compares, beside the default one."""
 
 AVERAGING: Final = "averaging"
 Relaxation: TypeAlias = float | Literal["averaging"] | None
@@ -72,7 +80,8 @@ class Recipe:
     `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
     which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act,
     `lever_springs` hinges between whose links straight springs act on lever arms.
-    `functions` names what to generate besides inverse dynamics and kinematics; everything where it is empty.
+    `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
+    or ALL; DEFAULT where it is empty.
     """
 
     name: str = field(metadata=_entry("text"))
@@ -87,7 +96,7 @@ class Recipe:
         default_factory=lambda: dict(DEFAULT_SWEEPS), hash=False, metadata=_entry("counts", "--sweeps")
     )
     variants: tuple[str, ...] = field(
-        default=DEFAULT_VARIANTS, metadata=_entry("texts", "--variants", (*DEFAULT_SWEEPS, ALL))
+        default=DEFAULT_VARIANTS, metadata=_entry("texts", "--variants", (*DEFAULT_SWEEPS, ALL, PUBLISHED))
     )
     symbolic: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--symbolic", SYMBOLIC))
     friction: str = field(default="none", metadata=_entry("text", "--friction", FRICTIONS))
@@ -120,8 +129,9 @@ class Recipe:
             if choices := entry.metadata["choices"]:
                 for value in as_names(getattr(self, entry.name)):
                     _expect_choice(entry.name, value, choices)
-        if ALL in self.variants:
-            object.__setattr__(self, "variants", tuple(DEFAULT_SWEEPS))
+        words = {ALL: tuple(DEFAULT_SWEEPS), PUBLISHED: PUBLISHED_VARIANTS}
+        chosen = dict.fromkeys(v for name in self.variants for v in words.get(name, (name,)))
+        object.__setattr__(self, "variants", tuple(DEFAULT_SWEEPS) if ALL in self.variants else tuple(chosen))
         for variant in self.sweeps:
             _expect_choice("sweeps", variant, tuple(DEFAULT_SWEEPS))
         if self.variant not in self.variants:
@@ -162,7 +172,8 @@ def with_options(recipe: Recipe, **options: Any) -> Recipe:
             chosen[entry.name] = as_names(chosen[entry.name])
     variant = f"{chosen.get('integrator', recipe.integrator)}_{chosen.get('solver', recipe.solver)}"
     variants = chosen.get("variants") or recipe.variants
-    chosen["variants"] = variants if variant in variants or ALL in variants else (*variants, variant)
+    words = {ALL, PUBLISHED} if variant in PUBLISHED_VARIANTS else {ALL}
+    chosen["variants"] = variants if variant in variants or words & set(variants) else (*variants, variant)
     if "sweeps" in chosen:
         counts = chosen["sweeps"]
         chosen["sweeps"] = {**recipe.sweeps, **(counts if isinstance(counts, Mapping) else {variant: counts})}

@@ -45,13 +45,13 @@ class StepKernels:
     deep: bool
 
 
-def step_kernels(model: Model) -> StepKernels:
-    """All kernels of a model's step."""
-    return _rolled(model) if model.tree.deep else _straight(model)
+def step_kernels(model: Model, by_alpha: bool = True) -> StepKernels:
+    """All kernels of a model's step; `by_alpha`: that of its Jacobian by parameters too."""
+    return _rolled(model) if model.tree.deep else _straight(model, by_alpha)
 
 
-def _straight(model: Model) -> StepKernels:
-    graphs = joint_step.kernels(model, prepare(model))
+def _straight(model: Model, by_alpha: bool) -> StepKernels:
+    graphs = joint_step.kernels(model, prepare(model), by_alpha)
     kernels = {g.name(): kernel(g, f"{g.name()}_kernel", accumulate=g.name() == "adjoint_parameters") for g in graphs}
     size = {g.name(): g for g in graphs}
     return StepKernels(

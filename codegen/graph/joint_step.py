@@ -56,8 +56,9 @@ def step_programs(tree: Tree) -> dict[str, Program]:
     }
 
 
-def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
-    """Every kernel of a short tree's joint-space step, under the names that templates/joint_step.c.jinja uses."""
+def kernels(model: Model, prepared: Prepared, by_alpha: bool = True) -> list[ca.Function]:
+    """Every kernel of a short tree's joint-space step, under the names that templates/joint_step.c.jinja uses; that of the
+    Jacobian by parameters only with `by_alpha`."""
     tree = model.tree
     prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
     own = step_programs(tree)
@@ -65,7 +66,7 @@ def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     own["moments"] = joint_space_nodes.moments(tree)
     own["adjoint"] = joint_space_jacobian.adjoint(tree)
     result = [prepare, *(_kernel(program, name, prepared) for name, program in own.items())]
-    return [*result, adjoint_parameters(model), node_torque(model), jacobian_alpha(model)]
+    return [*result, adjoint_parameters(model), node_torque(model), *([jacobian_alpha(model)] if by_alpha else [])]
 
 
 def node_torque(model: Model) -> ca.Function:
