@@ -282,7 +282,8 @@ class Run:
         note = START if decision is None else BRAKE if self.phase is Phase.STOP else decision.stop
         tick = Tick(
             header=Header(self.report.ticks, (seconds, round(1e9 * (state.stamp - seconds))), ""),
-            time=time, age=state.age(self.clock.now()) if age is None else age, name=self.arm.joints, position=state.q, velocity=state.dq,
+            time=time, age=state.age(self.clock.now()) if age is None else age, name=self.arm.joints,
+            position=state.q, velocity=state.dq,
             mode=int(decision.mode) if decision is not None and sent else 0,
             status=0 if decision is None else int(decision.status),
             effort=none if state.effort is None else state.effort,
