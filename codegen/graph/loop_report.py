@@ -7,7 +7,8 @@ import dataclasses
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.report import Report, quoted
 from diffpbd.codegen.description.robot import WORLD, Loop, Robot
-from diffpbd.codegen.graph.loop_rows import Chosen, row_names
+from diffpbd.codegen.graph.loop_poses import row_names
+from diffpbd.codegen.graph.loop_rows import Chosen
 from diffpbd.codegen.graph.model import Model, chosen_rows
 from diffpbd.runtime import manifest
 

@@ -21,7 +21,8 @@ from diffpbd.codegen.description.report import DescriptionError, Report
 from diffpbd.codegen.description.rigid import AXES, MOMENTS, triad_of, upper_triangle
 from diffpbd.codegen.description.robot import ZERO, JointType, Loop, Robot, Tip
 from diffpbd.codegen.graph.geometry import about_origin, rows, square, squared, symmetric, turned, upper, vector
-from diffpbd.codegen.graph.loop_rows import Chosen, Probe, choose, frame_of
+from diffpbd.codegen.graph.loop_poses import Probe, frame_of
+from diffpbd.codegen.graph.loop_rows import Chosen, choose
 from diffpbd.codegen.graph.parameters import LEVER_PARTS, SIDES, WRENCH_PARTS, alpha_entries, is_limited
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
