@@ -24,13 +24,14 @@ def _pose_text(robot: Robot, p: Array) -> str:
     return ", ".join(f"{robot.joints[i].name} = {x:.4g}" for i, x in zip(robot.independent, p, strict=True))
 
 
-def _names(robot: Robot) -> tuple[str, str]:
-    """A subject for a message, and its verb."""
+def _subject(robot: Robot) -> str:
+    """The loops of a robot, as a message begins."""
     loops = [loop.name for loop in robot.loops]
-    return (f"loop {quoted(loops[0])}", "does") if len(loops) == 1 else (f"loops {listed(loops)}", "do")
+    return f"loop {quoted(loops[0])}" if len(loops) == 1 else f"loops {listed(loops)}"
 
 
 def open_loop(probe: Probe, nearest: tuple[Array, float], closed: int) -> Finding:
+    """A loop that no pose closes, or nearly."""
     robot, (p, left) = probe.robot, nearest
     residual, first = np.abs(probe.rows(p)[0]), 0
     worst = (robot.loops[0], 0.0, "")
@@ -67,7 +68,8 @@ def _gaps(robot: Robot, g: Array) -> list[Array]:
 
 
 def uneven(robot: Robot, poses: Sequence[Array], ranks: Sequence[int]) -> Finding:
-    subject, _ = _names(robot)
+    """Rows whose rank is less at some closed poses."""
+    subject = _subject(robot)
     rank, least = max(ranks), min(ranks)
     at = _pose_text(robot, poses[ranks.index(least)])
     message = (
@@ -79,7 +81,8 @@ def uneven(robot: Robot, poses: Sequence[Array], ranks: Sequence[int]) -> Findin
 
 
 def dependent(robot: Robot, value: float) -> Finding:
-    subject, _ = _names(robot)
+    """Rows of which it cannot be said whether they depend on each other."""
+    subject = _subject(robot)
     message = (
         f"{subject}: rows are nearly dependent (singular value {value:.2g} of the largest): anchors look off by about "
     )
@@ -89,8 +92,9 @@ def dependent(robot: Robot, value: float) -> Finding:
 
 
 def doubts(robot: Robot, mobility: int, opening: tuple[str, ...], least: float, where: Array) -> Iterator[Finding]:
+    """What is generated and named."""
     names = tuple(loop.name for loop in robot.loops)
-    subject, _ = _names(robot)
+    subject = _subject(robot)
     if mobility == 0:
         yield Finding("immobile-loop", f"{subject} and its joints: nothing can move, mobility is 0", (), names)
     if mobility and least < NEAR_SINGULAR:

@@ -71,6 +71,7 @@ def _bounds(robot: Robot) -> tuple[Array, Array]:
 
 
 def inside_limits(robot: Robot, p: Array) -> bool:
+    """Whether every coordinate is."""
     joints = [robot.joints[i] for i in robot.independent]
     return all(
         (j.lower is None or x >= min(j.lower, j.upper if j.upper is not None else j.lower) - 1e-9)
@@ -98,6 +99,7 @@ def close(probe: Probe, p: Array) -> tuple[Array, float]:
 
 
 def closed_poses(probe: Probe) -> tuple[list[Array], tuple[Array, float]]:
+    """Closed poses, those inside the limits where they suffice; and of all starts the pose that comes nearest, with its residual."""
     rng, (low, high) = np.random.default_rng(SEED), _bounds(probe.robot)
     inside: list[Array] = []
     outside: list[Array] = []
