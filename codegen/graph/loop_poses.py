@@ -99,7 +99,7 @@ def close(probe: Probe, p: Array) -> tuple[Array, float]:
 
 
 def closed_poses(probe: Probe) -> tuple[list[Array], tuple[Array, float]]:
-    """Closed poses, those inside the limits where they suffice; and of all starts the pose that comes nearest, with its residual."""
+    """Closed poses, those inside the limits where they suffice; and the pose that comes nearest, with its residual."""
     rng, (low, high) = np.random.default_rng(SEED), _bounds(probe.robot)
     inside: list[Array] = []
     outside: list[Array] = []
