@@ -19,6 +19,8 @@ GRAPHS: Final = "derivative_graphs"
 UNROLLED: Final = "joint_step_unrolled"
 """The graph that no compiled function stands beside."""
 
+ALWAYS, BY_DEFAULT, ON_DEMAND = "always", "by default", "on demand"
+
 Command: TypeAlias = Callable[[Recipe], str]
 """The command that generates a robot by a recipe."""
 
@@ -26,6 +28,8 @@ NEEDS: Final[Mapping[str, str]] = {
     "inertia": "every joint moves some inertia",
     "independent": "no joint mimics another",
     "massive": "every moving link has mass and inertia of its own",
+    "open": "no loop closes it",
+    "driven": "every joint has a motor",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -41,39 +45,44 @@ class Group:
     needs: tuple[str, ...] = ()
     calls: str = ""
     """A function of another group that these call in C."""
-    demanded: bool = False
-    """Made only where `--functions` names one of them."""
+    made: str = BY_DEFAULT
+    """Whether it is made ALWAYS, BY_DEFAULT, or ON_DEMAND where `--functions` names one of them."""
 
 
 GROUPS: Final = (
     Group(
-        "inverse dynamics, forces, states of links and tip",
+        "forces, states of links and tip",
         (
-            "inverse_dynamics", "mass_matrix", "gravity", "coriolis", "energy", "regressor", "spring_torque", "friction_torque",
+            "mass_matrix", "gravity", "coriolis", "energy", "regressor", "spring_torque", "friction_torque",
             "fk", "joint_state", "tip_pose", "tip_jacobian", "lever_spring_torque",
         ),
+        made=ALWAYS,
     ),
-    Group("forward dynamics", ("forward_dynamics",), ("inertia",)),
+    Group("inverse dynamics", ("inverse_dynamics",), ("open", "driven"), made=ALWAYS),
+    Group("forward dynamics", ("forward_dynamics",), ("inertia", "open")),
     Group(
         "derivatives of forward dynamics", ("jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"),
-        ("inertia",), "forward_dynamics", demanded=True,
-    ),
-    Group("steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia",)),
-    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia",), "joint_step", demanded=True),
-    Group("torque estimation", ("estimate_torque",), ("inertia",), "joint_step"),
-    Group("predictive control", ("mpc",), ("inertia",), "joint_step"),
-    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
-    Group("constraints of maximal states", ("constraints",), ("independent",)),
-    Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive")),
-    Group(
-        "reverse mode of steps on maximal states", ("vjp_step", "vjp_rollout_step"), ("inertia", "independent", "massive"),
-        "step", demanded=True,
+        ("inertia", "open"), "forward_dynamics", ON_DEMAND,
     ),
     Group(
-        "every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive"), demanded=True
+        "steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia", "open")
     ),
-    Group("CasADi graph of the step without a root finder", (UNROLLED,), ("inertia",), "joint_step", demanded=True),
-    Group("CasADi graphs of the derivatives that are made", (GRAPHS,), demanded=True),
+    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "open"), "joint_step", ON_DEMAND),
+    Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven"), "joint_step"),
+    Group("predictive control", ("mpc",), ("inertia", "open", "driven"), "joint_step"),
+    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short", "open", "driven")),
+    Group("constraints of maximal states", ("constraints",), ("independent", "open")),
+    Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive", "open")),
+    Group(
+        "reverse mode of steps on maximal states", ("vjp_step", "vjp_rollout_step"),
+        ("inertia", "independent", "massive", "open"), "step", ON_DEMAND,
+    ),
+    Group(
+        "every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive", "open"),
+        made=ON_DEMAND,
+    ),
+    Group("CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open"), "joint_step", ON_DEMAND),
+    Group("CasADi graphs of the derivatives that are made", (GRAPHS,), made=ON_DEMAND),
 )  # fmt: skip
 
 
@@ -124,6 +133,10 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
     if massless := massless_links(robot):
         names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)
         lacking["massive"] = f"links without mass or inertia of their own: {names}"
+    if robot.loops:
+        lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"
+    if robot.passive:
+        lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     if model.tree.deep:
         lacking["short"] = f"a path of {model.tree.depth} joints"
     return Capabilities(lacking, _unasked(model.recipe, command))
@@ -131,7 +144,8 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
 
 def _unasked(recipe: Recipe, command: Command) -> dict[str, str]:
     """Functions of every group from which none is asked for nor called, and variants that are not chosen."""
-    kept, reasons, asked = _asked(recipe.functions), {}, recipe.functions or (DEFAULT,)
+    kept, asked = _asked(recipe.functions), recipe.functions or (DEFAULT,)
+    reasons: dict[str, str] = {}
 
     def by(**more: Any) -> str:
         return f"it is made on demand, by `{command(dataclasses.replace(recipe, **more))}`"
@@ -157,10 +171,10 @@ def _asked(asked: tuple[str, ...]) -> set[Group]:
         )
     if ALL in asked:
         return set(GROUPS)
-    kept = {group for group in GROUPS if not group.needs and not group.demanded}
+    kept = {group for group in GROUPS if group.made == ALWAYS}
     kept |= {known[name] for name in asked if name != DEFAULT}
     if not asked or DEFAULT in asked:
-        kept |= {group for group in GROUPS if not group.demanded}
+        kept |= {group for group in GROUPS if group.made == BY_DEFAULT}
     while called := {known[group.calls] for group in kept if group.calls} - kept:
         kept |= called
     return kept
@@ -171,7 +185,6 @@ def table() -> str:
     rows = ["| functions | made | a robot gets them if |", "|---|---|---|"]
     for group in GROUPS:
         names = ", ".join(f"`{name}`" for name in group.functions)
-        made = "on demand" if group.demanded else "by default" if group.needs else "always"
         needs = ", ".join(NEEDS[need] for need in group.needs) or "–"
-        rows.append(f"| {group.what}: {names} | {made} | {needs} |")
+        rows.append(f"| {group.what}: {names} | {group.made} | {needs} |")
     return "\n".join(rows)

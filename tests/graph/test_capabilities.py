@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 from description.builders import BODY, joint, link, robot
+from support.mechanisms import four_bar
 from support.robots import generated, loaded
 
 from diffpbd.codegen.description.recipe import default_recipe, with_options
+from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.graph.capabilities import GRAPHS, GROUPS, NEEDS, Capabilities, capabilities, table
+from diffpbd.codegen.graph.capabilities import (
+    ALWAYS,
+    GRAPHS,
+    GROUPS,
+    NEEDS,
+    ON_DEMAND,
+    Capabilities,
+    capabilities,
+    table,
+)
 from diffpbd.codegen.graph.model import build
 from diffpbd.runtime import load
 from diffpbd.runtime.commands.info import describe
@@ -23,7 +35,10 @@ FORWARD = {"forward_dynamics", "jac_forward_dynamics", "jac_alpha_forward_dynami
 IN_C = {"joint_step", "kicked_step", "node_torque", "rollout", "trajectory", "estimate_torque", "mpc"}
 STEPS = IN_C | {"jac_alpha_joint_step", "joint_step_unrolled"}
 MAXIMAL = {"step", "rollout_step", "vjp_step", "vjp_rollout_step", "momentum_residual", "state_residual"}
-DEMANDED = {name for group in GROUPS if group.demanded for name in group.functions}
+DEMANDED = {name for group in GROUPS if group.made == ON_DEMAND for name in group.functions}
+
+
+EVERY = {"functions": ["all"], "variants": ["all"]}
 
 
 def of(source: bytes, functions: str = "all", variants: str = "all") -> Capabilities:
@@ -46,6 +61,18 @@ CASES = {
         "a path of 13 joints",
     ),
 }
+
+
+def test_loops_and_passive_joints_leave_out_what_does_not_know_them(tmp_path: Path) -> None:
+    recipe = find_recipe(str(four_bar().write(tmp_path, "made")), **EVERY)
+    found = capabilities(build(read_robot(recipe), recipe))
+    fitted = {"torque_terms", "torque_coefficients"}
+    assert set(found.left_out) == {"inverse_dynamics", "constraints", *fitted, *FORWARD, *STEPS, *MAXIMAL}
+    assert found.left_out["step"] == "closed loops: four_bar"
+    robot = dataclasses.replace(read_urdf(pair(BODY)), passive=("jb",))
+    found = capabilities(build(robot, with_options(default_recipe("made.urdf"), **EVERY)))
+    assert set(found.left_out) == {"inverse_dynamics", "estimate_torque", "mpc", *fitted}
+    assert set(found.left_out.values()) == {"joints without a motor: jb"}
 
 
 @pytest.mark.parametrize("need", CASES)
@@ -92,7 +119,7 @@ def test_the_documentation_has_the_table(root: Path) -> None:
 def test_functions_on_demand_bring_what_they_call() -> None:
     robot = load(generated("double_pendulum", functions=("mpc",)))
     families = {family(name) for name in robot.functions}
-    always = {name for group in GROUPS if not group.needs and not group.demanded for name in group.functions}
+    always = {name for group in GROUPS if group.made == ALWAYS for name in group.functions}
     assert families == always | {"mpc", "joint_step", "kicked_step", "node_torque", "rollout", "trajectory"}
     assert "--functions mpc" in (robot.folder / "README.md").read_text(encoding="utf-8")
     with pytest.raises(
@@ -104,7 +131,7 @@ def test_functions_on_demand_bring_what_they_call() -> None:
 def test_by_default_what_nothing_needs_is_left_out_and_every_way_to_ask_says_what_makes_it() -> None:
     robot = load(generated("double_pendulum", functions=("default",), variants=("variational_direct",)))
     assert set(robot.functions).isdisjoint(DEMANDED)
-    assert {family(name) for name in robot.functions} == {n for g in GROUPS if not g.demanded for n in g.functions}
+    assert {family(name) for name in robot.functions} == {n for g in GROUPS if g.made != ON_DEMAND for n in g.functions}
     left_out = robot.manifest.left_out
     assert left_out.keys() >= DEMANDED | {f"{head}step_paper_direct" for head in ("", "vjp_")}
     again = "`diffpbd generate double_pendulum --functions default,"
