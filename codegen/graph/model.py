@@ -17,6 +17,7 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, triad_of, upper_triangle
 from diffpbd.codegen.description.robot import ZERO, JointType, Robot, Tip
 from diffpbd.codegen.graph.parameters import LEVER_PARTS, SIDES, WRENCH_PARTS, alpha_entries, is_limited
+from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program.tree import Gear, Tree
 from diffpbd.runtime.manifest import Parameter
 
@@ -31,15 +32,26 @@ JOINT_BLOCKS: Mapping[str, str] = {
 }
 """Program input → alpha kind, for what every joint has one of."""
 
+FRICTION_BLOCKS: Mapping[str, str] = {
+    name: f"friction.{name}" for names in forces.MORE_FRICTION.values() for name in names
+}
+"""The same for what every joint of a robot with such a law of friction has."""
+
 
 RIGHT_ANGLE: Final = 1e-11
 """[1] An entry of a joint's rotation within this of −1, 0 or 1 is taken for it: a right angle written as 1.57079632679 is off
 by 5e-12, which no sensor sees and every operation pays for."""
 
 
-def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = (), levers: Sequence[str] = ()) -> Tree:
-    """Topology of a robot; with `limits` those of its joints act, external wrenches at the frames of these names, and lever
-    springs on the joints of these."""
+def tree_of(
+    robot: Robot,
+    limits: bool = False,
+    wrenches: Sequence[str] = (),
+    levers: Sequence[str] = (),
+    friction: Sequence[str] = (),
+) -> Tree:
+    """Topology of a robot; with `limits` those of its joints act, external wrenches at the frames of these names, lever
+    springs on the joints of these, and these parts of the law of friction."""
     mimics = [joint.mimic for joint in robot.joints]
     gears = tuple(None if m is None else Gear(m.joint, m.multiplier, m.offset) for m in mimics)
     return Tree(
@@ -50,6 +62,7 @@ def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = (), le
         tuple(frame.link for frame in wrench_frames(robot, wrenches)),
         gears if any(gears) else (),
         lever_joints(robot, levers),
+        tuple(law for law in forces.MORE_FRICTION if law in friction),
     )
 
 
@@ -136,7 +149,9 @@ def build(robot: Robot, recipe: Recipe) -> Model:
         blocks["wrench"] = ca.horzcat(*[_wrench(entry, frame) for frame in wrench_frames(robot, recipe.wrench)])
     if recipe.lever_springs:
         blocks["lever"] = ca.horzcat(*[_lever(entry, name) for name in recipe.lever_springs])
-    tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs)
+    tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs, recipe.friction_law)
+    more = forces.friction_names(tree.friction)[len(forces.FRICTION) :]
+    blocks |= {block: column(FRICTION_BLOCKS[block]) for block in more}
     blocks |= _in_joint_axes(tree, blocks)
     return Model(robot, recipe, tree, entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
 

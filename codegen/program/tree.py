@@ -27,6 +27,7 @@ class Tree:
     limited[i]: the step in maximal coordinates stops the joint at its limits (none where empty).
     wrenches[k]: the link that external wrench k acts on.
     levers[k]: the hinge that lever spring k acts on.
+    friction: parts of the law of friction beyond the plain one (of `laws.forces.MORE_FRICTION`).
     gears[i]: what joint i follows, None where nothing (empty where no joint follows another). A leader follows none itself.
     """
 
@@ -37,6 +38,7 @@ class Tree:
     wrenches: tuple[int, ...] = ()
     gears: tuple[Gear | None, ...] = ()
     levers: tuple[int, ...] = ()
+    friction: tuple[str, ...] = ()
 
     @property
     def limits(self) -> tuple[int, ...]:
