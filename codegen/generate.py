@@ -82,7 +82,10 @@ def generate(
 
 def _options_hash(robot: Robot, recipe: Recipe) -> str:
     """Hash of everything that decides the folder's content: robot, recipe, generator sources, versions."""
-    chosen: dict[str, Any] = {f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe) if f.name != "urdf"}
+    apart = ("urdf", "loop")  # both are in the robot as read
+    chosen: dict[str, Any] = {
+        f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe) if f.name not in apart
+    }
     chosen["sweeps"] = dict(sorted(recipe.sweeps.items()))
     digest = hashlib.sha256()
     digest.update(json.dumps(chosen, sort_keys=True, default=list).encode())

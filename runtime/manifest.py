@@ -177,6 +177,19 @@ class Mimic:
 
 
 @dataclass(frozen=True)
+class Loop:
+    """A closed loop: a cut joint between two links, and its rows, those that are solved and those that then hold by
+    themselves."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    kept: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """`mass` [kg] of `links` behind a joint that was not chosen, which the link `carrier` misses."""
 
@@ -192,7 +205,7 @@ class RobotFacts:
 
     `joints` are the coordinates of every function; `mimics` are joints that follow them. Every joint of either kind moves
     one link of `links`. `squared` are the joints whose rotations had entries within `right_angle` of −1, 0 or 1 that were
-    taken for these.
+    taken for these. `loops` close what the tree leaves open; `passive` joints have no motor.
     """
 
     base: str
@@ -204,6 +217,13 @@ class RobotFacts:
     squared: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     rotors: Mapping[str, float] = field(default_factory=dict)
+    loops: tuple[Loop, ...] = ()
+    passive: tuple[str, ...] = ()
+
+    @property
+    def mobility(self) -> int:
+        """Freedoms that the kept rows of the loops leave."""
+        return len(self.joints) - sum(len(loop.kept) for loop in self.loops)
 
 
 @dataclass(frozen=True)
@@ -267,6 +287,9 @@ class Manifest:
     def to_json(self) -> str:
         """The text of manifest.json: sorted keys, indent 1, a newline at the end."""
         data = dataclasses.asdict(self)
+        for name in ("loops", "passive"):  # what an open tree with motors has none of
+            if not data["robot"][name]:
+                del data["robot"][name]
         return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 

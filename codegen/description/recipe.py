@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import IDENTIFIER, RESERVED
 
 INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
-SYMBOLIC: Final = ("mass", "com", "inertia", "origin")
+SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop")
 FRICTIONS: Final = ("none", "urdf")
 SWEEP_ORDERS: Final = ("joints", "printed")
 
@@ -72,6 +73,7 @@ class Recipe:
     `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
     which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act,
     `lever_springs` hinges between whose links straight springs act on lever arms.
+    Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md).
     `functions` names what to generate besides inverse dynamics and kinematics; everything where it is empty.
     """
 
@@ -98,6 +100,8 @@ class Recipe:
     lever_springs: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--lever-spring"))
     relaxation: Relaxation = field(default=None, metadata=_entry("relaxation", "--relaxation"))
     functions: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--functions"))
+    passive: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    loop: tuple[LoopEntry, ...] = field(default=(), metadata=_entry("loops"))
     sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
 
     @property

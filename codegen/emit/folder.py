@@ -21,6 +21,7 @@ from diffpbd.codegen.graph import design, identification, maximal, simultaneous,
 from diffpbd.codegen.graph.capabilities import Capabilities, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
+from diffpbd.codegen.graph.loop_report import loop_facts
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
@@ -42,7 +43,7 @@ def write_folder(
     )
     model = build(robot, recipe)
     found = capabilities(model)
-    for line in found.notes():
+    for line in (*found.notes(), *(doubt.line("doubt") for doubt in model.chosen.doubts)):
         say(line)
     loose = [j.name for k, j in enumerate(robot.joints) if k not in model.tree.limits and j.lower is not None]
     if recipe.limits and loose:
@@ -80,7 +81,7 @@ def write_folder(
         name=recipe.name,
         abi_hash=abi_hash,
         generator=Generator(**known),
-        robot=_facts(robot, squared_joints(robot, recipe)),
+        robot=_facts(model, squared_joints(robot, recipe)),
         recipe=RecipeFacts(
             recipe.h,
             recipe.integrator,
@@ -173,7 +174,9 @@ def _write(folder: Path, content: dict[str, bytes]) -> None:
             raise InputError(f"{target} cannot be written: {error.strerror or error}.") from None
 
 
-def _facts(robot: Robot, squared: tuple[str, ...]) -> RobotFacts:
+def _facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
+    robot = model.robot
+
     def carrier(parent: int) -> str:
         return robot.base if parent < 0 else robot.links[parent].name
 
@@ -197,5 +200,6 @@ def _facts(robot: Robot, squared: tuple[str, ...]) -> RobotFacts:
     )
     tips = tuple(t.name for t in robot.tips)
     return RobotFacts(
-        robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors)
-    )
+        robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
+        loop_facts(model), robot.passive,
+    )  # fmt: skip

@@ -17,6 +17,8 @@ NEEDS: Final[Mapping[str, str]] = {
     "inertia": "every joint moves some inertia",
     "independent": "no joint mimics another",
     "massive": "every moving link has mass and inertia of its own",
+    "open": "no loop closes it",
+    "driven": "every joint has a motor",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -31,24 +33,29 @@ class Group:
     needs: tuple[str, ...] = ()
     calls: str = ""
     """A function of another group that these call in C."""
+    asked: bool = True
+    """Whether `--functions` decides on them."""
 
 
 GROUPS: Final = (
     Group(
-        "inverse dynamics, forces, states of links and tip",
+        "forces, states of links and tip",
         (
-            "inverse_dynamics", "mass_matrix", "gravity", "coriolis", "energy", "regressor", "spring_torque", "friction_torque",
+            "mass_matrix", "gravity", "coriolis", "energy", "regressor", "spring_torque", "friction_torque",
             "fk", "joint_state", "tip_pose", "tip_jacobian", "lever_spring_torque",
         ),
     ),
-    Group("forward dynamics", ("forward_dynamics",), ("inertia",)),
-    Group("steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia",)),
-    Group("torque estimation", ("estimate_torque",), ("inertia",), calls="joint_step"),
-    Group("predictive control", ("mpc",), ("inertia",), calls="joint_step"),
-    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
-    Group("constraints of maximal states", ("constraints",), ("independent",)),
-    Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive")),
-    Group("every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive")),
+    Group("inverse dynamics", ("inverse_dynamics",), ("open", "driven"), asked=False),
+    Group("forward dynamics", ("forward_dynamics",), ("inertia", "open")),
+    Group(
+        "steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia", "open")
+    ),
+    Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven"), calls="joint_step"),
+    Group("predictive control", ("mpc",), ("inertia", "open", "driven"), calls="joint_step"),
+    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short", "open", "driven")),
+    Group("constraints of maximal states", ("constraints",), ("independent", "open")),
+    Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive", "open")),
+    Group("every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive", "open")),
 )  # fmt: skip
 
 
@@ -93,6 +100,10 @@ def capabilities(model: Model) -> Capabilities:
     if massless := massless_links(robot):
         names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)
         lacking["massive"] = f"links without mass or inertia of their own: {names}"
+    if robot.loops:
+        lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"
+    if robot.passive:
+        lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     if model.tree.deep:
         lacking["short"] = f"a path of {model.tree.depth} joints"
     return Capabilities(lacking, _unasked(model.recipe.functions))
@@ -105,7 +116,7 @@ def _unasked(asked: Sequence[str]) -> frozenset[str]:
         raise InputError(f"functions: there is no {strangers[0]!r}; one of {', '.join(known)} is expected.")
     if not asked:
         return frozenset()
-    kept = {group for group in GROUPS if not group.needs} | {known[name] for name in asked}
+    kept = {group for group in GROUPS if not (group.needs and group.asked)} | {known[name] for name in asked}
     kept |= {known[group.calls] for group in kept if group.calls}
     return frozenset(known) - {name for group in kept for name in group.functions}
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
-from diffpbd.codegen.description.robot import Joint, JointType, Robot
+from diffpbd.codegen.description.robot import Joint, JointType, Loop, LoopType, Robot
 from diffpbd.runtime.manifest import Parameter
 
 TRANSITION_VELOCITY: Final = 0.01
@@ -41,7 +41,7 @@ def is_limited(joint: Joint) -> bool:
 
 def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
     """Every entry of alpha in order: gravity, payload, the joint kinds one after another, lever springs, limits, external
-    wrenches, then what is symbolic."""
+    wrenches, then what is symbolic, frames of closed loops last."""
     return tuple(_entries(robot, recipe))
 
 
@@ -103,3 +103,20 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
                 yield Parameter(f"origin.{j.name}.{axis}", "m", value, None, None)
             for angle, value in zip(ANGLES, rpy_from_rotation(j.rotation), strict=True):
                 yield Parameter(f"origin.{j.name}.{angle}", "rad", value, None, None)
+    if "loop" in recipe.symbolic:
+        for loop in robot.loops:
+            yield from _loop_entries(loop)
+
+
+def _loop_entries(loop: Loop) -> Iterator[Parameter]:
+    """Both cut frames of a loop, and the length of a distance."""
+    for side, translation, rotation in (
+        ("parent", loop.parent_translation, loop.parent_rotation),
+        ("child", loop.child_translation, loop.child_rotation),
+    ):
+        for axis, value in zip(AXES, translation, strict=True):
+            yield Parameter(f"loop.origin.{loop.name}.{side}.{axis}", "m", value, None, None)
+        for angle, value in zip(ANGLES, rpy_from_rotation(rotation), strict=True):
+            yield Parameter(f"loop.origin.{loop.name}.{side}.{angle}", "rad", value, None, None)
+    if loop.type is LoopType.DISTANCE:
+        yield Parameter(f"loop.length.{loop.name}", "m", loop.length, 0.0, None)

@@ -111,10 +111,12 @@ class Supervisor:
         self._gravity_model = gravity
         self._inertial = inertial
         self._clearance = clearance
+        self._measured: Callable[[float], None] | None = getattr(controller, "measured", None)
         self._told: Callable[[FloatArray], None] | None = getattr(controller, "sent", None)
         self._expected: Callable[[float], FloatArray] | None = getattr(controller, "expected", None)
         self._guard = Guard(limits, settings.period)
         self._reflexes = Reflexes(names, limits, settings.reflexes, inertial=inertial, clearance=clearance)
+        self._age = 0.0
         self._zero = np.zeros_like(limits.effort)
         self._law = self._zero
         self._held_gravity = self._zero
@@ -148,8 +150,8 @@ class Supervisor:
         near = "" if self._clearance is None else self._clearance(q)
         return f"The measured pose cannot be a start: {near}." if near else ""
 
-    def start(self, q: FloatArray, dq: FloatArray | None = None) -> None:
-        """Begin at rest at the measured pose [rad]; an InputError where that cannot be."""
+    def start(self, q: FloatArray, dq: FloatArray | None = None, age: float = 0.0) -> None:
+        """Begin at rest at the pose [rad] measured `age` [s] before time zero; an InputError where that cannot be."""
         reason = self.refusal(q, self._zero if dq is None else dq)
         if reason:
             raise InputError(reason)
@@ -162,6 +164,7 @@ class Supervisor:
                 f"the effort limits {self.limits.effort.tolist()}: the arm could not be held."
             )
         self.controller.start(q)
+        self._age = age
         self._guard.start(gravity)
         self._reflexes.start()
         self._law = self._zero
@@ -206,6 +209,8 @@ class Supervisor:
         if not status.good:
             return self._refuse(time, status)
         try:
+            if self._measured is not None:
+                self._measured(stamp - self._age)
             wanted = np.asarray(self.controller.output(time, q, dq), dtype=np.float64)
             gravity = self._held_gravity if self._gravity_model is None else self._gravity_model(q)
         except (DiffpbdError, ArithmeticError, np.linalg.LinAlgError):

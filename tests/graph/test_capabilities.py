@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 from description.builders import BODY, joint, link, robot
+from support.mechanisms import four_bar
 from support.robots import generated, loaded
 
 from diffpbd.codegen.description.recipe import default_recipe, with_options
+from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.graph.capabilities import GROUPS, NEEDS, Capabilities, capabilities, table
 from diffpbd.codegen.graph.model import build
@@ -41,6 +44,18 @@ CASES = {
         "a path of 13 joints",
     ),
 }
+
+
+def test_loops_and_passive_joints_leave_out_what_does_not_know_them(tmp_path: Path) -> None:
+    recipe = find_recipe(str(four_bar().write(tmp_path, "made")))
+    found = capabilities(build(read_robot(recipe), recipe))
+    fitted = {"torque_terms", "torque_coefficients"}
+    assert set(found.left_out) == {"inverse_dynamics", "forward_dynamics", "constraints", *fitted, *STEPS, *MAXIMAL}
+    assert found.left_out["step"] == "closed loops: four_bar"
+    robot = dataclasses.replace(read_urdf(pair(BODY)), passive=("jb",))
+    found = capabilities(build(robot, default_recipe("made.urdf")))
+    assert set(found.left_out) == {"inverse_dynamics", "estimate_torque", "mpc", *fitted}
+    assert set(found.left_out.values()) == {"joints without a motor: jb"}
 
 
 @pytest.mark.parametrize("need", CASES)
@@ -85,7 +100,7 @@ def test_the_documentation_has_the_table(root: Path) -> None:
 def test_functions_on_demand_bring_what_they_call() -> None:
     robot = load(generated("double_pendulum", functions=("mpc",)))
     families = {family(name) for name in robot.functions}
-    always = {name for group in GROUPS if not group.needs for name in group.functions}
+    always = {name for group in GROUPS if not (group.needs and group.asked) for name in group.functions}
     assert families == always | {"mpc", "joint_step", "kicked_step", "node_torque", "rollout", "trajectory"}
     assert "--functions mpc" in (robot.folder / "README.md").read_text(encoding="utf-8")
     with pytest.raises(InputError, match="rollout_step_paper_direct.*left out.*--functions"):

@@ -185,6 +185,10 @@ class BenchArm:
 
     # The robot's side
 
+    def shift(self, seconds: float) -> None:
+        """Let every state come later by this, against the ticks of the loop."""
+        self._due += seconds
+
     def after(self, seconds: float, action: Callable[[], None]) -> None:
         self.events.append((seconds, action))
 
