@@ -27,8 +27,6 @@ RUNAWAY_PATIENCE = 0.03
 an arm that really is that fast must be caught."""
 REPEAT = 0.02
 """s for which a refused tick repeats the last torque: one bad message at 100 Hz leaves no trace in what is sent."""
-HEEDED = 0.03
-"""s for which a law is obeyed in full without a new state: three messages at 100 Hz. It is out after twice that time."""
 REST_SPEED = 0.05
 """rad/s; an arm below it is at rest: it may be started, and a position servo may hold it."""
 BRAKE_TIME = 0.05
@@ -122,9 +120,6 @@ class Supervisor:
         self._held_gravity = self._zero
         self._held_position = self._zero
         self._refused_since: float | None = None
-        self._newest: float
-        self._renewed: float
-        """Stamp of the newest state and time of the first tick that had it [s]."""
         self.accepted: FloatArray | None = None
         """The last measured pose [rad] that was believed; None while the newest one is in dispute."""
 
@@ -171,7 +166,6 @@ class Supervisor:
         self._held_position = within(q, self.limits.lower, self.limits.upper)
         self._held_gravity = gravity
         self._refused_since = None
-        self._newest = float("-inf")
         self.accepted = q.copy()
         self.counts.clear()
 
@@ -233,7 +227,7 @@ class Supervisor:
             return Decision(status, Mode.POSITION, position, self._zero, self._zero)
         share = 1.0 if time >= self.settings.ramp else max(time, 0.0) / self.settings.ramp
         ramped = share * wanted
-        law = self._heeded(time, stamp) * self._guard.limit(ramped, q, dq)
+        law = self._guard.heeded(time, stamp) * self._guard.limit(ramped, q, dq)
         decision = self._torque(TickStatus.OK, law, gravity)
         if not (decision.law == ramped).all():
             decision = replace(decision, status=TickStatus.LIMITED)
@@ -262,13 +256,7 @@ class Supervisor:
         breach = self._reflexes.doubt(stamp, q, dq, effort, self._law)
         if breach is not None:
             return self._end(TickStatus.OK, breach)
-        return self._torque(TickStatus.OK, self._heeded(time, stamp) * law, gravity)
-
-    def _heeded(self, time: float, stamp: float) -> float:
-        """Share of a law that the age of its state leaves: without new states the arm must not gain speed."""
-        if stamp > self._newest:
-            self._newest, self._renewed = stamp, time
-        return min(max(2.0 - (time - self._renewed) / HEEDED, 0.0), 1.0)
+        return self._torque(TickStatus.OK, self._guard.heeded(time, stamp) * law, gravity)
 
     def _judge(self, stamp: float, q: FloatArray, dq: FloatArray) -> TickStatus:
         status = self._guard.judge(stamp, q, dq)

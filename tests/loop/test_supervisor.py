@@ -190,6 +190,8 @@ def test_every_tick_is_counted_once() -> None:
     tick(held, 0.0, np.full(2, 1.97), fine)
     tick(held, 0.01, np.full(2, 1.97), fine)
     assert held.counts == {TickStatus.LIMITED: 2}
+    held.start(fine)
+    assert tick(held, 0.0, fine, fine).status is TickStatus.OK and held.counts == {TickStatus.OK: 1}
 
 
 def test_a_model_that_is_not_finite_refuses_the_tick() -> None:
@@ -201,6 +203,13 @@ def test_a_model_that_is_not_finite_refuses_the_tick() -> None:
     torque[0] = np.array([0.0, np.nan])
     decision = tick(under, 0.0, np.zeros(2), np.zeros(2))
     assert decision.status is TickStatus.NOT_FINITE_GRAVITY and (decision.command == 0.0).all()
+
+
+@pytest.mark.parametrize("wrong", [{"period": 0.0}, {"ramp": -1e-9}, {"patience": 0.009}, {"ramp": np.nan}])
+def test_settings_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="Settings: expected"):
+        Settings(**{"period": PERIOD, **wrong})
+    Settings(PERIOD, ramp=0.0, patience=PERIOD)
 
 
 def test_settings_and_decisions_stay_what_they_are() -> None:
