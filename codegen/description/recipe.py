@@ -19,6 +19,7 @@ INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
 SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop")
 FRICTIONS: Final = ("none", "urdf")
+FRICTION_LAWS: Final = ("asymmetric", "stribeck")
 SWEEP_ORDERS: Final = ("joints", "printed")
 
 DEFAULT_STEP: Final = 0.01
@@ -77,7 +78,8 @@ class Recipe:
     default of the commands. `integrator` and `solver` name the default variant of `step`, `sweeps` counts the
     iterations of each variant, `relaxation` is what Jacobi sweeps make of their corrections, `sweep_order` says whether
     Gauss-Seidel sweeps close joint by joint or, as printed, all positional and then all angular constraints.
-    With `limits` joints stop at their limits in the steps on maximal states.
+    `friction_law` adds parts to the law of friction: coefficients that differ by direction, Stribeck's part that falls with
+    the rate. With `limits` joints stop at their limits in the steps on maximal states.
     `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
     which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act,
     `lever_springs` hinges between whose links straight springs act on lever arms.
@@ -102,6 +104,7 @@ class Recipe:
     )
     symbolic: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--symbolic", SYMBOLIC))
     friction: str = field(default="none", metadata=_entry("text", "--friction", FRICTIONS))
+    friction_law: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--friction-law", FRICTION_LAWS))
     gravity: tuple[float, float, float] = field(default=DEFAULT_GRAVITY, metadata=_entry("vector"))
     springs: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
     limits: bool = field(default=False, metadata=_entry("flag", "--limits"))
@@ -193,7 +196,7 @@ def option_words(recipe: Recipe, plain: Recipe) -> list[str]:
             continue
         if isinstance(value, bool):
             words.append(flag if value else flag.replace("--", "--no-"))
-        elif entry.name in ("symbolic", "variants", "functions"):
+        elif entry.name in ("symbolic", "variants", "functions", "friction_law"):
             joined = entry.name == "variants" and value == (*plain.variants, recipe.variant)
             words += [] if joined else [flag, ",".join(value)]
         elif entry.name == "sweeps":

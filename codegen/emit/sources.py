@@ -16,6 +16,18 @@ from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
 
+COULOMB = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
+VISCOUS = ("friction.viscous", "friction.viscous_asymmetry")
+FRICTION = (COULOMB[0], VISCOUS[0], *COULOMB[1:], *VISCOUS[1:])
+"""Kinds of alpha whose values, where all are zero, leave no Coulomb friction, no viscous friction, none."""
+PLAIN_FRICTION = 2
+
+
+def starts(alpha: Sequence[Parameter], kinds: Sequence[str]) -> list[int]:
+    """Where each of these kinds that a robot has begins in alpha."""
+    found = ([k for k, entry in enumerate(alpha) if entry.name.startswith(f"{kind}.")] for kind in kinds)
+    return [places[0] for places in found if places]
+
 
 @dataclass(frozen=True)
 class Banner:
@@ -173,10 +185,11 @@ def add_joint_step(
     `graphs` names what has a CasADi graph; `by_alpha`: whether the Jacobian by parameters is there."""
     model, mass, factors, deep = kernels.model, kernels.mass, kernels.factors, kernels.deep
     kernel_work = kernels.work
-    coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
+    coulomb, *more_coulomb = starts(alpha, COULOMB)
     emission.add(
         "src/joint_step.c", "joint_step.c",
         n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
+        more_coulomb=more_coulomb, varying=len(starts(alpha, FRICTION)) > PLAIN_FRICTION,
         kernels=kernels.texts, mass_size=mass, factors_size=factors, node_size=kernels.node, record_size=kernels.record,
         deep=deep, by_alpha=by_alpha, **IN_C,
     )  # fmt: skip

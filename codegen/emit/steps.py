@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.constants import IN_C
 from diffpbd.codegen.emit.numbers import numbers
-from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.emit.sources import COULOMB, VISCOUS, Emission, argument, starts
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.maximal import StepVariant, block_sizes, blocks
 from diffpbd.codegen.graph.model import Model
@@ -60,6 +60,7 @@ def add_steps(
         "src/step.c", "step.c",
         n=model.robot.n, alpha_size=len(model.entries), fixed=fixed, where=where, texts=writer.texts, variants=emitted,
         coulomb=first("friction.coulomb."), viscous=first("friction.viscous."), rotor=first("rotor_inertia."),
+        more_coulomb=starts(model.entries, COULOMB)[1:], more_viscous=starts(model.entries, VISCOUS)[1:],
         offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], entries=entries, huge=IN_C["huge"],
         blocks_work=max(k.work for k in prepare), reverse=reverse,
     )  # fmt: skip

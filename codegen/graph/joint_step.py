@@ -73,7 +73,7 @@ def node_torque(model: Model) -> ca.Function:
     """Torque without friction, rate at the node → what the sensor reads: friction and offset added."""
     gears = gears_of(model.robot)
     u, pd = ca.SX.sym("u", gears.n), ca.SX.sym("pd", gears.n)
-    program, rate = forces.friction_program(model.robot.n), gears.rates(pd)
+    program, rate = forces.friction_program(model.robot.n, model.tree.friction), gears.rates(pd)
     friction = gears.torques(
         inline(program, {k: rate if k == "pd" else model.blocks[k] for k in program.inputs})["torque"]
     )

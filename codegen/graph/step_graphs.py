@@ -79,6 +79,7 @@ def unrolled(model: Model) -> ca.Function:
         given = {**known, **more}
         return dict(zip(f.name_out(), f.call([given[k] for k in f.name_in()]), strict=True))
 
+    known["pd_start"] = known["pd"]
     known |= run(joint_space.start(tree))
     iterate = known["guess"]
     for _ in range(POSE_ITERATIONS):

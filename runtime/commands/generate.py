@@ -103,6 +103,13 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     help="Symbolic quantities out of mass,com,inertia,origin, by commas.",
 )
 @click.option("--friction", type=click.Choice(["none", "urdf"]), help="Default friction: none, or the file's.")
+@click.option(
+    "--friction-law",
+    metavar="LIST",
+    callback=_names,
+    help="Parts of the law of friction beside viscous and Coulomb's, by commas: asymmetric (coefficients differ by direction), "
+    "stribeck (more at rest, falling with speed).",
+)
 @click.option("--limits/--no-limits", default=None, help="Whether joints stop at their limits in `step`.")
 @click.option(
     "--wrench",
