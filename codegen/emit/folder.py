@@ -13,7 +13,7 @@ import casadi as ca
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
-from diffpbd.codegen.emit import mpc, sources, steps
+from diffpbd.codegen.emit import mpc, paths, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
@@ -53,7 +53,11 @@ def write_folder(
     n, alpha, work = model.tree.freedoms, model.entries, 0
     if found.has("joint_step"):
         graphs |= step_graphs.step_graphs(model)
-        work = sources.add_joint_step(emission, step_kernels(model), n, robot.n, alpha, set(graphs))
+        kernels = step_kernels(model)
+        work = sources.add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs))
+        paths.add_second_path(emission, "joint_step")
+        if not kernels.deep:
+            paths.add_lanes(emission, kernels, n, robot.n, alpha)
         clock.lap("joint_step")
     if found.has("mpc"):
         mpc.add_mpc(emission, n, len(alpha))

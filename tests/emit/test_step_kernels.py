@@ -45,11 +45,13 @@ def rolled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ctypes.CDLL]:
         assert kernels.deep
         emission = Emission(ROBOT, Banner("", "0", ROBOT, "0", ""))
         add_joint_step(emission, kernels, built.tree.freedoms, built.robot.n, built.entries)
+        emission.add("src/paths.h", "paths.h")
     finally:
         tree.DENSE_DEPTH = depth
         forget()
     source = folder / "step.c"
-    source.write_text(emission.files["src/joint_step.c"])
+    source.write_text("#define DIFFPBD_PORTABLE\n" + emission.files["src/joint_step.c"])
+    (folder / "paths.h").write_text(emission.files["src/paths.h"])
     (folder / f"{ROBOT}.h").write_text("")
     library = folder / "step.so"
     command = (*find_compiler(), *STRICT, "-fPIC", "-shared", "-I", str(folder), str(source), "-o", str(library), "-lm")
