@@ -206,13 +206,14 @@ def _piece_text(name: str, formals: str, part: Sequence[_Statement], after: set[
     for k in range(0, len(registers), 16):
         lines.append(f" {number} " + ",".join(f"a{r}" for r in registers[k : k + 16]) + ";")
     lines += [f" a{r}=w[{r}];" for r in sorted(before)]
+    turn = "sine_cosine" if number == "double" else "each_sine_cosine"
     angles: dict[int, int] = {}  # register of an angle whose sine and cosine are known → their number
     made = 0
     for s in part:
         if s.turns:
             if s.reads[0] not in angles:
                 angles[s.reads[0]] = made
-                lines.append(f" {number} sin{made},cos{made}; sine_cosine(a{s.reads[0]},&sin{made},&cos{made});")
+                lines.append(f" {number} sin{made},cos{made}; {turn}(a{s.reads[0]},&sin{made},&cos{made});")
                 made += 1
             body = s.text.format(angles[s.reads[0]])
         else:
