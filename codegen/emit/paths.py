@@ -7,7 +7,7 @@ from typing import Final
 
 from diffpbd.codegen.emit.c_writer import LANES as EACH
 from diffpbd.codegen.emit.constants import IN_C
-from diffpbd.codegen.emit.sources import Emission
+from diffpbd.codegen.emit.sources import COULOMB, FRICTION, PLAIN_FRICTION, Emission, starts
 from diffpbd.codegen.emit.step_kernels import MOST_LANES, StepKernels
 from diffpbd.runtime.manifest import Parameter
 
@@ -27,7 +27,7 @@ def add_second_path(emission: Emission, name: str) -> None:
 
 def add_lanes(emission: Emission, kernels: StepKernels, n: int, links: int, alpha: Sequence[Parameter]) -> None:
     """The step and its derivatives for rows side by side: text over V, a file for 4 lanes and one for 8."""
-    coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
+    coulomb, *more_coulomb = starts(alpha, COULOMB)
     names = sorted({text[5 : text.index("(")] for text in EACH.values()} - WRITTEN)
     two = [name for name in names if f"each_{name}({{0}},{{1}})" in EACH.values()]
     emission.add("src/lanes.h", "lanes.h", one=[name for name in names if name not in two], two=two)
@@ -35,6 +35,7 @@ def add_lanes(emission: Emission, kernels: StepKernels, n: int, links: int, alph
     emission.add(
         "src/joint_step_lanes.h", "joint_step_lanes.h",
         alone=emission.known("jac_kicked_step").work_size, n=n, links=links, alpha_size=len(alpha), coulomb=coulomb,
+        more_coulomb=more_coulomb, varying=len(starts(alpha, FRICTION)) > PLAIN_FRICTION,
         model_size=kernels.model, record_size=kernels.record, factors_size=kernels.factors, mass_size=kernels.mass,
         node_size=kernels.node, kernel_work=kernels.work, **IN_C,
     )  # fmt: skip
