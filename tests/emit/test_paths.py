@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -177,6 +178,19 @@ def test_parameters_of_every_row_are_taken_one_by_one(on_path: Robot) -> None:
         alone = on_path.joint_step(**{name: v[k] for name, v in values.items()})
         for one, many in zip(alone, on_path.joint_step(**values), strict=True):
             np.testing.assert_array_equal(one, many[k])
+
+
+def test_symbols(robot: Robot) -> None:
+    """What only serves to choose is not offered, and nothing more is wanted than of libm and libc."""
+    text = subprocess.run(
+        ["nm", "-D", "--defined-only", str(robot.folder / robot.manifest.library)],
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    offered = {line.split()[-1] for line in text.splitlines() if f" {ROBOT}_" in line}
+    declared = set(re.findall(rf"\b({ROBOT}_\w+)\(", (robot.folder / f"{ROBOT}.h").read_text()))
+    assert offered == declared
 
 
 def test_the_environment_chooses(robot: Robot) -> None:
