@@ -40,7 +40,7 @@ def add_lanes(emission: Emission, kernels: StepKernels, n: int, links: int, alph
         node_size=kernels.node, kernel_work=kernels.work, **IN_C,
     )  # fmt: skip
     for lanes, words in ((4, V3), (MOST_LANES, V4)):
-        defined = {"LANES": str(lanes), "MANY(name)": f"{emission.robot}_##name##_lanes{lanes}"}
+        defined = {"LANES": str(lanes), "MANY(name)": f"name##_lanes{lanes}"}
         if lanes == MOST_LANES:
             defined["STEP_ALONE"] = ""  # more lanes gain nothing in the derivatives: their values leave the cache
         _add_path(emission, f"joint_step_lanes{lanes}.c", "joint_step_lanes.h", words, defined)
