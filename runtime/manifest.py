@@ -95,6 +95,14 @@ def family(function: str) -> str:
     return next((name for name in ("step", "rollout_step") if plain.startswith(name)), plain)
 
 
+def families(function: str) -> tuple[str, ...]:
+    """The names under which a function may be left out: a variant's own with `step` for `rollout_step`, that without what
+    derives it; then itself without the variant, and its family."""
+    of = family(function)
+    head, _, variant = function.partition(of)
+    return tuple(dict.fromkeys((*((f"{head}step{variant}", f"step{variant}") if variant else ()), head + of, of)))
+
+
 @dataclass(frozen=True)
 class Function:
     """A generated function: `int symbol(const double *const *in, double *const *out, double *work)`.
@@ -256,8 +264,8 @@ class Manifest:
     """All of manifest.json. `files` maps relative paths to sha256; the compiled library is not among them.
 
     `content_hash` is the sha256 of everything else, so that an edited manifest, which would make calls write past their
-    arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue (without
-    their derivatives' prefixes) are not there; `graphs` are serialized CasADi graphs without a compiled function.
+    arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue are
+    not there, by a name of `families`; `graphs` are serialized CasADi graphs without a compiled function.
     """
 
     name: str
@@ -279,7 +287,7 @@ class Manifest:
 
     def why_not(self, function: str) -> str:
         """A sentence that says why this robot has no such function, where the generator knew; else empty."""
-        reason = self.left_out.get(family(function))
+        reason = next((self.left_out[name] for name in families(function) if name in self.left_out), "")
         return f"It was left out: {reason}." if reason else ""
 
     def sealed(self) -> Manifest:

@@ -145,9 +145,12 @@ def _levers(manifest: Manifest) -> list[str]:
 
 
 def _left_out(manifest: Manifest) -> list[str]:
-    """A line for every reason why functions of the catalogue are not there."""
-    reasons = dict.fromkeys(manifest.left_out.values())
-    lines = [f"left out: {', '.join(k for k, v in manifest.left_out.items() if v == why)} ({why})" for why in reasons]
+    """A line for every reason why functions of the catalogue are not there, with what would make them; the reverse mode of a
+    variant is told with `vjp_step` and the variant."""
+    shown = {k: why for k, why in manifest.left_out.items() if not k.startswith("vjp_step_")}
+    lines = [
+        f"left out: {', '.join(k for k, v in shown.items() if v == w)} ({w})" for w in dict.fromkeys(shown.values())
+    ]
     return ["\n".join(lines)] if lines else []
 
 
