@@ -23,13 +23,13 @@ LEAST, MOST = 1e-12, 1e12
 class MendWords:
     """The options as given."""
 
-    degrees: bool = False
-    time_unit: str = SECONDS
-    unwrap: bool | None = None
-    scale: tuple[str, ...] = ()
-    accept: str | None = None
-    flip: tuple[str, ...] = ()
-    drive_gain: str | None = None
+    degrees: bool
+    time_unit: str
+    unwrap: bool | None
+    scale: tuple[str, ...]
+    accept: str | None
+    flip: tuple[str, ...]
+    drive_gain: str | None
 
     def mending(self, *, derive: bool = False) -> Mending:
         """What to put right; `derive`: rates come from the positions."""
@@ -45,7 +45,7 @@ class MendWords:
 
     def expect_log(self, option: str) -> None:
         """Refuses words about a log where none is read: `option` reads it."""
-        given = [name for name, value in vars(self).items() if value != getattr(MendWords, name)]
+        given = [name for name, value in vars(UNTOUCHED).items() if getattr(self, name) != value]
         if given:
             word = given[0].replace("_", "-")
             raise click.UsageError(f"--{word} is about a log; expected {option} with it (a goal is in rad and m).")
@@ -54,6 +54,8 @@ class MendWords:
         """Kinds of findings to go on with."""
         return expect_kinds(self.accept)
 
+
+UNTOUCHED = MendWords(False, SECONDS, None, (), None, (), None)
 
 MENDING_OPTIONS = (
     click.option("--degrees", is_flag=True, help="The log has hinges in degrees and degrees a second."),
