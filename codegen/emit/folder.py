@@ -117,6 +117,7 @@ def write_folder(
             recipe.symbolic,
             recipe.friction,
             recipe.springs,
+            recipe.table,
         ),
         alpha=model.entries,
         constants=(*CONSTANTS, *(LIMIT_CONSTANTS if model.tree.limits else ())),
