@@ -7,7 +7,7 @@ that what comes back is the same to the order of arguments.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import sympy as sp
@@ -19,7 +19,7 @@ PRECISION: Final = 53
 """[bits] Of the floating-point numbers in a program."""
 
 _JOINED: Final[Mapping[str, Any]] = {"+": sp.Add, "*": sp.Mul}
-_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {name: kind for kind, name in NUMPY_NAMES.items()}
+_FUNCTIONS: Final[Mapping[str, Any]] = {name: kind for kind, name in NUMPY_NAMES.items()}
 
 
 class Unwritable(TypeError):
@@ -106,15 +106,8 @@ def _node(entry: Any, nodes: list[Any]) -> Any:
         return _JOINED[kind]._from_args([nodes[k] for k in rest], True)
     if kind == "^":
         return sp.Pow(nodes[rest[0]], nodes[rest[1]], evaluate=False)
-    return _RARE.get(kind, _function)(kind, rest, nodes)
-
-
-def _function(kind: str, rest: list[int], nodes: list[Any]) -> Any:
-    return _FUNCTIONS[kind](*(nodes[k] for k in rest), evaluate=False)
-
-
-_RARE: Final[Mapping[str, Callable[[str, list[Any], list[Any]], Any]]] = {
-    "/": lambda _kind, rest, _nodes: sp.Rational(*rest),
-    "f": lambda _kind, rest, _nodes: sp.Float(float.fromhex(rest[0])),
-    "pi": lambda _kind, _rest, _nodes: sp.pi,
-}
+    if kind == "/":
+        return sp.Rational(*rest)
+    if kind == "f":
+        return sp.Float(float.fromhex(rest[0]))
+    return sp.pi if kind == "pi" else _FUNCTIONS[kind](*(nodes[k] for k in rest), evaluate=False)
