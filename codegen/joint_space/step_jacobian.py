@@ -10,7 +10,6 @@ CasADi's algorithmic differentiation of F and G gives is a test.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from diffpbd.codegen.joint_space import gears, link_jacobian, wrenches
@@ -33,6 +32,7 @@ from diffpbd.codegen.joint_space.systems import diagonal
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 
@@ -157,7 +157,7 @@ def blocks(b: Program, tree: Tree, gravity: Any, plant: Plant, e0: Node, e1: Nod
     return Blocks(D, K0, M0, K1, b.let(M1 + diagonal(slopes)), lagging(b, tree, friction, pd1, h))
 
 
-@cache
+@stored
 def jacobian(tree: Tree) -> Program:
     """The six blocks of the 2n × 3n Jacobian of (p, pd, u) → (p_next, pd_next)."""
     n = tree.freedoms
@@ -187,7 +187,17 @@ def jacobian(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
+def end_blocks(tree: Tree) -> Program:
+    """The blocks D, K1 and M1, by which the end of a step answers to a residual."""
+    b = Program("joint_step_blocks")
+    _, s = link_jacobian.declare_blocks(b, tree)
+    for key, value in (("D", s.D), ("K1", s.K1), ("M1", s.M1)):
+        b.output(key, value)
+    return b
+
+
+@stored
 def adjoint(tree: Tree) -> Program:
     """`begin` and `end` (nodes), pd_next and seeds p_next_bar, pd_next_bar → p_bar, pd_bar, u_bar, and the multipliers x of
     h F and y of h G, with which the derivative by anything else is −xᵀ ∂hF − yᵀ ∂hG."""
@@ -212,7 +222,7 @@ def adjoint(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def rate_system(tree: Tree) -> Program:
     """rhs → x = (∂G/∂ṗ₁)⁻¹ rhs at the end of a step, friction's slope included (the matrix is symmetric)."""
     n = tree.n
@@ -229,7 +239,7 @@ def rate_system(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def pose_system_transposed(tree: Tree) -> Program:
     """rhs → x = (∂hF/∂p₁)⁻ᵀ rhs; transposing exchanges the roles of start and end screws."""
     b = Program("joint_step_pose_system_transposed", "Solve with the transposed Jacobian of F.")
