@@ -171,23 +171,25 @@ def add_joint_step(
     `graphs` names what has a CasADi graph."""
     model, mass, factors, deep = kernels.model, kernels.mass, kernels.factors, kernels.deep
     kernel_work = kernels.work
-    coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
+    coulomb, viscous = (
+        next(i for i, e in enumerate(alpha) if e.name.startswith(f"friction.{kind}.")) for kind in ("coulomb", "viscous")
+    )
     emission.add(
         "src/joint_step.c", "joint_step.c",
-        n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
-        kernels=kernels.texts, mass_size=mass, factors_size=factors, node_size=kernels.node, record_size=kernels.record,
+        n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, viscous=viscous, kernel_work=kernel_work,
+        kernels=kernels.texts, mass_size=mass, factors_size=factors, record_size=kernels.record,
         deep=deep, **IN_C,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(map(len, kernels.texts))
-    shared = 9 * n + 1 + len(alpha) if deep else 2 * kernels.node
+    shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 8 * n + 8 * n * n
     size = model + kernels.record + 13 * n + mass + factors + shared + kernel_work
 
     def count(*names: str) -> int:
         return sum(kernels.operations[k] for k in names)
 
     step = count("prepare", "start", "newton", "chord", "end", "velocity")
-    along = count("adjoint", "adjoint_parameters", *(() if deep else ("moments",)))
-    adjoint = along if deep else along + count("moments")
+    own = ("adjoint",) if deep else ("inertia", "velocity_newton", "momentum_slope", "assembly", "solve_transposed")
+    adjoint = count(*own, "adjoint_parameters")
     jacobian = 2 * n * count("adjoint") if deep else count("jacobian")
     jacobian_alpha = 2 * n * adjoint if deep else count("jacobian_alpha")
     shapes: Mapping[str, tuple[int, int | str]] = {
@@ -218,8 +220,8 @@ def add_joint_step(
         ("vjp_joint_step", f"{state} p_next_bar pd_next_bar", bars, step + adjoint),
         ("node_torque", "p_prev p p_next h alpha", "u", node),
         ("rollout", "p0 pd0 U h alpha", "P PD", onward),
-        ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, onward + along),
-        ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, count("prepare") + along),
+        ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, onward + adjoint),
+        ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, count("prepare") + adjoint),
     ):
         work = None if name.endswith(("rollout", "trajectory")) else size
         emission.declare(

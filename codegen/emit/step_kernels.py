@@ -32,7 +32,7 @@ NUMBERS = ("before", "after", "body", "gravity", "rotor", "stiffness", "rest", "
 @dataclass(frozen=True)
 class StepKernels:
     """C texts; operations by kernel name; sizes [doubles] of a kernel's work, of the prepared numbers, inertia, factors,
-    what a step knows of its start, and of a node for derivatives (0 in deep trees)."""
+    and what a step knows of its start."""
 
     texts: tuple[str, ...]
     operations: Mapping[str, int]
@@ -41,7 +41,6 @@ class StepKernels:
     mass: int
     factors: int
     record: int
-    node: int
     deep: bool
 
 
@@ -62,7 +61,6 @@ def _straight(model: Model) -> StepKernels:
         size["end"].numel_out("M"),
         size["newton"].numel_out("factors"),
         size["start"].numel_out("record"),
-        size["moments"].numel_out(0),
         deep=False,
     )
 
@@ -164,7 +162,7 @@ def _rolled(model: Model) -> StepKernels:
     return StepKernels(
         tuple(roll.texts), roll.operations, roll.work, roll.size,
         _size(programs["end"].outputs["M"]), _size(programs["newton"].outputs["factors"]),
-        _size(programs["start"].outputs["record"]), 0, deep=True,
+        _size(programs["start"].outputs["record"]), deep=True,
     )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def _changes(b: Program, tree: Tree, given: Numbers, at: Side, first: Firsts, pd
     return _Changes(U, N, z)
 
 
-def _pulls(b: Program, tree: Tree, step: Between, end: bool) -> list[Wrench]:
+def pulls(b: Program, tree: Tree, step: Between, end: bool) -> list[Wrench]:
     """q without gravity: minus the change of h H₀₁ of the subtree of k, seen from one end, as that end's points move with k."""
     result = []
     for k in range(tree.n):
@@ -103,12 +103,12 @@ def _stiffness(
     signed, half_square = b.let(-h if end else h), b.let(h * h / 2)
     g = link_moments.gravities(b, tree, given.links, at, given.gravity)
     slopes = levers.on_joints(b, "slope", tree, plant.lever, at.q)
-    pulls = _pulls(b, tree, step, end)
+    own = pulls(b, tree, step, end)
     K, M = ([[ZERO] * n for _ in range(n)] for _ in range(2))
     for k in range(n):
         with b.part(k):
             U, z = changes.U[k], changes.z[k]
-            moment, force = pulls[k]
+            moment, force = own[k]
             both = (b.let(moment - half_square * cross(U[1], g[k])), force)
             below = (b.let(both[0] - signed * z[0]), b.let(both[1] - signed * z[1]))
             j = k

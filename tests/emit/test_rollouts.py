@@ -19,6 +19,14 @@ def robot(request: pytest.FixtureRequest) -> Robot:
     return loaded(request.param)
 
 
+def frictionless(robot: Robot, alpha: np.ndarray) -> np.ndarray:
+    """The same parameters without friction, with which rollouts go in momentum form."""
+    alpha = alpha.copy()
+    for kind in ("friction.coulomb", "friction.viscous"):
+        alpha[list(robot.alpha.indices(kind))] = 0.0
+    return alpha
+
+
 def motion(robot: Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """A start, torques, and alpha with every force."""
     rng = np.random.default_rng(3)
@@ -33,6 +41,42 @@ def test_a_rollout_is_its_steps(robot: Robot) -> None:
         p, pd = robot.joint_step(p, pd, U[k], 0.01, alpha)
         np.testing.assert_allclose(P[k + 1], p, rtol=0, atol=SOLVED)
         np.testing.assert_allclose(PD[k + 1], pd, rtol=0, atol=SOLVED / 0.01)
+
+
+@pytest.mark.parametrize("start", ["moving", "still"])
+def test_in_momentum_form_it_is_its_steps(robot: Robot, start: str) -> None:
+    """100 steps from smooth torques; the jump in the middle is beyond what the steps before foretell."""
+    n, steps = robot.n, 100
+    p, pd, _, alpha = motion(robot)
+    alpha, pd = frictionless(robot, alpha), pd * (start == "moving")
+    time = np.linspace(0.0, 6.0, steps)[:, None] + np.arange(n)
+    U = 0.05 * effort(robot) * (np.sin(time) - (time > 3.0) * np.cos(time))
+    U[20] = 10.0 * effort(robot)
+    U[21] = -U[20]
+    P, PD = robot.rollout(p, pd, U, 0.01, alpha)
+    worst = np.zeros(2)
+    for k in range(steps):
+        p, pd = robot.joint_step(p, pd, U[k], 0.01, alpha)
+        worst = np.maximum(worst, [np.abs(P[k + 1] - p).max(), np.abs(PD[k + 1] - pd).max()])
+    assert worst[0] <= 1e-9, worst
+    assert worst[1] <= 1e-7, worst
+    alone = [robot.rollout(P[k], PD[k], U[k : k + 1], 0.01, alpha) for k in (0, 50)]
+    for k, (one, _) in zip((0, 50), alone, strict=True):
+        np.testing.assert_allclose(one[1], P[k + 1], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["friction.coulomb", "friction.viscous"])
+def test_friction_of_one_joint_is_seen(robot: Robot, kind: str) -> None:
+    """The last joint's alone keeps a rollout from the momentum form, which would lose it."""
+    p, pd, U, alpha = motion(robot)
+    alpha = frictionless(robot, alpha)
+    free = robot.rollout(p, pd, U[:3], 0.01, alpha)
+    alpha[robot.alpha.indices(kind)[-1]] = 0.5
+    P, _ = robot.rollout(p, pd, U[:3], 0.01, alpha)
+    for k in range(3):
+        p, pd = robot.joint_step(p, pd, U[k], 0.01, alpha)
+        np.testing.assert_allclose(P[k + 1], p, rtol=0, atol=SOLVED)
+    assert np.abs(free.P[3] - P[3]).max() > 1e-6
 
 
 def test_its_gradient_is_that_of_its_steps(robot: Robot) -> None:
@@ -55,8 +99,10 @@ def test_its_gradient_is_that_of_its_steps(robot: Robot) -> None:
         np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-9 * np.abs(two).max())
 
 
-def test_after_a_failure_the_last_good_state_stays(robot: Robot) -> None:
+@pytest.mark.parametrize("friction", [True, False])
+def test_after_a_failure_the_last_good_state_stays(robot: Robot, friction: bool) -> None:
     p, pd, U, alpha = motion(robot)
+    alpha = alpha if friction else frictionless(robot, alpha)
     P, PD = robot.rollout(p, pd, U, 0.01, alpha)
     U[5] = 1e12
     out = np.full((STEPS + 1, robot.n), np.nan), np.full((STEPS + 1, robot.n), np.nan)

@@ -1,0 +1,54 @@
+"""The step in momentum form: what a rollout needs between one step and the next, and of a node when it is done (`link_step`).
+
+Without friction the momentum at the end of a step is that at the start of the next, so a rollout carries it instead of rates,
+and the moments that the end of a step has worked out are the record of the next one's start. Rates follow from the momenta
+when all poses are known, each node by itself.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from diffpbd.codegen.joint_space import gears, link_frames, link_moments
+from diffpbd.codegen.joint_space.link_step import iteration, kicked, known_factors, numbers, packed
+from diffpbd.codegen.program import elimination
+from diffpbd.codegen.program.program import Program
+from diffpbd.codegen.program.tree import Tree
+
+
+@cache
+def onward(tree: Tree) -> Program:
+    """p_next, `factors` of a Jacobian, u and u_next of the step and the one after → `correction` of p_next, the joint
+    `momentum` there after the step, and `record_next` and `terms_next` of the step that starts at p_next."""
+    b = Program("link_step_onward", "End of a step that is the start of the next one, in momentum form.")
+    _, step, F = iteration(b, tree, "p_next")
+    factors, h = known_factors(b, tree), b.scalar("h")
+    u, u_next = b.input("u", tree.freedoms), b.input("u_next", tree.freedoms)
+    known = step.numbers.known_torques(b, tree, step.at1, step.first1)
+    momentum = b.let(kicked(b, tree, b.let(1 / h), step.momentum(b, tree, F), b.let(h / 2), u, known))
+    b.output("correction", b.let(-elimination.solve(b, factors, F)))
+    b.output("momentum", momentum)
+    b.output("record_next", packed(tree, step.at1, step.first1))
+    b.output("terms_next", kicked(b, tree, h, momentum, b.let(h * h / 2), u_next, known))
+    return b
+
+
+@cache
+def inertia(tree: Tree) -> Program:
+    """p → `record` of a node, as `link_step.start` leaves it, and the inertia `M` there, rotors included."""
+    b = Program("link_step_inertia", "Inertia at a node.")
+    p, given = b.input("p", tree.freedoms), numbers(b, tree)
+    at = link_frames.side(b, tree, gears.positions(b, tree, p))
+    first = link_moments.firsts(b, tree, given.links, at)
+    b.output("record", packed(tree, at, first))
+    b.output("M", gears.folded(b, tree, link_moments.inertia(b, tree, given.links, at, first, given.plant.rotor)))
+    return b
+
+
+@cache
+def solve(tree: Tree) -> Program:
+    """`factors` of a Jacobian of h F, rhs → x = D⁻¹ rhs."""
+    b = Program("link_step_solve", "Solve with the Jacobian that a Newton iteration factored.")
+    factors = known_factors(b, tree)
+    b.output("x", elimination.solve(b, factors, b.input("rhs", tree.freedoms)))
+    return b
