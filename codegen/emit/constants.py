@@ -39,9 +39,9 @@ CONSTANTS: Final = (
     ),
     Constant(
         "onward_correction",
-        2e-13,
+        1e-11,
         "rad or m",
-        "correction up to which a pose of a rollout in momentum form is good: the next step starts from it as it is",
+        "last correction of a pose of a rollout in momentum form: to its square the next start is exact",
     ),
     Constant("far_guess", 0.1, "rad or m", "error of a first guess beyond which it says little about the next one's"),
     Constant("far_pose", 10.0, "rad or m", "correction in one step beyond which the solve has diverged"),

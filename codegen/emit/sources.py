@@ -172,7 +172,8 @@ def add_joint_step(
     model, mass, factors, deep = kernels.model, kernels.mass, kernels.factors, kernels.deep
     kernel_work = kernels.work
     coulomb, viscous = (
-        next(i for i, e in enumerate(alpha) if e.name.startswith(f"friction.{kind}.")) for kind in ("coulomb", "viscous")
+        next(i for i, e in enumerate(alpha) if e.name.startswith(f"friction.{kind}."))
+        for kind in ("coulomb", "viscous")
     )
     emission.add(
         "src/joint_step.c", "joint_step.c",
@@ -181,7 +182,7 @@ def add_joint_step(
         deep=deep, **IN_C,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(map(len, kernels.texts))
-    shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 8 * n + 8 * n * n
+    shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 11 * n + 8 * n * n
     size = model + kernels.record + 13 * n + mass + factors + shared + kernel_work
 
     def count(*names: str) -> int:

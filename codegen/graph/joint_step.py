@@ -61,7 +61,9 @@ def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
     own = step_programs(tree)
     own |= {f.__name__: f(tree) for f in (link_rollout.onward, link_rollout.inertia, link_rollout.solve)}
-    own |= {f.__name__: f(tree) for f in (link_adjoint.assembly, link_adjoint.momentum_slope, link_adjoint.solve_transposed)}
+    own |= {
+        f.__name__: f(tree) for f in (link_adjoint.assembly, link_adjoint.momentum_slope, link_adjoint.solve_transposed)
+    }
     own["jacobian"] = joint_space_jacobian.jacobian(tree)
     result = [prepare, *(_kernel(program, name, prepared) for name, program in own.items())]
     return [*result, adjoint_parameters(model), node_torque(model), jacobian_alpha(model)]

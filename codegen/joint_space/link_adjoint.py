@@ -21,7 +21,6 @@ from typing import Any
 from diffpbd.codegen.joint_space import gears, link_frames, link_moments, wrenches
 from diffpbd.codegen.joint_space.link_frames import EZ, ZERO, Side
 from diffpbd.codegen.joint_space.link_jacobian import pulls
-from diffpbd.codegen.joint_space.link_moments import Firsts
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS, Between, between, known_factors, numbers, unpacked
 from diffpbd.codegen.joint_space.moments import Frames, motion_cross, pairing, pose
 from diffpbd.codegen.laws import levers

@@ -8,8 +8,10 @@ when all poses are known, each node by itself.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from diffpbd.codegen.joint_space import gears, link_frames, link_moments
+from diffpbd.codegen.joint_space.link_frames import ONE, ZERO, Side
 from diffpbd.codegen.joint_space.link_step import iteration, kicked, known_factors, numbers, packed
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program
@@ -18,19 +20,34 @@ from diffpbd.codegen.program.tree import Tree
 
 @cache
 def onward(tree: Tree) -> Program:
-    """p_next, `factors` of a Jacobian, u and u_next of the step and the one after → `correction` of p_next, the joint
-    `momentum` there after the step, and `record_next` and `terms_next` of the step that starts at p_next."""
+    """p_next, `factors` of a Jacobian, u and u_next of the step and the one after → `correction` and the corrected pose `next`,
+    the joint `momentum` there after the step, and `record_next` and `terms_next` of the step that starts there.
+
+    Cosines and sines of the corrected pose are of first order in the correction, its moments follow from them; torques of the
+    pose enter with h², so those before the correction do."""
     b = Program("link_step_onward", "End of a step that is the start of the next one, in momentum form.")
-    _, step, F = iteration(b, tree, "p_next")
+    p1, step, F = iteration(b, tree, "p_next")
     factors, h = known_factors(b, tree), b.scalar("h")
     u, u_next = b.input("u", tree.freedoms), b.input("u_next", tree.freedoms)
     known = step.numbers.known_torques(b, tree, step.at1, step.first1)
     momentum = b.let(kicked(b, tree, b.let(1 / h), step.momentum(b, tree, F), b.let(h / 2), u, known))
-    b.output("correction", b.let(-elimination.solve(b, factors, F)))
+    correction = b.let(-elimination.solve(b, factors, F))
+    at = _shifted(b, tree, step.at1, gears.rates(b, tree, correction))
+    b.output("correction", correction)
+    b.output("next", b.each(tree.freedoms, lambda i: p1[i] + correction[i]))
     b.output("momentum", momentum)
-    b.output("record_next", packed(tree, step.at1, step.first1))
+    b.output("record_next", packed(tree, at, link_moments.firsts(b, tree, step.numbers.links, at)))
     b.output("terms_next", kicked(b, tree, h, momentum, b.let(h * h / 2), u_next, known))
     return b
+
+
+def _shifted(b: Program, tree: Tree, at: Side, by: Any) -> Side:
+    """All joints moved by little, of first order in it."""
+    turned = [(ONE, ZERO)] * tree.n
+    for i in range(tree.n):
+        if not tree.slides[i]:
+            turned[i] = b.let(at.c[i] - at.s[i] * by[i]), b.let(at.s[i] + at.c[i] * by[i])
+    return Side([c for c, _ in turned], [s for _, s in turned], [b.let(at.q[i] + by[i]) for i in range(tree.n)])
 
 
 @cache

@@ -26,10 +26,12 @@ RECORD_ROWS = 8
 
 
 def packed(tree: Tree, at: Side, first: Firsts) -> Any:
+    """The record of a start."""
     return Matrix.hstack(*[Matrix([at.c[i], at.s[i], *first.own[i], *first.hat[i]]) for i in range(tree.n)])
 
 
 def unpacked(tree: Tree, record: Any, p: Any) -> tuple[Side, Firsts]:
+    """What a record tells of all joints at positions p (n)."""
     n = tree.n
     return (
         Side(
