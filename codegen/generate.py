@@ -50,7 +50,7 @@ def generate(
     started = time.perf_counter()
     say = progress or (lambda _line: None)
     recipe = find_recipe(robot, **{name: value for name, value in options.items() if value not in ((), [])})
-    command = ["diffpbd", "generate", tame(Path(robot).name), *option_words(recipe, find_recipe(robot))]
+    plain, asked = find_recipe(robot), recipe
     described, doubts = read_doubted(recipe)
     for doubt in doubts:
         say(doubt.line("doubt"))
@@ -58,6 +58,11 @@ def generate(
     lever_joints(described, recipe.lever_springs)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
     folder = out if out is not None else Path("generated") / recipe.name
+
+    def command(chosen: Recipe) -> str:
+        words = option_words(dataclasses.replace(chosen, base=asked.base, tip=asked.tip), plain)
+        return shlex.join(["diffpbd", "generate", tame(Path(robot).name), *words])
+
     options_hash = _options_hash(described, recipe)
     current = _current(folder, options_hash)
     if current is not None:
@@ -69,7 +74,7 @@ def generate(
 
     with _workshop(folder) as aside:
         say(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
-        manifest, rows = write_folder(aside, described, recipe, options_hash, shlex.join(command), say)
+        manifest, rows = write_folder(aside, described, recipe, options_hash, command, say)
         close_to_others(aside)
         compiled = compile_library(aside, manifest.library, progress=say)
         Library(aside, manifest)
@@ -82,7 +87,10 @@ def generate(
 
 def _options_hash(robot: Robot, recipe: Recipe) -> str:
     """Hash of everything that decides the folder's content: robot, recipe, generator sources, versions."""
-    chosen: dict[str, Any] = {f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe) if f.name != "urdf"}
+    apart = ("urdf", "loop")  # both are in the robot as read
+    chosen: dict[str, Any] = {
+        f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe) if f.name not in apart
+    }
     chosen["sweeps"] = dict(sorted(recipe.sweeps.items()))
     digest = hashlib.sha256()
     digest.update(json.dumps(chosen, sort_keys=True, default=list).encode())

@@ -78,8 +78,9 @@ class Robot:
         functions = self.__dict__.get("functions", {})
         if name in functions:
             return functions[name]
+        why = self.__dict__["manifest"].why_not(name) if "manifest" in self.__dict__ else ""
         raise AttributeError(
-            f"{type(self).__name__} {self.__dict__.get('name', '')} has no {name!r}. {hint(name, functions)}"
+            f"{type(self).__name__} {self.__dict__.get('name', '')} has no {name!r}. {why or hint(name, functions)}"
         )
 
     def function(self, name: str) -> BoundFunction:

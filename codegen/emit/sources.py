@@ -16,6 +16,18 @@ from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
 
+COULOMB = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
+VISCOUS = ("friction.viscous", "friction.viscous_asymmetry")
+FRICTION = (COULOMB[0], VISCOUS[0], *COULOMB[1:], *VISCOUS[1:])
+"""Kinds of alpha whose values, where all are zero, leave no Coulomb friction, no viscous friction, none."""
+PLAIN_FRICTION = 2
+
+
+def starts(alpha: Sequence[Parameter], kinds: Sequence[str]) -> list[int]:
+    """Where each of these kinds that a robot has begins in alpha."""
+    found = ([k for k, entry in enumerate(alpha) if entry.name.startswith(f"{kind}.")] for kind in kinds)
+    return [places[0] for places in found if places]
+
 
 @dataclass(frozen=True)
 class Banner:
@@ -136,8 +148,8 @@ def _add_rows(emission: Emission, spec: RowSpec) -> tuple[_Rows, Kernel | None]:
     return entry, text
 
 
-def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec]) -> None:
-    """One C file of plain functions."""
+def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec], graphs: Container[str] = ()) -> None:
+    """One C file of plain functions; `graphs` names what has a CasADi graph."""
     entries = []
     rows: list[_Rows] = []
     row_kernels: list[Kernel] = []
@@ -151,8 +163,9 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec]) -
         inputs = [argument(f.name_in(k), f.size1_in(k), f.size2_in(k)) for k in range(f.n_in())]
         outputs = [argument(f.name_out(k), f.size1_out(k), f.size2_out(k)) for k in range(f.n_out())]
         symbol = emission.declare(
-            spec.name, spec.doc, inputs, outputs, operations=text.operations, work=text.work, graph=True
-        )
+            spec.name, spec.doc, inputs, outputs,
+            operations=text.operations, work=text.work, graph=spec.name in graphs,
+        )  # fmt: skip
         entries.append(Entry(symbol, text, text.work))
         emission.texts[spec.name] = len(text.text)
     emission.add(path, "functions.c", functions=entries, rows=rows, row_kernels=row_kernels)
@@ -165,24 +178,24 @@ def add_joint_step(
     links: int,
     alpha: Sequence[Parameter],
     graphs: Container[str] = (),
+    by_alpha: bool = True,
 ) -> int:
     """The joint-space step, its derivatives and rollouts, on n coordinates; returns the size of its work array.
 
-    `graphs` names what has a CasADi graph."""
+    `graphs` names what has a CasADi graph; `by_alpha`: whether the Jacobian by parameters is there."""
     model, mass, factors, deep = kernels.model, kernels.mass, kernels.factors, kernels.deep
     kernel_work = kernels.work
-    coulomb, viscous = (
-        next(i for i, e in enumerate(alpha) if e.name.startswith(f"friction.{kind}."))
-        for kind in ("coulomb", "viscous")
-    )
+    coulomb, *more_coulomb = starts(alpha, COULOMB)
+    friction = starts(alpha, FRICTION)
     emission.add(
         "src/joint_step.c", "joint_step.c",
-        n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, viscous=viscous, kernel_work=kernel_work,
+        n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
+        more_coulomb=more_coulomb, friction=friction, varying=len(friction) > PLAIN_FRICTION,
         kernels=kernels.texts, mass_size=mass, factors_size=factors, record_size=kernels.record,
-        deep=deep, **IN_C,
+        deep=deep, by_alpha=by_alpha, **IN_C,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(map(len, kernels.texts))
-    shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 11 * n + 8 * n * n
+    shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 12 * n + 8 * n * n
     size = model + kernels.record + 13 * n + mass + factors + shared + kernel_work
 
     def count(*names: str) -> int:
@@ -192,7 +205,7 @@ def add_joint_step(
     own = ("adjoint",) if deep else ("inertia", "velocity_newton", "momentum_slope", "assembly", "solve_transposed")
     adjoint = count(*own, "adjoint_parameters")
     jacobian = 2 * n * count("adjoint") if deep else count("jacobian")
-    jacobian_alpha = 2 * n * adjoint if deep else count("jacobian_alpha")
+    jacobian_alpha = 0 if not by_alpha else 2 * n * adjoint if deep else count("jacobian_alpha")
     shapes: Mapping[str, tuple[int, int | str]] = {
         **dict.fromkeys(("p", "pd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0"), (n, 1)),
         "h": (1, 1), "alpha": (len(alpha), 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"),
@@ -224,6 +237,8 @@ def add_joint_step(
         ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, onward + adjoint),
         ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, count("prepare") + adjoint),
     ):
+        if name == "jac_alpha_joint_step" and not by_alpha:
+            continue
         work = None if name.endswith(("rollout", "trajectory")) else size
         emission.declare(
             name, DOCS[name], arguments(inputs), arguments(outputs),

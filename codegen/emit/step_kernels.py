@@ -21,6 +21,7 @@ from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.model import Model, prepare
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.laws import forces
 from diffpbd.codegen.method import stage
 from diffpbd.codegen.program.outline import outlined, pruned
 from diffpbd.codegen.program.program import Program
@@ -44,13 +45,13 @@ class StepKernels:
     deep: bool
 
 
-def step_kernels(model: Model) -> StepKernels:
-    """All kernels of a model's step."""
-    return _rolled(model) if model.tree.deep else _straight(model)
+def step_kernels(model: Model, by_alpha: bool = True) -> StepKernels:
+    """All kernels of a model's step; `by_alpha`: that of its Jacobian by parameters too."""
+    return _rolled(model) if model.tree.deep else _straight(model, by_alpha)
 
 
-def _straight(model: Model) -> StepKernels:
-    graphs = joint_step.kernels(model, prepare(model))
+def _straight(model: Model, by_alpha: bool) -> StepKernels:
+    graphs = joint_step.kernels(model, prepare(model), by_alpha)
     kernels = {g.name(): kernel(g, f"{g.name()}_kernel", accumulate=g.name() == "adjoint_parameters") for g in graphs}
     size = {g.name(): g for g in graphs}
     return StepKernels(
@@ -74,7 +75,8 @@ class _Roll:
         self.texts: list[str] = []
         self.operations: dict[str, int] = {}
         self.work = 0
-        self.names: tuple[str, ...] = NUMBERS + stage.force_inputs(model.tree)
+        more_friction = forces.friction_names(model.tree.friction)[len(forces.FRICTION) :]
+        self.names: tuple[str, ...] = (*NUMBERS, *more_friction, *stage.force_inputs(model.tree))
         self.offset: dict[str, int] = {}
         position = 0
         for name in self.names:
@@ -187,6 +189,7 @@ def _add_adjoint(roll: _Roll) -> None:
     by_start = roll.writer.reverse(both, _active(both, ("p", "pd")))
     roll.flush()
     n = tree.n
+    start_rates = "pd, " if roll.model.tree.friction else ""
     end = ", ".join([*roll.arguments(rate, {"u": "p"}), "y", "w", f"w + {2 * n}"])
     start = ", ".join([*roll.arguments(both, {"u": "p"}), "w", f"w + {n}", "p_bar", "pd_bar", f"w + {2 * n}"])
     roll.texts.append(
@@ -194,7 +197,7 @@ def _add_adjoint(roll: _Roll) -> None:
                       const double *h, const double *p_next_bar, const double *pd_next_bar, const double *alpha,
                       const double *model, double *p_bar, double *pd_bar, double *u_bar, double *x, double *y, double *w) {{
   int k;
-  rate_system_kernel(p_next, pd_next, pd_next_bar, h, alpha, model, y, w);
+  rate_system_kernel(p_next, pd_next, pd_next_bar, h, {start_rates}alpha, model, y, w);
   for (k = 0; k < {n}; k++) y[k] /= h[0];
   memset(w, 0, {n} * sizeof(double));
   {by_end.name}({end});

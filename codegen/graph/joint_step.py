@@ -55,8 +55,9 @@ def step_programs(tree: Tree) -> dict[str, Program]:
     }
 
 
-def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
-    """Every kernel of a short tree's joint-space step, under the names that templates/joint_step.c.jinja uses."""
+def kernels(model: Model, prepared: Prepared, by_alpha: bool = True) -> list[ca.Function]:
+    """Every kernel of a short tree's joint-space step, under the names that templates/joint_step.c.jinja uses; that of the
+    Jacobian by parameters only with `by_alpha`."""
     tree = model.tree
     prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
     own = step_programs(tree)
@@ -64,16 +65,18 @@ def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     own |= {
         f.__name__: f(tree) for f in (link_adjoint.assembly, link_adjoint.momentum_slope, link_adjoint.solve_transposed)
     }
+    if tree.friction:
+        own["friction_lag"] = link_adjoint.friction_lag(tree)
     own["jacobian"] = joint_space_jacobian.jacobian(tree)
     result = [prepare, *(_kernel(program, name, prepared) for name, program in own.items())]
-    return [*result, adjoint_parameters(model), node_torque(model), jacobian_alpha(model)]
+    return [*result, adjoint_parameters(model), node_torque(model), *([jacobian_alpha(model)] if by_alpha else [])]
 
 
 def node_torque(model: Model) -> ca.Function:
     """Torque without friction, rate at the node → what the sensor reads: friction and offset added."""
     gears = gears_of(model.robot)
     u, pd = ca.SX.sym("u", gears.n), ca.SX.sym("pd", gears.n)
-    program, rate = forces.friction_program(model.robot.n), gears.rates(pd)
+    program, rate = forces.friction_program(model.robot.n, model.tree.friction), gears.rates(pd)
     friction = gears.torques(
         inline(program, {k: rate if k == "pd" else model.blocks[k] for k in program.inputs})["torque"]
     )

@@ -10,7 +10,7 @@ solve a step:
 
 with the seeds s on poses, K without rates, and multipliers x of h F, y of h G. h (M + h · slope of friction) yₖ is the gradient
 by the rates of node k+1: its seed and h M xₖ₊₁. Without friction that is yₖ = y from the seed + xₖ₊₁, and the term with R
-belongs to the seed alone (Lee, Leok and McClamroch 2018 derive discrete adjoints on manifolds so).
+belongs to the seed alone.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from functools import cache
 from typing import Any
 
 from diffpbd.codegen.joint_space import gears, link_frames, link_moments, wrenches
+from diffpbd.codegen.joint_space.friction import friction_inputs, lagging
 from diffpbd.codegen.joint_space.link_frames import EZ, ZERO, Side
 from diffpbd.codegen.joint_space.link_jacobian import pulls
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS, Between, between, known_factors, numbers, unpacked
@@ -97,6 +98,17 @@ def momentum_slope(tree: Tree) -> Program:
         return pairing(b, motion_cross(b, Y[k], S), H[k]) + pairing(b, motion_cross(b, V[k], S), G[k])
 
     b.output("slope", Matrix(gears.torques(b, tree, b.each(tree.n, row))))
+    return b
+
+
+@cache
+def friction_lag(tree: Tree) -> Program:
+    """pd_next, multiplier y of h G, h and the rates at the start → `shed` = (∂hG/∂ṗ₀)ᵀ y, where friction takes its coefficients
+    there."""
+    b = Program("link_step_friction_lag", "What friction makes of the rates at the start.")
+    pd1, y, h = b.input("pd_next", tree.freedoms), b.input("y", tree.freedoms), b.scalar("h")
+    lag = lagging(b, tree, friction_inputs(b, tree), pd1, h)
+    b.output("shed", b.each(tree.freedoms, lambda i: lag[i, i] * y[i]))
     return b
 
 

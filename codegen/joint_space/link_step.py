@@ -13,9 +13,10 @@ from functools import cache
 from typing import Any
 
 from diffpbd.codegen.joint_space import gears, link_frames, link_moments
+from diffpbd.codegen.joint_space.friction import handed_on
 from diffpbd.codegen.joint_space.link_frames import ZERO, Links, Motion, Side
 from diffpbd.codegen.joint_space.link_moments import Firsts
-from diffpbd.codegen.joint_space.step import Plant, friction_inputs, plant_inputs, springs, velocity_gradient
+from diffpbd.codegen.joint_space.step import Plant, plant_inputs, springs, velocity_gradient
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot
@@ -253,7 +254,7 @@ def residuals(tree: Tree) -> Program:
     p, pd, u, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "u", "p_next", "pd_next"))
     h = b.scalar("h")
     given = numbers(b, tree)
-    friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
+    friction = handed_on(b, tree, pd)
     at = link_frames.side(b, tree, gears.positions(b, tree, p))
     first = link_moments.firsts(b, tree, given.links, at)
     known = given.known_torques(b, tree, at, first)

@@ -25,6 +25,7 @@ from typing import Any
 
 from diffpbd.codegen.joint_space import gears, wrenches
 from diffpbd.codegen.joint_space import systems as joint_systems
+from diffpbd.codegen.joint_space.friction import friction_inputs, handed_on
 from diffpbd.codegen.joint_space.moments import (
     Half,
     Pose,
@@ -239,19 +240,14 @@ def end(tree: Tree) -> Program:
     return b
 
 
-def friction_inputs(b: Program, tree: Tree) -> tuple[Any, Any, Any]:
-    """Declare coulomb, viscous, transition (each n)."""
-    coulomb, viscous, transition = (b.input(k, tree.n) for k in ("coulomb", "viscous", "transition"))
-    return coulomb, viscous, transition
-
-
 @cache
 def velocity(tree: Tree) -> Program:
     """momentum, M → pd_next without Coulomb friction: (M + h D_viscous) ṗ = momentum, exact in one solve."""
     n = tree.n
     b = Program("joint_step_velocity", "End velocity when friction is linear.")
     M, momentum = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", tree.freedoms)
-    h, viscous = b.scalar("h"), b.input("viscous", n)
+    h = b.scalar("h")
+    viscous = [own[1] for own in friction_inputs(b, tree).coefficients] if tree.friction else b.input("viscous", n)
     slopes = gears.diagonal(b, tree, [h * viscous[i] for i in range(n)])
     b.output("pd_next", joint_systems.inertia_solve(b, tree, M, slopes, momentum))
     return b
@@ -260,14 +256,12 @@ def velocity(tree: Tree) -> Program:
 @cache
 def velocity_gradient(tree: Tree) -> Program:
     """G as a function of ṗ: M ṗ − momentum − h τ_friction(ṗ), the gradient of a strictly convex function of ṗ."""
-    n = tree.n
     b = Program("joint_step_velocity_gradient", "Residual of the implicit friction kick.")
     M, momentum = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", tree.freedoms)
     h, pd = b.scalar("h"), b.input("pd", tree.freedoms)
-    coulomb, viscous, transition = friction_inputs(b, tree)
+    friction = friction_inputs(b, tree)
     held, rate = joint_systems.inertia_product(b, tree, M, pd), gears.rates(b, tree, pd)
-    torque = b.each(n, lambda i: forces.friction_torque(rate[i], coulomb[i], viscous[i], transition[i]))
-    torque = gears.torques(b, tree, torque)
+    torque = gears.torques(b, tree, friction.torques(b, rate))
     b.output("gradient", b.each(tree.freedoms, lambda i: held[i] - momentum[i] - h * torque[i]))
     return b
 
@@ -278,8 +272,7 @@ def velocity_newton(tree: Tree) -> Program:
     b = Program("joint_step_velocity_newton", "Newton direction of the implicit friction kick.")
     M, h = b.input("M", *joint_systems.inertia_shape(tree)), b.scalar("h")
     pd, gradient = b.input("pd", tree.freedoms), b.input("gradient", tree.freedoms)
-    coulomb, viscous, transition = friction_inputs(b, tree)
-    slopes = forces.friction_slopes(b, gears.rates(b, tree, pd), coulomb, viscous, transition)
+    slopes = friction_inputs(b, tree).slopes(b, gears.rates(b, tree, pd))
     slopes = gears.diagonal(b, tree, [h * slope for slope in slopes])
     b.output("direction", b.let(-joint_systems.inertia_solve(b, tree, M, slopes, gradient)))
     return b
@@ -294,7 +287,7 @@ def residuals(tree: Tree) -> Program:
     h = b.scalar("h")
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
-    friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
+    friction = handed_on(b, tree, pd)
     shared = {"before": frames.before, "after": frames.after, "body": body, "gravity": gravity}
     begun = b.call(start(tree), p=p, pd=pd, u=u, h=h, **shared, **plant.inputs)
     half, screw = _unpacked(n, begun["record"])

@@ -12,14 +12,14 @@ from functools import cache
 
 from diffpbd.codegen.joint_space import link_jacobian
 from diffpbd.codegen.joint_space import systems as joint_systems
+from diffpbd.codegen.joint_space.friction import friction_inputs
 from diffpbd.codegen.joint_space.moments import (
     half_moments,
     link_couplings,
     pose,
 )
 from diffpbd.codegen.joint_space.recursive import model_inputs
-from diffpbd.codegen.joint_space.step import friction_inputs, plant_inputs
-from diffpbd.codegen.laws import forces
+from diffpbd.codegen.joint_space.step import plant_inputs
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.tree import Tree
@@ -39,11 +39,13 @@ def jacobian(tree: Tree) -> Program:
     k, over = b.let(h * h / 2), b.let(1 / h)
     dp_dpd = b.let(h * b.let(inverse * s.M0))
     dp_du = b.let(k * inverse)
-    # h M₁ δṗ₁ = −K₁ δp₁ − Dᵀ δp₀ + ½h² δu
+    # h M₁ δṗ₁ = −K₁ δp₁ − Dᵀ δp₀ − lag δṗ₀ + ½h² δu
     response = b.let(over * elimination.solve(b, M1, Matrix.eye(n), symmetric_result=True))
     dpd_dp = b.let(-response * b.let(K1 * dp_dp + s.D.T))
     carried = b.let(-response * b.let(K1 * inverse))
     dpd_dpd = b.let(h * b.let(carried * s.M0))
+    if s.lag is not None:
+        dpd_dpd = b.let(dpd_dpd - response * s.lag)
     dpd_du = b.let(k * b.let(carried + response))
     for name, value in (
         ("dp_next_dp", dp_dp), ("dp_next_dpd", dp_dpd), ("dp_next_du", dp_du),
@@ -62,10 +64,10 @@ def rate_system(tree: Tree) -> Program:
     h = b.scalar("h")
     frames, body, _ = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
-    coulomb, viscous, transition = friction_inputs(b, tree)
+    friction = friction_inputs(b, tree)
     at = pose(b, tree, frames, p1)
     M = joint_systems.inertia(b, tree, at, half_moments(b, tree, at, body), body, plant.rotor)
-    slopes = [h * s for s in forces.friction_slopes(b, pd1, coulomb, viscous, transition)]
+    slopes = [h * s for s in friction.slopes(b, pd1)]
     b.output("x", joint_systems.inertia_solve(b, tree, M, slopes, rhs))
     return b
 

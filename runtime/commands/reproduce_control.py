@@ -26,7 +26,7 @@ __all__ = ["circle", "impedance", "net_torque_map", "push", "replay"]
 ONE_JOINT = "baxter_s1"
 MAKE_ONE_JOINT = (
     "diffpbd generate baxter --hold left_s0 --hold left_e0 --hold left_e1 --hold left_w0 --hold left_w1 "
-    "--hold left_w2 --out generated/baxter_s1"
+    "--hold left_w2 --variants published --functions default,vjp_step --out generated/baxter_s1"
 )
 RECORDING = "test_circle_XY_T2_r10.csv.gz"  # of a physical left arm; it has no time column
 PAPER_STEP = "paper_direct"

@@ -117,7 +117,7 @@ def _compare(supervisor: Supervisor, ticks: Iterator[Tick], robot: Robot, path: 
         if tick.name != robot.joints:
             raise LogError(f"{path}: joints {', '.join(tick.name)}, expected {', '.join(robot.joints)}.")
         if tick.note == START:
-            supervisor.start(tick.position, tick.velocity)
+            supervisor.start(tick.position, tick.velocity, tick.age)
             origin = tick.header.time
             continue
         stamp, effort = tick.header.time - origin, tick.effort if len(tick.effort) else None

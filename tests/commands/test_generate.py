@@ -50,7 +50,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
         "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --out d --integrator paper --solver jacobi "
         "--sweeps 30 --relaxation 0.7 --symbolic mass,com "
-        "--variants paper_jacobi,paper_direct --sweep-order printed --functions mpc,step"
+        "--variants paper_jacobi,paper_direct --sweep-order printed --functions mpc,step --friction-law asymmetric"
     )
     result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
     assert result.exit_code == 0 and "up to date" in result.stdout
@@ -70,6 +70,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "variants": ["paper_jacobi", "paper_direct"],
         "sweep_order": "printed",
         "functions": ["mpc", "step"],
+        "friction_law": ["asymmetric"],
         "symbolic": ["mass", "com"],
         "friction": "urdf",
         "limits": True,

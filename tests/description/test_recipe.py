@@ -148,6 +148,7 @@ def test_options() -> None:
         {"solver": "x"},
         {"sweeps": 0},
         {"friction": "x"},
+        {"friction_law": ["x"]},
         {"h": -1.0},
         {"relaxation": 2.0},
         {"sweep_order": "x"},
@@ -162,7 +163,7 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
     plain = default_recipe("arm.urdf")
     given = {
         "base": "b", "tip": ("t", "s"), "hold": ("j",), "integrator": "paper", "solver": "jacobi", "sweeps": 12,
-        "friction": "urdf", "symbolic": ("mass", "com"), "limits": True,
+        "friction": "urdf", "friction_law": ("stribeck",), "symbolic": ("mass", "com"), "limits": True,
         "wrench": ("l", "k"), "lever_springs": ("e",), "relaxation": 0.5,
         "sweep_order": "printed", "variants": ("paper_direct", "paper_jacobi"),
         "functions": ("mpc",),

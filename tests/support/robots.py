@@ -22,20 +22,23 @@ CACHE = Path(__file__).resolve().parent.parent.parent / ".test-cache"
 
 FULL = ("baxter", "baxter_bare", "double_pendulum", "prismatic_skew")
 """Shipped robots whose C is compiled and tested; the others are checked as CasADi graphs."""
+EVERYTHING: Mapping[str, Any] = {"functions": ("all",), "variants": ("published",)}
+"""Options with which robots are generated for tests."""
 GRAPHS_ONLY = tuple(name for name in shipped_robots() if name not in FULL)
 
 
 def generated(robot: str, **options: Any) -> Path:
     """The folder of a shipped robot or of a URDF file; unchanged ones are kept from run to run.
 
-    The generator itself tells whether a folder is up to date. `options` go to `generate`.
+    The generator itself tells whether a folder is up to date. `options` go to `generate`; without them every function and
+    the published variants are made.
     """
     words = [Path(robot).stem, *(f"{k}={v}" for k, v in sorted(options.items()))]
     folder = CACHE / "_".join("".join(c if c.isalnum() or c == "_" else "-" for c in w) for w in words)
     CACHE.mkdir(exist_ok=True)
     with (CACHE / f".{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        generate(robot, out=folder, **options)
+        generate(robot, out=folder, **{**EVERYTHING, **options})
     return folder
 
 
