@@ -24,8 +24,9 @@ from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe, option_words
 from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.heartbeat import Heartbeat
 from diffpbd.codegen.result import GenerateResult, versions
-from diffpbd.runtime.compiler import compile_library, find_compiler
+from diffpbd.runtime.compiler import Compilation, find_compiler
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.exchange import OLD_SUFFIX, replace_folder, restore_folder
 from diffpbd.runtime.integrity import close_to_others, verify_file
@@ -72,17 +73,19 @@ def generate(
     folder = folder.resolve()
     from diffpbd.codegen.emit.folder import write_folder
 
-    with _workshop(folder) as aside:
-        say(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
-        manifest, rows = write_folder(aside, described, recipe, options_hash, command, say)
+    with _workshop(folder) as aside, Heartbeat(say) as beat, Compilation(aside, progress=beat.note) as compilation:
+        beat.say(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
+        manifest, rows = write_folder(aside, described, recipe, options_hash, command, beat.say, compilation.add)
         close_to_others(aside)
-        compiled = compile_library(aside, manifest.library, progress=say)
+        beat.say("compiling the rest")
+        compiled = compilation.finish(manifest.library)
         Library(aside, manifest)
         try:
             replace_folder(aside, folder)
         except OSError as error:
             raise InputError(f"{folder} cannot be replaced: {error.strerror or error}.") from None
-    return GenerateResult(manifest, folder, rows, False, time.perf_counter() - started, compiled.seconds)
+    compiling = sum(compiled.source_seconds.values())
+    return GenerateResult(manifest, folder, rows, False, time.perf_counter() - started, compiling)
 
 
 def _options_hash(robot: Robot, recipe: Recipe) -> str:

@@ -17,6 +17,7 @@ import pytest
 from support.robots import EVERYTHING, generated
 
 from diffpbd.codegen.generate import generate
+from diffpbd.codegen.heartbeat import Heartbeat
 from diffpbd.runtime import exchange, load
 from diffpbd.runtime.errors import DiffpbdError, InputError
 
@@ -213,6 +214,22 @@ def test_a_compiler_that_fails(good: Path, one: Path, monkeypatch: pytest.Monkey
         generate(str(one), out=good, friction="urdf")
     assert files(good) == before
     only(good)
+
+
+def test_silence_is_broken_by_what_is_being_done() -> None:
+    lines: list[str] = []
+    with Heartbeat(lines.append, period=0.05) as beat:
+        beat.say("deriving")
+        beat.note("compiled a.c")
+        while len(lines) < 4:
+            time.sleep(0.01)
+    count = len(lines)
+    assert lines[:3] == ["deriving", "compiled a.c", "deriving (0 s)"]
+    time.sleep(0.2)
+    assert len(lines) == count
+    with Heartbeat(lines.append, period=60.0):
+        started = time.perf_counter()
+    assert time.perf_counter() - started < 5.0
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -30,9 +30,13 @@ from diffpbd.runtime.manifest import Recipe as RecipeFacts
 
 
 def write_folder(
-    folder: Path, robot: Robot, recipe: Recipe, options_hash: str, command: Command, say: Callable[[str], None]
-) -> tuple[Manifest, tuple[Row, ...]]:
-    """Write sources, graphs and manifest of a robot; returns the manifest and a row for every function."""
+    folder: Path, robot: Robot, recipe: Recipe, options_hash: str, command: Command, say: Callable[[str], None],
+    ready: Callable[[Path, Mapping[str, str]], None] = lambda _source, _headers: None,
+) -> tuple[Manifest, tuple[Row, ...]]:  # fmt: skip
+    """Write sources, graphs and manifest of a robot; returns the manifest and a row for every function.
+
+    `ready` gets every C source as soon as it is written, with the texts of the headers that it needs.
+    """
     if robot.n == 0:
         raise InputError(
             f"{recipe.name}: no moving joint between base {robot.base} and tip {', '.join(recipe.tip)}; nothing to generate."
@@ -49,28 +53,43 @@ def write_folder(
     if recipe.limits and loose:
         say(f"limits act on hinges whose range is below a turn, and on slides; not on {', '.join(loose)}")
     graphs: dict[str, ca.Function] = {}
-    clock = _Clock()
+    clock, handed = _Clock(), set()
+    joints = [
+        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {robot.links[i].name}"
+        for k, i in enumerate(robot.independent)
+    ]
+
+    def hand_over() -> None:
+        sources.add_header(emission, joints, model.entries)
+        header = f"{recipe.name}.h"
+        for path in [k for k in emission.files if k.startswith("src/") and k not in handed]:
+            handed.add(path)
+            _write(folder, {path: emission.files[path].encode()})
+            ready(folder / path, {header: emission.files[header]})
+
+    say("deriving forces, kinematics and what comes of them")
     _add_plain(emission, model, found, graphs, clock)
+    hand_over()
     n, alpha, work = model.tree.freedoms, model.entries, 0
     if found.has("joint_step"):
+        say("deriving the step in joint space")
         graphs |= step_graphs.step_graphs(model, found)
         by_alpha = found.has("jac_alpha_joint_step")
         kernels = step_kernels(model, by_alpha)
         work = sources.add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha)
         clock.lap("joint_step")
+        hand_over()
     if found.has("mpc"):
         mpc.add_mpc(emission, n, len(alpha))
     if found.has("estimate_torque"):
         add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
         clock.lap("estimate_torque")
     if found.has("step"):
+        say("deriving steps on maximal states")
         _add_steps(emission, model, found, graphs)
         clock.lap("step")
-    joints = [
-        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {robot.links[i].name}"
-        for k, i in enumerate(robot.independent)
-    ]
     abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h)
+    hand_over()
     emission.add(
         "README.md", "README.md", version=known["diffpbd"], command=command(recipe),
         joints=[robot.joints[i].name for i in robot.independent], functions=emission.functions,

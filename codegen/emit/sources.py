@@ -247,14 +247,20 @@ def add_joint_step(
     return size
 
 
-def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float) -> str:
-    """Header, common symbols, build files and example; returns the hash of all C text, which the library will report."""
-    sources = sorted([*(p for p in emission.files if p.endswith(".c")), "src/common.c"])
+def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
+    """The header of all functions that are declared so far; returns the parameters as templates take them."""
     numbers = [{"name": a.name, "unit": a.unit, "default": literal(a.default)} for a in alpha]
     statuses = "; ".join(f"{k}: {v}" for k, v in sorted(STATUS.items()))
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses
     )
+    return numbers
+
+
+def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float) -> str:
+    """Header, common symbols, build files and example; returns the hash of all C text, which the library will report."""
+    sources = sorted([*(p for p in emission.files if p.endswith(".c")), "src/common.c"])
+    numbers = add_header(emission, joints, alpha)
     digest = hashlib.sha256()
     for path in sorted(emission.files):
         digest.update(f"{path}\n{emission.files[path]}\n".encode())

@@ -140,4 +140,6 @@ def command(robot: str, out: Path | None, **options: Any) -> None:
         return
     rows = [[row.name, str(row.operations), number(row.seconds, 3), str(row.bytes)] for row in result.rows]
     click.echo(table(["function", "operations", "seconds", "bytes"], rows))
-    click.echo(f"{result.folder}: generated in {result.seconds:.1f} s, compiling {result.compile_seconds:.1f} s of it.")
+    click.echo(
+        f"{result.folder}: generated in {result.seconds:.1f} s; compilers took {result.compile_seconds:.1f} s beside it."
+    )
