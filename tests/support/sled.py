@@ -42,7 +42,7 @@ def sled(folder: Path, laws: Sequence[str] = LAWS) -> Robot:
             str(urdf),
             friction_law=list(laws),
             variants=["variational_direct", "paper_direct"],
-            functions=["joint_step", "step", "forward_dynamics", "torque_terms"],
+            functions=["all"],
         )
     )
 
