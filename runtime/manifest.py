@@ -236,7 +236,8 @@ class RobotFacts:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The generator's choices; h is the default step [s], sweeps are by variant, springs the joints with one."""
+    """The generator's choices; h is the default step [s], sweeps are by variant, springs the joints with one, `table` is the
+    height [m] over the description's root that the arm is kept above."""
 
     h: float
     integrator: str
@@ -246,6 +247,7 @@ class Recipe:
     symbolic: tuple[str, ...]
     friction: str
     springs: tuple[str, ...] = ()
+    table: float | None = None
 
 
 @dataclass(frozen=True)
@@ -298,6 +300,8 @@ class Manifest:
         for name in ("loops", "passive"):  # what an open tree with motors has none of
             if not data["robot"][name]:
                 del data["robot"][name]
+        if data["recipe"]["table"] is None:
+            del data["recipe"]["table"]
         return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 

@@ -43,6 +43,7 @@ urdf = "one.urdf"
 base = "base"
 tip = "rod"
 functions = ["gravity"]
+table = -0.5
 """
 
 
@@ -64,6 +65,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built")
     generate(str(recipe(folder)), out=folder / "one")
     return folder / "one"
+
+
+def test_a_table_travels_with_the_robot(built: Path) -> None:
+    assert load(built).manifest.recipe.table == -0.5
+    shipped = generated("double_pendulum")
+    assert load(shipped).manifest.recipe.table is None and '"table"' not in (shipped / "manifest.json").read_text()
 
 
 @pytest.fixture

@@ -54,6 +54,9 @@ DEFAULT_VARIANTS: Final = ("variational_direct",)
 PUBLISHED_VARIANTS: Final = (*DEFAULT_VARIANTS, "paper_direct", "paper_gauss_seidel", "paper_jacobi")
 """The steps that the paper compares, beside the default one."""
 
+FURTHEST_TABLE: Final = 5.0
+"""[m] Beyond any arm's reach; as of the option."""
+
 AVERAGING: Final = "averaging"
 Relaxation: TypeAlias = float | Literal["averaging"] | None
 """What Jacobi sweeps make of their corrections: a factor in (0, 2), an average for each link, or None for the default, see
@@ -83,6 +86,7 @@ class Recipe:
     `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
     which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act,
     `lever_springs` hinges between whose links straight springs act on lever arms.
+    `table` is the height [m] over the root link of the description that `run`, `excite` and `mpc` keep the arm above.
     Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md).
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
     or ALL; DEFAULT where it is empty.
@@ -114,6 +118,7 @@ class Recipe:
     functions: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--functions"))
     passive: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
     loop: tuple[LoopEntry, ...] = field(default=(), metadata=_entry("loops"))
+    table: float | None = field(default=None, metadata=_entry("number"))
     sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
 
     @property
@@ -153,6 +158,11 @@ class Recipe:
             )
         if not (math.isfinite(self.h) and self.h > 0.0):
             raise InputError(f'recipe "{self.name}": h = {self.h}; a positive step in seconds is expected')
+        if self.table is not None and not abs(self.table) <= FURTHEST_TABLE:
+            raise InputError(
+                f'recipe "{self.name}": table = {self.table}; a height from {-FURTHEST_TABLE:g} to {FURTHEST_TABLE:g} m is '
+                "expected"
+            )
         if not all(math.isfinite(component) for component in self.gravity):
             raise InputError(f'recipe "{self.name}": gravity = {self.gravity}; finite numbers are expected')
 

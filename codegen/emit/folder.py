@@ -13,7 +13,7 @@ import casadi as ca
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
-from diffpbd.codegen.emit import mpc, sources, steps
+from diffpbd.codegen.emit import mpc, paths, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
@@ -62,11 +62,13 @@ def write_folder(
     def hand_over() -> None:
         sources.add_header(emission, joints, model.entries)
         header = f"{recipe.name}.h"
-        for path in [k for k in emission.files if k.startswith("src/") and k not in handed]:
-            handed.add(path)
-            _write(folder, {path: emission.files[path].encode()})
+        fresh = [k for k in emission.files if k.startswith("src/") and k not in handed]
+        handed.update(fresh)
+        _write(folder, {path: emission.files[path].encode() for path in fresh})
+        for path in (k for k in fresh if k.endswith(".c")):
             ready(folder / path, {header: emission.files[header]})
 
+    emission.add("src/paths.h", "paths.h")
     say("deriving forces, kinematics and what comes of them")
     _add_plain(emission, model, found, graphs, clock)
     hand_over()
@@ -77,6 +79,9 @@ def write_folder(
         by_alpha = found.has("jac_alpha_joint_step")
         kernels = step_kernels(model, by_alpha)
         work = sources.add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha)
+        paths.add_second_path(emission, "joint_step")
+        if not kernels.deep:
+            paths.add_lanes(emission, kernels, n, robot.n, alpha)
         clock.lap("joint_step")
         hand_over()
     if found.has("mpc"):
@@ -112,6 +117,7 @@ def write_folder(
             recipe.symbolic,
             recipe.friction,
             recipe.springs,
+            recipe.table,
         ),
         alpha=model.entries,
         constants=(*CONSTANTS, *(LIMIT_CONSTANTS if model.tree.limits else ())),

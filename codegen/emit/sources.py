@@ -50,6 +50,10 @@ class Emission:
     functions: list[Function] = field(default_factory=list)
     texts: dict[str, int] = field(default_factory=dict)
     """Bytes of C text of each function's own kernels."""
+    dispatched: list[Function] = field(default_factory=list)
+    """Functions that are compiled for several instruction sets."""
+    lanes: list[str] = field(default_factory=list)
+    """Names of those that also take rows of a batch side by side."""
 
     def add(self, path: str, template: str, **values: Any) -> None:
         """Render one file; its banner names it."""
@@ -187,14 +191,13 @@ def add_joint_step(
     kernel_work = kernels.work
     coulomb, *more_coulomb = starts(alpha, COULOMB)
     friction = starts(alpha, FRICTION)
-    emission.add(
-        "src/joint_step.c", "joint_step.c",
+    sizes: dict[str, Any] = dict(
         n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
         more_coulomb=more_coulomb, friction=friction, varying=len(friction) > PLAIN_FRICTION,
-        kernels=kernels.texts, mass_size=mass, factors_size=factors, record_size=kernels.record,
+        mass_size=mass, factors_size=factors, record_size=kernels.record,
         deep=deep, by_alpha=by_alpha, **IN_C,
     )  # fmt: skip
-    emission.texts["joint_step"] = sum(map(len, kernels.texts))
+    emission.texts["joint_step"] = kernels.bytes
     shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 12 * n + 8 * n * n
     size = model + kernels.record + 13 * n + mass + factors + shared + kernel_work
 
@@ -226,6 +229,8 @@ def add_joint_step(
     bars, bars0 = "p_bar pd_bar u_bar h_bar alpha_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar"
     onward = step - count("prepare")
     node = count("prepare", "node", "velocity", "node_torque")
+    lanes = kernels.lanes_work(n, len(alpha))
+    declared = set()
     for name, inputs, outputs, operations in (
         ("joint_step", state, ends, step),
         ("jac_joint_step", state, blocks, step + jacobian),
@@ -239,12 +244,19 @@ def add_joint_step(
     ):
         if name == "jac_alpha_joint_step" and not by_alpha:
             continue
-        work = None if name.endswith(("rollout", "trajectory")) else size
+        work = None if name.endswith(("rollout", "trajectory")) else size + lanes.get(name, 0)
+        declared.add(name)
         emission.declare(
             name, DOCS[name], arguments(inputs), arguments(outputs),
             operations=operations, work=work, graph=name in graphs, status=(1, 2),
         )  # fmt: skip
-    return size
+    own = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
+    emission.dispatched += own
+    emission.add(
+        "src/joint_step.c", "joint_step.c",
+        kernels=kernels.texts, portable_kernels=kernels.portable, lanes_work=lanes, dispatched=own, **sizes,
+    )  # fmt: skip
+    return size + lanes["joint_step"]
 
 
 def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
@@ -259,6 +271,8 @@ def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parame
 
 def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float) -> str:
     """Header, common symbols, build files and example; returns the hash of all C text, which the library will report."""
+    if emission.dispatched:
+        emission.add("src/dispatch.c", "dispatch.c", functions=emission.dispatched)
     sources = sorted([*(p for p in emission.files if p.endswith(".c")), "src/common.c"])
     numbers = add_header(emission, joints, alpha)
     digest = hashlib.sha256()
@@ -266,7 +280,9 @@ def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Paramet
         digest.update(f"{path}\n{emission.files[path]}\n".encode())
     abi_hash = digest.hexdigest()
     most = max(max(len(f.inputs), len(f.outputs)) for f in emission.functions)
-    emission.add("src/common.c", "common.c", abi_hash=abi_hash, abi=ABI_VERSION, most_arguments=most)
+    emission.add(
+        "src/common.c", "common.c", abi_hash=abi_hash, abi=ABI_VERSION, most_arguments=most, lanes=emission.lanes
+    )
     stepping = any(f.name == "joint_step" for f in emission.functions)
     gravity = emission.known("gravity")
     emission.add(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import casadi as ca
 import sympy as sp
@@ -30,10 +30,24 @@ NUMBERS = ("before", "after", "body", "gravity", "rotor", "stiffness", "rest", "
 """Blocks of the model that the step's programs take as inputs; external wrenches and lever springs have one more each."""
 
 
+SHARED: Final = ("h", "alpha", "model")
+"""Inputs that all states of a batch have in common where they are worked out side by side."""
+LANES: Final = (
+    "start", "newton", "chord", "end", "velocity",
+    "jacobian", "inertia", "velocity_newton", "momentum_slope", "assembly", "solve_transposed", "friction_lag", "adjoint_parameters",
+)  # fmt: skip
+"""Kernels that take one state or several side by side; the first STEP of them make a step."""
+STEP: Final = 5
+MOST_LANES: Final = 8
+
+
 @dataclass(frozen=True)
 class StepKernels:
     """C texts; operations by kernel name; sizes [doubles] of a kernel's work, of the prepared numbers, inertia, factors,
-    and what a step knows of its start."""
+    and what a step knows of its start.
+
+    Of trees that are not deep, `step` and `derivatives` are the texts in which states may stand side by side, `portable` those
+    that need no second path."""
 
     texts: tuple[str, ...]
     operations: Mapping[str, int]
@@ -43,6 +57,26 @@ class StepKernels:
     factors: int
     record: int
     deep: bool
+    step: tuple[str, ...] = ()
+    derivatives: tuple[str, ...] = ()
+    portable: tuple[str, ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        """Of all texts."""
+        return sum(map(len, (*self.texts, *self.step, *self.derivatives, *self.portable)))
+
+    def lanes_work(self, n: int, alpha_size: int) -> dict[str, int]:
+        """Doubles that functions with lanes need beyond those of one state, by name; see joint_step_lanes.h."""
+        step = 9 * n + self.record + self.factors + self.mass + self.work + 1
+        blocks, reverse = 6 * n * n, 4 * n * n + 9 * n + alpha_size + 1
+        head = self.model + self.mass + 3 * n + MOST_LANES
+        sizes = {
+            "joint_step": MOST_LANES * step,
+            "jac_joint_step": 4 * (step + blocks),
+            "vjp_joint_step": 4 * (step + reverse),
+        }
+        return {name: 0 if self.deep else head + size for name, size in sizes.items()}
 
 
 def step_kernels(model: Model, by_alpha: bool = True) -> StepKernels:
@@ -52,10 +86,19 @@ def step_kernels(model: Model, by_alpha: bool = True) -> StepKernels:
 
 def _straight(model: Model, by_alpha: bool) -> StepKernels:
     graphs = joint_step.kernels(model, prepare(model), by_alpha)
-    kernels = {g.name(): kernel(g, f"{g.name()}_kernel", accumulate=g.name() == "adjoint_parameters") for g in graphs}
+    kernels = {
+        g.name(): kernel(
+            g,
+            f"{g.name()}_kernel",
+            accumulate=g.name() == "adjoint_parameters",
+            shared=SHARED if g.name() in LANES else None,
+        )
+        for g in graphs
+    }
+    placed = ("prepare", *LANES, "jacobian_alpha")
     size = {g.name(): g for g in graphs}
     return StepKernels(
-        tuple(k.text for k in kernels.values()),
+        tuple(k.text for name, k in kernels.items() if name not in placed),
         {name: k.operations for name, k in kernels.items()},
         max(k.work for k in kernels.values()),
         size["prepare"].numel_out(0),
@@ -63,6 +106,9 @@ def _straight(model: Model, by_alpha: bool) -> StepKernels:
         size["newton"].numel_out("factors"),
         size["start"].numel_out("record"),
         deep=False,
+        step=tuple(kernels[name].text for name in ("prepare", *LANES[:STEP])),
+        derivatives=tuple(kernels[name].text for name in LANES[STEP:] if name in kernels),
+        portable=(kernels["jacobian_alpha"].text,) if by_alpha else (),
     )
 
 

@@ -144,7 +144,7 @@ def push(
     robot: str, description: str, scaling: float, strength: float, step: str, out: str, table_path: str | None
 ) -> None:
     """The paper's experiment on the robot, on the simulated one: a hand pushes s1 to about 0 rad and lets go."""
-    from diffpbd.runtime.commands.sim_baxter import find_description
+    from diffpbd.runtime.commands.locate import find_description
     from diffpbd.runtime.control.net_torque import sample_map
     from diffpbd.runtime.reproduce.joint_law import motor_limit, write_traces
     from diffpbd.runtime.reproduce.one_step import function_of
@@ -187,7 +187,7 @@ def circle(
     it. The second table says what a push does to the joints, and how near to a speed limit it brings them before any law that
     sees it in the measurements can act.
     """
-    from diffpbd.runtime.commands.sim_baxter import find_description
+    from diffpbd.runtime.commands.locate import find_description
     from diffpbd.runtime.reproduce.circle import plot, pushes, run, summary, write_tracks
 
     urdf = find_description(description)

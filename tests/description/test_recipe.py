@@ -45,6 +45,7 @@ friction = "urdf"
 limits = true
 relaxation = 0.7
 gravity = [0, 0.0, -9.8]
+table = -0.2
 sweeps = { paper_jacobi = 50 }
 """,
         encoding="utf-8",
@@ -66,6 +67,7 @@ sweeps = { paper_jacobi = 50 }
         gravity=(0.0, 0.0, -9.8),
         limits=True,
         relaxation=0.7,
+        table=-0.2,
     )
     assert (recipe.sweeps["paper_jacobi"], recipe.sweeps["variational_direct"]) == (50, 3)
     assert hash(recipe) == hash(load_recipe(path))
@@ -90,6 +92,9 @@ sweeps = { paper_jacobi = 50 }
         ("gravity = [0, 0]", "gravity"),
         ("gravity = [0, 0, inf]", "gravity"),
         ("gravity = [0, 0, true]", "gravity"),
+        ("table = 5.01", "table = 5.01"),
+        ("table = nan", "table = nan"),
+        ("table = true", "table = True"),
         ("tip = 3", "tip"),
         ("tip = [3]", "tip"),
         ("sweeps = 3", "sweeps"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from diffpbd.codegen.generate import generate
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, build
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.manifest import MANIFEST_NAME, read_manifest
 from diffpbd.runtime.parameters import ParameterVector
 
 CACHE = Path(__file__).resolve().parent.parent.parent / ".test-cache"
@@ -40,6 +43,15 @@ def generated(robot: str, **options: Any) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         generate(robot, out=folder, **{**EVERYTHING, **options})
     return folder
+
+
+def with_table(folder: Path, copy: Path, height: float) -> Path:
+    """A copy of a generated folder whose recipe had this `table` [m]."""
+    shutil.copytree(folder, copy)
+    manifest = read_manifest(copy)
+    recipe = replace(manifest.recipe, table=height)
+    (copy / MANIFEST_NAME).write_text(replace(manifest, recipe=recipe).sealed().to_json(), encoding="utf-8")
+    return copy
 
 
 @cache

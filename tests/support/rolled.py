@@ -44,7 +44,9 @@ def rolled_step(built: Model, folder: Path) -> ctypes.CDLL:
         tree.DENSE_DEPTH = depth
         _forget()
     source = folder / "step.c"
-    source.write_text(emission.files["src/joint_step.c"])
+    emission.add("src/paths.h", "paths.h")
+    source.write_text("#define DIFFPBD_PORTABLE\n" + emission.files["src/joint_step.c"])
+    (folder / "paths.h").write_text(emission.files["src/paths.h"])
     (folder / f"{NAME}.h").write_text("")
     library = folder / "step.so"
     command = (*find_compiler(), *STRICT, "-fPIC", "-shared", "-I", str(folder), str(source), "-o", str(library), "-lm")
