@@ -34,7 +34,8 @@ SHARED: Final = ("h", "alpha", "model")
 """Inputs that all states of a batch have in common where they are worked out side by side."""
 LANES: Final = (
     "start", "newton", "chord", "end", "velocity",
-    "jacobian", "inertia", "velocity_newton", "momentum_slope", "assembly", "solve_transposed", "friction_lag", "adjoint_parameters",
+    "jacobian", "inertia", "velocity_newton", "momentum_slope", "assembly", "solve_transposed", "friction_lag",
+    "adjoint_parameters",
 )  # fmt: skip
 """Kernels that take one state or several side by side; the first STEP of them make a step."""
 STEP: Final = 5
