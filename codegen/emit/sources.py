@@ -250,11 +250,11 @@ def add_joint_step(
             name, DOCS[name], arguments(inputs), arguments(outputs),
             operations=operations, work=work, graph=name in graphs, status=(1, 2),
         )  # fmt: skip
-    own = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
-    emission.dispatched += own
+    dispatched = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
+    emission.dispatched += dispatched
     emission.add(
         "src/joint_step.c", "joint_step.c",
-        kernels=kernels.texts, portable_kernels=kernels.portable, lanes_work=lanes, dispatched=own, **sizes,
+        kernels=kernels.texts, portable_kernels=kernels.portable, lanes_work=lanes, dispatched=dispatched, **sizes,
     )  # fmt: skip
     return size + lanes["joint_step"]
 
