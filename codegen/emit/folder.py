@@ -154,7 +154,7 @@ def _add_plain(
     reduced = Graphs(model, forward=found.has("forward_dynamics"))
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
-    for spec in chain(specs(reduced), fitting, transcribed, design.specs()):
+    for spec in chain(specs(reduced, found.has), fitting, transcribed, design.specs()):
         if not found.has(spec.name):
             continue
         derivative = spec.name.startswith(("jac_", "vjp_"))

@@ -11,7 +11,7 @@ import casadi as ca
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import link_adjoint, link_jacobian, link_rollout, link_step
+from diffpbd.codegen.joint_space import link_adjoint, link_rollout, link_step
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.laws import forces
@@ -128,10 +128,7 @@ def adjoint_parameters(model: Model) -> ca.Function:
 def jacobian_alpha(model: Model) -> ca.Function:
     """∂(p_next, pd_next)/∂alpha at a step and its end, by the implicit function theorem."""
     r = residuals(model)
-    program = Program("joint_step_blocks")
-    _, s = link_jacobian.declare_blocks(program, model.tree)
-    for key, value in (("D", s.D), ("K1", s.K1), ("M1", s.M1)):
-        program.output(key, value)
+    program = joint_space_jacobian.end_blocks(model.tree)
     own: dict[str, Any] = dict(r.inputs)
     blocks = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})
     F_alpha, G_alpha = ca.jacobian(r.F, r.alpha), ca.jacobian(r.G, r.alpha)
@@ -146,10 +143,7 @@ def jacobian_alpha(model: Model) -> ca.Function:
 
 def solve(A: Any, rhs: Any, symmetric: bool) -> Any:
     """A⁻¹ rhs (n × m), eliminated from the tips."""
-    b = Program("solve")
-    factors = elimination.factors(b, b.input("A", *A.shape), symmetric=symmetric)
-    b.output("x", elimination.solve(b, factors, b.input("rhs", *rhs.shape)))
-    return inline(b, {"A": A, "rhs": rhs})["x"]
+    return inline(elimination.solver(rhs.shape[0], rhs.shape[1], symmetric), {"A": A, "rhs": rhs})["x"]
 
 
 def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:

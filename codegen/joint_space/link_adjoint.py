@@ -15,7 +15,6 @@ belongs to the seed alone.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from diffpbd.codegen.joint_space import gears, link_frames, link_moments, wrenches
@@ -28,6 +27,7 @@ from diffpbd.codegen.laws import levers
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 
@@ -49,7 +49,7 @@ def _resting(b: Program, tree: Tree, step: Between, end: bool, half_square: Any,
     return gears.folded(b, tree, stiffness)
 
 
-@cache
+@stored
 def assembly(tree: Tree) -> Program:
     """p, p_next, h → `D` = ∂hF/∂p₁, its `factors`, and `K0` = ∂hF/∂p₀, `K1` = ∂hG/∂p₁ without what rates add."""
     b = Program("link_step_assembly", "Blocks of a step's derivatives that depend on its two poses.")
@@ -79,7 +79,7 @@ def _carried(b: Program, tree: Tree, given: Any, at: Side, rate: Any) -> tuple[l
     return resting, link_moments.momentum_of(b, tree, given.links, at, V)
 
 
-@cache
+@stored
 def momentum_slope(tree: Tree) -> Program:
     """`record` of a node (`link_rollout.inertia`), p, pd and y → `slope` = ∂(yᵀ M ṗ)/∂p.
 
@@ -101,7 +101,7 @@ def momentum_slope(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def friction_lag(tree: Tree) -> Program:
     """pd_next, multiplier y of h G, h and the rates at the start → `shed` = (∂hG/∂ṗ₀)ᵀ y, where friction takes its coefficients
     there."""
@@ -112,7 +112,7 @@ def friction_lag(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def solve_transposed(tree: Tree) -> Program:
     """`factors` of a Jacobian of h F, rhs → x = D⁻ᵀ rhs."""
     b = Program("link_step_solve_transposed", "Solve with the transposed Jacobian of F.")

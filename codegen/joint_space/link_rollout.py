@@ -7,7 +7,6 @@ when all poses are known, each node by itself.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from diffpbd.codegen.joint_space import gears, link_frames, link_moments
@@ -15,10 +14,11 @@ from diffpbd.codegen.joint_space.link_frames import ONE, ZERO, Side
 from diffpbd.codegen.joint_space.link_step import iteration, kicked, known_factors, numbers, packed
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 
-@cache
+@stored
 def onward(tree: Tree) -> Program:
     """p_next, `factors` of a Jacobian, u and u_next of the step and the one after → `correction` and the corrected pose `next`,
     the joint `momentum` there after the step, and `record_next` and `terms_next` of the step that starts there.
@@ -50,7 +50,7 @@ def _shifted(b: Program, tree: Tree, at: Side, by: Any) -> Side:
     return Side([c for c, _ in turned], [s for _, s in turned], [b.let(at.q[i] + by[i]) for i in range(tree.n)])
 
 
-@cache
+@stored
 def inertia(tree: Tree) -> Program:
     """p → `record` of a node, as `link_step.start` leaves it, and the inertia `M` there, rotors included."""
     b = Program("link_step_inertia", "Inertia at a node.")
@@ -62,7 +62,7 @@ def inertia(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def solve(tree: Tree) -> Program:
     """`factors` of a Jacobian of h F, rhs → x = D⁻¹ rhs."""
     b = Program("link_step_solve", "Solve with the Jacobian that a Newton iteration factored.")

@@ -8,8 +8,6 @@ same systems along the tree.
 
 from __future__ import annotations
 
-from functools import cache
-
 from diffpbd.codegen.joint_space import link_jacobian
 from diffpbd.codegen.joint_space import systems as joint_systems
 from diffpbd.codegen.joint_space.friction import friction_inputs
@@ -22,10 +20,11 @@ from diffpbd.codegen.joint_space.recursive import model_inputs
 from diffpbd.codegen.joint_space.step import plant_inputs
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 
-@cache
+@stored
 def jacobian(tree: Tree) -> Program:
     """The six blocks of the 2n × 3n Jacobian of (p, pd, u) → (p_next, pd_next)."""
     n = tree.freedoms
@@ -55,7 +54,17 @@ def jacobian(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
+def end_blocks(tree: Tree) -> Program:
+    """The blocks D, K1 and M1, by which the end of a step answers to a residual."""
+    b = Program("joint_step_blocks")
+    _, s = link_jacobian.declare_blocks(b, tree)
+    for key, value in (("D", s.D), ("K1", s.K1), ("M1", s.M1)):
+        b.output(key, value)
+    return b
+
+
+@stored
 def rate_system(tree: Tree) -> Program:
     """rhs → x = (∂G/∂ṗ₁)⁻¹ rhs at the end of a step, friction's slope included (the matrix is symmetric)."""
     n = tree.n
@@ -72,7 +81,7 @@ def rate_system(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def pose_system_transposed(tree: Tree) -> Program:
     """rhs → x = (∂hF/∂p₁)⁻ᵀ rhs; transposing exchanges the roles of start and end screws."""
     b = Program("joint_step_pose_system_transposed", "Solve with the transposed Jacobian of F.")
