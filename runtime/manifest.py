@@ -277,7 +277,7 @@ class Manifest:
 
     def why_not(self, function: str) -> str:
         """A sentence that says why this robot has no such function, where the generator knew; else empty."""
-        reason = self.left_out.get(family(function))
+        reason = self.left_out.get(function, self.left_out.get(family(function)))
         return f"It was left out: {reason}." if reason else ""
 
     def sealed(self) -> Manifest:

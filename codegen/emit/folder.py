@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Final
 
 import casadi as ca
 
@@ -14,11 +15,12 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.emit import mpc, sources, steps
-from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
+from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
+from diffpbd.codegen.emit.loop_step import add_loop_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import design, identification, maximal, simultaneous, step_graphs, torque_estimation
-from diffpbd.codegen.graph.capabilities import Capabilities, capabilities
+from diffpbd.codegen.graph.capabilities import UNDERIVED, Capabilities, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.loop_report import loop_facts
@@ -52,7 +54,10 @@ def write_folder(
     clock = _Clock()
     _add_plain(emission, model, found, graphs, clock)
     n, alpha, work = model.tree.freedoms, model.entries, 0
-    if found.has("joint_step"):
+    if found.has("joint_step") and model.tree.closures:
+        work = add_loop_step(emission, model, set(graphs))
+        clock.lap("joint_step")
+    elif found.has("joint_step"):
         graphs |= step_graphs.step_graphs(model)
         work = sources.add_joint_step(emission, step_kernels(model), n, robot.n, alpha, set(graphs))
         clock.lap("joint_step")
@@ -93,16 +98,24 @@ def write_folder(
             recipe.springs,
         ),
         alpha=model.entries,
-        constants=(*CONSTANTS, *(LIMIT_CONSTANTS if model.tree.limits else ())),
+        constants=(
+            *CONSTANTS,
+            *(LIMIT_CONSTANTS if model.tree.limits else ()),
+            *(LOOP_CONSTANTS if model.tree.closures else ()),
+        ),
         functions=tuple(emission.functions),
         files={path: hashlib.sha256(data).hexdigest() for path, data in sorted(content.items())},
         library=f"lib{recipe.name}.so",
         options_hash=options_hash,
-        left_out=found.left_out,
+        left_out=found.left_out | (UNDERIVED if model.tree.closures else {}),
         graphs={name: f"casadi/{name}.casadi" for name in graphs if name == step_graphs.UNROLLED},
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, clock.seconds)
+
+
+OF_THE_TREE: Final = ("inverse_dynamics", "forward_dynamics")
+"""Plain functions of a tree that closed loops take part in, and that `add_loop_step` emits then."""
 
 
 class _Clock:
@@ -128,7 +141,7 @@ def _add_plain(
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
     for spec in chain(specs(reduced), fitting, transcribed, design.specs()):
-        if not found.has(family(spec.name)):
+        if not found.has(family(spec.name)) or (model.tree.closures and family(spec.name) in OF_THE_TREE):
             continue
         (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
         if isinstance(spec, Spec):

@@ -19,6 +19,8 @@ NEEDS: Final[Mapping[str, str]] = {
     "massive": "every moving link has mass and inertia of its own",
     "open": "no loop closes it",
     "driven": "every joint has a motor",
+    "shared": "every joint has a motor, or closed loops share the load",
+    "shallow": f"no loop closes it, or no path has more than {DENSE_DEPTH} joints",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -45,10 +47,10 @@ GROUPS: Final = (
             "fk", "joint_state", "tip_pose", "tip_jacobian", "lever_spring_torque",
         ),
     ),
-    Group("inverse dynamics", ("inverse_dynamics",), ("open", "driven"), asked=False),
-    Group("forward dynamics", ("forward_dynamics",), ("inertia", "open")),
+    Group("inverse dynamics", ("inverse_dynamics",), ("shared",), asked=False),
+    Group("forward dynamics", ("forward_dynamics",), ("inertia", "shallow")),
     Group(
-        "steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia", "open")
+        "steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia", "shallow")
     ),
     Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven"), calls="joint_step"),
     Group("predictive control", ("mpc",), ("inertia", "open", "driven"), calls="joint_step"),
@@ -57,6 +59,21 @@ GROUPS: Final = (
     Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive", "open")),
     Group("every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive", "open")),
 )  # fmt: skip
+
+OF_LOOPS: Final = Group(
+    "closed loops",
+    ("close_loops", "close_rates", "loop_residual", "loop_force"),
+    ("inertia", "shallow"),
+    calls="joint_step",
+)
+"""What only a robot with closed loops has; no other lacks it."""
+
+UNDERIVED: Final = {
+    f"{kind}_{name}": "derivatives of dynamics at an instant do not know closed loops yet; those of joint_step do"
+    for name in ("inverse_dynamics", "forward_dynamics")
+    for kind in ("jac", "jac_alpha", "vjp")
+}
+"""What a robot with closed loops has without these derivatives."""
 
 
 @dataclass(frozen=True)
@@ -102,10 +119,17 @@ def capabilities(model: Model) -> Capabilities:
         lacking["massive"] = f"links without mass or inertia of their own: {names}"
     if robot.loops:
         lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"
-    if robot.passive:
-        lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     if model.tree.deep:
         lacking["short"] = f"a path of {model.tree.depth} joints"
+        if robot.loops:
+            lacking["shallow"] = f"{lacking['open']}; {lacking['short']}"
+    if robot.passive:
+        lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
+    unsolved = [lacking[need] for need in ("inertia", "shallow") if need in lacking]
+    if robot.loops and unsolved:
+        lacking["shared"] = f"{lacking['open']}; {unsolved[0]}"
+    elif robot.passive and not robot.loops:
+        lacking["shared"] = lacking["driven"]
     return Capabilities(lacking, _unasked(model.recipe.functions))
 
 
@@ -124,7 +148,7 @@ def _unasked(asked: Sequence[str]) -> frozenset[str]:
 def table() -> str:
     """The table of the documentation, in Markdown."""
     rows = ["| functions | a robot gets them if |", "|---|---|"]
-    for group in GROUPS:
+    for group in (*GROUPS, OF_LOOPS):
         names = ", ".join(f"`{name}`" for name in group.functions)
         rows.append(f"| {group.what}: {names} | {', '.join(NEEDS[need] for need in group.needs) or 'always'} |")
     return "\n".join(rows)

@@ -48,14 +48,22 @@ CASES = {
 
 def test_loops_and_passive_joints_leave_out_what_does_not_know_them(tmp_path: Path) -> None:
     recipe = find_recipe(str(four_bar().write(tmp_path, "made")))
-    found = capabilities(build(read_robot(recipe), recipe))
+    found_model = build(read_robot(recipe), recipe)
+    found = capabilities(found_model)
     fitted = {"torque_terms", "torque_coefficients"}
-    assert set(found.left_out) == {"inverse_dynamics", "forward_dynamics", "constraints", *fitted, *STEPS, *MAXIMAL}
+    assert set(found.left_out) == {"constraints", "estimate_torque", "mpc", *fitted, *MAXIMAL}
     assert found.left_out["step"] == "closed loops: four_bar"
     robot = dataclasses.replace(read_urdf(pair(BODY)), passive=("jb",))
     found = capabilities(build(robot, default_recipe("made.urdf")))
     assert set(found.left_out) == {"inverse_dynamics", "estimate_torque", "mpc", *fitted}
     assert set(found.left_out.values()) == {"joints without a motor: jb"}
+    # a loop on a path of more than twelve joints: the step along the tree does not know it
+    tree = dataclasses.replace(
+        found_model.tree, parents=tuple(range(-1, 13)), slides=(False,) * 14, aligned=(True,) * 14
+    )
+    deep = capabilities(dataclasses.replace(found_model, tree=tree))
+    assert {"joint_step", "forward_dynamics", "inverse_dynamics"} <= set(deep.left_out)
+    assert deep.left_out["joint_step"] == "closed loops: four_bar; a path of 14 joints"
 
 
 @pytest.mark.parametrize("need", CASES)
