@@ -95,6 +95,14 @@ def family(function: str) -> str:
     return next((name for name in ("step", "rollout_step") if plain.startswith(name)), plain)
 
 
+def families(function: str) -> tuple[str, ...]:
+    """The names under which a function may be left out: a variant's own with `step` for `rollout_step`, that without what
+    derives it; then itself without the variant, and its family."""
+    of = family(function)
+    head, _, variant = function.partition(of)
+    return tuple(dict.fromkeys((*((f"{head}step{variant}", f"step{variant}") if variant else ()), head + of, of)))
+
+
 @dataclass(frozen=True)
 class Function:
     """A generated function: `int symbol(const double *const *in, double *const *out, double *work)`.
@@ -228,7 +236,8 @@ class RobotFacts:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The generator's choices; h is the default step [s], sweeps are by variant, springs the joints with one."""
+    """The generator's choices; h is the default step [s], sweeps are by variant, springs the joints with one, `table` is the
+    height [m] over the description's root that the arm is kept above."""
 
     h: float
     integrator: str
@@ -238,6 +247,7 @@ class Recipe:
     symbolic: tuple[str, ...]
     friction: str
     springs: tuple[str, ...] = ()
+    table: float | None = None
 
 
 @dataclass(frozen=True)
@@ -254,8 +264,8 @@ class Manifest:
     """All of manifest.json. `files` maps relative paths to sha256; the compiled library is not among them.
 
     `content_hash` is the sha256 of everything else, so that an edited manifest, which would make calls write past their
-    arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue (without
-    their derivatives' prefixes) are not there; `graphs` are serialized CasADi graphs without a compiled function.
+    arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue are
+    not there, by a name of `families`; `graphs` are serialized CasADi graphs without a compiled function.
     """
 
     name: str
@@ -277,7 +287,7 @@ class Manifest:
 
     def why_not(self, function: str) -> str:
         """A sentence that says why this robot has no such function, where the generator knew; else empty."""
-        reason = self.left_out.get(function, self.left_out.get(family(function)))
+        reason = next((self.left_out[name] for name in families(function) if name in self.left_out), "")
         return f"It was left out: {reason}." if reason else ""
 
     def sealed(self) -> Manifest:
@@ -290,6 +300,8 @@ class Manifest:
         for name in ("loops", "passive"):  # what an open tree with motors has none of
             if not data["robot"][name]:
                 del data["robot"][name]
+        if data["recipe"]["table"] is None:
+            del data["recipe"]["table"]
         return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 
 from diffpbd.codegen.emit.c_writer import kernel
 from diffpbd.codegen.emit.constants import IN_C, IN_LOOPS
@@ -24,13 +24,13 @@ def motors(model: Model) -> list[int]:
     return [int(joint.name not in model.robot.passive) for joint in joints]
 
 
-def add_loop_step(emission: Emission, model: Model, graphs: Container[str] = ()) -> int:
+def add_loop_step(emission: Emission, model: Model, by_alpha: bool) -> int:
     """src/loop_step.c and its entries of the manifest; returns the size of the work array.
 
-    `graphs` names what has a CasADi graph."""
+    `by_alpha`: with the Jacobian by the parameters."""
     tree, alpha = model.tree, model.entries
     n, m, every = tree.freedoms, tree.rows, sum(len(ROWS[c.kind]) for c in tree.closures)
-    made = loop_step.kernels(model)
+    made = loop_step.kernels(model, by_alpha)
     texts = {g.name(): kernel(g, f"{g.name()}_kernel", accumulate=g.name() == "parameters") for g in made}
     size = next(g for g in made if g.name() == "prepare").numel_out(0)
     driven, work = motors(model), max(k.work for k in texts.values())
@@ -40,11 +40,11 @@ def add_loop_step(emission: Emission, model: Model, graphs: Container[str] = ())
         "src/loop_step.c", "loop_step.c",
         n=n, links=tree.n, alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
         coulomb=coulomb, border=border, kernel_work=work, record_size=RECORD_ROWS * tree.n,
-        kernels=[k.text for k in texts.values()], **IN_C, **IN_LOOPS,
+        kernels=[k.text for k in texts.values()], by_alpha=by_alpha, **IN_C, **IN_LOOPS,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
     total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)
-    _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, every, total), graphs)
+    _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, every, total))
     return total
 
 
@@ -58,7 +58,6 @@ def _declare(
     model: Model,
     operations: Mapping[str, int],
     sizes: tuple[int, int, int, int],
-    graphs: Container[str],
 ) -> None:
     n, m, every, total = sizes
     na = len(model.entries)
@@ -89,12 +88,12 @@ def _declare(
     state, ends = "p pd u h alpha", "p_next pd_next"
     blocks = f"{ends} dp_next_dp dp_next_dpd dp_next_du dpd_next_dp dpd_next_dpd dpd_next_du"
     bars, bars0 = "p_bar pd_bar u_bar h_bar alpha_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar"
-    instant = count("instant") + solve
+    instant, alone = count("instant") + solve, operations.get("by_alpha", 0)
     for name, inputs, outputs, cost, status in (
         ("joint_step", state, ends, step, STEPPED),
         ("jac_joint_step", state, blocks, step + inverses + 7 * n**3, STEPPED),
         ("jac_kicked_step", "p pd u kick h alpha", blocks, step + inverses + 7 * n**3, STEPPED),
-        ("jac_alpha_joint_step", state, "dp_next_dalpha dpd_next_dalpha", step + inverses + count("by_alpha"), STEPPED),
+        ("jac_alpha_joint_step", state, "dp_next_dalpha dpd_next_dalpha", step + inverses + alone, STEPPED),
         ("vjp_joint_step", f"{state} p_next_bar pd_next_bar", bars, step + adjoint, STEPPED),
         ("node_torque", "p_prev p p_next h alpha", "u", count("prepare", "node", "rate") + 2 * solve, (2, 10)),
         ("rollout", "p0 pd0 U h alpha", "P PD", step - count("prepare"), STEPPED),
@@ -107,8 +106,10 @@ def _declare(
         ("close_rates", "p pd alpha", "pd_closed", instant, (10,)),
         ("loop_residual", "p pd alpha", "rows row_rates", count("closing"), ()),
     ):  # fmt: skip
+        if name == "jac_alpha_joint_step" and "by_alpha" not in operations:
+            continue
         along = name.endswith(("rollout", "trajectory"))
         emission.declare(
             name, DOCS_OF_LOOPS.get(name, DOCS[name]), arguments(inputs), arguments(outputs),
-            operations=cost, work=None if along else total, graph=name in graphs, status=status,
+            operations=cost, work=None if along else total, status=status,
         )  # fmt: skip

@@ -28,7 +28,7 @@ class Closed:
         return found["g"], found["A"]
 
 
-def kernels(model: Model) -> list[ca.Function]:
+def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
     """Every kernel of the step, its derivatives, and what is asked at an instant."""
     tree, prepared = model.tree, prepare(model)
     values = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
@@ -44,10 +44,9 @@ def kernels(model: Model) -> list[ca.Function]:
         "systems": bordered.systems(tree),
     }
     made = [kernel_graph(program, name, prepared) for name, program in programs.items()]
-    return [
-        values, *made, curvature(model), parameters(model), by_alpha(model), node_torque(model), closing(model),
-        instant(model), held(model),
-    ]  # fmt: skip
+    more = [by_alpha(model)] if with_alpha else []
+    others = [curvature(model), parameters(model), node_torque(model), closing(model), instant(model), held(model)]
+    return [values, *made, *more, *others]
 
 
 def curvature(model: Model) -> ca.Function:

@@ -26,6 +26,7 @@ from diffpbd.codegen.graph.loop_rows import Chosen, choose
 from diffpbd.codegen.graph.parameters import LEVER_PARTS, SIDES, WRENCH_PARTS, alpha_entries, is_limited
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
+from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program.tree import Closure, Gear, Tree
 from diffpbd.runtime.manifest import Parameter
 
@@ -40,10 +41,21 @@ JOINT_BLOCKS: Mapping[str, str] = {
 }
 """Program input → alpha kind, for what every joint has one of."""
 
+FRICTION_BLOCKS: Mapping[str, str] = {
+    name: f"friction.{name}" for names in forces.MORE_FRICTION.values() for name in names
+}
+"""The same for what every joint of a robot with such a law of friction has."""
 
-def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = (), levers: Sequence[str] = ()) -> Tree:
-    """Topology of a robot; with `limits` those of its joints act, external wrenches at the frames of these names, and lever
-    springs on the joints of these."""
+
+def tree_of(
+    robot: Robot,
+    limits: bool = False,
+    wrenches: Sequence[str] = (),
+    levers: Sequence[str] = (),
+    friction: Sequence[str] = (),
+) -> Tree:
+    """Topology of a robot; with `limits` those of its joints act, external wrenches at the frames of these names, lever
+    springs on the joints of these, and these parts of the law of friction."""
     mimics = [joint.mimic for joint in robot.joints]
     gears = tuple(None if m is None else Gear(m.joint, m.multiplier, m.offset) for m in mimics)
     return Tree(
@@ -55,6 +67,7 @@ def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = (), le
         gears if any(gears) else (),
         lever_joints(robot, levers),
         tuple(Closure(loop.type.value, loop.parent, loop.child) for loop in robot.loops),
+        friction=tuple(law for law in forces.MORE_FRICTION if law in friction),
     )
 
 
@@ -171,9 +184,11 @@ def _built(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mode
         blocks["wrench"] = ca.horzcat(*[_wrench(entry, frame) for frame in wrench_frames(robot, recipe.wrench)])
     if recipe.lever_springs:
         blocks["lever"] = ca.horzcat(*[_lever(entry, name) for name in recipe.lever_springs])
+    tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs, recipe.friction_law)
+    more = forces.friction_names(tree.friction)[len(forces.FRICTION) :]
+    blocks |= {block: column(FRICTION_BLOCKS[block]) for block in more}
     if robot.loops:
         blocks["loop"] = ca.horzcat(*[_loop(entry, index, aligned, loop) for loop in robot.loops])
-    tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs)
     blocks |= _in_joint_axes(tree, blocks)
     return Model(robot, recipe, tree, entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
 

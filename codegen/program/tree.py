@@ -37,6 +37,7 @@ class Tree:
     limited[i]: the step in maximal coordinates stops the joint at its limits (none where empty).
     wrenches[k]: the link that external wrench k acts on.
     levers[k]: the hinge that lever spring k acts on.
+    friction: parts of the law of friction beyond the plain one (of `laws.forces.MORE_FRICTION`).
     closures[k]: closed loop k.
     gears[i]: what joint i follows, None where nothing (empty where no joint follows another). A leader follows none itself.
     """
@@ -49,6 +50,7 @@ class Tree:
     gears: tuple[Gear | None, ...] = ()
     levers: tuple[int, ...] = ()
     closures: tuple[Closure, ...] = ()
+    friction: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:

@@ -56,7 +56,11 @@ def motions(robot: Robot, samples: Sequence[Samples], form: str) -> list[Motion]
     """Recordings as steps between their samples."""
     missing = [name for name in ("joint_step", "jac_joint_step", "jac_alpha_joint_step") if name not in robot.functions]
     if missing:
-        raise InputError(f"--form {form} needs {listing(missing)}, which {robot.name} has not; use --form torque.")
+        words = (
+            f"--form {form} needs {listing(missing)}, which {robot.name} has not.",
+            robot.manifest.why_not(missing[-1]),
+        )
+        raise InputError(" ".join((*filter(None, words), "Or use --form torque.")))
     found = []
     for s in samples:
         q, dq, tau = (s.trimmed(values) for values in (s.q, s.dq, s.tau))

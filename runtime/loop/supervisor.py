@@ -227,7 +227,8 @@ class Supervisor:
             return Decision(status, Mode.POSITION, position, self._zero, self._zero)
         share = 1.0 if time >= self.settings.ramp else max(time, 0.0) / self.settings.ramp
         ramped = share * wanted
-        decision = self._torque(TickStatus.OK, self._guard.limit(ramped, q, dq), gravity)
+        law = self._guard.heeded(time, stamp) * self._guard.limit(ramped, q, dq)
+        decision = self._torque(TickStatus.OK, law, gravity)
         if not (decision.law == ramped).all():
             decision = replace(decision, status=TickStatus.LIMITED)
         self.counts[decision.status] += 1
@@ -255,7 +256,7 @@ class Supervisor:
         breach = self._reflexes.doubt(stamp, q, dq, effort, self._law)
         if breach is not None:
             return self._end(TickStatus.OK, breach)
-        return self._torque(TickStatus.OK, law, gravity)
+        return self._torque(TickStatus.OK, self._guard.heeded(time, stamp) * law, gravity)
 
     def _judge(self, stamp: float, q: FloatArray, dq: FloatArray) -> TickStatus:
         status = self._guard.judge(stamp, q, dq)

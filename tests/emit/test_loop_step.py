@@ -45,7 +45,7 @@ def case(name: str) -> Case:
     sources = CACHE / "mechanisms"
     sources.mkdir(parents=True, exist_ok=True)
     path = MECHANISMS[name]().write(sources, name, 'symbolic = ["mass", "origin", "loop"]')
-    folder = generated(str(path), functions=("joint_step",))
+    folder = generated(str(path), functions=("joint_step", "jac_alpha_joint_step"))
     robot = load(folder)
     judge = Judge(path.with_suffix(".urdf"), read_robot(find_recipe(str(path))))
     return Case(robot, judge, *start(robot, name), folder)
