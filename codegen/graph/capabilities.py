@@ -31,7 +31,7 @@ NEEDS: Final[Mapping[str, str]] = {
     "open": "no loop closes it",
     "driven": "every joint has a motor",
     "shared": "every joint has a motor, or closed loops share the load",
-    "shallow": f"no loop closes it, or no path has more than {DENSE_DEPTH} joints",
+    "shallow": f"no loop closes it, or no path has more than {DENSE_DEPTH} joints and friction is of the plain law",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -150,8 +150,9 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     if model.tree.deep:
         lacking["short"] = f"a path of {model.tree.depth} joints"
-        if robot.loops:
-            lacking["shallow"] = f"{lacking['open']}; {lacking['short']}"
+    if robot.loops and (model.tree.deep or model.tree.friction):
+        law = f"friction that is {' and '.join(model.tree.friction)}"
+        lacking["shallow"] = f"{lacking['open']}; {lacking['short'] if model.tree.deep else law}"
     unsolved = [lacking[need] for need in ("inertia", "shallow") if need in lacking]
     if robot.loops and unsolved:
         lacking["shared"] = f"{lacking['open']}; {unsolved[0]}"

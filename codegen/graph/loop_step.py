@@ -97,7 +97,7 @@ def by_alpha(model: Model) -> ca.Function:
 def closing(model: Model) -> ca.Function:
     """p → every row of the loops, and their gradient."""
     p = ca.SX.sym("p", model.tree.freedoms)
-    g, A = Closed(model).rows(p, every=True)
+    g, A = Closed(model).rows(p, True)
     return _function("closing", {"p": p, "alpha": model.alpha}, {"g": g, "A": A})
 
 

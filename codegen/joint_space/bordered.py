@@ -17,13 +17,13 @@ same with the inertia in the place of D. What the exact derivatives need is list
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from diffpbd.codegen.joint_space import closures, gears, link_jacobian, link_step
-from diffpbd.codegen.laws import forces
+from diffpbd.codegen.joint_space.friction import friction_inputs
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 
@@ -49,7 +49,7 @@ def _begun(name: str, doc: str, tree: Tree, *inputs: str) -> Program:
     return b
 
 
-@cache
+@stored
 def start(tree: Tree) -> Program:
     """`link_step.start`, with A at the start and every row of the loops there."""
     b = _begun("loop_step_start", "Start of a step, its loops' gradient and gaps.", tree, "p", "pd", "u", "h")
@@ -57,11 +57,11 @@ def start(tree: Tree) -> Program:
     for name in ("record", "terms", "guess"):
         b.output(name, begun[name])
     b.output("A0", _within(b, closures.rows(tree))["A"])
-    b.output("gap", _within(b, closures.rows(tree, every=True))["g"])
+    b.output("gap", _within(b, closures.rows(tree, True))["g"])
     return b
 
 
-@cache
+@stored
 def newton(tree: Tree) -> Program:
     """x = −D⁻¹ hF (`correction`), the `factors` of D, X, and g and A at the iterate."""
     b = _begun("loop_step_newton", "Bordered Newton iteration on F.", tree, "iterate", "p", "record", "terms", "A0")
@@ -75,7 +75,7 @@ def newton(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def chord(tree: Tree) -> Program:
     """x with factors of an earlier D, and g and A at the iterate."""
     b = _begun("loop_step_chord", "Chord iteration on F.", tree, "iterate", "p", "record", "terms", "factors")
@@ -86,7 +86,7 @@ def chord(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def end(tree: Tree) -> Program:
     """The same at the end of a step, with its momentum (A₀ᵀ Λ/h not yet added) and inertia."""
     b = _begun("loop_step_end", "End of a step.", tree, "p_next", "p", "record", "terms", "u", "factors", "h")
@@ -99,7 +99,7 @@ def end(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def gradient(tree: Tree) -> Program:
     """A at p."""
     b = _begun("loop_step_gradient", "Gradient of the kept rows.", tree, "p")
@@ -107,13 +107,12 @@ def gradient(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def rate(tree: Tree) -> Program:
     """(M + h D) x = rhs and (M + h D) Y = Aᵀ, D the slopes of friction at ṗ."""
     b = _begun("loop_step_rate", "System of the rate stage.", tree, "M", "h", "pd", "rhs", "A")
     M, h, pd, rhs, A = (b.inputs[k] for k in ("M", "h", "pd", "rhs", "A"))
-    coulomb, viscous, transition = (b.input(k, tree.n) for k in ("coulomb", "viscous", "transition"))
-    slopes = forces.friction_slopes(b, gears.rates(b, tree, pd), coulomb, viscous, transition)
+    slopes = friction_inputs(b, tree).slopes(b, gears.rates(b, tree, pd))
     slopes = gears.diagonal(b, tree, [h[0, 0] * slope for slope in slopes])
     extra = Matrix(tree.freedoms, tree.freedoms, lambda i, j: slopes[i] if i == j else 0)
     factors = elimination.factors(b, b.let(M + extra), symmetric=True)
@@ -122,7 +121,7 @@ def rate(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def node(tree: Tree) -> Program:
     """`link_step.node`, with A at the middle pose."""
     b = _begun("loop_step_node", "Torque of the tree at a node.", tree, "p_prev", "p", "p_next", "h")
@@ -133,7 +132,7 @@ def node(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def systems(tree: Tree) -> Program:
     """What the derivatives need at a step and its end: both systems solved as far as they are the tree's.
 
