@@ -37,6 +37,12 @@ CONSTANTS: Final = (
         "rad or m",
         "correction up to which the end of a step, worked out before it, is good: rates are then off by rounding",
     ),
+    Constant(
+        "onward_correction",
+        1e-11,
+        "rad or m",
+        "last correction of a pose of a rollout in momentum form: to its square the next start is exact",
+    ),
     Constant("far_guess", 0.1, "rad or m", "error of a first guess beyond which it says little about the next one's"),
     Constant("far_pose", 10.0, "rad or m", "correction in one step beyond which the solve has diverged"),
     Constant("far_rate", 1e9, "rad/s or m/s", "rate beyond which the input was not a robot's"),
