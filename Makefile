@@ -19,13 +19,14 @@ generate: ## Derive, emit and compile ROBOT (a shipped name or a URDF file) into
 	@$(SETUP) all
 	@$(BIN)/diffpbd generate '$(ROBOT)' --out 'generated/$(basename $(notdir $(ROBOT)))' $(OPTS)
 
+# One thread of BLAS a process: small matrices are no faster with more, and two processes' threads wait for each other (50 times the time).
 test: ## The test suite with reduced counts, under 10 minutes
 	@$(SETUP) test
-	@$(BIN)/pytest -n 2 --dist loadgroup $(OPTS)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup $(OPTS)
 
 soak: ## The test suite with the long counts
 	@$(SETUP) test
-	@$(BIN)/pytest --soak $(OPTS)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --soak $(OPTS)
 
 check-generated: ## Regenerate the committed robots of generated/ and compare (OPTS=--update-golden accepts)
 	@$(SETUP) test

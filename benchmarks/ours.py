@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from diffpbd.codegen.generate import generate
 from diffpbd.runtime.compiler import compile_library
 from diffpbd.runtime.manifest import Argument, Function
 
+OPTIONS: Mapping[str, Any] = {"functions": ["default", "vjp_step"], "variants": ["published"]}
 PREFIX = "diffpbd "
 LEFT_OUT = ("h_bar", "alpha_bar")
 """What the gradient by all torques does not ask for."""
@@ -25,7 +28,7 @@ class Ours:
     """Functions of a generated folder by name, with default alpha."""
 
     def __init__(self, robot: str, generated: Path, build: Path) -> None:
-        result = generate(robot, out=generated / robot, progress=print)
+        result = generate(robot, out=generated / robot, progress=print, **OPTIONS)
         self.manifest = result.manifest
         copy = build / robot
         shutil.rmtree(copy, ignore_errors=True)

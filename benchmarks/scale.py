@@ -107,7 +107,7 @@ def timings(robot: Robot) -> dict[str, float]:
 
 def measure(robot: str, out: Path) -> Row:
     """Generate a robot and time it."""
-    made = generate(robot, out=out)
+    made = generate(robot, out=out, functions=["default", "vjp_step"])
     operations = {f.name: f.operations for f in made.manifest.functions if f.name in FUNCTIONS}
     c_bytes = sum(path.stat().st_size for path in out.glob("src/*.c"))
     machine = load(out)

@@ -166,8 +166,8 @@ def whole(file: Path) -> str:
         result = generate(str(recipe), out=Path(folder) / "out")
         size = sum(path.stat().st_size for path in (Path(folder) / "out").rglob("*.c"))
         return (
-            f"  {len(result.rows)} functions, {size / 1e6:.2f} MB of C, {result.seconds:.0f} s of which "
-            f"{result.compile_seconds:.0f} s in the compiler"
+            f"  {len(result.rows)} functions, {size / 1e6:.2f} MB of C, {result.seconds:.0f} s, "
+            f"{result.compile_seconds:.0f} s of compilers beside it"
         )
 
 

@@ -24,8 +24,9 @@ from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe, option_words
 from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.heartbeat import Heartbeat
 from diffpbd.codegen.result import GenerateResult, versions
-from diffpbd.runtime.compiler import compile_library, find_compiler
+from diffpbd.runtime.compiler import Compilation, find_compiler
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.exchange import OLD_SUFFIX, replace_folder, restore_folder
 from diffpbd.runtime.integrity import close_to_others, verify_file
@@ -50,7 +51,7 @@ def generate(
     started = time.perf_counter()
     say = progress or (lambda _line: None)
     recipe = find_recipe(robot, **{name: value for name, value in options.items() if value not in ((), [])})
-    command = ["diffpbd", "generate", tame(Path(robot).name), *option_words(recipe, find_recipe(robot))]
+    plain, asked = find_recipe(robot), recipe
     described, doubts = read_doubted(recipe)
     for doubt in doubts:
         say(doubt.line("doubt"))
@@ -58,6 +59,11 @@ def generate(
     lever_joints(described, recipe.lever_springs)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
     folder = out if out is not None else Path("generated") / recipe.name
+
+    def command(chosen: Recipe) -> str:
+        words = option_words(dataclasses.replace(chosen, base=asked.base, tip=asked.tip), plain)
+        return shlex.join(["diffpbd", "generate", tame(Path(robot).name), *words])
+
     options_hash = _options_hash(described, recipe)
     current = _current(folder, options_hash)
     if current is not None:
@@ -67,22 +73,27 @@ def generate(
     folder = folder.resolve()
     from diffpbd.codegen.emit.folder import write_folder
 
-    with _workshop(folder) as aside:
-        say(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
-        manifest, rows = write_folder(aside, described, recipe, options_hash, shlex.join(command), say)
+    with _workshop(folder) as aside, Heartbeat(say) as beat, Compilation(aside, progress=beat.note) as compilation:
+        beat.say(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
+        manifest, rows = write_folder(aside, described, recipe, options_hash, command, beat.say, compilation.add)
         close_to_others(aside)
-        compiled = compile_library(aside, manifest.library, progress=say)
+        beat.say("compiling the rest")
+        compiled = compilation.finish(manifest.library)
         Library(aside, manifest)
         try:
             replace_folder(aside, folder)
         except OSError as error:
             raise InputError(f"{folder} cannot be replaced: {error.strerror or error}.") from None
-    return GenerateResult(manifest, folder, rows, False, time.perf_counter() - started, compiled.seconds)
+    compiling = sum(compiled.source_seconds.values())
+    return GenerateResult(manifest, folder, rows, False, time.perf_counter() - started, compiling)
 
 
 def _options_hash(robot: Robot, recipe: Recipe) -> str:
     """Hash of everything that decides the folder's content: robot, recipe, generator sources, versions."""
-    chosen: dict[str, Any] = {f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe) if f.name != "urdf"}
+    apart = ("urdf", "loop")  # both are in the robot as read
+    chosen: dict[str, Any] = {
+        f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe) if f.name not in apart
+    }
     chosen["sweeps"] = dict(sorted(recipe.sweeps.items()))
     digest = hashlib.sha256()
     digest.update(json.dumps(chosen, sort_keys=True, default=list).encode())

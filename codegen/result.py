@@ -23,7 +23,7 @@ class Row:
 
 @dataclass(frozen=True)
 class GenerateResult:
-    """What `generate` did. Seconds are wall time, `compile_seconds` the compiler's share."""
+    """What `generate` did. Seconds are wall time, `compile_seconds` those of the compilers, at work beside the derivation."""
 
     manifest: Manifest
     folder: Path

@@ -22,6 +22,9 @@ from diffpbd.runtime.manifest import MATRIX, Argument, Manifest
 
 __all__ = ["external_function", "graph_function"]
 
+DERIVATIVES = "derivative_graphs"
+"""What the graphs of derivatives are called in a manifest's `left_out`."""
+
 Evaluate: TypeAlias = Callable[[Sequence[FloatArray]], Sequence[Any]]
 
 
@@ -44,6 +47,12 @@ _ALIVE: list[casadi.Callback] = []
 def graph_function(robot: Owner, name: str) -> Any:
     """The serialized graph of a function, verified against the manifest."""
     file = robot.manifest.graphs.get(name) or robot.function(name).facts.casadi
+    why = robot.manifest.why_not(DERIVATIVES)
+    if file is None and why and name.startswith(("jac_", "vjp_")):
+        raise InputError(
+            f"{robot.name}: {name} has no serialized casadi graph. {why} `casadi({name!r}, external=True)` gives the "
+            "compiled one."
+        )
     if file is None:
         have = [*(other.name for other in robot.manifest.functions if other.casadi is not None), *robot.manifest.graphs]
         raise InputError(

@@ -1,8 +1,9 @@
 """What a controller is.
 
 A controller in torque mode returns its law's torque *without gravity*: gravity is added in one place, by the
-supervisor, and only if the model owns it. A controller keeps nothing of a tick that the guard refuses. Two methods are
-optional: `sent(law)` hears what became of the torque, `expected(time)` says where the law leads the joints [rad].
+supervisor, and only if the model owns it. A controller keeps nothing of a tick that the guard refuses. Three methods are
+optional: `measured(stamp)` hears, by the clock of `time` [s], when the state of the next `output` was measured,
+`sent(law)` what became of the torque; `expected(time)` says where the law leads the joints [rad].
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 import struct
 import tempfile
@@ -15,7 +16,13 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.integrity import verify_library, verify_sources
 from diffpbd.runtime.manifest import ABI_VERSION, Function, Manifest
 
-__all__ = ["FloatArray", "Library"]
+__all__ = ["PATHS", "PATH_VARIABLE", "PORTABLE", "FloatArray", "Library"]
+
+PORTABLE = "portable"
+PATHS = (PORTABLE, "x86-64-v3", "x86-64-v4")
+"""Instruction sets that a library may hold its functions for. The first gives the same bits everywhere."""
+PATH_VARIABLE = "DIFFPBD_PATH"
+"""Environment variable that names one of them; the library reads it at its first call."""
 
 
 class Library:
@@ -35,6 +42,12 @@ class Library:
         self._verify()
         self._map = self._symbol(f"{manifest.name}_map")
         self._map.restype = ctypes.c_long
+        wanted = os.environ.get(PATH_VARIABLE)
+        if wanted and wanted != self.instructions:
+            try:
+                self.choose_instructions(wanted)
+            except InputError as error:
+                raise InputError(f"The environment variable {PATH_VARIABLE}: {error}") from None
 
     def _check_exists(self) -> None:
         if not self.path.is_file():
@@ -98,6 +111,31 @@ class Library:
             f"{self.path} does not match its manifest: {why}. Compile it again with `make -C "
             f"{self.path.parent} shared`, or generate the folder again: diffpbd generate {self._manifest.name}."
         )
+
+    @property
+    def instructions(self) -> str:
+        """The instruction sets that the functions use: one of `PATHS`. A library without a choice is portable."""
+        symbol = getattr(self._dll, f"{self._manifest.name}_path", None)
+        if symbol is None:
+            return PORTABLE
+        symbol.restype = ctypes.c_char_p
+        symbol.argtypes = []
+        return str(symbol().decode("ascii"))
+
+    def choose_instructions(self, name: str) -> None:
+        """Use another of `PATHS`, in every thread and for everybody in this process who opened this library.
+
+        InputError where it is unknown, or compiler or processor do not have it."""
+        if name not in PATHS:
+            raise InputError(f"instruction sets: expected one of {', '.join(PATHS)}, found {name!r}.")
+        choose = getattr(self._dll, f"{self._manifest.name}_set_path", None)
+        if choose is None and name == PORTABLE:
+            return
+        if choose is None or choose(name.encode("ascii")) != 0:
+            raise InputError(
+                f"{self.path} cannot use {name}: this processor does not have it, or the library was compiled without it. "
+                f"{self.instructions} is in use; {PORTABLE} is everywhere."
+            )
 
     def work_size(self, function: Function, steps: int = 0) -> int:
         """Doubles of work the function needs; for a rollout over `steps` steps. InputError where C cannot count so many."""

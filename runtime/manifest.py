@@ -95,6 +95,14 @@ def family(function: str) -> str:
     return next((name for name in ("step", "rollout_step") if plain.startswith(name)), plain)
 
 
+def families(function: str) -> tuple[str, ...]:
+    """The names under which a function may be left out: a variant's own with `step` for `rollout_step`, that without what
+    derives it; then itself without the variant, and its family."""
+    of = family(function)
+    head, _, variant = function.partition(of)
+    return tuple(dict.fromkeys((*((f"{head}step{variant}", f"step{variant}") if variant else ()), head + of, of)))
+
+
 @dataclass(frozen=True)
 class Function:
     """A generated function: `int symbol(const double *const *in, double *const *out, double *work)`.
@@ -177,6 +185,19 @@ class Mimic:
 
 
 @dataclass(frozen=True)
+class Loop:
+    """A closed loop: a cut joint between two links, and its rows, those that are solved and those that then hold by
+    themselves."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    kept: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """`mass` [kg] of `links` behind a joint that was not chosen, which the link `carrier` misses."""
 
@@ -192,7 +213,7 @@ class RobotFacts:
 
     `joints` are the coordinates of every function; `mimics` are joints that follow them. Every joint of either kind moves
     one link of `links`. `squared` are the joints whose rotations had entries within `right_angle` of −1, 0 or 1 that were
-    taken for these.
+    taken for these. `loops` close what the tree leaves open; `passive` joints have no motor.
     """
 
     base: str
@@ -204,11 +225,19 @@ class RobotFacts:
     squared: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     rotors: Mapping[str, float] = field(default_factory=dict)
+    loops: tuple[Loop, ...] = ()
+    passive: tuple[str, ...] = ()
+
+    @property
+    def mobility(self) -> int:
+        """Freedoms that the kept rows of the loops leave."""
+        return len(self.joints) - sum(len(loop.kept) for loop in self.loops)
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The generator's choices; h is the default step [s], sweeps are by variant, springs the joints with one."""
+    """The generator's choices; h is the default step [s], sweeps are by variant, springs the joints with one, `table` is the
+    height [m] over the description's root that the arm is kept above."""
 
     h: float
     integrator: str
@@ -218,6 +247,7 @@ class Recipe:
     symbolic: tuple[str, ...]
     friction: str
     springs: tuple[str, ...] = ()
+    table: float | None = None
 
 
 @dataclass(frozen=True)
@@ -234,8 +264,8 @@ class Manifest:
     """All of manifest.json. `files` maps relative paths to sha256; the compiled library is not among them.
 
     `content_hash` is the sha256 of everything else, so that an edited manifest, which would make calls write past their
-    arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue (without
-    their derivatives' prefixes) are not there; `graphs` are serialized CasADi graphs without a compiled function.
+    arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue are
+    not there, by a name of `families`; `graphs` are serialized CasADi graphs without a compiled function.
     """
 
     name: str
@@ -257,7 +287,7 @@ class Manifest:
 
     def why_not(self, function: str) -> str:
         """A sentence that says why this robot has no such function, where the generator knew; else empty."""
-        reason = self.left_out.get(family(function))
+        reason = next((self.left_out[name] for name in families(function) if name in self.left_out), "")
         return f"It was left out: {reason}." if reason else ""
 
     def sealed(self) -> Manifest:
@@ -267,6 +297,11 @@ class Manifest:
     def to_json(self) -> str:
         """The text of manifest.json: sorted keys, indent 1, a newline at the end."""
         data = dataclasses.asdict(self)
+        for name in ("loops", "passive"):  # what an open tree with motors has none of
+            if not data["robot"][name]:
+                del data["robot"][name]
+        if data["recipe"]["table"] is None:
+            del data["recipe"]["table"]
         return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 

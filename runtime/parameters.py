@@ -15,6 +15,7 @@ import numpy.typing as npt
 from diffpbd.runtime.arrays import FloatArray, or_else
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_json
+from diffpbd.runtime.friction import pushes
 from diffpbd.runtime.manifest import Parameter
 from diffpbd.runtime.names import hint
 
@@ -105,6 +106,10 @@ class ParameterVector:
             raise InputError(f"{self.robot} has no parameter {name!r}. {hint(name, self.names)}")
         return position
 
+    def has(self, kind: str) -> bool:
+        """Whether there are entries that begin with this and a dot."""
+        return any(name.startswith(f"{kind}.") for name in self.names)
+
     def indices(self, prefix: str) -> tuple[int, ...]:
         """Positions of every name equal to the prefix or starting with it and a dot, such as `friction`."""
         found = tuple(k for k, name in enumerate(self.names) if name == prefix or name.startswith(prefix + "."))
@@ -124,7 +129,7 @@ class ParameterVector:
         """A new vector from values by name, or from a JSON file of them; the missing ones keep `base` or the
         default.
 
-        A value outside the parameter's bounds is refused.
+        A value outside the parameter's bounds is refused, and friction that would push.
         """
         result = self.defaults if base is None else np.array(base, dtype=np.float64)
         if values is None:
@@ -141,6 +146,8 @@ class ParameterVector:
             number = _number(value, f"{where}{name}")
             self._refuse_outside(position, number, where)
             result[position] = number
+        if told := pushes(self.by_name(result), list(values)):
+            raise InputError(f"{where}{told}.")
         return result
 
     def checked(self, values: Any) -> Any:

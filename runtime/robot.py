@@ -78,9 +78,19 @@ class Robot:
         functions = self.__dict__.get("functions", {})
         if name in functions:
             return functions[name]
+        why = self.__dict__["manifest"].why_not(name) if "manifest" in self.__dict__ else ""
         raise AttributeError(
-            f"{type(self).__name__} {self.__dict__.get('name', '')} has no {name!r}. {hint(name, functions)}"
+            f"{type(self).__name__} {self.__dict__.get('name', '')} has no {name!r}. {why or hint(name, functions)}"
         )
+
+    @property
+    def instructions(self) -> str:
+        """The instruction sets in use: "portable" (the same bits everywhere), "x86-64-v3" or "x86-64-v4"."""
+        return self._library.instructions
+
+    def choose_instructions(self, name: str) -> None:
+        """Use other instruction sets, for all of this process that opened the folder; InputError where they lack."""
+        self._library.choose_instructions(name)
 
     def function(self, name: str) -> BoundFunction:
         """A function by name; one that was not generated is refused with near matches."""

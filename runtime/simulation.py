@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.friction import KINDS
 from diffpbd.runtime.function import as_array
 from diffpbd.runtime.logs.csv import Log, TorqueLog
 from diffpbd.runtime.names import listing
@@ -24,7 +25,6 @@ Policy: TypeAlias = Callable[[int, FloatArray], FloatArray]
 SUZUKI_S = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
 SUZUKI_SUBSTEPS = (SUZUKI_S, SUZUKI_S, 1.0 - 4.0 * SUZUKI_S, SUZUKI_S, SUZUKI_S)
 """Fourth-order composition of a symmetric second-order step (Suzuki 1990); the middle substep is negative."""
-FRICTION_KINDS = ("friction.coulomb.", "friction.viscous.")
 MAX_STEPS = 10_000_000  # a run is held in memory: about 200 bytes a joint and step
 TIME_ROUNDING = 1e-9  # in steps: how far a log's sample may lie behind a step's start and still count for it
 
@@ -63,10 +63,8 @@ def maximal_variant(robot: Robot, integrator: str | None, solver: str | None) ->
     name = f"step_{wanted[0]}_{wanted[1]}"
     if name not in robot.functions:
         have = [other for other in robot.functions if other == "step" or other.startswith("step_")]
-        raise InputError(
-            f"{robot.name} was generated without {name}; it has {listing(have)}. Make it with "
-            f"`diffpbd generate {robot.name} --integrator {wanted[0]} --solver {wanted[1]}`."
-        )
+        why = robot.manifest.why_not(name)
+        raise InputError(f"{robot.name} was generated without {name}; it has {listing(have)}. {why}".rstrip())
     return name
 
 
@@ -174,7 +172,7 @@ def _check_covers(log: TorqueLog, end: float, h: float) -> None:
 
 
 def _refuse_friction(robot: Robot, alpha: FloatArray) -> None:
-    having = [n for n, v in robot.alpha.by_name(alpha).items() if n.startswith(FRICTION_KINDS) and v != 0.0]
+    having = [n for n, v in robot.alpha.by_name(alpha).items() if n.rpartition(".")[0] in KINDS and v != 0.0]
     if having:
         raise InputError(
             f"order 4 is for conservative forces (one of its substeps is negative), but {listing(having)} "

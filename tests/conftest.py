@@ -26,13 +26,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ.setdefault("DIFFPBD_CACHE", str(ROOT / ".test-cache" / "programs"))
     hypothesis.settings.load_profile("soak" if config.getoption("--soak") else "reduced")
     if not config.getoption("--soak"):
         os.environ.setdefault("DIFFPBD_CFLAGS", QUICKLY)
 
 
-QUICKLY = "-O0"
-"""Compiling is most of the suite's time. Optimised code gives the same bits (tests/emit/test_folder.py); --soak tests that."""
+QUICKLY = "-O0 -DDIFFPBD_PORTABLE"
+"""Compiling is most of the suite's time. Optimised code gives the same bits (tests/emit/test_folder.py); --soak tests that.
+tests/emit/test_paths.py compiles what is left out here: the code for more than the least of instruction sets."""
+os.environ.setdefault("DIFFPBD_PATH", "portable")
 GIVING_WAY = 15
 REAL_TIME = Path("tests", "baxter")  # these wait for clocks, on one graph at a time
 

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.robots import generated
+from support.robots import EVERYTHING, generated
 
 from diffpbd.codegen.generate import generate
+from diffpbd.codegen.heartbeat import Heartbeat
 from diffpbd.runtime import exchange, load
 from diffpbd.runtime.errors import DiffpbdError, InputError
 
@@ -41,7 +42,8 @@ RECIPE = """name = "one"
 urdf = "one.urdf"
 base = "base"
 tip = "rod"
-variants = ["variational_direct"]
+functions = ["gravity"]
+table = -0.5
 """
 
 
@@ -63,6 +65,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built")
     generate(str(recipe(folder)), out=folder / "one")
     return folder / "one"
+
+
+def test_a_table_travels_with_the_robot(built: Path) -> None:
+    assert load(built).manifest.recipe.table == -0.5
+    shipped = generated("double_pendulum")
+    assert load(shipped).manifest.recipe.table is None and '"table"' not in (shipped / "manifest.json").read_text()
 
 
 @pytest.fixture
@@ -99,7 +107,7 @@ def test_unchanged_baxter_is_fast() -> None:
     folder = generated("baxter_bare")
     before = {name: times for name, (_, times) in files(folder).items()}
     started = time.perf_counter()
-    assert generate("baxter_bare", out=folder).unchanged
+    assert generate("baxter_bare", out=folder, **EVERYTHING).unchanged
     seconds = time.perf_counter() - started
     print(f"unchanged baxter_bare: {seconds:.2f} s (bar 3 s)")
     assert seconds < 3.0
@@ -213,6 +221,22 @@ def test_a_compiler_that_fails(good: Path, one: Path, monkeypatch: pytest.Monkey
         generate(str(one), out=good, friction="urdf")
     assert files(good) == before
     only(good)
+
+
+def test_silence_is_broken_by_what_is_being_done() -> None:
+    lines: list[str] = []
+    with Heartbeat(lines.append, period=0.05) as beat:
+        beat.say("deriving")
+        beat.note("compiled a.c")
+        while len(lines) < 4:
+            time.sleep(0.01)
+    count = len(lines)
+    assert lines[:3] == ["deriving", "compiled a.c", "deriving (0 s)"]
+    time.sleep(0.2)
+    assert len(lines) == count
+    with Heartbeat(lines.append, period=60.0):
+        started = time.perf_counter()
+    assert time.perf_counter() - started < 5.0
 
 
 @pytest.mark.parametrize(
@@ -332,13 +356,13 @@ DETERMINISM = """
 import sys
 from pathlib import Path
 from diffpbd.codegen.generate import generate
-generate("double_pendulum", out=Path(sys.argv[1]))
+generate("double_pendulum", out=Path(sys.argv[1]), functions=["default"])
 """
 
 
 def test_the_same_bytes_under_other_circumstances(tmp_path: Path) -> None:
     """Hash seed, working directory, locale, time zone, user and umask change nothing (P36)."""
-    first = generated("double_pendulum")
+    first = generated("double_pendulum", functions=("default",), variants=("variational_direct",))
     other = tmp_path / "elsewhere" / "other name"
     other.parent.mkdir()
     environment = {

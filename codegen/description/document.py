@@ -22,12 +22,13 @@ DEFAULT_AXIS: Final[Vec3] = (1.0, 0.0, 0.0)
 SIMILAR: Final = 0.75
 """[1] Likeness (difflib) from which an unknown element is taken for a misspelt one: Origin, limits, axes."""
 
-_ROBOT_CHILDREN: Final = ("link", "joint")
+_ROBOT_CHILDREN: Final = ("link", "joint", "loop_joint")
 _SHAPES: Final = ("visual", "collision")
 _LINK_CHILDREN: Final = ("inertial", *_SHAPES)
 _JOINT_CHILDREN: Final = (
     "origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"
 )  # fmt: skip
+_LOOP_CHILDREN: Final = ("link1", "link2", "axis")
 _INERTIAL_CHILDREN: Final = ("origin", "mass", "inertia")
 _INERTIA: Final = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _ATTRIBUTES: Final = {
@@ -37,6 +38,8 @@ _ATTRIBUTES: Final = {
     "axis": ("xyz",),
     "parent": ("link",),
     "child": ("link",),
+    "link1": ("link", "rpy", "xyz"),
+    "link2": ("link", "rpy", "xyz"),
     "limit": ("lower", "upper", "effort", "velocity"),
     "dynamics": ("damping", "friction"),
     "mimic": ("joint", "multiplier", "offset"),
@@ -101,6 +104,17 @@ class JointElement:
 
 
 @dataclass(frozen=True)
+class LoopElement:
+    """A `<loop_joint>` as written: both links with the pose of the cut joint's frame there, and its axis in that frame."""
+
+    name: str
+    line: int
+    type: str
+    ends: tuple[tuple[str, Pose], tuple[str, Pose]]
+    axis: Vec3
+
+
+@dataclass(frozen=True)
 class Document:
     """Links and joints in file order."""
 
@@ -109,6 +123,7 @@ class Document:
     joints: tuple[JointElement, ...]
     faults: tuple[Finding, ...]
     doubts: tuple[Finding, ...]
+    loops: tuple[LoopElement, ...] = ()
 
 
 def read_document(root: Element) -> Document:
@@ -124,10 +139,11 @@ def read_document(root: Element) -> Document:
         reader.doubt("robot-name", "the robot has no name")
     links = tuple(reader.link(element) for element in root.named("link"))
     joints = tuple(reader.joint(element) for element in root.named("joint"))
+    loops = tuple(reader.loop(element) for element in root.named("loop_joint"))
     reader.tell_ignored()
     if not links:
         reader.fault("no-links", "the description has no link")
-    return Document(name, links, joints, tuple(reader.faults), tuple(reader.doubts))
+    return Document(name, links, joints, tuple(reader.faults), tuple(reader.doubts), loops)
 
 
 class _Reader:
@@ -212,6 +228,22 @@ class _Reader:
         )
         self._leave()
         return result
+
+    def loop(self, element: Element) -> LoopElement:
+        name = self._enter("loop_joint", element)
+        self.expect_children(element, _LOOP_CHILDREN)
+        ends = (self._end(element, "link1"), self._end(element, "link2"))
+        axis = self._single(element, "axis")
+        direction = DEFAULT_AXIS if axis is None else self._value(axis, "xyz", read_vector, DEFAULT_AXIS, required=True)
+        self._leave()
+        return LoopElement(name, element.line, element.attributes.get("type", ""), ends, direction)
+
+    def _end(self, element: Element, tag: str) -> tuple[str, Pose]:
+        name, found = self._linked(element, tag), element.named(tag)
+        if not found:
+            return name, Pose()
+        rpy = self._value(found[0], "rpy", read_vector, ZERO)
+        return name, Pose(rotation_from_rpy(rpy), self._value(found[0], "xyz", read_vector, ZERO))
 
     def _enter(self, kind: str, element: Element) -> str:
         name = element.attributes.get("name", "")

@@ -27,6 +27,10 @@ from diffpbd.runtime.errors import InputError
 
 NOT_IN_URDF: Final = {
     "friction.transition_velocity": "the smoothing rate of Coulomb friction",
+    "friction.coulomb_asymmetry": "Coulomb friction that differs by direction",
+    "friction.viscous_asymmetry": "viscous friction that differs by direction",
+    "friction.stribeck": "what holds at rest beyond Coulomb friction",
+    "friction.stribeck_velocity": "the rate at which that falls",
     "rotor_inertia": "rotor inertia",
     "torque_offset": "a sensor's torque offset",
     "spring.stiffness": "a joint spring",

@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import IDENTIFIER, RESERVED
 
 INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
-SYMBOLIC: Final = ("mass", "com", "inertia", "origin")
+SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop")
 FRICTIONS: Final = ("none", "urdf")
+FRICTION_LAWS: Final = ("asymmetric", "stribeck")
 SWEEP_ORDERS: Final = ("joints", "printed")
 
 DEFAULT_STEP: Final = 0.01
@@ -40,9 +42,20 @@ MOST_SWEEPS: Final = 1000
 """Beyond convergence of anything; a step makes them all."""
 
 ALL: Final = "all"
-"""As `variants`: every one."""
+"""As `variants` or `functions`: every one."""
 
-DEFAULT_VARIANTS: Final = ("variational_direct", "paper_direct", "paper_gauss_seidel", "paper_jacobi")
+DEFAULT: Final = "default"
+"""As `functions`: those that are made where none is named."""
+
+PUBLISHED: Final = "published"
+"""As `variants`: `PUBLISHED_VARIANTS`."""
+
+DEFAULT_VARIANTS: Final = ("variational_direct",)
+PUBLISHED_VARIANTS: Final = (*DEFAULT_VARIANTS, "paper_direct", "paper_gauss_seidel", "paper_jacobi")
+"""The steps that the paper compares, beside the default one."""
+
+FURTHEST_TABLE: Final = 5.0
+"""[m] Beyond any arm's reach; as of the option."""
 
 AVERAGING: Final = "averaging"
 Relaxation: TypeAlias = float | Literal["averaging"] | None
@@ -68,11 +81,15 @@ class Recipe:
     default of the commands. `integrator` and `solver` name the default variant of `step`, `sweeps` counts the
     iterations of each variant, `relaxation` is what Jacobi sweeps make of their corrections, `sweep_order` says whether
     Gauss-Seidel sweeps close joint by joint or, as printed, all positional and then all angular constraints.
-    With `limits` joints stop at their limits in the steps on maximal states.
+    `friction_law` adds parts to the law of friction: coefficients that differ by direction, Stribeck's part that falls with
+    the rate. With `limits` joints stop at their limits in the steps on maximal states.
     `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
     which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act,
     `lever_springs` hinges between whose links straight springs act on lever arms.
-    `functions` names what to generate besides inverse dynamics and kinematics; everything where it is empty.
+    `table` is the height [m] over the root link of the description that `run`, `excite` and `mpc` keep the arm above.
+    Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md).
+    `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
+    or ALL; DEFAULT where it is empty.
     """
 
     name: str = field(metadata=_entry("text"))
@@ -87,10 +104,11 @@ class Recipe:
         default_factory=lambda: dict(DEFAULT_SWEEPS), hash=False, metadata=_entry("counts", "--sweeps")
     )
     variants: tuple[str, ...] = field(
-        default=DEFAULT_VARIANTS, metadata=_entry("texts", "--variants", (*DEFAULT_SWEEPS, ALL))
+        default=DEFAULT_VARIANTS, metadata=_entry("texts", "--variants", (*DEFAULT_SWEEPS, ALL, PUBLISHED))
     )
     symbolic: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--symbolic", SYMBOLIC))
     friction: str = field(default="none", metadata=_entry("text", "--friction", FRICTIONS))
+    friction_law: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--friction-law", FRICTION_LAWS))
     gravity: tuple[float, float, float] = field(default=DEFAULT_GRAVITY, metadata=_entry("vector"))
     springs: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
     limits: bool = field(default=False, metadata=_entry("flag", "--limits"))
@@ -98,6 +116,9 @@ class Recipe:
     lever_springs: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--lever-spring"))
     relaxation: Relaxation = field(default=None, metadata=_entry("relaxation", "--relaxation"))
     functions: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--functions"))
+    passive: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    loop: tuple[LoopEntry, ...] = field(default=(), metadata=_entry("loops"))
+    table: float | None = field(default=None, metadata=_entry("number"))
     sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
 
     @property
@@ -120,8 +141,9 @@ class Recipe:
             if choices := entry.metadata["choices"]:
                 for value in as_names(getattr(self, entry.name)):
                     _expect_choice(entry.name, value, choices)
-        if ALL in self.variants:
-            object.__setattr__(self, "variants", tuple(DEFAULT_SWEEPS))
+        words = {ALL: tuple(DEFAULT_SWEEPS), PUBLISHED: PUBLISHED_VARIANTS}
+        chosen = dict.fromkeys(v for name in self.variants for v in words.get(name, (name,)))
+        object.__setattr__(self, "variants", tuple(DEFAULT_SWEEPS) if ALL in self.variants else tuple(chosen))
         for variant in self.sweeps:
             _expect_choice("sweeps", variant, tuple(DEFAULT_SWEEPS))
         if self.variant not in self.variants:
@@ -136,6 +158,11 @@ class Recipe:
             )
         if not (math.isfinite(self.h) and self.h > 0.0):
             raise InputError(f'recipe "{self.name}": h = {self.h}; a positive step in seconds is expected')
+        if self.table is not None and not abs(self.table) <= FURTHEST_TABLE:
+            raise InputError(
+                f'recipe "{self.name}": table = {self.table}; a height from {-FURTHEST_TABLE:g} to {FURTHEST_TABLE:g} m is '
+                "expected"
+            )
         if not all(math.isfinite(component) for component in self.gravity):
             raise InputError(f'recipe "{self.name}": gravity = {self.gravity}; finite numbers are expected')
 
@@ -162,7 +189,8 @@ def with_options(recipe: Recipe, **options: Any) -> Recipe:
             chosen[entry.name] = as_names(chosen[entry.name])
     variant = f"{chosen.get('integrator', recipe.integrator)}_{chosen.get('solver', recipe.solver)}"
     variants = chosen.get("variants") or recipe.variants
-    chosen["variants"] = variants if variant in variants or ALL in variants else (*variants, variant)
+    words = {ALL, PUBLISHED} if variant in PUBLISHED_VARIANTS else {ALL}
+    chosen["variants"] = variants if variant in variants or words & set(variants) else (*variants, variant)
     if "sweeps" in chosen:
         counts = chosen["sweeps"]
         chosen["sweeps"] = {**recipe.sweeps, **(counts if isinstance(counts, Mapping) else {variant: counts})}
@@ -178,7 +206,7 @@ def option_words(recipe: Recipe, plain: Recipe) -> list[str]:
             continue
         if isinstance(value, bool):
             words.append(flag if value else flag.replace("--", "--no-"))
-        elif entry.name in ("symbolic", "variants", "functions"):
+        elif entry.name in ("symbolic", "variants", "functions", "friction_law"):
             joined = entry.name == "variants" and value == (*plain.variants, recipe.variant)
             words += [] if joined else [flag, ",".join(value)]
         elif entry.name == "sweeps":

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.codegen.description.recipe import AVERAGING, DEFAULT_SWEEPS, Recipe, Relaxation
 from diffpbd.runtime.errors import InputError
 
@@ -95,6 +96,27 @@ class Entries:
         if not isinstance(value, dict) or not all(type(count) is int for count in value.values()):
             self._refuse(key, "a table of whole numbers")
         return dict(value)
+
+    def loops(self, key: str) -> tuple[LoopEntry, ...]:
+        """Tables `[[loop]]`; every entry of one is checked like those of the recipe itself."""
+        value = self.content[key]
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            self._refuse(key, "one or several tables [[loop]]")
+        return tuple(self._loop(f"{key} {k + 1}", item) for k, item in enumerate(value))
+
+    def _loop(self, where: str, table: Mapping[str, Any]) -> LoopEntry:
+        fields = {entry.name: entry for entry in dataclasses.fields(LoopEntry)}
+        if unknown := sorted(set(table) - set(fields)):
+            raise InputError(f"{self.path}: {where}: unknown {', '.join(unknown)}; a loop knows {', '.join(fields)}")
+        needed = [name for name, entry in fields.items() if entry.default is dataclasses.MISSING]
+        if missing := [name for name in needed if name not in table]:
+            raise InputError(f"{self.path}: {where}: {', '.join(missing)} missing; a loop has {', '.join(needed)}")
+        own = Entries(self.path, {f"{where}: {name}": value for name, value in table.items()})
+        read: dict[str, Any] = {
+            name: own.number if name == "length" else own.vector for name in fields if name not in needed
+        }
+        values: dict[str, Any] = {name: read.get(name, own.text)(f"{where}: {name}") for name in table}
+        return LoopEntry(**values)
 
     def _refuse(self, key: str, expected: str) -> Any:
         raise InputError(f"{self.path}: {key} = {self.content[key]!r}; {expected} is expected")

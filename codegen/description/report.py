@@ -66,7 +66,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """The outcome of `check`: masses in kg; `joints` in the order of every function, empty on faults."""
+    """The outcome of `check`: masses in kg; `joints` in the order of every function, empty on faults. `loops` are
+    lines about closed loops and joints without a motor."""
 
     source: str
     name: str = ""
@@ -76,6 +77,7 @@ class Report:
     total_mass: float = 0.0
     faults: tuple[Finding, ...] = field(default=())
     doubts: tuple[Finding, ...] = field(default=())
+    loops: tuple[str, ...] = ()
 
     def passed(self, *, strict: bool = False) -> bool:
         """True without faults; with `strict`, without doubts too."""
@@ -88,6 +90,7 @@ class Report:
             lines.append(f"joints: {', '.join(self.joints)}")
             lines.append(f"tips: {', '.join(self.tips)}")
             lines.append(f"moving mass: {self.moving_mass:.6g} kg")
+            lines += self.loops
         lines.append(f"total mass of the file: {self.total_mass:.6g} kg")
         lines += [finding.line("fault") for finding in self.faults]
         lines += [finding.line("doubt") for finding in self.doubts]
@@ -96,7 +99,7 @@ class Report:
 
     def json(self) -> str:
         """The same as a JSON object: source, name, joints, tips, moving_mass, total_mass, faults, doubts."""
-        content = {
+        content: dict[str, object] = {
             "source": self.source,
             "name": self.name,
             "joints": list(self.joints),
@@ -106,6 +109,8 @@ class Report:
             "faults": [finding.as_dict() for finding in self.faults],
             "doubts": [finding.as_dict() for finding in self.doubts],
         }
+        if self.loops:
+            content["loops"] = list(self.loops)
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -98,6 +98,37 @@ class Joint:
     mimic: Mimic | None = None
 
 
+class LoopType(Enum):
+    """What a closed loop's cut joint leaves free: a turn about its axis, every turn, a slide along its axis, nothing; a
+    distance holds two points apart and nothing else."""
+
+    HINGE = "hinge"
+    BALL = "ball"
+    SLIDE = "slide"
+    WELD = "weld"
+    DISTANCE = "distance"
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A closed loop: a cut joint between links `parent` and `child` (indices, -1 the world).
+
+    `rotation` (3 x 3) and `translation` [m] (3) place the cut frame in either link's frame; a closed loop brings both together,
+    but for the joint's own motion. `axis` is a unit vector in the cut frame. `length` [m] is that of a distance, 0 of others.
+    """
+
+    name: str
+    type: LoopType
+    parent: int
+    child: int
+    parent_rotation: Mat3
+    parent_translation: Vec3
+    child_rotation: Mat3
+    child_translation: Vec3
+    axis: Vec3
+    length: float = 0.0
+
+
 @dataclass(frozen=True)
 class Tip:
     """A named frame on link `link` (index): `rotation` (3 x 3, R_link_tip), `translation` [m] (3, link)."""
@@ -113,7 +144,8 @@ class Robot:
     """A tree of moving links: joint i moves link i, parents come before children, depth first in file order.
 
     `base` names the link the tree hangs on, `tips[0]` is the tip of every function that speaks of one. `left_out` and `rotors`
-    (joint, reflected inertia [kg·m²]) are in the file and not in the dynamics.
+    (joint, reflected inertia [kg·m²]) are in the file and not in the dynamics. `loops` close what the tree leaves open; joints
+    in `passive` have no motor.
     """
 
     name: str
@@ -123,6 +155,8 @@ class Robot:
     tips: tuple[Tip, ...]
     left_out: tuple[LeftOut, ...] = field(default=(), compare=False)
     rotors: tuple[tuple[str, float], ...] = field(default=(), compare=False)
+    loops: tuple[Loop, ...] = ()
+    passive: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:

@@ -19,6 +19,8 @@ class Tree:
     links: dict[str, LinkElement]
     above: dict[str, JointElement]
     below: dict[str, tuple[JointElement, ...]]
+    cut: tuple[JointElement, ...] = ()
+    """Second and later joints onto one child, which close loops and are in neither table."""
 
     def subtree(self, link: str) -> list[str]:
         """`link` and everything that hangs on it, depth first in file order."""
@@ -59,7 +61,8 @@ class Selection:
     """The chosen part: moving joints in robot order, and where every link of it sits.
 
     `place` gives for a link the index of the moving link that carries it (-1: the base) and its pose there
-    (for -1: in the root frame). `held` are moving joints between root and base; `tips` are link names.
+    (for -1: in the root frame). `held` are moving joints between root and base; `tips` are link names; `welded` are the
+    joints that were asked to be held.
     """
 
     tree: Tree
@@ -69,6 +72,7 @@ class Selection:
     tips: tuple[str, ...]
     unused: tuple[Branch, ...]
     held: tuple[JointElement, ...]
+    welded: tuple[str, ...] = ()
 
     def chain(self, joint: JointElement) -> tuple[str, ...]:
         """Names of the chosen joints that `joint` follows, the nearest first, each once."""
@@ -104,13 +108,10 @@ def grow(document: Document) -> tuple[Tree | None, list[Finding]]:
             known = known and name in links
         if known:
             parents[joint.child].append(joint)
+    cut = tuple(joint for joints in parents.values() for joint in joints[1:])
+    for joint in document.joints:
+        if joint.parent in below and joint.child in links and joint not in cut:
             below[joint.parent].append(joint)
-    for name, joints in parents.items():
-        if len(joints) > 1:
-            above = listed(joint.name for joint in joints)
-            message = f"link {quoted(name)} is the child of {len(joints)} joints ({above}): a closed loop"
-            message += "; only trees are supported"
-            faults.append(Finding("loop", message, (name,), tuple(joint.name for joint in joints)))
     roots = [name for name, joints in parents.items() if not joints]
     if len(roots) > 1 and not faults:
         message = f"{len(roots)} links have no parent ({listed(roots)}): one root is expected,"
@@ -123,11 +124,16 @@ def grow(document: Document) -> tuple[Tree | None, list[Finding]]:
         links,
         {name: joints[0] for name, joints in parents.items() if joints},
         {name: tuple(joints) for name, joints in below.items()},
+        cut,
     )
     reached = set(tree.subtree(tree.root)) if roots else set()
     stray = [name for name in links if name not in reached]
     if stray:
         message = f"links {listed(stray)} hang on each other in a circle: no joint connects them to a root"
+        if cut:
+            message += (
+                f"; of several joints onto one link the later in the file are cut ({listed(j.name for j in cut)})"
+            )
         return None, [Finding("circle", message, tuple(stray))]
     return tree, []
 
@@ -176,7 +182,7 @@ def select(
     if faults:
         return None, faults
     ends = tips or _ends(tree, place, moving)
-    return Selection(tree, base, tuple(moving), place, ends, tuple(unused), held), []
+    return Selection(tree, base, tuple(moving), place, ends, tuple(unused), held, hold), []
 
 
 def _ends(tree: Tree, place: dict[str, tuple[int, Pose]], moving: list[JointElement]) -> tuple[str, ...]:
@@ -211,7 +217,7 @@ def _unknown_names(tree: Tree, base: str | None, tips: tuple[str, ...], hold: tu
             faults.append(Finding(role, message + listed(tree.links), (name,)))
     if len(set(tips)) != len(tips):
         faults.append(Finding("tip", f"a tip is named twice: {listed(tips)}", tips))
-    joints = {joint.name for joint in tree.above.values()}
+    joints = {joint.name for joint in (*tree.above.values(), *tree.cut)}
     for name in hold:
         if name not in joints:
             message = f"hold {quoted(name)} is not a joint of the description; joints are "

@@ -11,6 +11,15 @@ from diffpbd.codegen.description.assembly import assemble
 from diffpbd.codegen.description.document import Document, read_document
 from diffpbd.codegen.description.doubts import link_doubts, mass_doubts, mimic_doubts, selection_doubts
 from diffpbd.codegen.description.faults import BODY_FAULTS, document_faults, selection_faults
+from diffpbd.codegen.description.loops import (
+    LoopEntry,
+    closed,
+    cut_doubts,
+    gathered,
+    loop_faults,
+    passive_doubts,
+    passive_faults,
+)
 from diffpbd.codegen.description.recipe import as_names
 from diffpbd.codegen.description.report import Finding, Report
 from diffpbd.codegen.description.robot import WORLD, Robot
@@ -42,8 +51,10 @@ def examine(
     base: str | None = None,
     tip: str | Sequence[str] | None = None,
     hold: Sequence[str] = (),
+    loops: Sequence[LoopEntry] = (),
+    passive: Sequence[str] = (),
 ) -> tuple[Report, Robot | None]:
-    """The report and, without faults, the robot."""
+    """The report and, without faults, the robot; `loops` are a recipe's, `passive` joints have no motor."""
     name, content = read_bytes(source)
     try:
         root = parse(content)
@@ -60,8 +71,12 @@ def examine(
         doubts += unfelt
         faults += selection_faults(selection)
         doubts += selection_doubts(selection)
+        cuts = gathered(selection, loops, document.loops)
+        faults += (*loop_faults(selection, cuts), *passive_faults(selection, passive))
+        doubts += (*cut_doubts(selection), *passive_doubts(selection, passive))
     if selection is not None and not faults:
         robot = assemble(document.name or "robot", selection)
+        robot = replace(robot, loops=closed(robot, selection, cuts), passive=tuple(passive))
         driven = [rotor for rotor in rotors(root) if rotor.joint in {joint.name for joint in robot.joints}]
         robot = replace(robot, rotors=tuple((rotor.joint, rotor.reflected) for rotor in driven))
         doubts += rotor_doubts(driven)

@@ -7,7 +7,7 @@ small function and compile time stays linear in the size of the graph.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -57,6 +57,20 @@ BINARY: Mapping[int, str] = {
     ca.OP_HYPOT: "hypot({0},{1})",
 }
 
+LANES: Mapping[int, str] = {
+    op: f"each_{text}" for op, text in {**UNARY, **BINARY}.items() if text[0].isalpha() and "(" in text
+} | {
+    ca.OP_SIGN: "each_sign({0})",
+    ca.OP_NOT: "each_equal({0},B(0.0))",
+    ca.OP_LT: "each_less({0},{1})",
+    ca.OP_LE: "each_at_most({0},{1})",
+    ca.OP_EQ: "each_equal({0},{1})",
+    ca.OP_NE: "each_different({0},{1})",
+    ca.OP_AND: "each_both({0},{1})",
+    ca.OP_OR: "each_either({0},{1})",
+    ca.OP_IF_ELSE_ZERO: "each_where({0},{1})",
+}
+"""What a kernel over V, one value or several side by side, calls instead: functions of templates/lanes.h.jinja."""
 
 TURNS = (ca.OP_SIN, ca.OP_COS)
 """Operations that `sine_cosine` of templates/_kernels.jinja does, both of one angle in one call."""
@@ -99,23 +113,26 @@ def literal(value: float) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def _statements(f: ca.Function, accumulate: bool) -> list[_Statement]:
+def _statements(f: ca.Function, accumulate: bool, shared: Container[str] | None) -> list[_Statement]:
     result = []
+    forms = LANES if shared is not None else {}
+    single = "B({0})" if shared is not None else "{0}"
     ins, outs = f.name_in(), f.name_out()
     sign = "+=" if accumulate else "="
     for k in range(f.n_instructions()):
         op = f.instruction_id(k)
         i, o = f.instruction_input(k), f.instruction_output(k)
         if op == ca.OP_CONST:
-            result.append(_Statement(o[0], (), literal(f.instruction_constant(k))))
+            result.append(_Statement(o[0], (), single.format(literal(f.instruction_constant(k)))))
         elif op == ca.OP_INPUT:
-            result.append(_Statement(o[0], (), f"{ins[i[0]]}[{i[1]}]"))
+            read = f"{ins[i[0]]}[{i[1]}]"
+            result.append(_Statement(o[0], (), single.format(read) if ins[i[0]] in (shared or ()) else read))
         elif op == ca.OP_OUTPUT:
             result.append(_Statement(None, (i[0],), f"{outs[o[0]]}[{o[1]}]{sign}{{0}};"))
         elif op in UNARY:
-            result.append(_Statement(o[0], (i[0],), UNARY[op], op in TURNS))
+            result.append(_Statement(o[0], (i[0],), forms.get(op, UNARY[op]), op in TURNS))
         elif op in BINARY:
-            result.append(_Statement(o[0], (i[0], i[1]), BINARY[op]))
+            result.append(_Statement(o[0], (i[0], i[1]), forms.get(op, BINARY[op])))
         else:
             raise UnknownOperation(f"no C text for CasADi operation {op} in {f.name()}")
     return result
@@ -136,20 +153,28 @@ def _live_in(piece: Sequence[_Statement], live_out: set[int]) -> set[int]:
     return live
 
 
-def kernel(f: ca.Function, name: str, *, accumulate: bool = False, piece: int = PIECE) -> Kernel:
-    """C text of an SX function with dense arguments, under a C name. With `accumulate` it adds to its outputs."""
+def kernel(
+    f: ca.Function, name: str, *, accumulate: bool = False, piece: int = PIECE, shared: Container[str] | None = None
+) -> Kernel:
+    """C text of an SX function with dense arguments, under a C name. With `accumulate` it adds to its outputs.
+
+    With `shared` the text is over the type V of templates/lanes.h.jinja, a double or several side by side; inputs of
+    these names hold doubles, one for all.
+    """
     for k in range(f.n_in()):
         if not f.sparsity_in(k).is_dense():
             raise ValueError(f"{f.name()}: input {f.name_in(k)} is not dense")
     for k in range(f.n_out()):
         if not f.sparsity_out(k).is_dense():
             raise ValueError(f"{f.name()}: output {f.name_out(k)} is not dense")
-    statements = _statements(f, accumulate)
+    statements = _statements(f, accumulate, shared)
+    number = "double" if shared is None else "V"
     pieces = _pieces(statements, piece)
     formals = ", ".join(
-        [f"const double *restrict {n}" for n in f.name_in()] + [f"double *restrict {n}" for n in f.name_out()]
+        [f"const {'double' if n in (shared or ()) else number} *restrict {n}" for n in f.name_in()]
+        + [f"{number} *restrict {n}" for n in f.name_out()]
     )
-    formals += ", double *restrict w"
+    formals += f", {number} *restrict w"
     actuals = ", ".join([*f.name_in(), *f.name_out(), "w"])
     lives: list[set[int]] = [set()]
     for part in reversed(pieces):
@@ -158,7 +183,7 @@ def kernel(f: ca.Function, name: str, *, accumulate: bool = False, piece: int = 
     texts = []
     for k, part in enumerate(pieces):
         part_name = name if len(pieces) == 1 else f"{name}_{k}"
-        texts.append(_piece_text(part_name, formals, part, lives[k + 1]))
+        texts.append(_piece_text(part_name, formals, part, lives[k + 1], number))
     if len(pieces) > 1:
         calls = "\n".join(f"  {name}_{k}({actuals});" for k in range(len(pieces)))
         texts.append(f"static void {name}({formals}) {{\n{calls}\n}}\n")
@@ -173,21 +198,22 @@ def kernel(f: ca.Function, name: str, *, accumulate: bool = False, piece: int = 
     )
 
 
-def _piece_text(name: str, formals: str, part: Sequence[_Statement], after: set[int]) -> str:
+def _piece_text(name: str, formals: str, part: Sequence[_Statement], after: set[int], number: str) -> str:
     """One C function: it loads what it reads and did not write, and stores what it wrote and is read `after` it."""
     before = _live_in(part, set())
     registers = sorted({s.write for s in part if s.write is not None} | before)
     lines = [f"static NOINLINE void {name}({formals}) {{"]
     for k in range(0, len(registers), 16):
-        lines.append(" double " + ",".join(f"a{r}" for r in registers[k : k + 16]) + ";")
+        lines.append(f" {number} " + ",".join(f"a{r}" for r in registers[k : k + 16]) + ";")
     lines += [f" a{r}=w[{r}];" for r in sorted(before)]
+    turn = "sine_cosine" if number == "double" else "each_sine_cosine"
     angles: dict[int, int] = {}  # register of an angle whose sine and cosine are known → their number
     made = 0
     for s in part:
         if s.turns:
             if s.reads[0] not in angles:
                 angles[s.reads[0]] = made
-                lines.append(f" double sin{made},cos{made}; sine_cosine(a{s.reads[0]},&sin{made},&cos{made});")
+                lines.append(f" {number} sin{made},cos{made}; {turn}(a{s.reads[0]},&sin{made},&cos{made});")
                 made += 1
             body = s.text.format(angles[s.reads[0]])
         else:

@@ -6,7 +6,7 @@ from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.environment import LARGE_ANGLE
-from diffpbd.codegen.graph.model import RIGHT_ANGLE
+from diffpbd.codegen.graph.geometry import RIGHT_ANGLE
 from diffpbd.codegen.method.limits import CLOSE, PASSES
 from diffpbd.runtime.manifest import Constant
 

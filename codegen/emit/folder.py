@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -13,63 +13,90 @@ import casadi as ca
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
-from diffpbd.codegen.emit import mpc, sources, steps
+from diffpbd.codegen.emit import mpc, paths, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import design, identification, maximal, simultaneous, step_graphs, torque_estimation
-from diffpbd.codegen.graph.capabilities import Capabilities, capabilities
+from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
+from diffpbd.codegen.graph.loop_report import loop_facts
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts, family
+from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
 
 
 def write_folder(
-    folder: Path, robot: Robot, recipe: Recipe, options_hash: str, command: str, say: Callable[[str], None]
-) -> tuple[Manifest, tuple[Row, ...]]:
-    """Write sources, graphs and manifest of a robot; returns the manifest and a row for every function."""
+    folder: Path, robot: Robot, recipe: Recipe, options_hash: str, command: Command, say: Callable[[str], None],
+    ready: Callable[[Path, Mapping[str, str]], None] = lambda _source, _headers: None,
+) -> tuple[Manifest, tuple[Row, ...]]:  # fmt: skip
+    """Write sources, graphs and manifest of a robot; returns the manifest and a row for every function.
+
+    `ready` gets every C source as soon as it is written, with the texts of the headers that it needs.
+    """
     if robot.n == 0:
         raise InputError(
             f"{recipe.name}: no moving joint between base {robot.base} and tip {', '.join(recipe.tip)}; nothing to generate."
         )
     known = versions()
     emission = sources.Emission(
-        recipe.name, sources.Banner("", known["diffpbd"], recipe.name, options_hash[:16], command)
+        recipe.name, sources.Banner("", known["diffpbd"], recipe.name, options_hash[:16], command(recipe))
     )
     model = build(robot, recipe)
-    found = capabilities(model)
-    for line in found.notes():
+    found = capabilities(model, command)
+    for line in (*found.notes(), *(doubt.line("doubt") for doubt in model.chosen.doubts)):
         say(line)
     loose = [j.name for k, j in enumerate(robot.joints) if k not in model.tree.limits and j.lower is not None]
     if recipe.limits and loose:
         say(f"limits act on hinges whose range is below a turn, and on slides; not on {', '.join(loose)}")
     graphs: dict[str, ca.Function] = {}
-    clock = _Clock()
+    clock, handed = _Clock(), set()
+    joints = [
+        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {robot.links[i].name}"
+        for k, i in enumerate(robot.independent)
+    ]
+
+    def hand_over() -> None:
+        sources.add_header(emission, joints, model.entries)
+        header = f"{recipe.name}.h"
+        fresh = [k for k in emission.files if k.startswith("src/") and k not in handed]
+        handed.update(fresh)
+        _write(folder, {path: emission.files[path].encode() for path in fresh})
+        for path in (k for k in fresh if k.endswith(".c")):
+            ready(folder / path, {header: emission.files[header]})
+
+    emission.add("src/paths.h", "paths.h")
+    say("deriving forces, kinematics and what comes of them")
     _add_plain(emission, model, found, graphs, clock)
+    hand_over()
     n, alpha, work = model.tree.freedoms, model.entries, 0
     if found.has("joint_step"):
-        graphs |= step_graphs.step_graphs(model)
-        work = sources.add_joint_step(emission, step_kernels(model), n, robot.n, alpha, set(graphs))
+        say("deriving the step in joint space")
+        graphs |= step_graphs.step_graphs(model, found)
+        by_alpha = found.has("jac_alpha_joint_step")
+        kernels = step_kernels(model, by_alpha)
+        work = sources.add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha)
+        paths.add_second_path(emission, "joint_step")
+        if not kernels.deep:
+            paths.add_lanes(emission, kernels, n, robot.n, alpha)
         clock.lap("joint_step")
+        hand_over()
     if found.has("mpc"):
         mpc.add_mpc(emission, n, len(alpha))
     if found.has("estimate_torque"):
         add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
         clock.lap("estimate_torque")
     if found.has("step"):
-        _add_steps(emission, model, graphs)
+        say("deriving steps on maximal states")
+        _add_steps(emission, model, found, graphs)
         clock.lap("step")
-    joints = [
-        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {robot.links[i].name}"
-        for k, i in enumerate(robot.independent)
-    ]
     abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h)
+    hand_over()
     emission.add(
-        "README.md", "README.md", version=known["diffpbd"], command=command,
+        "README.md", "README.md", version=known["diffpbd"], command=command(recipe),
         joints=[robot.joints[i].name for i in robot.independent], functions=emission.functions,
     )  # fmt: skip
     content = {path: text.encode() for path, text in emission.files.items()}
@@ -80,7 +107,7 @@ def write_folder(
         name=recipe.name,
         abi_hash=abi_hash,
         generator=Generator(**known),
-        robot=_facts(robot, squared_joints(robot, recipe)),
+        robot=_facts(model, squared_joints(robot, recipe)),
         recipe=RecipeFacts(
             recipe.h,
             recipe.integrator,
@@ -90,6 +117,7 @@ def write_folder(
             recipe.symbolic,
             recipe.friction,
             recipe.springs,
+            recipe.table,
         ),
         alpha=model.entries,
         constants=(*CONSTANTS, *(LIMIT_CONSTANTS if model.tree.limits else ())),
@@ -98,7 +126,7 @@ def write_folder(
         library=f"lib{recipe.name}.so",
         options_hash=options_hash,
         left_out=found.left_out,
-        graphs={name: f"casadi/{name}.casadi" for name in graphs if name == step_graphs.UNROLLED},
+        graphs={name: f"casadi/{name}.casadi" for name in graphs if name == UNROLLED},
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, clock.seconds)
@@ -126,27 +154,30 @@ def _add_plain(
     reduced = Graphs(model, forward=found.has("forward_dynamics"))
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
-    for spec in chain(specs(reduced), fitting, transcribed, design.specs()):
-        if not found.has(family(spec.name)):
+    for spec in chain(specs(reduced, found.has), fitting, transcribed, design.specs()):
+        if not found.has(spec.name):
             continue
-        (derivatives if spec.name.startswith(("jac_", "vjp_")) else values).append(spec)
-        if isinstance(spec, Spec):
+        derivative = spec.name.startswith(("jac_", "vjp_"))
+        (derivatives if derivative else values).append(spec)
+        if isinstance(spec, Spec) and (found.has(GRAPHS) or not derivative):
             graphs[spec.name] = spec.graph
         clock.lap(spec.name)
-    sources.add_leaves(emission, "src/functions.c", values)
-    sources.add_leaves(emission, "src/derivatives.c", derivatives)
+    sources.add_leaves(emission, "src/functions.c", values, graphs)
+    sources.add_leaves(emission, "src/derivatives.c", derivatives, graphs)
 
 
-def _add_steps(emission: sources.Emission, model: Model, graphs: dict[str, ca.Function]) -> None:
+def _add_steps(emission: sources.Emission, model: Model, found: Capabilities, graphs: dict[str, ca.Function]) -> None:
     """src/step.c: the variants on maximal states."""
     recipe = model.recipe
     variants = [maximal.variant(model, name, recipe.sweeps[name]) for name in recipe.variants]
-    steps.add_steps(emission, model, variants, recipe.variant)
+    reverse, derivative_graphs = found.has("vjp_step"), found.has("vjp_step") and found.has(GRAPHS)
+    steps.add_steps(emission, model, variants, recipe.variant, reverse, derivative_graphs)
     known: dict[int, ca.Function] = {}
     for v in variants:
         for name in (f"step_{v.name}", *(["step"] if v.name == recipe.variant else [])):
             graphs[name] = maximal.casadi_step(model, v.full, name, known)
-            graphs[f"vjp_{name}"] = step_graphs.reverse(graphs[name], f"vjp_{name}")
+            if derivative_graphs:
+                graphs[f"vjp_{name}"] = step_graphs.reverse(graphs[name], f"vjp_{name}")
 
 
 def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) -> tuple[Row, ...]:
@@ -173,7 +204,9 @@ def _write(folder: Path, content: dict[str, bytes]) -> None:
             raise InputError(f"{target} cannot be written: {error.strerror or error}.") from None
 
 
-def _facts(robot: Robot, squared: tuple[str, ...]) -> RobotFacts:
+def _facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
+    robot = model.robot
+
     def carrier(parent: int) -> str:
         return robot.base if parent < 0 else robot.links[parent].name
 
@@ -197,5 +230,6 @@ def _facts(robot: Robot, squared: tuple[str, ...]) -> RobotFacts:
     )
     tips = tuple(t.name for t in robot.tips)
     return RobotFacts(
-        robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors)
-    )
+        robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
+        loop_facts(model), robot.passive,
+    )  # fmt: skip

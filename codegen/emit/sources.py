@@ -16,6 +16,18 @@ from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
 
+COULOMB = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
+VISCOUS = ("friction.viscous", "friction.viscous_asymmetry")
+FRICTION = (COULOMB[0], VISCOUS[0], *COULOMB[1:], *VISCOUS[1:])
+"""Kinds of alpha whose values, where all are zero, leave no Coulomb friction, no viscous friction, none."""
+PLAIN_FRICTION = 2
+
+
+def starts(alpha: Sequence[Parameter], kinds: Sequence[str]) -> list[int]:
+    """Where each of these kinds that a robot has begins in alpha."""
+    found = ([k for k, entry in enumerate(alpha) if entry.name.startswith(f"{kind}.")] for kind in kinds)
+    return [places[0] for places in found if places]
+
 
 @dataclass(frozen=True)
 class Banner:
@@ -38,6 +50,10 @@ class Emission:
     functions: list[Function] = field(default_factory=list)
     texts: dict[str, int] = field(default_factory=dict)
     """Bytes of C text of each function's own kernels."""
+    dispatched: list[Function] = field(default_factory=list)
+    """Functions that are compiled for several instruction sets."""
+    lanes: list[str] = field(default_factory=list)
+    """Names of those that also take rows of a batch side by side."""
 
     def add(self, path: str, template: str, **values: Any) -> None:
         """Render one file; its banner names it."""
@@ -136,8 +152,8 @@ def _add_rows(emission: Emission, spec: RowSpec) -> tuple[_Rows, Kernel | None]:
     return entry, text
 
 
-def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec]) -> None:
-    """One C file of plain functions."""
+def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec], graphs: Container[str] = ()) -> None:
+    """One C file of plain functions; `graphs` names what has a CasADi graph."""
     entries = []
     rows: list[_Rows] = []
     row_kernels: list[Kernel] = []
@@ -151,8 +167,9 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec]) -
         inputs = [argument(f.name_in(k), f.size1_in(k), f.size2_in(k)) for k in range(f.n_in())]
         outputs = [argument(f.name_out(k), f.size1_out(k), f.size2_out(k)) for k in range(f.n_out())]
         symbol = emission.declare(
-            spec.name, spec.doc, inputs, outputs, operations=text.operations, work=text.work, graph=True
-        )
+            spec.name, spec.doc, inputs, outputs,
+            operations=text.operations, work=text.work, graph=spec.name in graphs,
+        )  # fmt: skip
         entries.append(Entry(symbol, text, text.work))
         emission.texts[spec.name] = len(text.text)
     emission.add(path, "functions.c", functions=entries, rows=rows, row_kernels=row_kernels)
@@ -165,20 +182,21 @@ def add_joint_step(
     links: int,
     alpha: Sequence[Parameter],
     graphs: Container[str] = (),
+    by_alpha: bool = True,
 ) -> int:
     """The joint-space step, its derivatives and rollouts, on n coordinates; returns the size of its work array.
 
-    `graphs` names what has a CasADi graph."""
+    `graphs` names what has a CasADi graph; `by_alpha`: whether the Jacobian by parameters is there."""
     model, mass, factors, deep = kernels.model, kernels.mass, kernels.factors, kernels.deep
     kernel_work = kernels.work
-    coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
-    emission.add(
-        "src/joint_step.c", "joint_step.c",
+    coulomb, *more_coulomb = starts(alpha, COULOMB)
+    sizes: dict[str, Any] = dict(
         n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
-        kernels=kernels.texts, mass_size=mass, factors_size=factors, node_size=kernels.node, record_size=kernels.record,
-        deep=deep, **IN_C,
+        more_coulomb=more_coulomb, varying=len(starts(alpha, FRICTION)) > PLAIN_FRICTION,
+        mass_size=mass, factors_size=factors, node_size=kernels.node, record_size=kernels.record,
+        deep=deep, by_alpha=by_alpha, **IN_C,
     )  # fmt: skip
-    emission.texts["joint_step"] = sum(map(len, kernels.texts))
+    emission.texts["joint_step"] = kernels.bytes
     shared = 9 * n + 1 + len(alpha) if deep else 2 * kernels.node
     size = model + kernels.record + 13 * n + mass + factors + shared + kernel_work
 
@@ -189,7 +207,7 @@ def add_joint_step(
     along = count("adjoint", "adjoint_parameters", *(() if deep else ("moments",)))
     adjoint = along if deep else along + count("moments")
     jacobian = 2 * n * count("adjoint") if deep else count("jacobian")
-    jacobian_alpha = 2 * n * adjoint if deep else count("jacobian_alpha")
+    jacobian_alpha = 0 if not by_alpha else 2 * n * adjoint if deep else count("jacobian_alpha")
     shapes: Mapping[str, tuple[int, int | str]] = {
         **dict.fromkeys(("p", "pd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0"), (n, 1)),
         "h": (1, 1), "alpha": (len(alpha), 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"),
@@ -210,6 +228,8 @@ def add_joint_step(
     bars, bars0 = "p_bar pd_bar u_bar h_bar alpha_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar"
     onward = step - count("prepare")
     node = count("prepare", "node", "velocity", "node_torque")
+    lanes = kernels.lanes_work(n, len(alpha))
+    declared = set()
     for name, inputs, outputs, operations in (
         ("joint_step", state, ends, step),
         ("jac_joint_step", state, blocks, step + jacobian),
@@ -221,28 +241,47 @@ def add_joint_step(
         ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, onward + along),
         ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, count("prepare") + along),
     ):
-        work = None if name.endswith(("rollout", "trajectory")) else size
+        if name == "jac_alpha_joint_step" and not by_alpha:
+            continue
+        work = None if name.endswith(("rollout", "trajectory")) else size + lanes.get(name, 0)
+        declared.add(name)
         emission.declare(
             name, DOCS[name], arguments(inputs), arguments(outputs),
             operations=operations, work=work, graph=name in graphs, status=(1, 2),
         )  # fmt: skip
-    return size
+    own = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
+    emission.dispatched += own
+    emission.add(
+        "src/joint_step.c", "joint_step.c",
+        kernels=kernels.texts, portable_kernels=kernels.portable, lanes_work=lanes, dispatched=own, **sizes,
+    )  # fmt: skip
+    return size + lanes["joint_step"]
 
 
-def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float) -> str:
-    """Header, common symbols, build files and example; returns the hash of all C text, which the library will report."""
-    sources = sorted([*(p for p in emission.files if p.endswith(".c")), "src/common.c"])
+def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
+    """The header of all functions that are declared so far; returns the parameters as templates take them."""
     numbers = [{"name": a.name, "unit": a.unit, "default": literal(a.default)} for a in alpha]
     statuses = "; ".join(f"{k}: {v}" for k, v in sorted(STATUS.items()))
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses
     )
+    return numbers
+
+
+def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float) -> str:
+    """Header, common symbols, build files and example; returns the hash of all C text, which the library will report."""
+    if emission.dispatched:
+        emission.add("src/dispatch.c", "dispatch.c", functions=emission.dispatched)
+    sources = sorted([*(p for p in emission.files if p.endswith(".c")), "src/common.c"])
+    numbers = add_header(emission, joints, alpha)
     digest = hashlib.sha256()
     for path in sorted(emission.files):
         digest.update(f"{path}\n{emission.files[path]}\n".encode())
     abi_hash = digest.hexdigest()
     most = max(max(len(f.inputs), len(f.outputs)) for f in emission.functions)
-    emission.add("src/common.c", "common.c", abi_hash=abi_hash, abi=ABI_VERSION, most_arguments=most)
+    emission.add(
+        "src/common.c", "common.c", abi_hash=abi_hash, abi=ABI_VERSION, most_arguments=most, lanes=emission.lanes
+    )
     stepping = any(f.name == "joint_step" for f in emission.functions)
     gravity = emission.known("gravity")
     emission.add(

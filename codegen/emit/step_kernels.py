@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import casadi as ca
 import sympy as sp
@@ -21,6 +21,7 @@ from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.model import Model, prepare
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.laws import forces
 from diffpbd.codegen.method import stage
 from diffpbd.codegen.program.outline import outlined, pruned
 from diffpbd.codegen.program.program import Program
@@ -29,10 +30,21 @@ NUMBERS = ("before", "after", "body", "gravity", "rotor", "stiffness", "rest", "
 """Blocks of the model that the step's programs take as inputs; external wrenches and lever springs have one more each."""
 
 
+SHARED: Final = ("h", "alpha", "model")
+"""Inputs that all states of a batch have in common where they are worked out side by side."""
+LANES: Final = ("start", "newton", "chord", "end", "velocity", "jacobian", "moments", "adjoint", "adjoint_parameters")
+"""Kernels that take one state or several side by side; the first STEP of them make a step."""
+STEP: Final = 5
+MOST_LANES: Final = 8
+
+
 @dataclass(frozen=True)
 class StepKernels:
     """C texts; operations by kernel name; sizes [doubles] of a kernel's work, of the prepared numbers, inertia, factors,
-    what a step knows of its start, and of a node for derivatives (0 in deep trees)."""
+    what a step knows of its start, and of a node for derivatives (0 in deep trees).
+
+    Of trees that are not deep, `step` and `derivatives` are the texts in which states may stand side by side, `portable` those
+    that need no second path."""
 
     texts: tuple[str, ...]
     operations: Mapping[str, int]
@@ -43,19 +55,48 @@ class StepKernels:
     record: int
     node: int
     deep: bool
+    step: tuple[str, ...] = ()
+    derivatives: tuple[str, ...] = ()
+    portable: tuple[str, ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        """Of all texts."""
+        return sum(map(len, (*self.texts, *self.step, *self.derivatives, *self.portable)))
+
+    def lanes_work(self, n: int, alpha_size: int) -> dict[str, int]:
+        """Doubles that functions with lanes need beyond those of one state, by name; see joint_step_lanes.h."""
+        step = 9 * n + self.record + self.factors + self.mass + self.work + 1
+        blocks, reverse = 6 * n * n, 2 * self.node + 7 * n + alpha_size + 1
+        head = self.model + self.mass + 3 * n + MOST_LANES
+        sizes = {
+            "joint_step": MOST_LANES * step,
+            "jac_joint_step": 4 * (step + blocks),
+            "vjp_joint_step": 4 * (step + reverse),
+        }
+        return {name: 0 if self.deep else head + size for name, size in sizes.items()}
 
 
-def step_kernels(model: Model) -> StepKernels:
-    """All kernels of a model's step."""
-    return _rolled(model) if model.tree.deep else _straight(model)
+def step_kernels(model: Model, by_alpha: bool = True) -> StepKernels:
+    """All kernels of a model's step; `by_alpha`: that of its Jacobian by parameters too."""
+    return _rolled(model) if model.tree.deep else _straight(model, by_alpha)
 
 
-def _straight(model: Model) -> StepKernels:
-    graphs = joint_step.kernels(model, prepare(model))
-    kernels = {g.name(): kernel(g, f"{g.name()}_kernel", accumulate=g.name() == "adjoint_parameters") for g in graphs}
+def _straight(model: Model, by_alpha: bool) -> StepKernels:
+    graphs = joint_step.kernels(model, prepare(model), by_alpha)
+    kernels = {
+        g.name(): kernel(
+            g,
+            f"{g.name()}_kernel",
+            accumulate=g.name() == "adjoint_parameters",
+            shared=SHARED if g.name() in LANES else None,
+        )
+        for g in graphs
+    }
+    placed = ("prepare", *LANES, "jacobian_alpha")
     size = {g.name(): g for g in graphs}
     return StepKernels(
-        tuple(k.text for k in kernels.values()),
+        tuple(k.text for name, k in kernels.items() if name not in placed),
         {name: k.operations for name, k in kernels.items()},
         max(k.work for k in kernels.values()),
         size["prepare"].numel_out(0),
@@ -64,6 +105,9 @@ def _straight(model: Model) -> StepKernels:
         size["start"].numel_out("record"),
         size["moments"].numel_out(0),
         deep=False,
+        step=tuple(kernels[name].text for name in ("prepare", *LANES[:STEP])),
+        derivatives=tuple(kernels[name].text for name in LANES[STEP:]),
+        portable=(kernels["jacobian_alpha"].text,) if by_alpha else (),
     )
 
 
@@ -76,7 +120,8 @@ class _Roll:
         self.texts: list[str] = []
         self.operations: dict[str, int] = {}
         self.work = 0
-        self.names: tuple[str, ...] = NUMBERS + stage.force_inputs(model.tree)
+        more_friction = forces.friction_names(model.tree.friction)[len(forces.FRICTION) :]
+        self.names: tuple[str, ...] = (*NUMBERS, *more_friction, *stage.force_inputs(model.tree))
         self.offset: dict[str, int] = {}
         position = 0
         for name in self.names:
@@ -189,6 +234,7 @@ def _add_adjoint(roll: _Roll) -> None:
     by_start = roll.writer.reverse(both, _active(both, ("p", "pd")))
     roll.flush()
     n = tree.n
+    start_rates = "pd, " if roll.model.tree.friction else ""
     end = ", ".join([*roll.arguments(rate, {"u": "p"}), "y", "w", f"w + {2 * n}"])
     start = ", ".join([*roll.arguments(both, {"u": "p"}), "w", f"w + {n}", "p_bar", "pd_bar", f"w + {2 * n}"])
     roll.texts.append(
@@ -196,7 +242,7 @@ def _add_adjoint(roll: _Roll) -> None:
                       const double *h, const double *p_next_bar, const double *pd_next_bar, const double *alpha,
                       const double *model, double *p_bar, double *pd_bar, double *u_bar, double *x, double *y, double *w) {{
   int k;
-  rate_system_kernel(p_next, pd_next, pd_next_bar, h, alpha, model, y, w);
+  rate_system_kernel(p_next, pd_next, pd_next_bar, h, {start_rates}alpha, model, y, w);
   for (k = 0; k < {n}; k++) y[k] /= h[0];
   memset(w, 0, {n} * sizeof(double));
   {by_end.name}({end});

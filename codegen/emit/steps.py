@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.constants import IN_C
 from diffpbd.codegen.emit.numbers import numbers
-from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.emit.sources import COULOMB, VISCOUS, Emission, argument, starts
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.maximal import StepVariant, block_sizes, blocks
 from diffpbd.codegen.graph.model import Model
@@ -27,8 +27,8 @@ class _Variant:
     paper: bool
     free: Routine
     full: Routine
-    free_reverse: Routine
-    full_reverse: Routine
+    free_reverse: Routine | None
+    full_reverse: Routine | None
 
     @property
     def work(self) -> int:
@@ -36,16 +36,19 @@ class _Variant:
 
     @property
     def vjp_work(self) -> int:
-        return max(self.free_reverse.work, self.full_reverse.work)
+        return max(k.work for k in (self.free_reverse, self.full_reverse) if k)
 
 
-def add_steps(emission: Emission, model: Model, variants: Sequence[StepVariant], default: str) -> None:
-    """src/step.c and the manifest entries of `step`, `vjp_step` and their variants."""
+def add_steps(
+    emission: Emission, model: Model, variants: Sequence[StepVariant], default: str, reverse: bool, graphs: bool
+) -> None:
+    """src/step.c and the manifest entries of `step` and its variants, with `reverse` of `vjp_step` too; `graphs`: whether that
+    has a CasADi graph."""
     table = numbers(model.alpha, list(blocks(model).values()), "blocks")
     fixed, where, prepare = table.fixed, table.where, (table.forward, table.reverse)
     writer = CallWriter()
-    writer.texts += [k.text for k in prepare]
-    emitted = [_emit_variant(writer, model, v, set(where)) for v in variants]
+    writer.texts += [k.text for k in (prepare if reverse else prepare[:1])]
+    emitted = [_emit_variant(writer, model, v, set(where), reverse) for v in variants]
     index = {e.name: k for k, e in reversed(list(enumerate(model.entries)))}
 
     def first(kind: str) -> int:
@@ -57,16 +60,17 @@ def add_steps(emission: Emission, model: Model, variants: Sequence[StepVariant],
         "src/step.c", "step.c",
         n=model.robot.n, alpha_size=len(model.entries), fixed=fixed, where=where, texts=writer.texts, variants=emitted,
         coulomb=first("friction.coulomb."), viscous=first("friction.viscous."), rotor=first("rotor_inertia."),
+        more_coulomb=starts(model.entries, COULOMB)[1:], more_viscous=starts(model.entries, VISCOUS)[1:],
         offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], entries=entries, huge=IN_C["huge"],
-        blocks_work=max(k.work for k in prepare),
+        blocks_work=max(k.work for k in prepare), reverse=reverse,
     )  # fmt: skip
     head = 2 * len(fixed) + len(where) + max(k.work for k in prepare)
     emission.texts["step"] = sum(map(len, writer.texts))
     for entry in entries:
-        _list(emission, model, entry, head)
+        _list(emission, model, entry, head, graphs)
 
 
-def _emit_variant(writer: CallWriter, model: Model, v: StepVariant, changing: set[int]) -> _Variant:
+def _emit_variant(writer: CallWriter, model: Model, v: StepVariant, changing: set[int], reverse: bool) -> _Variant:
     active = {s for name in INPUTS for s in v.full.inputs[name]}
     position = 0
     for name, size in block_sizes(model.tree).items():
@@ -81,12 +85,12 @@ def _emit_variant(writer: CallWriter, model: Model, v: StepVariant, changing: se
         v.name.startswith("paper"),
         writer.forward(v.free),
         writer.forward(v.full),
-        writer.reverse(v.free_derivative, wanted),
-        writer.reverse(v.full, wanted),
+        writer.reverse(v.free_derivative, wanted) if reverse else None,
+        writer.reverse(v.full, wanted) if reverse else None,
     )
 
 
-def _list(emission: Emission, model: Model, entry: _Variant, head: int) -> None:
+def _list(emission: Emission, model: Model, entry: _Variant, head: int, graphs: bool) -> None:
     n, alpha, suffix = model.robot.n, len(model.entries), entry.suffix
     doc = f"{DOCS['step']} {entry.name}{'' if suffix else ', the default of the recipe'}."
     shapes = {"xi": STATE * n, "u": n, "h": 1, "alpha": alpha}
@@ -96,10 +100,11 @@ def _list(emission: Emission, model: Model, entry: _Variant, head: int) -> None:
         f"step{suffix}", doc, state, [end],
         operations=entry.free.operations, work=head + entry.work, graph=True, status=(3, 4),
     )  # fmt: skip
-    emission.declare(
-        f"vjp_step{suffix}", f"Reverse derivative of step{suffix}.", [*state, seed], bars,
-        operations=entry.free_reverse.operations, work=head + entry.vjp_work, graph=True, status=(3, 4),
-    )  # fmt: skip
+    if entry.free_reverse:
+        emission.declare(
+            f"vjp_step{suffix}", f"Reverse derivative of step{suffix}.", [*state, seed], bars,
+            operations=entry.free_reverse.operations, work=head + entry.vjp_work, graph=graphs, status=(3, 4),
+        )  # fmt: skip
     along: dict[str, tuple[int, int | str]] = {
         "xi0": (STATE * n, 1), "U": (n, "N"), "h": (1, 1), "alpha": (alpha, 1), "XI": (STATE * n, "N+1"),
     }  # fmt: skip
@@ -110,8 +115,9 @@ def _list(emission: Emission, model: Model, entry: _Variant, head: int) -> None:
         name, f"step{suffix} {DOCS['rollout_step']}", state, [nodes],
         operations=entry.free.operations, work=None, status=(3, 4),
     )  # fmt: skip
-    emission.declare(
-        f"vjp_{name}", f"Reverse derivative of {name}: back-propagation through all its steps, sweep by sweep.",
-        [*state, seed], bars,
-        operations=entry.free.operations + entry.free_reverse.operations, work=None, status=(3, 4),
-    )  # fmt: skip
+    if entry.free_reverse:
+        emission.declare(
+            f"vjp_{name}", f"Reverse derivative of {name}: back-propagation through all its steps, sweep by sweep.",
+            [*state, seed], bars,
+            operations=entry.free.operations + entry.free_reverse.operations, work=None, status=(3, 4),
+        )  # fmt: skip

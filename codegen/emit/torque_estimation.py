@@ -8,7 +8,7 @@ import casadi as ca
 
 from diffpbd.codegen.emit.c_writer import kernel
 from diffpbd.codegen.emit.constants import IN_C
-from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.emit.sources import FRICTION, Emission, argument, starts
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.runtime.manifest import Parameter
 
@@ -27,14 +27,10 @@ def add_torque_estimation(
     """
     kernels = [kernel(g, f"{g.name()}_kernel") for g in graphs]
     step, friction = emission.known("jac_kicked_step"), emission.known("friction_torque")
-    coulomb, viscous = (
-        next(i for i, e in enumerate(alpha) if e.name.startswith(f"friction.{kind}."))
-        for kind in ("coulomb", "viscous")
-    )
     emission.add(
         "src/torque_estimation.c", "torque_estimation.c",
         n=n, joints="N" if joints == n else str(joints),
-        rates=graphs[0].numel_out(0), alpha_size=len(alpha), coulomb=coulomb, viscous=viscous, kernels=kernels,
+        rates=graphs[0].numel_out(0), alpha_size=len(alpha), friction=starts(alpha, FRICTION), kernels=kernels,
         inner_work=max(step.work_size or 0, friction.work_size or 0, *(k.work for k in kernels)), **IN_C,
     )  # fmt: skip
     emission.texts["estimate_torque"] = sum(len(k.text) for k in kernels)

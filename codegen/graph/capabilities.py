@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+import dataclasses
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
 
+from diffpbd.codegen.description.recipe import ALL, DEFAULT, DEFAULT_SWEEPS, Recipe, default_recipe, option_words
 from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.program.tree import DENSE_DEPTH
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.manifest import families
 
-UNASKED: Final = "it is not among the functions that were asked for (--functions)"
+GRAPHS: Final = "derivative_graphs"
+UNROLLED: Final = "joint_step_unrolled"
+"""The graph that no compiled function stands beside."""
+
+ALWAYS, BY_DEFAULT, ON_DEMAND = "always", "by default", "on demand"
+
+Command: TypeAlias = Callable[[Recipe], str]
+"""The command that generates a robot by a recipe."""
 
 NEEDS: Final[Mapping[str, str]] = {
     "inertia": "every joint moves some inertia",
     "independent": "no joint mimics another",
     "massive": "every moving link has mass and inertia of its own",
+    "open": "no loop closes it",
+    "driven": "every joint has a motor",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -24,31 +37,52 @@ NEEDS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Group:
-    """Functions that a robot gets if it has all that they need (of `NEEDS`), with their `jac_`, `jac_alpha_` and `vjp_`."""
+    """Functions that a robot gets if it has all that they need (of `NEEDS`), with their `jac_`, `jac_alpha_` and `vjp_`, but
+    for those that another group names in full."""
 
     what: str
     functions: tuple[str, ...]
     needs: tuple[str, ...] = ()
     calls: str = ""
     """A function of another group that these call in C."""
+    made: str = BY_DEFAULT
+    """Whether it is made ALWAYS, BY_DEFAULT, or ON_DEMAND where `--functions` names one of them."""
 
 
 GROUPS: Final = (
     Group(
-        "inverse dynamics, forces, states of links and tip",
+        "forces, states of links and tip",
         (
-            "inverse_dynamics", "mass_matrix", "gravity", "coriolis", "energy", "regressor", "spring_torque", "friction_torque",
+            "mass_matrix", "gravity", "coriolis", "energy", "regressor", "spring_torque", "friction_torque",
             "fk", "joint_state", "tip_pose", "tip_jacobian", "lever_spring_torque",
         ),
+        made=ALWAYS,
     ),
-    Group("forward dynamics", ("forward_dynamics",), ("inertia",)),
-    Group("steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia",)),
-    Group("torque estimation", ("estimate_torque",), ("inertia",), calls="joint_step"),
-    Group("predictive control", ("mpc",), ("inertia",), calls="joint_step"),
-    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
-    Group("constraints of maximal states", ("constraints",), ("independent",)),
-    Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive")),
-    Group("every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive")),
+    Group("inverse dynamics", ("inverse_dynamics",), ("open", "driven"), made=ALWAYS),
+    Group("forward dynamics", ("forward_dynamics",), ("inertia", "open")),
+    Group(
+        "derivatives of forward dynamics", ("jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"),
+        ("inertia", "open"), "forward_dynamics", ON_DEMAND,
+    ),
+    Group(
+        "steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia", "open")
+    ),
+    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "open"), "joint_step", ON_DEMAND),
+    Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven"), "joint_step"),
+    Group("predictive control", ("mpc",), ("inertia", "open", "driven"), "joint_step"),
+    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short", "open", "driven")),
+    Group("constraints of maximal states", ("constraints",), ("independent", "open")),
+    Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive", "open")),
+    Group(
+        "reverse mode of steps on maximal states", ("vjp_step", "vjp_rollout_step"),
+        ("inertia", "independent", "massive", "open"), "step", ON_DEMAND,
+    ),
+    Group(
+        "every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive", "open"),
+        made=ON_DEMAND,
+    ),
+    Group("CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open"), "joint_step", ON_DEMAND),
+    Group("CasADi graphs of the derivatives that are made", (GRAPHS,), made=ON_DEMAND),
 )  # fmt: skip
 
 
@@ -57,19 +91,20 @@ class Capabilities:
     """What a robot lacks of `NEEDS`, with the reason that names links and joints."""
 
     lacking: Mapping[str, str]
-    unasked: frozenset[str] = frozenset()
-    """Functions that `--functions` leaves out."""
+    unasked: Mapping[str, str] = field(default_factory=dict)
+    """What is left out because nothing asked for it, with the reason: functions, and variants of `step` by name."""
 
     def has(self, function: str) -> bool:
-        """Whether the robot gets a function (without prefix) of `GROUPS`."""
-        return function not in self.left_out
+        """Whether the robot gets a function of `GROUPS`, or a derivative or variant of one."""
+        return not any(name in self.left_out for name in families(function))
 
     @property
     def left_out(self) -> dict[str, str]:
         """Every function that the robot does not get, with the first reason."""
         reasons = [(g, [self.lacking[need] for need in g.needs if need in self.lacking]) for g in GROUPS]
-        unasked = dict.fromkeys(sorted(self.unasked), UNASKED)
-        return unasked | {name: found[0] for group, found in reasons if found for name in group.functions}
+        impossible = {name: found[0] for group, found in reasons if found for name in group.functions}
+        moot = {k for k in self.unasked if "step" in impossible and k.startswith(("step_", "vjp_step_"))}
+        return {k: why for k, why in self.unasked.items() if k not in moot} | impossible
 
     def notes(self) -> list[str]:
         """A line for everything that is lacking: the reason, and what is left out for it."""
@@ -79,8 +114,13 @@ class Capabilities:
         return lines
 
 
-def capabilities(model: Model) -> Capabilities:
-    """Of a robot with its recipe."""
+def _by_name(recipe: Recipe) -> str:
+    words = option_words(recipe, default_recipe(recipe.urdf))
+    return shlex.join(["diffpbd", "generate", recipe.name, *words])
+
+
+def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
+    """Of a robot with its recipe; `command` words what would generate the rest."""
     robot, lacking = model.robot, {}
     if singular := singular_links(robot):
         pairs = ", ".join(f"link {link} has no inertia that joint {joint} could move" for link, joint in singular)
@@ -93,27 +133,58 @@ def capabilities(model: Model) -> Capabilities:
     if massless := massless_links(robot):
         names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)
         lacking["massive"] = f"links without mass or inertia of their own: {names}"
+    if robot.loops:
+        lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"
+    if robot.passive:
+        lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     if model.tree.deep:
         lacking["short"] = f"a path of {model.tree.depth} joints"
-    return Capabilities(lacking, _unasked(model.recipe.functions))
+    return Capabilities(lacking, _unasked(model.recipe, command))
 
 
-def _unasked(asked: Sequence[str]) -> frozenset[str]:
-    """Functions of every group from which none is asked for nor called; all are where none is named."""
+def _unasked(recipe: Recipe, command: Command) -> dict[str, str]:
+    """Functions of every group from which none is asked for nor called, and variants that are not chosen."""
+    kept, asked = _asked(recipe.functions), recipe.functions or (DEFAULT,)
+    reasons: dict[str, str] = {}
+
+    def by(**more: Any) -> str:
+        return f"it is made on demand, by `{command(dataclasses.replace(recipe, **more))}`"
+
+    for group in GROUPS:
+        if group not in kept:
+            reasons |= dict.fromkeys(group.functions, by(functions=(*asked, group.functions[0])))
+    for variant in DEFAULT_SWEEPS:
+        if variant not in recipe.variants:
+            more = {"variants": (*recipe.variants, variant)}
+            reasons[f"step_{variant}"] = by(**more)
+            if "vjp_step" in reasons:
+                reasons[f"vjp_step_{variant}"] = by(**more, functions=(*asked, "vjp_step"))
+    return reasons
+
+
+def _asked(asked: tuple[str, ...]) -> set[Group]:
+    """The groups that words of `--functions` name, and those that they call; what needs nothing is always among them."""
     known = {name: group for group in GROUPS for name in group.functions}
-    if strangers := [name for name in asked if name not in known]:
-        raise InputError(f"functions: there is no {strangers[0]!r}; one of {', '.join(known)} is expected.")
-    if not asked:
-        return frozenset()
-    kept = {group for group in GROUPS if not group.needs} | {known[name] for name in asked}
-    kept |= {known[group.calls] for group in kept if group.calls}
-    return frozenset(known) - {name for group in kept for name in group.functions}
+    if strangers := [name for name in asked if name not in (*known, ALL, DEFAULT)]:
+        raise InputError(
+            f"functions: there is no {strangers[0]!r}; one of {', '.join((DEFAULT, ALL, *known))} is expected."
+        )
+    if ALL in asked:
+        return set(GROUPS)
+    kept = {group for group in GROUPS if group.made == ALWAYS}
+    kept |= {known[name] for name in asked if name != DEFAULT}
+    if not asked or DEFAULT in asked:
+        kept |= {group for group in GROUPS if group.made == BY_DEFAULT}
+    while called := {known[group.calls] for group in kept if group.calls} - kept:
+        kept |= called
+    return kept
 
 
 def table() -> str:
     """The table of the documentation, in Markdown."""
-    rows = ["| functions | a robot gets them if |", "|---|---|"]
+    rows = ["| functions | made | a robot gets them if |", "|---|---|---|"]
     for group in GROUPS:
         names = ", ".join(f"`{name}`" for name in group.functions)
-        rows.append(f"| {group.what}: {names} | {', '.join(NEEDS[need] for need in group.needs) or 'always'} |")
+        needs = ", ".join(NEEDS[need] for need in group.needs) or "–"
+        rows.append(f"| {group.what}: {names} | {group.made} | {needs} |")
     return "\n".join(rows)

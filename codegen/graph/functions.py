@@ -42,7 +42,7 @@ class Graphs:
 
     def friction(self, pd: Any) -> Any:
         """Friction torque on each coordinate (n)."""
-        program = forces.friction_program(self.model.robot.n)
+        program = forces.friction_program(self.model.robot.n, self.model.tree.friction)
         return self.gears.torques(self.program(program, pd=self.gears.rates(pd))["torque"])
 
     def spring(self, p: Any) -> Any:
@@ -118,7 +118,9 @@ class Graphs:
         all_pd, all_pdd = gears.rates(pd), gears.rates(pdd)
         program = recursive_jacobian.inverse_dynamics_jacobian(self.model.tree)
         rigid = self.program(program, p=gears.positions(p), pd=all_pd, pdd=all_pdd)
-        slopes = self.program(forces.friction_slope_program(self.model.robot.n), pd=all_pd)["slope"]
+        slopes = self.program(forces.friction_slope_program(self.model.robot.n, self.model.tree.friction), pd=all_pd)[
+            "slope"
+        ]
         by_pose = rigid["du_dp"] + ca.diag(own["stiffness"])
         if self.model.tree.levers:
             by_pose = by_pose + ca.diag(

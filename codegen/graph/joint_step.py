@@ -11,7 +11,7 @@ import casadi as ca
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import link_jacobian, link_step
+from diffpbd.codegen.joint_space import link_step
 from diffpbd.codegen.joint_space import nodes as joint_space_nodes
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
@@ -56,8 +56,9 @@ def step_programs(tree: Tree) -> dict[str, Program]:
     }
 
 
-def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
-    """Every kernel of a short tree's joint-space step, under the names that templates/joint_step.c.jinja uses."""
+def kernels(model: Model, prepared: Prepared, by_alpha: bool = True) -> list[ca.Function]:
+    """Every kernel of a short tree's joint-space step, under the names that templates/joint_step.c.jinja uses; that of the
+    Jacobian by parameters only with `by_alpha`."""
     tree = model.tree
     prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
     own = step_programs(tree)
@@ -65,14 +66,14 @@ def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     own["moments"] = joint_space_nodes.moments(tree)
     own["adjoint"] = joint_space_jacobian.adjoint(tree)
     result = [prepare, *(_kernel(program, name, prepared) for name, program in own.items())]
-    return [*result, adjoint_parameters(model), node_torque(model), jacobian_alpha(model)]
+    return [*result, adjoint_parameters(model), node_torque(model), *([jacobian_alpha(model)] if by_alpha else [])]
 
 
 def node_torque(model: Model) -> ca.Function:
     """Torque without friction, rate at the node → what the sensor reads: friction and offset added."""
     gears = gears_of(model.robot)
     u, pd = ca.SX.sym("u", gears.n), ca.SX.sym("pd", gears.n)
-    program, rate = forces.friction_program(model.robot.n), gears.rates(pd)
+    program, rate = forces.friction_program(model.robot.n, model.tree.friction), gears.rates(pd)
     friction = gears.torques(
         inline(program, {k: rate if k == "pd" else model.blocks[k] for k in program.inputs})["torque"]
     )
@@ -124,10 +125,7 @@ def adjoint_parameters(model: Model) -> ca.Function:
 def jacobian_alpha(model: Model) -> ca.Function:
     """∂(p_next, pd_next)/∂alpha at a step and its end, by the implicit function theorem."""
     r = residuals(model)
-    program = Program("joint_step_blocks")
-    _, s = link_jacobian.declare_blocks(program, model.tree)
-    for key, value in (("D", s.D), ("K1", s.K1), ("M1", s.M1)):
-        program.output(key, value)
+    program = joint_space_jacobian.end_blocks(model.tree)
     own: dict[str, Any] = dict(r.inputs)
     blocks = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})
     F_alpha, G_alpha = ca.jacobian(r.F, r.alpha), ca.jacobian(r.G, r.alpha)
@@ -142,10 +140,7 @@ def jacobian_alpha(model: Model) -> ca.Function:
 
 def solve(A: Any, rhs: Any, symmetric: bool) -> Any:
     """A⁻¹ rhs (n × m), eliminated from the tips."""
-    b = Program("solve")
-    factors = elimination.factors(b, b.input("A", *A.shape), symmetric=symmetric)
-    b.output("x", elimination.solve(b, factors, b.input("rhs", *rhs.shape)))
-    return inline(b, {"A": A, "rhs": rhs})["x"]
+    return inline(elimination.solver(rhs.shape[0], rhs.shape[1], symmetric), {"A": A, "rhs": rhs})["x"]
 
 
 def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:

@@ -5,25 +5,26 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import casadi as ca
 
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import call_graph, inline
+from diffpbd.codegen.laws import forces
 from diffpbd.codegen.method import constraints, kinematics, step, velocity
 from diffpbd.codegen.method.parameters import axes_of, maximal_parameters
-from diffpbd.codegen.program.notation import BODY, FRICTION, JOINT, LEVER, LIMIT, SPRING, STATE, WRENCH
+from diffpbd.codegen.method.stage import friction_size
+from diffpbd.codegen.program.notation import BODY, JOINT, LEVER, LIMIT, SPRING, STATE, WRENCH
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
-
-_BLOCKS: Final = {"body": BODY, "joint": JOINT, "friction": FRICTION, "spring": SPRING}
 
 
 def block_sizes(tree: Tree) -> dict[str, int]:
     """Inputs of every step program that a robot and its alpha decide, with their sizes; `gravity` is one more."""
-    sizes = _BLOCKS | ({"limit": LIMIT} if tree.limits else {})
+    sizes = {"body": BODY, "joint": JOINT, "friction": friction_size(tree), "spring": SPRING}
+    sizes |= {"limit": LIMIT} if tree.limits else {}
     wrench = {"wrench": WRENCH * len(tree.wrenches)} if tree.wrenches else {}
     lever = {"lever": LEVER * len(tree.levers)} if tree.levers else {}
     return {k: size * tree.n for k, size in sizes.items()} | wrench | lever
@@ -40,7 +41,7 @@ def blocks(model: Model) -> dict[str, Any]:
     def interleaved(*names: str) -> Any:
         return ca.vertcat(*[model.blocks[k][j] for j in joints for k in names])
 
-    result["friction"] = interleaved("coulomb", "viscous", "transition")
+    result["friction"] = interleaved(*forces.friction_names(model.tree.friction))
     result["spring"] = interleaved("stiffness", "rest")
     result["limit"] = model.blocks["limit"]
     result |= {k: ca.vec(v) for k, v in model.only(["wrench", "lever"]).items()}

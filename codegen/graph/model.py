@@ -6,18 +6,28 @@ needs are worked out once a call: `prepared` lists them, and `Model.symbols` sta
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, triad_of, upper_triangle
-from diffpbd.codegen.description.robot import ZERO, JointType, Robot, Tip
+from diffpbd.codegen.description.report import DescriptionError, Report
+from diffpbd.codegen.description.rigid import AXES, MOMENTS, triad_of, upper_triangle
+from diffpbd.codegen.description.robot import ZERO, JointType, Loop, Robot, Tip
+from diffpbd.codegen.graph.geometry import about_origin, rows, square, squared, symmetric, turned, upper, vector
+from diffpbd.codegen.graph.loop_poses import Probe, frame_of
+from diffpbd.codegen.graph.loop_rows import Chosen, choose
 from diffpbd.codegen.graph.parameters import LEVER_PARTS, SIDES, WRENCH_PARTS, alpha_entries, is_limited
-from diffpbd.codegen.program.tree import Gear, Tree
+from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.joint_space import closures
+from diffpbd.codegen.laws import forces
+from diffpbd.codegen.program.tree import Closure, Gear, Tree
 from diffpbd.runtime.manifest import Parameter
 
 JOINT_BLOCKS: Mapping[str, str] = {
@@ -31,15 +41,21 @@ JOINT_BLOCKS: Mapping[str, str] = {
 }
 """Program input → alpha kind, for what every joint has one of."""
 
+FRICTION_BLOCKS: Mapping[str, str] = {
+    name: f"friction.{name}" for names in forces.MORE_FRICTION.values() for name in names
+}
+"""The same for what every joint of a robot with such a law of friction has."""
 
-RIGHT_ANGLE: Final = 1e-11
-"""[1] An entry of a joint's rotation within this of −1, 0 or 1 is taken for it: a right angle written as 1.57079632679 is off
-by 5e-12, which no sensor sees and every operation pays for."""
 
-
-def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = (), levers: Sequence[str] = ()) -> Tree:
-    """Topology of a robot; with `limits` those of its joints act, external wrenches at the frames of these names, and lever
-    springs on the joints of these."""
+def tree_of(
+    robot: Robot,
+    limits: bool = False,
+    wrenches: Sequence[str] = (),
+    levers: Sequence[str] = (),
+    friction: Sequence[str] = (),
+) -> Tree:
+    """Topology of a robot; with `limits` those of its joints act, external wrenches at the frames of these names, lever
+    springs on the joints of these, and these parts of the law of friction."""
     mimics = [joint.mimic for joint in robot.joints]
     gears = tuple(None if m is None else Gear(m.joint, m.multiplier, m.offset) for m in mimics)
     return Tree(
@@ -50,6 +66,8 @@ def tree_of(robot: Robot, limits: bool = False, wrenches: Sequence[str] = (), le
         tuple(frame.link for frame in wrench_frames(robot, wrenches)),
         gears if any(gears) else (),
         lever_joints(robot, levers),
+        tuple(Closure(loop.type.value, loop.parent, loop.child) for loop in robot.loops),
+        friction=tuple(law for law in forces.MORE_FRICTION if law in friction),
     )
 
 
@@ -61,7 +79,8 @@ class Model:
     hinge_before 12 × n, hinge_body 10 × n (before and body with link axes turned into the joint's), carried n (mass of
     subtrees), the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
     translation 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
-    payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque), lever 5 × lever springs.
+    payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque), lever 5 × lever springs,
+    loop 25 × loops (see `closures`); `chosen` says which rows of these are kept.
     """
 
     robot: Robot
@@ -70,6 +89,7 @@ class Model:
     entries: tuple[Parameter, ...]
     alpha: Any
     blocks: Mapping[str, Any]
+    chosen: Chosen = Chosen()
 
     def only(self, names: Sequence[str]) -> dict[str, Any]:
         """The blocks of these names that exist."""
@@ -86,8 +106,38 @@ class Prepared:
 
 
 def build(robot: Robot, recipe: Recipe) -> Model:
-    """The model of a robot with numbers folded and alpha symbolic."""
-    entries = alpha_entries(robot, recipe)
+    """The model of a robot with numbers folded and alpha symbolic; rows of closed loops are chosen, or refused."""
+    if not robot.loops:
+        return _built(robot, recipe, alpha_entries(robot, recipe))
+    chosen = chosen_rows(robot, recipe)
+    if chosen.faults:
+        raise DescriptionError(Report(recipe.name, recipe.name, faults=chosen.faults))
+    entries = tuple(e for e in alpha_entries(robot, recipe) if e.name not in chosen.opening)
+    model = _built(robot, recipe, entries)
+    kept = [dataclasses.replace(c, kept=k) for c, k in zip(model.tree.closures, chosen.kept, strict=True)]
+    return dataclasses.replace(model, tree=dataclasses.replace(model.tree, closures=tuple(kept)), chosen=chosen)
+
+
+@lru_cache(maxsize=16)
+def chosen_rows(robot: Robot, recipe: Recipe) -> Chosen:
+    """What `loop_rows.choose` finds for a robot with its recipe."""
+    model = _built(robot, recipe, alpha_entries(robot, recipe))
+    program = closures.rows(model.tree, every=True)
+    p = ca.SX.sym("p", model.tree.freedoms)
+    found = inline(program, {k: p if k == "p" else model.blocks[k] for k in program.inputs})
+    alpha = [e.default for e in model.entries]
+    both = ca.Function("rows", [p, model.alpha], [found["g"], found["A"]])
+    by_alpha = ca.Function("by_alpha", [p, model.alpha], [ca.jacobian(found["g"], model.alpha)])
+
+    def numbers(x: Any) -> tuple[Any, Any]:
+        g, A = both(x, alpha)
+        return np.array(g).ravel(), np.array(A)
+
+    names = tuple(e.name for e in model.entries)
+    return choose(Probe(robot, numbers, lambda x: np.array(ca.densify(by_alpha(x, alpha))), names))
+
+
+def _built(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Model:
     alpha = ca.SX.sym("alpha", len(entries))
     index = {e.name: k for k, e in enumerate(entries)}
     n = robot.n
@@ -99,10 +149,10 @@ def build(robot: Robot, recipe: Recipe) -> Model:
         return ca.vertcat(*[entry(f"{kind}.{j.name}", 0.0) for j in robot.joints])
 
     mass = [entry(f"mass.{k.name}", k.inertial.mass) for k in robot.links]
-    com = [_vector(entry, f"com.{k.name}", AXES, k.inertial.com) for k in robot.links]
-    inertia = [_vector(entry, f"inertia.{k.name}", MOMENTS, upper_triangle(k.inertial.inertia)) for k in robot.links]
+    com = [vector(entry, f"com.{k.name}", AXES, k.inertial.com) for k in robot.links]
+    inertia = [vector(entry, f"inertia.{k.name}", MOMENTS, upper_triangle(k.inertial.inertia)) for k in robot.links]
     rotation, translation = zip(*[_origin(entry, index, j) for j in robot.joints], strict=True)
-    body = [_about_origin(mass[i], com[i], inertia[i]) for i in range(n)]
+    body = [about_origin(mass[i], com[i], inertia[i]) for i in range(n)]
     payload = ca.vertcat(
         alpha[index["payload.mass"]],
         *[alpha[index[f"payload.com.{a}"]] for a in AXES],
@@ -111,22 +161,20 @@ def build(robot: Robot, recipe: Recipe) -> Model:
     tip = robot.tips[0]
     tip_rotation = ca.SX(ca.DM([list(r) for r in tip.rotation]))
     com_link = ca.mtimes(tip_rotation, payload[1:4]) + ca.DM(list(tip.translation))
-    turned = ca.mtimes(ca.mtimes(tip_rotation, _symmetric(payload[4:10])), tip_rotation.T)
-    body[tip.link] = body[tip.link] + _about_origin(payload[0], com_link, _upper(turned))
+    turned = ca.mtimes(ca.mtimes(tip_rotation, symmetric(payload[4:10])), tip_rotation.T)
+    body[tip.link] = body[tip.link] + about_origin(payload[0], com_link, upper(turned))
     # R z = axis; a signed permutation, free of cost, where the axis is a coordinate axis
     aligned = [ca.SX(ca.reshape(ca.DM(triad_of(j.axis)), 3, 3)) for j in robot.joints]
     blocks = {
-        "before": ca.horzcat(
-            *[ca.vertcat(_rows(ca.mtimes(rotation[i], aligned[i])), translation[i]) for i in range(n)]
-        ),
-        "after": ca.horzcat(*[_rows(a.T) for a in aligned]),
+        "before": ca.horzcat(*[ca.vertcat(rows(ca.mtimes(rotation[i], aligned[i])), translation[i]) for i in range(n)]),
+        "after": ca.horzcat(*[rows(a.T) for a in aligned]),
         "body": ca.horzcat(*body),
         "gravity": ca.vertcat(*[alpha[index[f"gravity.{a}"]] for a in AXES]),
-        "tip": ca.vertcat(_rows(tip_rotation), ca.SX(ca.DM(list(tip.translation)))),
+        "tip": ca.vertcat(rows(tip_rotation), ca.SX(ca.DM(list(tip.translation)))),
         "mass": ca.vertcat(*mass),
         "com": ca.horzcat(*com),
         "inertia": ca.horzcat(*inertia),
-        "rotation": ca.horzcat(*[_rows(r) for r in rotation]),
+        "rotation": ca.horzcat(*[rows(r) for r in rotation]),
         "translation": ca.horzcat(*translation),
         "payload": payload,
         "limit": ca.vertcat(*[entry(f"limit.{side}.{j.name}", 0.0) for j in robot.joints for side in SIDES]),
@@ -136,7 +184,11 @@ def build(robot: Robot, recipe: Recipe) -> Model:
         blocks["wrench"] = ca.horzcat(*[_wrench(entry, frame) for frame in wrench_frames(robot, recipe.wrench)])
     if recipe.lever_springs:
         blocks["lever"] = ca.horzcat(*[_lever(entry, name) for name in recipe.lever_springs])
-    tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs)
+    tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs, recipe.friction_law)
+    more = forces.friction_names(tree.friction)[len(forces.FRICTION) :]
+    blocks |= {block: column(FRICTION_BLOCKS[block]) for block in more}
+    if robot.loops:
+        blocks["loop"] = ca.horzcat(*[_loop(entry, index, aligned, loop) for loop in robot.loops])
     blocks |= _in_joint_axes(tree, blocks)
     return Model(robot, recipe, tree, entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
 
@@ -147,29 +199,18 @@ def _in_joint_axes(tree: Tree, blocks: Mapping[str, Any]) -> dict[str, Any]:
     for i, parent in enumerate(tree.parents):
         placed, own = blocks["before"][:, i], blocks["body"][:, i]
         if parent >= 0 and not tree.aligned[parent]:
-            T = _square(blocks["after"][:, parent])
-            placed = ca.vertcat(_rows(squared(ca.mtimes(T, _square(placed[0:9])))), ca.mtimes(T, placed[9:12]))
+            T = square(blocks["after"][:, parent])
+            placed = ca.vertcat(rows(squared(ca.mtimes(T, square(placed[0:9])))), ca.mtimes(T, placed[9:12]))
         if not tree.aligned[i]:
-            T = _square(blocks["after"][:, i])
-            turned = ca.mtimes(ca.mtimes(T, _symmetric(own[4:10])), T.T)
-            own = ca.vertcat(own[0], ca.mtimes(T, own[1:4]), _upper(turned))
+            T = square(blocks["after"][:, i])
+            turned = ca.mtimes(ca.mtimes(T, symmetric(own[4:10])), T.T)
+            own = ca.vertcat(own[0], ca.mtimes(T, own[1:4]), upper(turned))
         before.append(placed)
         body.append(own)
     for i in range(tree.n - 1, -1, -1):
         if tree.parents[i] >= 0:
             carried[tree.parents[i]] += carried[i]
     return {"hinge_before": ca.horzcat(*before), "hinge_body": ca.horzcat(*body), "carried": ca.vertcat(*carried)}
-
-
-def squared(rotation: Any) -> Any:
-    """A rotation whose constant entries within `RIGHT_ANGLE` of −1, 0 or 1 are these."""
-    result = ca.SX(rotation)
-    for k in range(result.numel()):
-        if result[k].is_constant():
-            near = round(float(result[k]))
-            if abs(float(result[k]) - near) <= RIGHT_ANGLE:
-                result[k] = near
-    return result
 
 
 def squared_joints(robot: Robot, recipe: Recipe) -> tuple[str, ...]:
@@ -207,54 +248,33 @@ def _column(elements: list[Any]) -> Any:
     return ca.vertcat(*elements) if elements else ca.SX.zeros(0, 1)
 
 
-def _vector(entry: Any, prefix: str, parts: Sequence[str], numbers: Sequence[float]) -> Any:
-    return ca.vertcat(*[entry(f"{prefix}.{part}", number) for part, number in zip(parts, numbers, strict=True)])
+def _loop(entry: Any, index: Mapping[str, int], aligned: Sequence[Any], loop: Loop) -> Any:
+    """Cut frame of a loop in the axes of the joints of both links, see `closures`; z is its axis."""
+    triad = ca.reshape(ca.DM([x for axis in frame_of(loop) for x in axis]), 3, 3)
+    parts = []
+    for side, link, rotation, translation in (
+        ("parent", loop.parent, loop.parent_rotation, loop.parent_translation),
+        ("child", loop.child, loop.child_rotation, loop.child_translation),
+    ):
+        prefix = f"loop.origin.{loop.name}.{side}"
+        place = vector(entry, prefix, AXES, translation)
+        axes = ca.mtimes(turned(entry, index, prefix, rotation), triad)
+        if link >= 0:
+            axes, place = ca.mtimes(aligned[link].T, axes), ca.mtimes(aligned[link].T, place)
+        parts += [rows(axes), place]
+    return ca.vertcat(*parts, entry(f"loop.length.{loop.name}", loop.length))
 
 
 def _origin(entry: Any, index: Mapping[str, int], joint: Any) -> tuple[Any, Any]:
     """Rotation (3 × 3) and translation (3) of a joint, symbolic where the recipe says so."""
-    translation = _vector(entry, f"origin.{joint.name}", AXES, joint.translation)
-    if f"origin.{joint.name}.roll" not in index:
-        return squared(ca.DM([list(r) for r in joint.rotation])), translation
-    roll, pitch, yaw = (entry(f"origin.{joint.name}.{a}", 0.0) for a in ANGLES)
-    return ca.mtimes(ca.mtimes(_turn(2, yaw), _turn(1, pitch)), _turn(0, roll)), translation
-
-
-def _turn(axis: int, angle: Any) -> Any:
-    c, s = ca.cos(angle), ca.sin(angle)
-    result = ca.SX.eye(3)
-    i, j = (axis + 1) % 3, (axis + 2) % 3
-    result[i, i], result[j, j], result[i, j], result[j, i] = c, c, -s, s
-    return result
+    translation = vector(entry, f"origin.{joint.name}", AXES, joint.translation)
+    return turned(entry, index, f"origin.{joint.name}", joint.rotation), translation
 
 
 def _wrench(entry: Any, frame: Tip) -> Any:
-    parts = [_vector(entry, f"wrench.{frame.name}.{kind}", AXES, ZERO) for kind, _ in WRENCH_PARTS]
+    parts = [vector(entry, f"wrench.{frame.name}.{kind}", AXES, ZERO) for kind, _ in WRENCH_PARTS]
     return ca.vertcat(ca.DM(list(frame.translation)), *parts)
 
 
 def _lever(entry: Any, joint: str) -> Any:
     return ca.vertcat(*[entry(f"lever_spring.{part}.{joint}", 0.0) for part in LEVER_PARTS])
-
-
-def _square(rows: Any) -> Any:
-    return ca.reshape(rows, 3, 3).T
-
-
-def _rows(matrix: Any) -> Any:
-    return ca.vertcat(*[matrix[r, c] for r in range(3) for c in range(3)])
-
-
-def _symmetric(e: Any) -> Any:
-    return ca.blockcat([[e[0], e[1], e[2]], [e[1], e[3], e[4]], [e[2], e[4], e[5]]])
-
-
-def _upper(m: Any) -> Any:
-    return ca.vertcat(m[0, 0], m[0, 1], m[0, 2], m[1, 1], m[1, 2], m[2, 2])
-
-
-def _about_origin(mass: Any, com: Any, inertia: Any) -> Any:
-    """(m, m c, I about the link origin) of (m, c, I about the COM): parallel axes."""
-    x, y, z = com[0], com[1], com[2]
-    shift = ca.vertcat(y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y)
-    return ca.vertcat(mass, mass * com, inertia + mass * shift)

@@ -8,11 +8,13 @@ from typing import Final
 
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
-from diffpbd.codegen.description.robot import Joint, JointType, Robot
+from diffpbd.codegen.description.robot import Joint, JointType, Loop, LoopType, Robot
 from diffpbd.runtime.manifest import Parameter
 
 TRANSITION_VELOCITY: Final = 0.01
 """[rad/s or m/s] Default rate at which smoothed Coulomb friction reaches tanh(1) of its value."""
+STRIBECK_VELOCITY: Final = 0.1
+"""[rad/s or m/s] Default rate at which what holds at rest beyond Coulomb friction has fallen to 1/e."""
 TRANSITION_BOUNDS: Final = (1e-4, 10.0)
 """[rad/s or m/s] A steeper smoothing is no longer resolved by encoders and makes second derivatives meaningless."""
 
@@ -40,8 +42,9 @@ def is_limited(joint: Joint) -> bool:
 
 
 def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
-    """Every entry of alpha in order: gravity, payload, the joint kinds one after another, lever springs, limits, external
-    wrenches, then what is symbolic."""
+    """Every entry of alpha in order: gravity, payload, the joint kinds one after another (friction beyond the plain law
+    after what every robot has of it), lever springs, limits, external
+    wrenches, then what is symbolic, frames of closed loops last."""
     return tuple(_entries(robot, recipe))
 
 
@@ -63,6 +66,7 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         yield Parameter(
             f"friction.transition_velocity.{j.name}", f"{j.type.unit}/s", TRANSITION_VELOCITY, *TRANSITION_BOUNDS
         )
+    yield from _more_friction(robot, recipe)
     for j in robot.joints:
         yield Parameter(f"rotor_inertia.{j.name}", "kg·m^2" if j.type.unit == "rad" else "kg", 0.0, 0.0, None)
     for j in robot.joints:
@@ -103,3 +107,36 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
                 yield Parameter(f"origin.{j.name}.{axis}", "m", value, None, None)
             for angle, value in zip(ANGLES, rpy_from_rotation(j.rotation), strict=True):
                 yield Parameter(f"origin.{j.name}.{angle}", "rad", value, None, None)
+    if "loop" in recipe.symbolic:
+        for loop in robot.loops:
+            yield from _loop_entries(loop)
+
+
+def _loop_entries(loop: Loop) -> Iterator[Parameter]:
+    """Both cut frames of a loop, and the length of a distance."""
+    for side, translation, rotation in (
+        ("parent", loop.parent_translation, loop.parent_rotation),
+        ("child", loop.child_translation, loop.child_rotation),
+    ):
+        for axis, value in zip(AXES, translation, strict=True):
+            yield Parameter(f"loop.origin.{loop.name}.{side}.{axis}", "m", value, None, None)
+        for angle, value in zip(ANGLES, rpy_from_rotation(rotation), strict=True):
+            yield Parameter(f"loop.origin.{loop.name}.{side}.{angle}", "rad", value, None, None)
+    if loop.type is LoopType.DISTANCE:
+        yield Parameter(f"loop.length.{loop.name}", "m", loop.length, 0.0, None)
+
+
+def _more_friction(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
+    """Half the differences between the positive and the negative direction, and Stribeck's part; all do nothing by default."""
+    if "asymmetric" in recipe.friction_law:
+        for j in robot.joints:
+            yield Parameter(f"friction.coulomb_asymmetry.{j.name}", j.type.effort_unit, 0.0, None, None)
+        for j in robot.joints:
+            unit = f"{j.type.effort_unit}·s/{j.type.unit}"
+            yield Parameter(f"friction.viscous_asymmetry.{j.name}", unit, 0.0, None, None)
+    if "stribeck" in recipe.friction_law:
+        for j in robot.joints:
+            yield Parameter(f"friction.stribeck.{j.name}", j.type.effort_unit, 0.0, 0.0, None)
+        for j in robot.joints:
+            unit = f"{j.type.unit}/s"
+            yield Parameter(f"friction.stribeck_velocity.{j.name}", unit, STRIBECK_VELOCITY, *TRANSITION_BOUNDS)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import casadi as ca
 
+from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities
 from diffpbd.codegen.graph.joint_step import jacobian_alpha, residuals
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
@@ -24,23 +25,27 @@ POSE_ITERATIONS: Final = 5
 """Newton iterations on the pose of an unrolled step: from a guess that is off by h² three reach rounding, and each order of
 derivatives is one iteration behind."""
 
-UNROLLED: Final = "joint_step_unrolled"
-"""The graph that no compiled function stands beside."""
-
 STATE: Final = ("p", "pd", "u", "h", "alpha")
 NEXT: Final = ("p_next", "pd_next")
 
 
-def step_graphs(model: Model) -> dict[str, ca.Function]:
-    """`joint_step`, `vjp_joint_step` and `joint_step_unrolled`, for short trees `jac_joint_step` and `jac_alpha_joint_step`.
+def step_graphs(model: Model, wanted: Capabilities) -> dict[str, ca.Function]:
+    """`joint_step`; as far as `wanted` has them `joint_step_unrolled` and the derivatives `vjp_joint_step` and, for short
+    trees, `jac_joint_step` and `jac_alpha_joint_step`.
 
     All can be differentiated further."""
     step = solved(model)
-    found = {"joint_step": step, UNROLLED: unrolled(model), "vjp_joint_step": reverse(step, "vjp_joint_step")}
+    found = {"joint_step": step}
+    if wanted.has(UNROLLED):
+        found[UNROLLED] = unrolled(model)
+    if not wanted.has(GRAPHS):
+        return found
+    found["vjp_joint_step"] = reverse(step, "vjp_joint_step")
     if not model.tree.deep:
         program = joint_space_jacobian.jacobian(model.tree)
         found["jac_joint_step"] = _beside(step, "jac_joint_step", _function(model, program), values=True)
-        found["jac_alpha_joint_step"] = _beside(step, "jac_alpha_joint_step", jacobian_alpha(model), values=False)
+        if wanted.has("jac_alpha_joint_step"):
+            found["jac_alpha_joint_step"] = _beside(step, "jac_alpha_joint_step", jacobian_alpha(model), values=False)
     return found
 
 
@@ -74,6 +79,7 @@ def unrolled(model: Model) -> ca.Function:
         given = {**known, **more}
         return dict(zip(f.name_out(), f.call([given[k] for k in f.name_in()]), strict=True))
 
+    known["pd_start"] = known["pd"]
     known |= run(joint_space.start(tree))
     iterate = known["guess"]
     for _ in range(POSE_ITERATIONS):

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from diffpbd.codegen.joint_space import gears, link_frames, link_moments, wrenches
+from diffpbd.codegen.joint_space.friction import friction_inputs, lagging
 from diffpbd.codegen.joint_space.link_frames import EZ, ZERO, Side, Wrench
 from diffpbd.codegen.joint_space.link_moments import Firsts
 from diffpbd.codegen.joint_space.link_step import Between, Numbers, between, numbers
 from diffpbd.codegen.joint_space.moments import Frames, motion_cross, pairing, pose
-from diffpbd.codegen.joint_space.step import friction_inputs
 from diffpbd.codegen.joint_space.systems import diagonal
-from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws import levers
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot
 from diffpbd.codegen.program.tree import Tree
@@ -24,13 +24,15 @@ from diffpbd.codegen.program.tree import Tree
 
 @dataclass(frozen=True)
 class LinkBlocks:
-    """D = ∂hF/∂p₁ = (∂hG/∂p₀)ᵀ, K₀ = ∂hF/∂p₀, M₀ = −∂F/∂ṗ₀, K₁ = ∂hG/∂p₁, M₁ = ∂G/∂ṗ₁, a square of the coordinates each."""
+    """D = ∂hF/∂p₁ = (∂hG/∂p₀)ᵀ, K₀ = ∂hF/∂p₀, M₀ = −∂F/∂ṗ₀, K₁ = ∂hG/∂p₁, M₁ = ∂G/∂ṗ₁, a square of the coordinates each; `lag`
+    ∂hG/∂ṗ₀, None where friction knows nothing of the start."""
 
     D: Any
     K0: Any
     M0: Any
     K1: Any
     M1: Any
+    lag: Any
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def declare_blocks(b: Program, tree: Tree) -> tuple[Any, LinkBlocks]:
     """Declare the shared inputs; returns h and the blocks, the slope of friction in M₁."""
     p, pd, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "p_next", "pd_next"))
     h, given = b.scalar("h"), numbers(b, tree)
-    coulomb, viscous, transition = friction_inputs(b, tree)
+    friction = friction_inputs(b, tree, pd)
     at0 = link_frames.side(b, tree, gears.positions(b, tree, p))
     step = between(b, tree, given, at0, link_moments.firsts(b, tree, given.links, at0), p1)
     gradients = [None, None]
@@ -147,6 +149,7 @@ def declare_blocks(b: Program, tree: Tree) -> tuple[Any, LinkBlocks]:
         for at, first, rate in ((step.at0, step.first0, pd), (step.at1, step.first1, pd1))
     ]
     (K0, M0), (K1, M1) = (_stiffness(b, tree, step, end, h, changes[end], gradients[end]) for end in (False, True))
-    slopes = forces.friction_slopes(b, gears.rates(b, tree, pd1), coulomb, viscous, transition)
+    slopes = friction.slopes(b, gears.rates(b, tree, pd1))
     slopes = gears.diagonal(b, tree, [h * slope for slope in slopes])
-    return h, LinkBlocks(step.matrix(b, tree), K0, M0, K1, b.let(M1 + diagonal(slopes)))
+    lag = lagging(b, tree, friction, pd1, h)
+    return h, LinkBlocks(step.matrix(b, tree), K0, M0, K1, b.let(M1 + diagonal(slopes)), lag)

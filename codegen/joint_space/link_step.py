@@ -9,16 +9,17 @@ belongs to the corrected pose. All trees but deep ones, which are solved along t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from diffpbd.codegen.joint_space import gears, link_frames, link_moments
+from diffpbd.codegen.joint_space.friction import handed_on
 from diffpbd.codegen.joint_space.link_frames import ZERO, Links, Motion, Side
 from diffpbd.codegen.joint_space.link_moments import Firsts
-from diffpbd.codegen.joint_space.step import Plant, friction_inputs, plant_inputs, springs, velocity_gradient
+from diffpbd.codegen.joint_space.step import Plant, plant_inputs, springs, velocity_gradient
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 RECORD_ROWS = 8
@@ -83,7 +84,7 @@ def _kicked(b: Program, tree: Tree, factor: Any, held: Any, kick: Any, u: Any, k
     )
 
 
-@cache
+@stored
 def start(tree: Tree) -> Program:
     """p, pd, u, h → `record` of the start (8 × n), the constant `terms` of h F, and a first guess p + h ṗ."""
     b = Program("link_step_start", "Start of a step and first guess of its end.")
@@ -206,7 +207,7 @@ def _factors(b: Program, tree: Tree) -> Any:
     return Matrix(m, m, lambda i, j: ZERO if tree.related(i, j) is None else factors[i, j])
 
 
-@cache
+@stored
 def newton(tree: Tree) -> Program:
     """One Newton iteration on F: iterate → next, `correction`, and the `factors` of its Jacobian for `chord` and `end`."""
     b = Program("link_step_newton", "Newton iteration on F with its exact Jacobian.")
@@ -219,7 +220,7 @@ def newton(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def chord(tree: Tree) -> Program:
     """One iteration on F with the Jacobian that an earlier `newton` factored."""
     b = Program("link_step_chord", "Chord iteration on F: the last Newton iteration's Jacobian again.")
@@ -230,7 +231,7 @@ def chord(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def end(tree: Tree) -> Program:
     """p_next and the `factors` of a Jacobian → the last `correction`; joint `momentum` at the corrected pose before friction,
     and the inertia `M` at p_next (rotors included)."""
@@ -244,14 +245,14 @@ def end(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def residuals(tree: Tree) -> Program:
     """h F and h G as functions of both ends, as `step.residuals`."""
     b = Program("link_step_residuals", "Residuals of the joint-space step.")
     p, pd, u, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "u", "p_next", "pd_next"))
     h = b.scalar("h")
     given = numbers(b, tree)
-    friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
+    friction = handed_on(b, tree, pd)
     at = link_frames.side(b, tree, gears.positions(b, tree, p))
     first = link_moments.firsts(b, tree, given.links, at)
     known = given.known_torques(b, tree, at, first)
@@ -264,7 +265,7 @@ def residuals(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def node(tree: Tree) -> Program:
     """p_prev, p, p_next → `u`, `momentum` and `M` at a node, as `step.node`."""
     b = Program("link_step_node", "Torque and momentum at a node from three poses.")

@@ -6,7 +6,6 @@ Along a trajectory a state is the end of one step and the start of the next, so 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
 import sympy as sp
@@ -28,6 +27,7 @@ from diffpbd.codegen.joint_space.step import Wrench
 from diffpbd.codegen.laws import levers
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 
@@ -136,7 +136,7 @@ def _momentum_columns(
     return U, N, z
 
 
-@cache
+@stored
 def moments(tree: Tree) -> Program:
     """p, pd → the `Node` there as one column: computed once for the two steps that meet there."""
     b = Program("joint_step_moments", "What both steps that meet at a state need of it for their reverse derivatives.")

@@ -20,11 +20,11 @@ kick in the second half step.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from diffpbd.codegen.joint_space import gears, wrenches
 from diffpbd.codegen.joint_space import systems as joint_systems
+from diffpbd.codegen.joint_space.friction import friction_inputs, handed_on
 from diffpbd.codegen.joint_space.moments import (
     Half,
     Pose,
@@ -40,6 +40,7 @@ from diffpbd.codegen.joint_space.recursive import model_inputs
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import axial, cross
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 Wrench = tuple[Any, Any]
@@ -132,7 +133,7 @@ def _unpacked(n: int, record: Any) -> tuple[Half, list[Wrench]]:
     return half, [(record[12:15, i], record[15:18, i]) for i in range(n)]
 
 
-@cache
+@stored
 def start(tree: Tree) -> Program:
     """p, pd, u, h → the start pose's `record`, the constant `terms` of h F, and a first guess of p_next.
 
@@ -188,7 +189,7 @@ def _iteration_inputs(b: Program, tree: Tree) -> tuple[Any, ...]:
     return p1, gears.positions(b, tree, p), half, screw, terms, frames, body, plant_inputs(b, tree)
 
 
-@cache
+@stored
 def newton(tree: Tree) -> Program:
     """One Newton iteration on F: iterate → next, `correction`, and the `factors` of its Jacobian for `chord`."""
     b = Program("joint_step_newton", "Newton iteration on F with its exact Jacobian.")
@@ -205,7 +206,7 @@ def newton(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def chord(tree: Tree) -> Program:
     """One iteration on F with the Jacobian that an earlier `newton` factored."""
     b = Program("joint_step_chord", "Chord iteration on F: the last Newton iteration's Jacobian again.")
@@ -220,7 +221,7 @@ def chord(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def end(tree: Tree) -> Program:
     """p_next → joint `momentum` at the end of the step before friction, and the inertia `M` there (rotors included)."""
     n = tree.n
@@ -239,53 +240,45 @@ def end(tree: Tree) -> Program:
     return b
 
 
-def friction_inputs(b: Program, tree: Tree) -> tuple[Any, Any, Any]:
-    """Declare coulomb, viscous, transition (each n)."""
-    coulomb, viscous, transition = (b.input(k, tree.n) for k in ("coulomb", "viscous", "transition"))
-    return coulomb, viscous, transition
-
-
-@cache
+@stored
 def velocity(tree: Tree) -> Program:
     """momentum, M → pd_next without Coulomb friction: (M + h D_viscous) ṗ = momentum, exact in one solve."""
     n = tree.n
     b = Program("joint_step_velocity", "End velocity when friction is linear.")
     M, momentum = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", tree.freedoms)
-    h, viscous = b.scalar("h"), b.input("viscous", n)
+    h = b.scalar("h")
+    viscous = [own[1] for own in friction_inputs(b, tree).coefficients] if tree.friction else b.input("viscous", n)
     slopes = gears.diagonal(b, tree, [h * viscous[i] for i in range(n)])
     b.output("pd_next", joint_systems.inertia_solve(b, tree, M, slopes, momentum))
     return b
 
 
-@cache
+@stored
 def velocity_gradient(tree: Tree) -> Program:
     """G as a function of ṗ: M ṗ − momentum − h τ_friction(ṗ), the gradient of a strictly convex function of ṗ."""
-    n = tree.n
     b = Program("joint_step_velocity_gradient", "Residual of the implicit friction kick.")
     M, momentum = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", tree.freedoms)
     h, pd = b.scalar("h"), b.input("pd", tree.freedoms)
-    coulomb, viscous, transition = friction_inputs(b, tree)
+    friction = friction_inputs(b, tree)
     held, rate = joint_systems.inertia_product(b, tree, M, pd), gears.rates(b, tree, pd)
-    torque = b.each(n, lambda i: forces.friction_torque(rate[i], coulomb[i], viscous[i], transition[i]))
-    torque = gears.torques(b, tree, torque)
+    torque = gears.torques(b, tree, friction.torques(b, rate))
     b.output("gradient", b.each(tree.freedoms, lambda i: held[i] - momentum[i] - h * torque[i]))
     return b
 
 
-@cache
+@stored
 def velocity_newton(tree: Tree) -> Program:
     """Newton direction of `velocity_gradient` at ṗ."""
     b = Program("joint_step_velocity_newton", "Newton direction of the implicit friction kick.")
     M, h = b.input("M", *joint_systems.inertia_shape(tree)), b.scalar("h")
     pd, gradient = b.input("pd", tree.freedoms), b.input("gradient", tree.freedoms)
-    coulomb, viscous, transition = friction_inputs(b, tree)
-    slopes = forces.friction_slopes(b, gears.rates(b, tree, pd), coulomb, viscous, transition)
+    slopes = friction_inputs(b, tree).slopes(b, gears.rates(b, tree, pd))
     slopes = gears.diagonal(b, tree, [h * slope for slope in slopes])
     b.output("direction", b.let(-joint_systems.inertia_solve(b, tree, M, slopes, gradient)))
     return b
 
 
-@cache
+@stored
 def residuals(tree: Tree) -> Program:
     """h F and h G (each n) as functions of both ends: what the step solves, whole, for derivatives and for NLPs."""
     n = tree.n
@@ -294,7 +287,7 @@ def residuals(tree: Tree) -> Program:
     h = b.scalar("h")
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
-    friction = dict(zip(("coulomb", "viscous", "transition"), friction_inputs(b, tree), strict=True))
+    friction = handed_on(b, tree, pd)
     shared = {"before": frames.before, "after": frames.after, "body": body, "gravity": gravity}
     begun = b.call(start(tree), p=p, pd=pd, u=u, h=h, **shared, **plant.inputs)
     half, screw = _unpacked(n, begun["record"])
@@ -307,7 +300,7 @@ def residuals(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def node(tree: Tree) -> Program:
     """p_prev, p, p_next → the discrete Euler–Lagrange equation at a node.
 

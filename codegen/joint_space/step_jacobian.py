@@ -10,11 +10,11 @@ CasADi's algorithmic differentiation of F and G gives is a test.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from diffpbd.codegen.joint_space import gears, link_jacobian, wrenches
 from diffpbd.codegen.joint_space import systems as joint_systems
+from diffpbd.codegen.joint_space.friction import friction_inputs, lagging
 from diffpbd.codegen.joint_space.moments import (
     Coupling,
     add,
@@ -27,12 +27,12 @@ from diffpbd.codegen.joint_space.moments import (
 )
 from diffpbd.codegen.joint_space.nodes import Node, node_size, unpacked
 from diffpbd.codegen.joint_space.recursive import model_inputs
-from diffpbd.codegen.joint_space.step import Plant, Wrench, friction_inputs, plant_inputs
+from diffpbd.codegen.joint_space.step import Plant, Wrench, plant_inputs
 from diffpbd.codegen.joint_space.systems import diagonal
-from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 
@@ -86,8 +86,8 @@ class _Stiffness:
 @dataclass(frozen=True)
 class Blocks:
     """∂(h F, h G), a square each: D = ∂hF/∂p₁ = (∂hG/∂p₀)ᵀ, K₀ = ∂hF/∂p₀, M₀ = −∂F/∂ṗ₀, K₁ = ∂hG/∂p₁, M₁ = ∂G/∂ṗ₁
-    (rotors and the slope of friction included). ∂hF/∂u = ∂hG/∂u = −½h² 1. K₀ and K₁ are kept as `_Stiffness`, of all
-    joints.
+    (rotors and the slope of friction included), and `lag` ∂hG/∂ṗ₀, None where friction knows nothing of the start.
+    ∂hF/∂u = ∂hG/∂u = −½h² 1. K₀ and K₁ are kept as `_Stiffness`, of all joints.
     """
 
     D: Any
@@ -95,6 +95,7 @@ class Blocks:
     M0: Any
     end: _Stiffness
     M1: Any
+    lag: Any
 
     def pull(self, b: Program, tree: Tree, end: _Stiffness, x: Any) -> Any:
         """K₀ᵀ x or K₁ᵀ x."""
@@ -150,13 +151,13 @@ def blocks(b: Program, tree: Tree, gravity: Any, plant: Plant, e0: Node, e1: Nod
     )
     rotor = diagonal(list(plant.rotor))
     D, M0, M1 = (b.let(gears.folded(b, tree, block + rotor)) for block in (D, e0.M, e1.M))
-    coulomb, viscous, transition = friction_inputs(b, tree)
-    slopes = forces.friction_slopes(b, gears.rates(b, tree, pd1), coulomb, viscous, transition)
+    friction = friction_inputs(b, tree)
+    slopes = friction.slopes(b, gears.rates(b, tree, pd1))
     slopes = gears.diagonal(b, tree, [h * slope for slope in slopes])
-    return Blocks(D, K0, M0, K1, b.let(M1 + diagonal(slopes)))
+    return Blocks(D, K0, M0, K1, b.let(M1 + diagonal(slopes)), lagging(b, tree, friction, pd1, h))
 
 
-@cache
+@stored
 def jacobian(tree: Tree) -> Program:
     """The six blocks of the 2n × 3n Jacobian of (p, pd, u) → (p_next, pd_next)."""
     n = tree.freedoms
@@ -170,11 +171,13 @@ def jacobian(tree: Tree) -> Program:
     k, over = b.let(h * h / 2), b.let(1 / h)
     dp_dpd = b.let(h * b.let(inverse * s.M0))
     dp_du = b.let(k * inverse)
-    # h M₁ δṗ₁ = −K₁ δp₁ − Dᵀ δp₀ + ½h² δu
+    # h M₁ δṗ₁ = −K₁ δp₁ − Dᵀ δp₀ − lag δṗ₀ + ½h² δu
     response = b.let(over * elimination.solve(b, M1, Matrix.eye(n), symmetric_result=True))
     dpd_dp = b.let(-response * b.let(K1 * dp_dp + s.D.T))
     carried = b.let(-response * b.let(K1 * inverse))
     dpd_dpd = b.let(h * b.let(carried * s.M0))
+    if s.lag is not None:
+        dpd_dpd = b.let(dpd_dpd - response * s.lag)
     dpd_du = b.let(k * b.let(carried + response))
     for name, value in (
         ("dp_next_dp", dp_dp), ("dp_next_dpd", dp_dpd), ("dp_next_du", dp_du),
@@ -184,7 +187,17 @@ def jacobian(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
+def end_blocks(tree: Tree) -> Program:
+    """The blocks D, K1 and M1, by which the end of a step answers to a residual."""
+    b = Program("joint_step_blocks")
+    _, s = link_jacobian.declare_blocks(b, tree)
+    for key, value in (("D", s.D), ("K1", s.K1), ("M1", s.M1)):
+        b.output(key, value)
+    return b
+
+
+@stored
 def adjoint(tree: Tree) -> Program:
     """`begin` and `end` (nodes), pd_next and seeds p_next_bar, pd_next_bar → p_bar, pd_bar, u_bar, and the multipliers x of
     h F and y of h G, with which the derivative by anything else is −xᵀ ∂hF − yᵀ ∂hG."""
@@ -201,14 +214,15 @@ def adjoint(tree: Tree) -> Program:
     D = elimination.factors(b, s.D)
     x = elimination.solve(b, D, b.let(seed_p - s.pull(b, tree, s.end, y)), transposed=True)
     b.output("p_bar", b.let(-s.pull(b, tree, s.start, x) - b.let(s.D * y)))
-    b.output("pd_bar", b.let(h * b.let(s.M0 * x)))
+    pd_bar = b.let(h * b.let(s.M0 * x))
+    b.output("pd_bar", pd_bar if s.lag is None else b.let(pd_bar - s.lag * y))
     b.output("u_bar", b.let(b.let(h * h / 2) * (x + y)))
     b.output("x", x)
     b.output("y", y)
     return b
 
 
-@cache
+@stored
 def rate_system(tree: Tree) -> Program:
     """rhs → x = (∂G/∂ṗ₁)⁻¹ rhs at the end of a step, friction's slope included (the matrix is symmetric)."""
     n = tree.n
@@ -217,15 +231,15 @@ def rate_system(tree: Tree) -> Program:
     h = b.scalar("h")
     frames, body, _ = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
-    coulomb, viscous, transition = friction_inputs(b, tree)
+    friction = friction_inputs(b, tree)
     at = pose(b, tree, frames, p1)
     M = joint_systems.inertia(b, tree, at, half_moments(b, tree, at, body), body, plant.rotor)
-    slopes = [h * s for s in forces.friction_slopes(b, pd1, coulomb, viscous, transition)]
+    slopes = [h * s for s in friction.slopes(b, pd1)]
     b.output("x", joint_systems.inertia_solve(b, tree, M, slopes, rhs))
     return b
 
 
-@cache
+@stored
 def pose_system_transposed(tree: Tree) -> Program:
     """rhs → x = (∂hF/∂p₁)⁻ᵀ rhs; transposing exchanges the roles of start and end screws."""
     b = Program("joint_step_pose_system_transposed", "Solve with the transposed Jacobian of F.")

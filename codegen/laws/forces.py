@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import sympy as sp
 
 from diffpbd.codegen.program.program import Matrix, Program
+
+FRICTION: Final = ("coulomb", "viscous", "transition")
+"""Numbers of friction that every joint has."""
+
+MORE_FRICTION: Final[Mapping[str, tuple[str, ...]]] = {
+    "asymmetric": ("coulomb_asymmetry", "viscous_asymmetry"),
+    "stribeck": ("stribeck", "stribeck_velocity"),
+}
+"""Numbers that laws beyond the plain one have besides, by the law's name."""
+
+
+def friction_names(laws: Sequence[str]) -> tuple[str, ...]:
+    """Numbers of friction of a joint whose law has these parts beside the plain one, in the order that all functions take."""
+    return (*FRICTION, *(name for law, names in MORE_FRICTION.items() if law in laws for name in names))
+
+
+def linear_names(laws: Sequence[str]) -> tuple[str, ...]:
+    """Those of `friction_names` that the torque is linear in: all but velocities."""
+    return tuple(name for name in friction_names(laws) if name not in ("transition", "stribeck_velocity"))
 
 
 def friction_torque(pd: Any, coulomb: Any, viscous: Any, transition: Any) -> Any:
@@ -21,9 +41,28 @@ def friction_slope(pd: Any, coulomb: Any, viscous: Any, transition: Any) -> Any:
     return derivative.subs(rate, pd)
 
 
-def friction_slopes(b: Program, pd: Any, coulomb: Any, viscous: Any, transition: Any) -> Any:
-    """`friction_slope` of every joint (n)."""
-    return b.each(len(pd), lambda i: friction_slope(pd[i], coulomb[i], viscous[i], transition[i]))
+def coefficients(laws: Sequence[str], pd: Any, numbers: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """Coulomb, viscous and transition of `friction_torque` at a joint rate pd, of the numbers that `friction_names` lists.
+
+    Asymmetry δ makes them c ± δ and d ± ε in the positive and the negative direction: c + δ tanh, so that nothing pushes at
+    rest; passive where |δ| ≤ c and |ε| ≤ d. Stribeck's part s ≥ 0 is what holds beyond c at rest: s exp(−(pd/v_s)²).
+    """
+    own = dict(zip(friction_names(laws), numbers, strict=True))
+    coulomb, viscous, transition = (own[name] for name in FRICTION)
+    if "asymmetric" in laws:
+        direction = sp.tanh(pd / transition)
+        coulomb = coulomb + own["coulomb_asymmetry"] * direction
+        viscous = viscous + own["viscous_asymmetry"] * direction
+    if "stribeck" in laws:
+        coulomb = coulomb + own["stribeck"] * sp.exp(-((pd / own["stribeck_velocity"]) ** 2))
+    return coulomb, viscous, transition
+
+
+def friction_lag(laws: Sequence[str], pd: Any, pd_start: Any, numbers: Sequence[Any]) -> Any:
+    """−∂(friction torque at pd)/∂pd_start where the `coefficients` are those at pd_start."""
+    rate = sp.Dummy("pd", real=True)
+    derivative = -sp.diff(friction_torque(pd, *coefficients(laws, rate, numbers)), rate)
+    return derivative.subs(rate, pd_start)
 
 
 def spring_torque(p: Any, stiffness: Any, rest: Any) -> Any:
@@ -36,20 +75,25 @@ def spring_energy(p: Any, stiffness: Any, rest: Any) -> Any:
     return stiffness * (p - rest) ** 2 / 2
 
 
-def friction_program(n: int) -> Program:
+def friction_program(n: int, laws: Sequence[str] = ()) -> Program:
     """pd and the friction parameters → torque on each joint."""
     b = Program("friction_torque")
-    pd, coulomb, viscous, transition = (b.input(k, n) for k in ("pd", "coulomb", "viscous", "transition"))
-    rows = [friction_torque(pd[i], coulomb[i], viscous[i], transition[i]) for i in range(n)]
+    pd, *numbers = (b.input(k, n) for k in ("pd", *friction_names(laws)))
+    rows = [friction_torque(pd[i], *coefficients(laws, pd[i], [k[i] for k in numbers])) for i in range(n)]
     b.output("torque", b.let(Matrix(rows)))
     return b
 
 
-def friction_slope_program(n: int) -> Program:
-    """pd and the friction parameters → −∂(friction torque)/∂pd of each joint."""
+def friction_slope_program(n: int, laws: Sequence[str] = ()) -> Program:
+    """pd and the friction parameters → −∂(friction torque)/∂pd of each joint; where the law has more parts than the plain one,
+    what friction falls with the rate is in it, and it may be negative."""
     b = Program("friction_slope")
-    pd, coulomb, viscous, transition = (b.input(k, n) for k in ("pd", "coulomb", "viscous", "transition"))
-    rows = [friction_slope(pd[i], coulomb[i], viscous[i], transition[i]) for i in range(n)]
+    pd, *numbers = (b.input(k, n) for k in ("pd", *friction_names(laws)))
+    rows = []
+    for i in range(n):
+        own = [k[i] for k in numbers]
+        slope = friction_slope(pd[i], *coefficients(laws, pd[i], own))
+        rows.append(slope + friction_lag(laws, pd[i], pd[i], own) if laws else slope)
     b.output("slope", b.let(Matrix(rows)))
     return b
 

@@ -33,6 +33,7 @@ from diffpbd.codegen.method.corrections import (
     limit_kernel,
     weights,
 )
+from diffpbd.codegen.method.friction import at_start
 from diffpbd.codegen.method.relaxation import factors
 from diffpbd.codegen.method.stage import columns, each, force_columns, limit_columns, places, rotations
 from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
@@ -289,6 +290,7 @@ def velocities(tree: Tree, friction_iterations: int) -> Program:
     for old, new in zip(each(xi, STATE, tree), each(pose, POSE, tree), strict=True):
         states.append(program.call(bodies.read_off_kernel(), state=old, pose=new, h=h)["next"])
     if friction_iterations or tree.limits:
+        friction = at_start(program, tree, friction, joint, xi)
         poses, numbers = each(pose, POSE, tree), (joint, body, friction, h)
         states = velocity.damped(program, tree, states, poses, numbers, max(friction_iterations, 1), (limit, angle))
     program.output("xi_next", column(*states))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from diffpbd.codegen.laws import levers
+from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.method import bodies, wrenches
 from diffpbd.codegen.program.notation import (
     BODY,
-    FRICTION,
     JOINT,
     LEVER,
     LIMIT,
@@ -29,7 +28,6 @@ SIZES: Final = {
     "u": 1,
     "body": BODY,
     "joint": JOINT,
-    "friction": FRICTION,
     "spring": SPRING,
     "weight": 7,
     "rotation": 9,
@@ -48,9 +46,16 @@ SIZES: Final = {
 """Numbers a link or joint of every flat column."""
 
 
+def friction_size(tree: Tree) -> int:
+    """Numbers of friction a joint."""
+    return len(forces.friction_names(tree.friction))
+
+
 def columns(program: Program, tree: Tree, names: str) -> tuple[Any, ...]:
-    """Declare inputs by name: `SIZES` a link, or gravity (3), h (1), wrench (9 an external wrench), lever (5 a spring)."""
-    single = {"gravity": 3, "h": 1, "wrench": WRENCH * len(tree.wrenches), "lever": LEVER * len(tree.levers)}
+    """Declare inputs by name: `SIZES` a link, or friction (`friction_size` a joint), gravity (3), h (1), wrench (9 an external
+    wrench), lever (5 a spring)."""
+    single = {"gravity": 3, "h": 1, "friction": friction_size(tree) * tree.n}
+    single |= {"wrench": WRENCH * len(tree.wrenches), "lever": LEVER * len(tree.levers)}
     return tuple(program.input(k, single[k] if k in single else SIZES[k] * tree.n) for k in names.split())
 
 

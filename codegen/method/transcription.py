@@ -26,10 +26,9 @@ from diffpbd.codegen.method.constraints import (
     slide_residual,
 )
 from diffpbd.codegen.method.kinematics import rotation, state_kernel
-from diffpbd.codegen.method.stage import each, rotations
+from diffpbd.codegen.method.stage import each, friction_size, rotations
 from diffpbd.codegen.program.notation import (
     BODY,
-    FRICTION,
     JOINT,
     LEVER,
     OMEGA,
@@ -133,7 +132,8 @@ def _impulses(
                 program.let(push + levers.law(program, "torque", p, numbers))
                 for push, p in zip(pushes, (p0, p1), strict=True)
             ]
-        friction = program.let(forces.friction_torque(pd1, *part(at["friction"], FRICTION, j)))
+        own = list(part(at["friction"], friction_size(tree), j))
+        friction = program.let(forces.friction_torque(pd1, *forces.coefficients(tree.friction, pd0, own)))
         first.append(program.let(half_h * pushes[0] - rotor * program.let(mean - pd0)))
         second.append(program.let(half_h * pushes[1] - rotor * program.let(pd1 - mean) + h * friction))
     return first, second
@@ -172,8 +172,8 @@ def momentum_residual(tree: Tree) -> Program:
     Joint angles, which springs and rotors act by, are those within half a turn of p_ref."""
     n = tree.n
     program = Program("momentum_residual", "Momentum balances of a variational step between two states.")
-    sizes = {"xi": STATE, "u": 1, "body": BODY, "joint": JOINT, "friction": FRICTION, "spring": SPRING, "rotor": 1}
-    sizes |= {"xi_next": STATE, "impulse": ROWS, "impulse_next": ROWS, "p_ref": 1}
+    sizes = {"xi": STATE, "u": 1, "body": BODY, "joint": JOINT, "spring": SPRING, "rotor": 1}
+    sizes |= {"friction": friction_size(tree), "xi_next": STATE, "impulse": ROWS, "impulse_next": ROWS, "p_ref": 1}
     at = {"h": program.scalar("h"), "gravity": program.input("gravity", 3)}
     at |= {name: program.input(name, size * n) for name, size in sizes.items()}
     at |= {name: program.input(name, LEVER * len(tree.levers)) for name in levers.lever_names(tree)}

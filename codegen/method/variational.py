@@ -21,6 +21,7 @@ from diffpbd.codegen.description.recipe import Relaxation
 from diffpbd.codegen.method import bodies, efforts, limits, projection, velocity, wrenches
 from diffpbd.codegen.method.algorithm_1 import INPUTS, at_once, in_turn
 from diffpbd.codegen.method.corrections import Rows
+from diffpbd.codegen.method.friction import at_start
 from diffpbd.codegen.method.impulses import (
     AIM,
     AIM_POSE,
@@ -275,6 +276,7 @@ def velocities(tree: Tree, friction_iterations: int) -> Program:
         momentum[i] = program.call(wrenches.end_kick_kernel(), **given)["momentum"]
     motion = [link["motion"] for link in moving]
     room = limits.rooms(program, tree, joint, limit, angle, x, R) if tree.limits else None
+    friction = at_start(program, tree, friction, joint, xi)
     rate = velocity.rates(program, tree, inertia, motion, momentum, effort, friction, h, friction_iterations, room)
     states: list[Any] = []
     twists: list[Any] = []

@@ -19,6 +19,16 @@ class Gear:
 
 
 @dataclass(frozen=True)
+class Closure:
+    """A closed loop: a cut joint of type `kind` between two links (-1 the world), and which of its rows are kept."""
+
+    kind: str
+    parent: int
+    child: int
+    kept: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Tree:
     """Topology of a robot. Joint i moves link i; parents[i] < i is the link it hangs on, -1 the fixed world.
 
@@ -27,6 +37,8 @@ class Tree:
     limited[i]: the step in maximal coordinates stops the joint at its limits (none where empty).
     wrenches[k]: the link that external wrench k acts on.
     levers[k]: the hinge that lever spring k acts on.
+    friction: parts of the law of friction beyond the plain one (of `laws.forces.MORE_FRICTION`).
+    closures[k]: closed loop k.
     gears[i]: what joint i follows, None where nothing (empty where no joint follows another). A leader follows none itself.
     """
 
@@ -37,6 +49,13 @@ class Tree:
     wrenches: tuple[int, ...] = ()
     gears: tuple[Gear | None, ...] = ()
     levers: tuple[int, ...] = ()
+    closures: tuple[Closure, ...] = ()
+    friction: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Number of kept rows of all loops."""
+        return sum(len(closure.kept) for closure in self.closures)
 
     @property
     def limits(self) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from collections.abc import Sequence
@@ -50,12 +51,22 @@ def command(
 
 
 def _report(file: str, base: str | None, tip: Sequence[str], hold: Sequence[str]) -> Report:
+    from diffpbd.codegen.description.recipe import as_names, default_recipe
     from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
-    from diffpbd.codegen.description.validate import check
+    from diffpbd.codegen.description.validate import examine
 
     if not file:
         raise InputError("FILE.urdf: expected the name of a file, found an empty string.")
     if file in shipped_robots() or Path(file).suffix == ".toml":
         recipe = find_recipe(file, base=base, tip=tip or None, hold=hold or None)
-        return check(recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold)
-    return check(file, base=base, tip=tip or None, hold=hold)
+    else:
+        recipe = dataclasses.replace(default_recipe(file, base, tip), hold=as_names(hold))
+    loops, passive = recipe.loop, recipe.passive
+    report, robot = examine(
+        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=loops, passive=passive
+    )
+    if robot is None or not (robot.loops or robot.passive):
+        return report
+    from diffpbd.codegen.graph.loop_report import with_loops  # which costs a second to import
+
+    return with_loops(report, robot, recipe)

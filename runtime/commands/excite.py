@@ -15,6 +15,7 @@ from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.logs.csv import Log, write_log
+from diffpbd.runtime.loop.clearance import RADIUS
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.report.tables import number, table
 
@@ -39,7 +40,8 @@ HEIGHT = Real(-100.0, 100.0)  # m
     "--table",
     type=HEIGHT,
     metavar="M",
-    help="A plane at this height that links' centres of mass and the tip stay above.",
+    help="A plane at this height that links' centres of mass and the tip stay above (default: over the recipe's table by what "
+    "`run` keeps).",
 )
 @click.option(
     "--max-acceleration", metavar="A", help="Of all joints [rad/s² or m/s²], or JOINT=A,… of some; without: any."
@@ -73,7 +75,8 @@ def command(
 
     It minimises the condition number of the base regressor, or maximises the determinant of its information (log-det), within
     the limits of position, speed, torque and acceleration. The file has
-    the columns time [s], q_ [rad or m], dq_, ddq_ and the predicted tau_ [N·m or N]. Collisions are not looked at.
+    the columns time [s], q_ [rad or m], dq_, ddq_ and the predicted tau_ [N·m or N]. Collisions but with the table are not
+    looked at.
     """
     from diffpbd.runtime.commands.progress import progress
     from diffpbd.runtime.excite.excitation import Wishes, excite
@@ -82,6 +85,9 @@ def command(
     distinct([("--out", out), ("--plot", plot)], [("--params", params), *robot_files(robot)])
     loaded = open_robot(robot)
     bounds = accelerations(loaded, max_acceleration)
+    if table is None and loaded.manifest.recipe.table is not None:
+        table = loaded.manifest.recipe.table + RADIUS
+        click.echo(f"Note: the recipe's table: centres of mass and tip stay above {table:g} m.")
     wishes = Wishes(duration, harmonics, rate, min_tip_height, margin, bounds, table, criterion)
     with progress() as say:
         found = excite(loaded, wishes, loaded.alpha.vector(params), say)

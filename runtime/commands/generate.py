@@ -86,14 +86,15 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     "--variants",
     metavar="LIST",
     callback=_names,
-    help="Steps on maximal states, INTEGRATOR_SOLVER by commas, or all (default: variational_direct and the paper's three).",
+    help="Steps on maximal states, INTEGRATOR_SOLVER by commas, published (the default one and the paper's three) or all "
+    "(default: variational_direct).",
 )
 @click.option(
     "--functions",
     metavar="LIST",
     callback=_names,
-    help="Only these and their derivatives, by commas, besides inverse dynamics and kinematics: joint_step, step, mpc, … "
-    "(default: all; docs/method.md has the table).",
+    help="Only these and their derivatives, by commas, besides inverse dynamics and kinematics: joint_step, step, mpc, …; "
+    "`default,NAME` adds to what is made anyway, all makes everything (`diffpbd info` names what is left out).",
 )
 @click.option(
     "--symbolic",
@@ -102,6 +103,13 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     help="Symbolic quantities out of mass,com,inertia,origin, by commas.",
 )
 @click.option("--friction", type=click.Choice(["none", "urdf"]), help="Default friction: none, or the file's.")
+@click.option(
+    "--friction-law",
+    metavar="LIST",
+    callback=_names,
+    help="Parts of the law of friction beside viscous and Coulomb's, by commas: asymmetric (coefficients differ by direction), "
+    "stribeck (more at rest, falling with speed).",
+)
 @click.option("--limits/--no-limits", default=None, help="Whether joints stop at their limits in `step`.")
 @click.option(
     "--wrench",
@@ -132,4 +140,6 @@ def command(robot: str, out: Path | None, **options: Any) -> None:
         return
     rows = [[row.name, str(row.operations), number(row.seconds, 3), str(row.bytes)] for row in result.rows]
     click.echo(table(["function", "operations", "seconds", "bytes"], rows))
-    click.echo(f"{result.folder}: generated in {result.seconds:.1f} s, compiling {result.compile_seconds:.1f} s of it.")
+    click.echo(
+        f"{result.folder}: generated in {result.seconds:.1f} s; compilers took {result.compile_seconds:.1f} s beside it."
+    )

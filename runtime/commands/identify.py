@@ -18,6 +18,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
 from diffpbd.runtime.identify import (
     FORMS,
+    FRICTION_MODELS,
     LOSSES,
     PRIOR,
     RESIDUALS,
@@ -96,6 +97,7 @@ class _How:
     prior: float
     loss: str
     standstill: str
+    friction_model: str
     starts: int
     leave_one_out: bool
     jobs: int
@@ -109,7 +111,7 @@ class _How:
         return Settings(
             self.form, self.prior, self.loss, self.starts, self.leave_one_out, self.continuity,
             None if unknown is None else unknown_torques(robot, unknown, self.torque_sigma), spread,
-            self.standstill, self.residual,
+            self.standstill, self.friction_model, self.residual,
         )  # fmt: skip
 
 
@@ -187,6 +189,13 @@ class _Outputs:
         type=click.Choice(list(STANDSTILL)),
         default=STANDSTILL[0],
         help="Samples of joints that hardly move: kept, or as recordings left out tell (torque form).",
+    ),
+    click.option(
+        "--friction-model",
+        type=click.Choice(list(FRICTION_MODELS)),
+        default=FRICTION_MODELS[0],
+        help="Law of friction by joint: viscous and Coulomb's, or as recordings left out tell, with asymmetry and Stribeck's "
+        "part (torque form).",
     ),
     click.option(
         "--starts", type=COUNT, default=1, metavar="N", help="Solve from N starts, keep the best (1; torque form)."

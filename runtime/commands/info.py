@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import click
 
 from diffpbd.runtime.commands.locate import open_manifest
+from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.inertia import LINEAR_FRAME, LINEAR_NAMES, LINEAR_UNITS, link_parameters
+from diffpbd.runtime.library import PATH_VARIABLE, PORTABLE, Library
 from diffpbd.runtime.manifest import Argument, Function, Manifest
 from diffpbd.runtime.parameters import ParameterVector
 from diffpbd.runtime.report.tables import number, table
@@ -29,7 +32,19 @@ def command(robot: str, as_json: bool, parameters: bool, params: str | None) -> 
     if parameters:
         click.echo(_parameters(manifest, params, as_json))
         return
-    click.echo(manifest.to_json() if as_json else f"{folder}\n{describe(manifest)}", nl=not as_json)
+    if as_json:
+        click.echo(manifest.to_json(), nl=False)
+    else:
+        click.echo(f"{folder}\n{describe(manifest)}\n\n{_instructions(folder, manifest)}")
+
+
+def _instructions(folder: Path, manifest: Manifest) -> str:
+    """Which instruction sets the compiled library would use here."""
+    try:
+        used = Library(folder, manifest).instructions
+    except InputError as error:
+        return f"instruction sets: none, the library does not open ({error})"
+    return f"instruction sets: {used} ({PATH_VARIABLE}={PORTABLE} chooses what gives the same bits everywhere)"
 
 
 def _parameters(manifest: Manifest, params: str | None, as_json: bool) -> str:
@@ -74,6 +89,7 @@ def describe(manifest: Manifest) -> str:
             table(["joint", "type", "parent", "child", "lower", "upper", "velocity", "effort"], joints, left=4),
             *_undriven(manifest),
             *_mimics(manifest),
+            *_loops(manifest),
             *_squared(manifest),
             *_wrenches(manifest),
             *_levers(manifest),
@@ -100,6 +116,16 @@ def _mimics(manifest: Manifest) -> list[str]:
     """A table of the joints that follow others, where there are any."""
     rows = [[m.name, m.joint, number(m.multiplier), number(m.offset)] for m in manifest.robot.mimics]
     return [table(["mimic joint", "follows", "multiplier", "offset"], rows, left=2)] if rows else []
+
+
+def _loops(manifest: Manifest) -> list[str]:
+    """A table of the closed loops, and the joints without a motor, where there are any."""
+    robot = manifest.robot
+    rows = [[k.name, k.type, k.parent, k.child, ", ".join(k.kept), ", ".join(k.dropped)] for k in robot.loops]
+    parts = [table(["loop", "type", "parent", "child", "rows kept", "rows dropped"], rows, left=6)] if rows else []
+    lines = [f"mobility: {robot.mobility}"] if rows else []
+    lines += [f"passive joints: {', '.join(robot.passive)}"] if robot.passive else []
+    return [*parts, "\n".join(lines)] if lines else parts
 
 
 def _squared(manifest: Manifest) -> list[str]:
@@ -134,9 +160,12 @@ def _levers(manifest: Manifest) -> list[str]:
 
 
 def _left_out(manifest: Manifest) -> list[str]:
-    """A line for every reason why functions of the catalogue are not there."""
-    reasons = dict.fromkeys(manifest.left_out.values())
-    lines = [f"left out: {', '.join(k for k, v in manifest.left_out.items() if v == why)} ({why})" for why in reasons]
+    """A line for every reason why functions of the catalogue are not there, with what would make them; the reverse mode of a
+    variant is told with `vjp_step` and the variant."""
+    shown = {k: why for k, why in manifest.left_out.items() if not k.startswith("vjp_step_")}
+    lines = [
+        f"left out: {', '.join(k for k, v in shown.items() if v == w)} ({w})" for w in dict.fromkeys(shown.values())
+    ]
     return ["\n".join(lines)] if lines else []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import math
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot, load
 
 __all__ = [
-    "GENERATED", "files_in", "locate", "open_manifest", "open_robot", "parse_state", "robot_files", "state_file",
+    "GENERATED", "files_in", "find_description", "locate", "open_manifest", "open_robot", "parse_state", "robot_files",
+    "state_file",
 ]  # fmt: skip
 
 GENERATED = Path("generated")
@@ -50,6 +52,18 @@ def _locate(robot: str) -> Path:
         f"{robot}`, "
         f"or pass a generated folder. {hint(robot, there) if there else 'No robot was generated here yet.'}"
     )
+
+
+def find_description(robot: str) -> Path:
+    """The URDF that ROBOT names: a shipped description or a file."""
+    if Path(robot).is_file():
+        return Path(robot)
+    folder = Path(str(importlib.resources.files("diffpbd.codegen"))) / "robots"
+    shipped = folder / f"{robot}.urdf"
+    if not shipped.is_file():
+        known = ", ".join(sorted(path.stem for path in folder.glob("*.urdf")))
+        raise InputError(f"{robot} is neither a URDF file nor a shipped description ({known}).")
+    return shipped
 
 
 def open_manifest(robot: str) -> tuple[Path, Manifest]:

@@ -14,6 +14,7 @@ from diffpbd.runtime.logs.mending import TIME_UNITS, Mending
 
 __all__ = ["MENDING_OPTIONS", "MendWords", "mending_options"]
 
+SECONDS = "s"
 LEAST, MOST = 1e-12, 1e12
 """Size of a factor: beyond it no unit is meant, and products of samples would leave the range of numbers."""
 
@@ -42,15 +43,24 @@ class MendWords:
             derive=derive,
         )
 
+    def expect_log(self, option: str) -> None:
+        """Refuses words about a log where none is read: `option` reads it."""
+        given = [name for name, value in vars(UNTOUCHED).items() if getattr(self, name) != value]
+        if given:
+            word = given[0].replace("_", "-")
+            raise click.UsageError(f"--{word} is about a log; expected {option} with it (a goal is in rad and m).")
+
     def accepted(self) -> tuple[str, ...]:
         """Kinds of findings to go on with."""
         return expect_kinds(self.accept)
 
 
+UNTOUCHED = MendWords(False, SECONDS, None, (), None, (), None)
+
 MENDING_OPTIONS = (
     click.option("--degrees", is_flag=True, help="The log has hinges in degrees and degrees a second."),
     click.option(
-        "--time-unit", type=click.Choice(list(TIME_UNITS)), default="s", help="Unit of the log's time column (s)."
+        "--time-unit", type=click.Choice(list(TIME_UNITS)), default=SECONDS, help="Unit of the log's time column (s)."
     ),
     click.option(
         "--unwrap/--no-unwrap",

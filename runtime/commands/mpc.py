@@ -18,6 +18,7 @@ from diffpbd.runtime.files import Named, distinct, parse_json, read_json
 from diffpbd.runtime.live import Loop, live_line
 from diffpbd.runtime.logs.csv import read_column_map, write_log
 from diffpbd.runtime.logs.recording import Reading
+from diffpbd.runtime.loop.clearance import expect_above
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
 from diffpbd.runtime.mpc.options import BACKENDS, MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
@@ -75,8 +76,10 @@ def command(robot: str, out: str, plot: str | None, live: bool, mends: MendWords
     """
     if (options["reference"] is None) == (options["goal"] is None):
         raise click.UsageError("Expected one of --reference LOG.csv and --goal JSON.")
-    if options["bridge_jumps"] and options["reference"] is None:
-        raise click.UsageError("--bridge-jumps goes over jumps of a log; expected --reference LOG.csv with it.")
+    if options["reference"] is None:
+        if options["bridge_jumps"]:
+            raise click.UsageError("--bridge-jumps goes over jumps of a log; expected --reference LOG.csv with it.")
+        mends.expect_log("--reference LOG.csv")
     named: list[Named] = [(f"--{key}", options[key]) for key in ("reference", "params")]
     named += [("--map", options["column_map"])]
     named += [(f"--{key}", state_file(options[key])) for key in ("goal", "q0", "load", "weights", "bounds")]
@@ -120,8 +123,12 @@ def _counts(mpc: Mpc) -> list[str]:
 
 
 def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple[Reference, Any, float]:
-    """What to follow, the start pose, and for how long."""
+    """What to follow, the start pose, and for how long; none of it outside of limits or in the table of the recipe."""
     start = None if options["q0"] is None else np.array(parse_state(options["q0"], "--q0", robot.joints))
+    table, alpha = robot.manifest.recipe.table, robot.alpha.vector(options["params"])
+    if start is not None:
+        check_goal(robot, start, "--q0")
+        expect_above(robot, alpha, table, [start], "start of --q0")
     if options["goal"] is not None:
         text = options["goal"]
         goal = np.array(parse_state(text, "--goal", robot.joints))
@@ -130,6 +137,7 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
             goal = np.array([goal[k] if joint in data else np.nan for k, joint in enumerate(robot.joints)])
         check_goal(robot, goal)
         start = np.zeros(robot.n) if start is None else start
+        expect_above(robot, alpha, table, [np.where(np.isnan(goal), start, goal)], "goal")
         duration = options["duration"] or 1.0
         away = np.abs(np.where(np.isnan(goal), start, goal) - start)
         if (needed := float(away.max()) / options["goal_speed"]) > duration:
@@ -142,9 +150,9 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
     columns = {} if options["column_map"] is None else read_column_map(options["column_map"])
     reading = Reading(options["rate"], columns, mending=mends.mending(), accept=mends.accepted())
     found, notes = read_reference(
-        options["reference"], robot, reading, options["goal_speed"], bridge=options["bridge_jumps"],
-        alpha=robot.alpha.vector(options["params"]),
+        options["reference"], robot, reading, options["goal_speed"], bridge=options["bridge_jumps"], alpha=alpha,
     )  # fmt: skip
+    expect_above(robot, alpha, table, found.q, "reference")
     for note in notes:
         click.echo(note)
     length = float(found.time[-1] - found.time[0])

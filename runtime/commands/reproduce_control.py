@@ -26,7 +26,7 @@ __all__ = ["circle", "impedance", "net_torque_map", "push", "replay"]
 ONE_JOINT = "baxter_s1"
 MAKE_ONE_JOINT = (
     "diffpbd generate baxter --hold left_s0 --hold left_e0 --hold left_e1 --hold left_w0 --hold left_w1 "
-    "--hold left_w2 --out generated/baxter_s1"
+    "--hold left_w2 --variants published --functions default,vjp_step --out generated/baxter_s1"
 )
 RECORDING = "test_circle_XY_T2_r10.csv.gz"  # of a physical left arm; it has no time column
 PAPER_STEP = "paper_direct"
@@ -144,7 +144,7 @@ def push(
     robot: str, description: str, scaling: float, strength: float, step: str, out: str, table_path: str | None
 ) -> None:
     """The paper's experiment on the robot, on the simulated one: a hand pushes s1 to about 0 rad and lets go."""
-    from diffpbd.runtime.commands.sim_baxter import find_description
+    from diffpbd.runtime.commands.locate import find_description
     from diffpbd.runtime.control.net_torque import sample_map
     from diffpbd.runtime.reproduce.joint_law import motor_limit, write_traces
     from diffpbd.runtime.reproduce.one_step import function_of
@@ -187,7 +187,7 @@ def circle(
     it. The second table says what a push does to the joints, and how near to a speed limit it brings them before any law that
     sees it in the measurements can act.
     """
-    from diffpbd.runtime.commands.sim_baxter import find_description
+    from diffpbd.runtime.commands.locate import find_description
     from diffpbd.runtime.reproduce.circle import plot, pushes, run, summary, write_tracks
 
     urdf = find_description(description)

@@ -70,7 +70,14 @@ def _pendulum() -> Robot:
     from diffpbd.codegen.generate import generate
     from diffpbd.runtime.robot import load
 
-    generate("double_pendulum", out=PENDULUM, symbolic=LENGTHS, progress=lambda line: click.echo(line, err=True))
+    generate(
+        "double_pendulum",
+        out=PENDULUM,
+        symbolic=LENGTHS,
+        variants=["published"],
+        functions=["default", "vjp_step"],
+        progress=lambda line: click.echo(line, err=True),
+    )
     return load(PENDULUM)
 
 

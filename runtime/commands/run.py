@@ -9,14 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Literal
 
 import click
 
 from diffpbd.runtime.arms.baxter.arm import BaxterArm, command_topic
 from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
-from diffpbd.runtime.commands.locate import open_robot, robot_files, state_file
+from diffpbd.runtime.commands.locate import find_description, open_robot, robot_files, state_file
+from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real
 from diffpbd.runtime.commands.options import live_option, plot_option
 from diffpbd.runtime.commands.run_laws import configured
@@ -25,6 +25,8 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.live import live_line
+from diffpbd.runtime.logs.csv import read_column_map
+from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder, configuration_file
@@ -44,7 +46,7 @@ EXIT_STOPPED = 1
 JSON_OPTIONS = ("goal", "weights", "stiffness", "damping", "tip-offset", "tip-stiffness")
 """Those that take JSON or a file of it."""
 LONGEST_RAMP = 60.0  # s
-LOWEST_TABLE = 5.0  # m; beyond any arm's reach
+FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 
 
 @click.command("run", context_settings={"show_default": True})
@@ -93,8 +95,8 @@ LOWEST_TABLE = 5.0  # m; beyond any arm's reach
     help="Share of the effort limits that the arm's motion may take beside the model before the run stops.",
 )  # fmt: skip
 @click.option(
-    "--table", type=Real(-LOWEST_TABLE, LOWEST_TABLE), metavar="Z",
-    help="The arm stays above this height [m] over the description's root link.",
+    "--table", type=Real(-FURTHEST_TABLE, FURTHEST_TABLE), metavar="Z",
+    help="The arm stays above this height [m] over the description's root link (default: the recipe's, if it has one).",
 )  # fmt: skip
 @click.option("--ramp", type=Real(0, LONGEST_RAMP), default=1.0, help="Seconds in which the law comes in.")
 @click.option("--enable", is_flag=True, help="Enable the robot if it is disabled.")
@@ -102,16 +104,22 @@ LOWEST_TABLE = 5.0  # m; beyond any arm's reach
 @click.option("--allow-mismatch", is_flag=True, help="Run although description or holding torque differ.")
 @click.option("--allow-others", is_flag=True, help="Run although another node publishes this arm's commands.")
 @click.option("--view", is_flag=True, help="Serve a page with the arm on 127.0.0.1.")
+@click.option("--map", "column_map", metavar="FILE.json", help="MPC: renames columns of --reference LOG.")
+@mending_options
 @plot_option("From the log of --log or --from: positions, torques and how punctual the ticks were.")
 @live_option
 @click.option("--view-port", type=PORT, default=8080, help="Port of the page.")
-def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
+def command(robot: str, side: Literal["left", "right"], mends: MendWords, **options: Any) -> None:
     """Run a controller on a Baxter arm, safely; ROBOT is the generated robot of that arm.
 
     Torque is limited to a tenth unless --torque-share says otherwise. Every end, Ctrl-C included, is a clean
     stop: the arm brakes and is held in position mode; a reflex ends the run with its own exit code (docs/safety.md). With
     --transport replay a log of a run is fed through the same controller, and the commands are compared bit for bit.
     """
+    if not options["reference"]:
+        mends.expect_log("--reference LOG")
+        if options["column_map"]:
+            raise click.UsageError("--map renames columns of a log; expected --reference LOG with it.")
     _check_files(robot, options)
     generated = open_robot(robot)
     if options["transport"] == "replay":
@@ -125,11 +133,13 @@ def command(robot: str, side: Literal["left", "right"], **options: Any) -> None:
         return
     if options["source"]:
         raise click.UsageError("--from is for --transport replay.")
-    configuration = configured(generated, options)
+    columns = {} if options["column_map"] is None else read_column_map(options["column_map"])
+    reading = Reading(None, columns, mending=mends.mending(), accept=mends.accepted())
+    configuration = configured(generated, options, reading)
     with contextlib.ExitStack() as stack:
         master = options["master"]
         if options["transport"] == "simulated":
-            master = stack.enter_context(_simulated(robot))
+            master = stack.enter_context(_simulated(generated.name))
         node = stack.enter_context(
             Node(f"diffpbd_run_{side}_{os.getpid()}_{time.time_ns() // 1_000_000}", master=master)
         )
@@ -155,6 +165,7 @@ def _check_files(robot: str, options: dict[str, Any]) -> None:
     log, source, plot = (options[name] for name in ("log", "source", "plot"))
     written = [("--log", log), ("--log's configuration", log and configuration_file(log)), ("--plot", plot)]
     read = [(f"--{key}", options[key.replace("-", "_")]) for key in ("params", "reference", "net-torque-map")]
+    read += [("--map", options["column_map"])]
     read += [(f"--{key}", state_file(options[key.replace("-", "_")])) for key in JSON_OPTIONS]
     read += [("--from", source), ("--from's configuration", source and configuration_file(source))]
     distinct(written, [*read, *robot_files(robot)])
@@ -244,9 +255,15 @@ def _compared(node: Node, robot: Robot, limits: Limits, allow: bool) -> Limits:
 
 
 @contextlib.contextmanager
-def _simulated(robot: str) -> Iterator[str]:
-    """A simulated Baxter in a process of its own; its master's address."""
-    name = Path(robot).name
+def _simulated(name: str) -> Iterator[str]:
+    """A simulated Baxter with a shipped description in a process of its own; its master's address."""
+    try:
+        find_description(name)
+    except InputError as error:
+        raise InputError(
+            f"--transport simulated: {error} Simulate it on its own, with `diffpbd sim-baxter FILE.urdf`, and give the address "
+            "that it prints as --master."
+        ) from None
     process = subprocess.Popen(
         [sys.executable, "-m", "diffpbd.runtime.cli", "sim-baxter", "--no-live", name], stdout=subprocess.PIPE, text=True,
         start_new_session=True,

@@ -41,8 +41,8 @@ LEAD_DAMPING = 0.2
 """Share of DAMPING that the gravity controller keeps, so that a led arm does not coast."""
 
 
-def configured(robot: Robot, options: Mapping[str, Any]) -> Configuration:
-    """The configuration of a run of the generated robot."""
+def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Configuration:
+    """The configuration of a run of the generated robot; `reading` says how to read the log of --reference."""
     if options["disturbance"] and options["controller"] != "mpc":
         raise click.UsageError(f"--disturbance is for --controller mpc, found --controller {options['controller']}.")
     alpha = robot.alpha.vector(options["params"])
@@ -69,7 +69,7 @@ def configured(robot: Robot, options: Mapping[str, Any]) -> Configuration:
         posture = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
         controller |= _cartesian(options, posture.tolist(), damping.tolist())
     elif options["controller"] == "mpc":
-        controller |= _mpc(robot, options)
+        controller |= _mpc(robot, options, reading)
     elif options["controller"] == "program":
         if not options["program"]:
             raise click.UsageError("--controller program needs --program COMMAND.")
@@ -78,11 +78,11 @@ def configured(robot: Robot, options: Mapping[str, Any]) -> Configuration:
         robot.name, robot.manifest.abi_hash, robot.joints, controller, owner, alpha,
         limits_of(robot, torque_share=options["torque_share"]),
         Settings(1.0 / options["rate"], ramp=options["ramp"], reflexes=ReflexSettings(contact=options["contact"])),
-        options["table"],
+        robot.manifest.recipe.table if options["table"] is None else options["table"],
     )  # fmt: skip
 
 
-def _mpc(robot: Robot, options: Mapping[str, Any]) -> dict[str, Any]:
+def _mpc(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
     """Settings of the mpc controller."""
     if options["reference"] and options["goal"]:
         raise click.UsageError("--reference and --goal are two references; expected one.")
@@ -94,7 +94,7 @@ def _mpc(robot: Robot, options: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
     if options["reference"]:
         found, notes = read_reference(
-            options["reference"], robot, Reading(), options["goal_speed"], bridge=options["bridge_jumps"]
+            options["reference"], robot, reading, options["goal_speed"], bridge=options["bridge_jumps"]
         )
         for note in notes:
             click.echo(note)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.resources
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 import numpy as np
@@ -16,31 +14,20 @@ from diffpbd.runtime.arms.baxter.simulated.node import SimulatedNode, descriptio
 from diffpbd.runtime.arms.baxter.simulated.plant import Plant
 from diffpbd.runtime.arms.baxter.simulated.robot import SimulatedBaxter
 from diffpbd.runtime.arms.baxter.simulated.status import SimulatedStatus
-from diffpbd.runtime.commands.locate import parse_state
+from diffpbd.runtime.commands.locate import find_description, parse_state
 from diffpbd.runtime.commands.numbers import DURATION, PORT
 from diffpbd.runtime.commands.options import live_option
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.live import live_line
 from diffpbd.runtime.loop.stopping import StopRequest
 from diffpbd.runtime.ros1.master import call
 from diffpbd.runtime.ros1.master_server import LocalMaster
 
-__all__ = ["command", "find_description"]
+__all__ = ["command"]
 
 POLL = 0.1  # s between two looks at a request to stop
 PARAMETER_TIMEOUT = 2.0  # s
 NEUTRAL = {"s1": -0.55, "e1": 0.75, "w1": 1.26}
 """rad by joint, others 0: the pose that Baxter's own software calls neutral."""
-
-
-def find_description(robot: str) -> Path:
-    """The URDF that ROBOT names: a shipped description or a file."""
-    if Path(robot).is_file():
-        return Path(robot)
-    shipped = Path(str(importlib.resources.files("diffpbd.codegen"))) / "robots" / f"{robot}.urdf"
-    if not shipped.is_file():
-        raise InputError(f"{robot} is neither a URDF file nor a shipped description.")
-    return shipped
 
 
 @click.command("sim-baxter")

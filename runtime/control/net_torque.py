@@ -164,8 +164,10 @@ def sample_map(
     if min(grid) < 2:
         raise InputError(f"Net torque map: the grid needs at least 2 × 2 samples, found {grid[0]} × {grid[1]}.")
     steps = [name for name in robot.functions if name == "joint_step" or name.startswith("step")]
-    if step not in steps:
-        raise InputError(f"Net torque map: {robot.name} has no step {step!r}. {hint(step, steps)}")
+    for name in (step, *([f"vjp_{step}"] if step.startswith("step") else [])):
+        if name not in robot.functions or step not in steps:
+            why = robot.manifest.why_not(name) or hint(step, steps)
+            raise InputError(f"Net torque map: {robot.name} has no step {name!r}. {why}")
     h = robot.h if h is None else h
     start = np.zeros(robot.n) if pose is None else np.array(pose, dtype=np.float64)
     if start.shape != (robot.n,):

@@ -26,7 +26,7 @@ from diffpbd.runtime.identify.covariance import Influence
 from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.shooting import COARSELY, FINELY, over_windows, weakened
 from diffpbd.runtime.identify.torques import deviations_of
-from diffpbd.runtime.identify.trajectory import Motion, Parameters, Path
+from diffpbd.runtime.identify.trajectory import Motion, Parameters, Path, check_functions
 from diffpbd.runtime.identify.windows import Condensed
 from diffpbd.runtime.robot import Robot
 
@@ -187,6 +187,8 @@ def compare_torques(
 ) -> End:
     """Parameters and positions of least mean square deviation; each joint's torques in units of what is left of them, unless
     deviations are given."""
+    needed = ("inverse_dynamics", "jac_inverse_dynamics", "jac_alpha_inverse_dynamics")
+    check_functions(robot, "simultaneous --residual torque", needed)
     sigma = deviations_of(robot, motions, settings.torques)
     if not (np.isfinite(sigma) & (sigma > 0.0)).all():
         raise InputError(

@@ -9,11 +9,12 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify.bodies import PRIOR, check_prior
 from diffpbd.runtime.identify.workers import Map, one_by_one
 
-__all__ = ["FORMS", "LOSSES", "RESIDUALS", "STANDSTILL", "Settings"]
+__all__ = ["FORMS", "FRICTION_MODELS", "LOSSES", "RESIDUALS", "STANDSTILL", "Settings"]
 
 FORMS = ("torque", "shooting", "simultaneous")
 LOSSES = ("squares", "huber")
 STANDSTILL = ("keep", "auto")
+FRICTION_MODELS = ("plain", "auto")
 RESIDUALS = ("auto", "position", "torque")
 
 
@@ -21,7 +22,8 @@ RESIDUALS = ("auto", "position", "torque")
 class Settings:
     """`prior` is the weight of the inertials' pull to their description.
 
-    Of the torque form alone: `loss`, whether samples near `standstill` are kept or the recordings tell, the number of
+    Of the torque form alone: `loss`, whether samples near `standstill` are kept or the recordings tell, whether
+    friction has the law that `fit` names or the recordings tell (`friction_model`), the number of
     `starts`, and `cross_validate` (once more without each recording); starts and recordings are spread by `spread`. Of
     shooting: whether windows are tied (`continuity`). Of the simultaneous form:
     deviations [N·m or N] of readings by joint in `torques`, infinite where they are not used, zero or not named where the
@@ -39,6 +41,7 @@ class Settings:
     torques: Mapping[str, float] | None = None
     spread: Map = one_by_one
     standstill: str = STANDSTILL[0]
+    friction_model: str = FRICTION_MODELS[0]
     residual: str = RESIDUALS[0]
 
     def __post_init__(self) -> None:
@@ -48,6 +51,7 @@ class Settings:
             ("--form", self.form, FORMS),
             ("--loss", self.loss, LOSSES),
             ("--standstill", self.standstill, STANDSTILL),
+            ("--friction-model", self.friction_model, FRICTION_MODELS),
             ("--residual", self.residual, RESIDUALS),
         ):
             if value not in known:
@@ -56,6 +60,7 @@ class Settings:
             ("--leave-one-out", self.cross_validate, "torque"),
             ("--loss huber", self.huber, "torque"),
             ("--standstill auto", self.standstill != STANDSTILL[0], "torque"),
+            ("--friction-model auto", self.friction_model != FRICTION_MODELS[0], "torque"),
             ("--starts", self.starts > 1, "torque"),
             ("--continuity", self.continuity, "shooting"),
             ("--residual", self.residual != RESIDUALS[0], "simultaneous"),

@@ -20,7 +20,7 @@ from diffpbd.runtime.identify.coordinates import Coordinates
 from diffpbd.runtime.identify.information import information_of
 from diffpbd.runtime.identify.least_squares import Condensation, Fit, Structure, minimise
 from diffpbd.runtime.identify.settings import Settings
-from diffpbd.runtime.identify.trajectory import POSITION, RATE, Motion, Parameters
+from diffpbd.runtime.identify.trajectory import POSITION, RATE, Motion, Parameters, check_functions
 from diffpbd.runtime.identify.windows import Residuals, Windows
 from diffpbd.runtime.robot import Robot
 
@@ -60,6 +60,7 @@ def shoot(
     window: float = WINDOW,
 ) -> End:
     """Parameters and initial states of least mean square residual."""
+    check_functions(robot, "shooting")
     settings = settings or Settings()
     coordinates = Coordinates(robot, parameters, settings.prior)
     x, iterations, pull = coordinates.start, 0, at_start(robot, motions, coordinates, window)

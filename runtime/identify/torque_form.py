@@ -10,11 +10,12 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.identify import offsets, standstill
+from diffpbd.runtime.identify import friction_choice, offsets, standstill
 from diffpbd.runtime.identify.bodies import DECIDED, MOVES, WEAKER, decided_by_prior
 from diffpbd.runtime.identify.covariance import IN_TIME
 from diffpbd.runtime.identify.cross_validation import leave_one_out
 from diffpbd.runtime.identify.design import Design
+from diffpbd.runtime.identify.extended import needed
 from diffpbd.runtime.identify.fitting import STILL, Fitted, fit_rounds
 from diffpbd.runtime.identify.lever_springs import levers
 from diffpbd.runtime.identify.problem import Problem
@@ -70,6 +71,9 @@ def fit_torques(
     if settings.standstill == "auto":
         question, why = standstill.choose(question, train, settings.spread, say)
         question = replace(question, selection=replace(selection, notes=(*selection.notes, why)))
+    if settings.friction_model == "auto":
+        question = friction_choice.choose(question, fit_rounds(question, train, say).designs, say)
+        robot, base = question.robot, question.base
     tried: list[End] = []
     if settings.starts > 1:
         say(f"Solving from {settings.starts} starts")
@@ -83,9 +87,10 @@ def fit_torques(
     held = [design.trace(phi) for design in fitted.held(validate)]
     errors = Errors.of(robot.joints, [design.trace(phi) for design in fitted.designs])
     validation = Errors.of(robot.joints, held) if held else None
-    return identification(
+    found = identification(
         robot, base, solved, errors, validate=validation, processing=train[0].processing, left_out=left_out
     )
+    return replace(found, generate=needed(robot))
 
 
 def _question(

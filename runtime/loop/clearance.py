@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["RADIUS", "above"]
+__all__ = ["RADIUS", "above", "expect_above"]
 
 RADIUS = 0.08
 """m of every sphere; half of what Baxter's upper arm is thick."""
@@ -31,3 +32,13 @@ def above(robot: Robot, alpha: FloatArray, height: float) -> Callable[[FloatArra
         return f"{names[lowest]} comes down to {heights[lowest]:.3f} m, below the table's {height:.3f} m"
 
     return near
+
+
+def expect_above(robot: Robot, alpha: FloatArray, height: float | None, poses: Iterable[FloatArray], what: str) -> None:
+    """An InputError that names `what` where a pose q [rad] is below `height` [m]; a pose with NaN is not judged."""
+    if height is None:
+        return
+    near = above(robot, alpha, height)
+    for q in poses:
+        if found := "" if np.isnan(q).any() else near(q):
+            raise InputError(f"The {what} cannot be reached: {found}.")

@@ -19,7 +19,7 @@ from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.controller import Controller
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
-from diffpbd.runtime.loop.clearance import above
+from diffpbd.runtime.loop.clearance import above, expect_above
 from diffpbd.runtime.loop.reflexes import Inertial, ReflexSettings
 from diffpbd.runtime.loop.supervisor import GravityModel, Settings, Supervisor
 from diffpbd.runtime.robot import Robot
@@ -149,6 +149,7 @@ class Configuration:
         margin = self.settings.reflexes.margin
         reference = self.controller.get("reference")
         rows = [self.controller.get("goal")] if reference is None else list(reference["q"])
+        what = "goal" if reference is None else "reference"
         for row in rows:
             if row is None:
                 continue
@@ -157,14 +158,11 @@ class Configuration:
             if (beyond > 0.0).any():
                 k = int(np.nanargmax(beyond))
                 low, high = self.limits.lower[k] + margin, self.limits.upper[k] - margin
-                what = "goal" if reference is None else "reference"
                 raise InputError(
                     f"The {what} of {self.joints[k]}, {q[k]:.3f} rad, is outside [{low:.3f}, {high:.3f}] rad, its limits "
                     f"less {margin:g} rad."
                 )
-            near = "" if self.table is None or np.isnan(q).any() else above(robot, self.alpha, self.table)(q)
-            if near:
-                raise InputError(f"The {'goal' if reference is None else 'reference'} cannot be reached: {near}.")
+            expect_above(robot, self.alpha, self.table, [q], what)
 
     def supervisor(self, robot: Robot) -> Supervisor:
         """The supervisor, on a generated robot that must be the same code."""

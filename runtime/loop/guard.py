@@ -23,6 +23,8 @@ SPEED_UP = 0.1
 """s in which a joint may reach its speed limit: what bounds a motion between two states beside their speeds."""
 SPEED_MARGIN = 0.8
 """Share of a joint's speed limit from which on torque in the direction of motion is faded out."""
+HEEDED = 0.03
+"""s for which a law is obeyed in full without a new state: three messages at 100 Hz. It is out after twice that time."""
 ABSURD = 2.0
 """Times the speed limit; a measured speed beyond it is a fault of the sensor."""
 
@@ -59,12 +61,16 @@ class Guard:
         self.step: FloatArray = limits.torque_rate * period
         """N·m by which a torque may differ from the one sent before."""
         self._seen: tuple[float, FloatArray, FloatArray] | None = None
+        self._newest: float
+        self._renewed: float
+        """Stamp of the newest state, and the time of the first tick that had it [s]."""
         self.last = np.zeros_like(limits.effort)
         """The last torque sent [N·m], gravity included."""
 
     def start(self, held: FloatArray) -> None:
         """Forget the past: the arm is held by `held` [N·m]."""
         self._seen = None
+        self._newest = float("-inf")
         self.last = held
 
     def judge(self, stamp: float, q: FloatArray, dq: FloatArray) -> TickStatus:
@@ -87,6 +93,12 @@ class Guard:
     def accept(self, stamp: float, q: FloatArray, dq: FloatArray) -> None:
         """Remember a state that was used."""
         self._seen = (stamp, q.copy(), dq.copy())
+
+    def heeded(self, time: float, stamp: float) -> float:
+        """Share of a law that the age of its state leaves at `time` [s]: without new states the arm must not gain speed."""
+        if stamp > self._newest:
+            self._newest, self._renewed = stamp, time
+        return min(max(2.0 - (time - self._renewed) / HEEDED, 0.0), 1.0)
 
     def limit(self, law: FloatArray, q: FloatArray, dq: FloatArray) -> FloatArray:
         """The law's torque [N·m] within its effort, the position zone and the speed zone."""

@@ -10,6 +10,7 @@ import enum
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,12 @@ AGREEING = 0.9
 """Times the speed limit; a way from state to state that is faster confirms a speed above the limit."""
 PUSHED = 0.03
 """s over which accelerations are taken: four states at 100 Hz."""
+OVERSHOOT = 1.2
+"""Times the speed limit; a joint that another torque drives there within REACTION is stopped while it is slower."""
+DRIVEN = 0.1
+"""Of the effort limit; torque along the motion that is no friction, no error of the model and not the law's."""
+SURE_FLOOR = 0.01
+"""rad between the change of q and the integral of dq over PUSHED, while the stop brakes by these speeds."""
 BETWEEN = 0.01
 """s between two looks at unexplained torque: it takes two calls of the model."""
 UNCHANGED = 0.06
@@ -114,8 +121,7 @@ class Breach:
     text: str
 
 
-@dataclass(frozen=True, eq=False)
-class _Sample:
+class _Sample(NamedTuple):
     stamp: float
     q: FloatArray
     dq: FloatArray
@@ -129,11 +135,9 @@ class _Sample:
     """∫ law since the start [N·m·s]."""
 
     def same(self, other: _Sample) -> bool:
-        """Whether every measured number is the same."""
-        if (self.effort is None) != (other.effort is None):
-            return False
-        efforts = self.effort is None or bool((self.effort == other.effort).all())
-        return efforts and bool((self.q == other.q).all() and (self.dq == other.dq).all())
+        """Whether every measured number is the same; torques that are missing are like each other and like no others."""
+        pairs = ((self.q, other.q), (self.dq, other.dq), (self.effort, other.effort))
+        return all(np.array_equal(mine, its) for mine, its in pairs)  # type: ignore[arg-type]
 
 
 class Reflexes:
@@ -154,21 +158,21 @@ class Reflexes:
         self.settings = settings
         self._inertial = inertial
         self._clearance = clearance
-        self.external = np.zeros_like(limits.effort)
+        self.external: FloatArray
         """Torque on the joints that the model does not explain [N·m], as of the last states."""
-        self._past: deque[_Sample] = deque()
-        self._seen: set[Reflex] = set()
-        self._changed: _Sample | None = None
-        self._alike = 0
-        self._judged = float("-inf")
+        self._changed: _Sample | None
+        self._alike: int
+        """States since `_changed` that have its values."""
+        self._judged: float
+        """When unexplained torque was looked at last [s]."""
+        self.start()
 
     def start(self) -> None:
         """Forget the past."""
-        self._past.clear()
+        self._past: deque[_Sample] = deque()
+        self._seen: set[Reflex] = set()
         self.external = np.zeros_like(self.limits.effort)
-        self._seen.clear()
         self._changed = None
-        self._alike = 0
         self._judged = float("-inf")
 
     def watch(
@@ -180,20 +184,23 @@ class Reflexes:
         if sample is None:
             return None
         return (
-            self._motion(sample) or self._frozen(sample) or self._speed(sample) or self._position(sample)
-            or self._tracking(sample, reference) or self._contact(sample) or self._power(sample)
-            or self._collision(sample)
+            self._motion(sample, self._past[0], MOTION_FLOOR) or self._frozen(sample) or self._speed(sample)
+            or self._position(sample) or self._tracking(sample, reference) or self._contact() or self._driven(sample)
+            or self._power(sample) or self._collision(sample)
         )  # fmt: skip
 
     def doubt(
         self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray
     ) -> Breach | None:
-        """Only whether the states contradict each other: while the stop brakes, nothing else matters."""
+        """Only whether the states contradict each other, more strictly: a stop that brakes by a wrong speed drives the arm."""
         sample = self._add(stamp, q, dq, effort, law)
         if sample is None:
-            return None
-        self._observe(sample)
-        return self._motion(sample) or self._frozen(sample)
+            sample = self._past[-1]
+        elif frozen := self._frozen(sample):
+            return frozen
+        return self._motion(sample, self._past[0], MOTION_FLOOR) or self._motion(
+            sample, self._before(sample, PUSHED), SURE_FLOOR
+        )
 
     def at_rest(self, speed: float) -> bool:
         """Whether both the newest speeds and the way of the last states are below `speed` [rad/s]."""
@@ -208,20 +215,20 @@ class Reflexes:
         self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray
     ) -> _Sample | None:
         """The state as a sample, if it is a new one."""
-        last = self._past[-1] if self._past else None
-        if last is not None and stamp <= last.stamp:
-            return None
-        elapsed = 0.0 if last is None else stamp - last.stamp
-        zero = np.zeros_like(q)
-        way, path, push = (zero, zero, zero) if last is None else (
-            last.way + 0.5 * elapsed * (last.dq + dq),
-            last.path + 0.5 * elapsed * (np.abs(last.dq) + np.abs(dq)),
-            last.push + elapsed * law,
-        )  # fmt: skip
+        way = path = push = np.zeros_like(q)
+        if self._past:
+            last = self._past[-1]
+            elapsed = stamp - last.stamp
+            if elapsed <= 0.0:
+                return None
+            way = last.way + 0.5 * elapsed * (last.dq + dq)
+            path = last.path + 0.5 * elapsed * (np.abs(last.dq) + np.abs(dq))
+            push = last.push + elapsed * law
         sample = _Sample(stamp, q.copy(), dq.copy(), effort, law.copy(), way, path, push)
         self._past.append(sample)
         while len(self._past) > FEW and stamp - self._past[1].stamp >= WINDOW:
             self._past.popleft()
+        self._observe(sample)
         return sample
 
     def _speed(self, now: _Sample) -> Breach | None:
@@ -249,10 +256,22 @@ class Reflexes:
             f"at {now.q[k]:.3f} rad and {now.dq[k]:.2f} rad/s comes too near to its limits [{low:.3f}, {high:.3f}] rad",
         )  # fmt: skip
 
-    def _motion(self, now: _Sample) -> Breach | None:
-        then = self._past[0]
+    def _driven(self, now: _Sample) -> Breach | None:
+        """A rate that the braking torque, which comes in at its own rate, would otherwise be too late for."""
+        then = self._before(now, PUSHED)
+        along, elapsed = np.sign(now.dq), max(now.stamp - then.stamp, PUSHED)
+        ahead = along * (now.dq + (now.dq - then.dq) / elapsed * REACTION)
+        allowed = OVERSHOOT * self.limits.speed
+        driven = (along * self.external > DRIVEN * self.limits.effort) & (ahead > allowed)
+        if not driven.any():
+            return None
+        k = int(np.argmax(driven))
+        text = f"is driven from {abs(now.dq[k]):.2f} rad/s towards {ahead[k]:.2f} rad/s, above {allowed[k]:.2f} rad/s"
+        return self._breach(Reflex.SPEED, k, text)
+
+    def _motion(self, now: _Sample, then: _Sample, floor: float) -> Breach | None:
         apart = np.abs((now.q - then.q) - (now.way - then.way))
-        excess = apart - MOTION_FLOOR - MOTION_SHARE * (now.path - then.path)
+        excess = apart - floor - MOTION_SHARE * (now.path - then.path)
         if len(self._past) < FEW or not (excess > 0.0).any():
             return None
         k = int(np.argmax(excess))
@@ -287,8 +306,7 @@ class Reflexes:
         text = f"is {error[k]:.2f} rad from where its law leads it, above {self.settings.tracking:g} rad"
         return self._breach(Reflex.TRACKING, k, text)
 
-    def _contact(self, now: _Sample) -> Breach | None:
-        self._observe(now)
+    def _contact(self) -> Breach | None:
         allowed = self.settings.contact * self.limits.effort
         if not (np.abs(self.external) > allowed).any():
             return None

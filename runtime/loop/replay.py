@@ -36,8 +36,14 @@ def read_run(path: str | Path, notes: list[str] | None = None) -> tuple[Configur
                 ticks = (Tick.decode(m.data) for m in messages if m.topic == TICK_TOPIC)
                 return configuration, ticks
         raise LogError(f"{path}: has no {CONFIGURATION_TOPIC}: it is not a log of `diffpbd run`.")
+    beside = target.with_suffix(".json")
+    if target.is_file() and not beside.is_file():
+        raise LogError(
+            f"{path}: its configuration, which `diffpbd run --log {target.name}` wrote beside it as {beside.name}, is not "
+            "there. Bring the two together again; a .bag holds both."
+        )
     try:
-        text = target.with_suffix(".json").read_text(encoding="utf-8")
+        text = beside.read_text(encoding="utf-8")
         configuration = _configuration(text, str(path))
         rows = target.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
@@ -117,7 +123,7 @@ def _compare(supervisor: Supervisor, ticks: Iterator[Tick], robot: Robot, path: 
         if tick.name != robot.joints:
             raise LogError(f"{path}: joints {', '.join(tick.name)}, expected {', '.join(robot.joints)}.")
         if tick.note == START:
-            supervisor.start(tick.position, tick.velocity)
+            supervisor.start(tick.position, tick.velocity, tick.age)
             origin = tick.header.time
             continue
         stamp, effort = tick.header.time - origin, tick.effort if len(tick.effort) else None

@@ -217,10 +217,10 @@ class Run:
     def _run(self) -> None:
         clock, period = self.clock, self.supervisor.settings.period
         state = self._state()
-        self.supervisor.start(state.q, state.dq)
-        self._note(0.0, state, None)
+        self._origin, age = state.stamp, state.age(clock.now())
+        self.supervisor.start(state.q, state.dq, age)
+        self._note(0.0, state, None, age=age)
         self.phase = Phase.RUN
-        self._origin = state.stamp
         self._began = due = last = clock.now()
         while True:
             now = clock.now()
@@ -271,8 +271,10 @@ class Run:
         report.age.add(state.age(done))
         self._note(time, state, decision, sent=True)
 
-    def _note(self, time: float, state: LimbState, decision: Decision | None, *, sent: bool = False) -> None:
-        """Show a tick to log and observer; without a decision it is the controller's start."""
+    def _note(
+        self, time: float, state: LimbState, decision: Decision | None, *, sent: bool = False, age: float | None = None
+    ) -> None:
+        """Show a tick to log and observer; without a decision it is the controller's start. `age`: None for now's."""
         if self._recorder is None and self._observer is None:
             return
         none = np.empty(0)
@@ -280,7 +282,8 @@ class Run:
         note = START if decision is None else BRAKE if self.phase is Phase.STOP else decision.stop
         tick = Tick(
             header=Header(self.report.ticks, (seconds, round(1e9 * (state.stamp - seconds))), ""),
-            time=time, age=state.age(self.clock.now()), name=self.arm.joints, position=state.q, velocity=state.dq,
+            time=time, age=state.age(self.clock.now()) if age is None else age, name=self.arm.joints,
+            position=state.q, velocity=state.dq,
             mode=int(decision.mode) if decision is not None and sent else 0,
             status=0 if decision is None else int(decision.status),
             effort=none if state.effort is None else state.effort,

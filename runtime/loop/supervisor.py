@@ -109,10 +109,12 @@ class Supervisor:
         self._gravity_model = gravity
         self._inertial = inertial
         self._clearance = clearance
+        self._measured: Callable[[float], None] | None = getattr(controller, "measured", None)
         self._told: Callable[[FloatArray], None] | None = getattr(controller, "sent", None)
         self._expected: Callable[[float], FloatArray] | None = getattr(controller, "expected", None)
         self._guard = Guard(limits, settings.period)
         self._reflexes = Reflexes(names, limits, settings.reflexes, inertial=inertial, clearance=clearance)
+        self._age = 0.0
         self._zero = np.zeros_like(limits.effort)
         self._law = self._zero
         self._held_gravity = self._zero
@@ -143,8 +145,8 @@ class Supervisor:
         near = "" if self._clearance is None else self._clearance(q)
         return f"The measured pose cannot be a start: {near}." if near else ""
 
-    def start(self, q: FloatArray, dq: FloatArray | None = None) -> None:
-        """Begin at rest at the measured pose [rad]; an InputError where that cannot be."""
+    def start(self, q: FloatArray, dq: FloatArray | None = None, age: float = 0.0) -> None:
+        """Begin at rest at the pose [rad] measured `age` [s] before time zero; an InputError where that cannot be."""
         reason = self.refusal(q, self._zero if dq is None else dq)
         if reason:
             raise InputError(reason)
@@ -157,6 +159,7 @@ class Supervisor:
                 f"the effort limits {self.limits.effort.tolist()}: the arm could not be held."
             )
         self.controller.start(q)
+        self._age = age
         self._guard.start(gravity)
         self._reflexes.start()
         self._law = self._zero
@@ -200,6 +203,8 @@ class Supervisor:
         if not status.good:
             return self._refuse(time, status)
         try:
+            if self._measured is not None:
+                self._measured(stamp - self._age)
             wanted = np.asarray(self.controller.output(time, q, dq), dtype=np.float64)
             gravity = self._held_gravity if self._gravity_model is None else self._gravity_model(q)
         except (DiffpbdError, ArithmeticError, np.linalg.LinAlgError):
@@ -222,7 +227,8 @@ class Supervisor:
             return Decision(status, Mode.POSITION, position, self._zero, self._zero)
         share = 1.0 if time >= self.settings.ramp else max(time, 0.0) / self.settings.ramp
         ramped = share * wanted
-        decision = self._torque(TickStatus.OK, self._guard.limit(ramped, q, dq), gravity)
+        law = self._guard.heeded(time, stamp) * self._guard.limit(ramped, q, dq)
+        decision = self._torque(TickStatus.OK, law, gravity)
         if not (decision.law == ramped).all():
             decision = replace(decision, status=TickStatus.LIMITED)
         self.counts[decision.status] += 1
@@ -250,7 +256,7 @@ class Supervisor:
         breach = self._reflexes.doubt(stamp, q, dq, effort, self._law)
         if breach is not None:
             return self._end(TickStatus.OK, breach)
-        return self._torque(TickStatus.OK, law, gravity)
+        return self._torque(TickStatus.OK, self._guard.heeded(time, stamp) * law, gravity)
 
     def _judge(self, stamp: float, q: FloatArray, dq: FloatArray) -> TickStatus:
         status = self._guard.judge(stamp, q, dq)

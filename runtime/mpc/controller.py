@@ -23,6 +23,9 @@ from diffpbd.runtime.statics import holding_torque
 
 __all__ = ["MpcController"]
 
+WRONG_SIGN = 0.5
+"""Share of a speed limit. A wrist of 3e-4 kg m² whose friction is balanced two ticks late turns faster and faster without
+such a bound; with it shoulders keep all of their disturbances that matter."""
 WEIGHTS = ("p", "pd", "u", "du", "end")
 """Settings of the cost, see `Weights`."""
 
@@ -80,6 +83,11 @@ class MpcController:
         self.reference.start(q)
         self._hold = holding_torque(self._robot, q, self._alpha)
         self.mpc.start(self._hold)
+        self._stamp: float | None = None
+
+    def measured(self, stamp: float) -> None:
+        """When the state of the next `output` was measured [s], by the clock of its `time`."""
+        self._stamp = stamp
 
     def output(self, time: float, q: FloatArray, dq: FloatArray) -> FloatArray:
         """The planned torque [N·m] less the one that holds q."""
@@ -91,8 +99,17 @@ class MpcController:
             raise SolverError("Holding the arm takes more than the effort limits: there is no torque to plan with.")
         self._hold = hold
         self.mpc.set_torque_bounds(lower, upper)
+        if self.mpc.observer is not None:
+            self.mpc.observer.limit = np.minimum(limits.effort, self._believable(q))
         P, PD = self.reference.at(np.asarray(time + self._nodes, dtype=np.float64))
-        return self.mpc.tick(time, q, dq, P, PD).torque - hold
+        return self.mpc.tick(time, q, dq, P, PD, stamp=self._stamp).torque - hold
+
+    def _believable(self, q: FloatArray) -> FloatArray:
+        """The largest disturbance [N·m] (n,) that may be balanced: of the wrong sign until that is noticed, as friction is
+        whenever a joint turns round, it changes the joint's speed by WRONG_SIGN of its limit."""
+        inverse = np.linalg.inv(np.asarray(self._robot.mass_matrix(q, alpha=self._alpha), dtype=np.float64))
+        noticed = (self.mpc.delay + 1) * self.mpc.problem.h
+        return np.asarray(WRONG_SIGN * self._limits.speed / (noticed * np.diag(inverse)), dtype=np.float64)
 
     def expected(self, time: float) -> FloatArray:
         """The reference at `time` [s]."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.friction import COULOMB, KINDS
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["TIME_CONSTANT", "DisturbanceObserver"]
@@ -23,6 +24,8 @@ FORGET = 0.1
 """s in which an estimate fades to a third while there is nothing to renew it with."""
 TICK_TOLERANCE = 0.25
 """Share of a step by which two samples may lie nearer or farther apart and still be a step."""
+LONGEST = 0.03
+"""s; the longest time between two samples over which a mean torque says what acted."""
 ITERATIONS = 4
 """Of Newton's method on one step, which is nearly linear in the torque: one or two are usual."""
 SMALL = 0.01
@@ -53,10 +56,11 @@ class DisturbanceObserver:
         self._fade = math.exp(-h / FORGET)
         self._step, self._friction = robot.function("jac_kicked_step"), robot.function("friction_torque")
         self._alpha = np.array(alpha, dtype=np.float64)
-        self._coulomb = self._alpha[[*robot.alpha.indices("friction.coulomb")]]
+        sizes = [np.abs(self._alpha[[*robot.alpha.indices(kind)]]) for kind in COULOMB if robot.alpha.has(kind)]
+        self._coulomb: FloatArray = np.asarray(np.sum(sizes, axis=0), dtype=np.float64)
         self._transition = self._alpha[[*robot.alpha.indices("friction.transition_velocity")]]
         self._smooth = self._alpha.copy()
-        self._smooth[[*robot.alpha.indices("friction.coulomb"), *robot.alpha.indices("friction.viscous")]] = 0.0
+        self._smooth[[k for kind in KINDS if robot.alpha.has(kind) for k in robot.alpha.indices(kind)]] = 0.0
         self.start()
 
     def start(self) -> None:
@@ -67,18 +71,29 @@ class DisturbanceObserver:
         """Of the last transition, before the low-pass [N·m]."""
         self._last: tuple[float, FloatArray, FloatArray] | None = None
 
-    def update(self, time: float, p: FloatArray, pd: FloatArray, u: FloatArray | None) -> FloatArray:
+    @property
+    def since(self) -> float | None:
+        """The time [s] of the sample before; None if there is none that counts."""
+        return None if self._last is None else self._last[0]
+
+    def update(
+        self, time: float, p: FloatArray, pd: FloatArray, u: FloatArray | None, *, mean: bool = False
+    ) -> FloatArray:
         """The estimate at `time` [s], from the state p [rad], pd [rad/s] and the torque u [N·m] since the sample before.
 
-        u may be None: unknown.
+        u may be None: unknown. `mean`: u is the mean since `since`, so the sample may come early or late, up to LONGEST.
         """
         last, found = self._last, None
         if not (math.isfinite(time) and np.isfinite(p).all() and np.isfinite(pd).all()):
             self._last = None
         elif last is None or not (last[0] < time and (p == last[1]).all() and (pd == last[2]).all() and pd.any()):
             self._last = (time, np.array(p, dtype=np.float64), np.array(pd, dtype=np.float64))
-            if last is not None and u is not None and abs(time - last[0] - self.h) <= TICK_TOLERANCE * self.h:
-                found = self._unexplained(last[1], last[2], u, self._last[2])
+            if last is not None and u is not None:
+                h = time - last[0]
+                if mean and h <= max(LONGEST, self.h):
+                    found = self._unexplained(last[1], last[2], u, self._last[2], h)
+                elif abs(h - self.h) <= TICK_TOLERANCE * self.h:
+                    found = self._unexplained(last[1], last[2], u, self._last[2], self.h)
         # A moving arm that reads the same twice is a stale message: its sample before stays, and the next one is late.
         if found is None:
             self.estimate = self._fade * self.estimate
@@ -87,13 +102,15 @@ class DisturbanceObserver:
             self.estimate = self.estimate + self._gain * (self.residual - self.estimate)
         return self.estimate
 
-    def _unexplained(self, p: FloatArray, pd: FloatArray, u: FloatArray, pd_next: FloatArray) -> FloatArray | None:
-        """The torque beside u of a step from p, pd to the rates pd_next; None where the step has no answer."""
+    def _unexplained(
+        self, p: FloatArray, pd: FloatArray, u: FloatArray, pd_next: FloatArray, h: float
+    ) -> FloatArray | None:
+        """The torque beside u of a step h [s] from p, pd to the rates pd_next; None where the step has no answer."""
         found = self.estimate
         try:
-            kick = self.h * self._friction(pd_next, self._alpha)
+            kick = h * self._friction(pd_next, self._alpha)
             for _ in range(ITERATIONS):
-                step = self._step(p, pd, u + found, kick, self.h, self._smooth)
+                step = self._step(p, pd, u + found, kick, h, self._smooth)
                 change = np.linalg.solve(step.dpd_next_du, pd_next - step.pd_next)
                 found = found + change
                 if not np.abs(change).max() > SMALL:

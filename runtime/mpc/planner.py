@@ -17,6 +17,7 @@ import numpy.typing as npt
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
+from diffpbd.runtime.mpc.history import History
 from diffpbd.runtime.mpc.options import Backend, MpcOptions
 from diffpbd.runtime.mpc.plan import PlanReuse, PlanSource
 from diffpbd.runtime.mpc.problem import (
@@ -125,6 +126,7 @@ class Mpc:
         self._u_last = self._u_first = None if u_last is None else np.array(u_last, dtype=np.float64)
         self._sent: deque[FloatArray] = deque(maxlen=self.delay + 1)  # the oldest of a full one has just acted
         self._told = True
+        self._history = History(self._u_last)
         self._bias = np.zeros(self.problem.robot.n)
         if self.observer is not None:
             self.observer.start()
@@ -144,6 +146,7 @@ class Mpc:
             if self._told:
                 self._sent.append(torque)
             self._u_last = self._sent[-1] = np.array(torque, dtype=np.float64)
+            self._history.sent(self._u_last, None if not self._told else self.problem.h)
         self._told = True
 
     def task(
@@ -174,9 +177,11 @@ class Mpc:
 
     def tick(
         self, time: float, p: npt.ArrayLike, pd: npt.ArrayLike, P: npt.ArrayLike, PD: npt.ArrayLike | None = None,
-        U: npt.ArrayLike | None = None, tip: npt.ArrayLike | None = None,
+        U: npt.ArrayLike | None = None, tip: npt.ArrayLike | None = None, *, stamp: float | None = None,
     ) -> Tick:  # fmt: skip
-        """The torque for the state measured at `time` [s]; references begin where the torque acts, `delay` steps later.
+        """The torque at `time` [s] for the measured state; references begin where the torque acts, `delay` steps later.
+
+        `stamp` [s]: when the state was measured, by the clock of `time`; None: `delay` steps before its torque acts.
 
         Whatever fails (a state or reference that is not finite, the prediction, the solver), there is a torque: the row of the
         last plan that is for now, at most `reuse` times in a row, then the holding torque with damping. After that the next
@@ -188,8 +193,7 @@ class Mpc:
         state = np.array([np.asarray(p, dtype=np.float64), np.asarray(pd, dtype=np.float64)])
         references = [np.asarray(r, dtype=np.float64) for r in (P, PD, U, tip) if r is not None]
         if self.observer is not None:
-            acted = self._sent[0] if len(self._sent) > self.delay else self._u_first
-            self._bias = self.observer.update(time, state[0], state[1], acted)
+            self._bias = self._observe(self.observer, time, stamp, state)
         if np.isfinite(time) and all(np.isfinite(values).all() for values in (state, *references)):
             try:
                 measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
@@ -221,6 +225,18 @@ class Mpc:
         self.counts[source] += 1
         self.statuses[status] += 1
         return Tick(torque, source, status, clock.perf_counter() - begin, plan)
+
+    def _observe(
+        self, observer: DisturbanceObserver, time: float, stamp: float | None, state: FloatArray
+    ) -> FloatArray:
+        """The disturbance [N·m]. What acted between two states is known by when torques were sent, not by counting ticks:
+        the half of a large torque change in the wrong interval is a disturbance that nobody exerts."""
+        if stamp is None:
+            acted = self._sent[0] if len(self._sent) > self.delay else self._u_first
+            return observer.update(time, state[0], state[1], acted)
+        since = observer.since
+        acted = None if since is None or not since < stamp else self._history.mean(since, stamp)
+        return observer.update(stamp, state[0], state[1], acted, mean=True)
 
     def _solve(self, task: Task, guess: Plan | None, shifted: bool, seconds: float) -> Plan:
         """The plan under the disturbance d as that of a robot without one, every torque of which is d more; so is `guess`,
@@ -259,6 +275,7 @@ class Mpc:
     def _remember(self, time: float, torque: FloatArray) -> None:
         self._u_last = torque
         self._sent.append(torque)
+        self._history.begin(time, torque)
         self._told = False
         if np.isfinite(time):
             self._last_time = time

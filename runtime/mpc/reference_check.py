@@ -64,14 +64,14 @@ def read_reference(
     return way_of(robot, way.time, way.q, way.dq, speed, math.inf if bridge else REACH), tuple(notes)
 
 
-def check_goal(robot: Robot, goal: FloatArray) -> None:
-    """Refuses a goal (n,) outside of a joint's limits; NaN: that joint stays."""
+def check_goal(robot: Robot, goal: FloatArray, option: str = "--goal") -> None:
+    """Refuses a goal (n,), or what else `option` gave, outside of a joint's limits; NaN: that joint stays."""
     for joint, value in zip(robot.manifest.robot.joints, goal.tolist(), strict=True):
         low = -math.inf if joint.lower is None else joint.lower
         high = math.inf if joint.upper is None else joint.upper
         if value < low or value > high:
             raise InputError(
-                f"--goal: joint {joint.name}: {value:g} {joint.unit} is outside of its limits {low:g} to {high:g}."
+                f"{option}: joint {joint.name}: {value:g} {joint.unit} is outside of its limits {low:g} to {high:g}."
             )
 
 

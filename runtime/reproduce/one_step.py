@@ -64,16 +64,28 @@ def function_of(robot: Robot, step: str) -> str:
         name = f"step_{'variational_direct' if step == OURS else step}"
     if step not in STEPS:
         raise InputError(f"--step: there is no {step!r}. {hint(step, STEPS)}")
-    if name not in robot.functions:
-        raise InputError(f"{robot.name} has no {name}, which --step {step} needs: generate it with --variants all.")
+    _require(robot, step, name)
     return name
 
 
+def _require(robot: Robot, step: str, name: str) -> None:
+    if name not in robot.functions:
+        why = robot.manifest.why_not(name)
+        raise InputError(f"{robot.name} has no {name}, which --step {step} needs. {why}".rstrip())
+
+
 def chosen(robot: Robot, steps: Sequence[str]) -> tuple[str, ...]:
-    """`steps` in the order of columns; if there are none, the published ones and ours, as far as the robot has them."""
+    """`steps` in the order of columns; if there are none, the published ones and ours, as far as the robot has them. One with
+    steps on maximal states, but none of the published ones, is refused."""
     if steps:
         return tuple(step for step in STEPS if step in steps)
-    return tuple(step for step in STEPS if step != OURS and (step == JOINT or f"step_{step}" in robot.functions))
+    published = tuple(step for step in STEPS if f"vjp_step_{step}" in robot.functions and step != OURS)
+    if not published and "step" in robot.functions:
+        raise InputError(
+            f"{robot.name} has none of the published steps and their reverse mode, on which this runs: generate it with "
+            f"`--variants published --functions default,vjp_step`, or name another step, such as --step {JOINT}."
+        )
+    return (*published, JOINT)
 
 
 def label_of(robot: Robot, step: str) -> str:
@@ -105,7 +117,9 @@ def maximal_ends(
     what: Sequence[str] = ("p", "omega"),
 ) -> Ends:  # fmt: skip
     """The same from maximal states xi (k, 13 links), which need not satisfy their constraints; `near` (k, n): about p."""
-    return _MaximalEnds(robot, function_of(robot, step), xi, near, h, alpha, tuple(what))
+    name = function_of(robot, step)
+    _require(robot, step, f"vjp_{name}")
+    return _MaximalEnds(robot, name, xi, near, h, alpha, tuple(what))
 
 
 def omega_of(xi: FloatArray) -> FloatArray:

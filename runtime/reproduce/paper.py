@@ -40,10 +40,15 @@ class Item:
     part: str = ""
 
 
+_PUBLISHED = ("--variants", "published", "--functions", "default,vjp_step")
 ROBOTS = {
     "baxter": ("baxter",),
-    "baxter_bare": ("baxter_bare",),
-    "baxter_s1": ("baxter", *(w for j in ("s0", "e0", "e1", "w0", "w1", "w2") for w in ("--hold", f"left_{j}"))),
+    "baxter_bare": ("baxter_bare", *_PUBLISHED),
+    "baxter_s1": (
+        "baxter",
+        *_PUBLISHED,
+        *(w for j in ("s0", "e0", "e1", "w0", "w1", "w2") for w in ("--hold", f"left_{j}")),
+    ),
 }
 """Words of `diffpbd generate` by the folder's name."""
 

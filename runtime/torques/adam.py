@@ -93,10 +93,11 @@ def descend(
     step = f"step_paper_{solver}"
     for name in (step, f"vjp_{step}"):
         if name not in robot.functions:
-            how = f"--integrator paper --solver {solver}"
+            why = robot.manifest.why_not(f"vjp_{step}") or f"Generate it with --integrator paper --solver {solver}."
             if robot.manifest.robot.mimics:
-                how = "`--hold` for " + ", ".join(m.name for m in robot.manifest.robot.mimics) + ", which mimic others"
-            raise InputError(f"{robot.name} has no {name}, which --optimizer adam needs; generate it with {how}.")
+                names = ", ".join(m.name for m in robot.manifest.robot.mimics)
+                why = f"Generate it with `--hold` for {names}, which mimic others."
+            raise InputError(f"{robot.name} has no {name}, which --optimizer adam needs. {why}")
     if note := unlike_published(robot, solver):
         watch.say(note)
     return _Descents(robot, p, pd, h, lanes, alpha, step).run(watch)

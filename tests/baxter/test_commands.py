@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -179,7 +180,7 @@ def test_no_master_is_one_paragraph(arm_robot: Robot) -> None:
 
 def test_simulated_transport_needs_no_ros_and_replays(arm_robot: Robot, tmp_path: Path) -> None:
     pytest.importorskip("pinocchio")
-    line = [*CLI, "run", str(arm_robot.folder)]
+    line = [*CLI, "run", str(shutil.copytree(arm_robot.folder, tmp_path / "mine"))]  # the folder's name is the user's
     env = {name: value for name, value in os.environ.items() if not name.startswith("ROS_")} | {"TERM": "xterm"}
     options = [*IMPEDANCE, "--transport", "simulated", "--duration", "0.5", "--log", "run.bag"]
     options += ["--plot", "run.png"]

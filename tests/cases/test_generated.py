@@ -219,7 +219,8 @@ def rest3(cases: Path, tmp_path_factory: pytest.TempPathFactory) -> Robot:
     folder = tmp_path_factory.mktemp("rest3")
     (folder / "rest3.urdf").write_bytes((cases / "P33-derivatives-at-rest" / "rest3.urdf").read_bytes())
     (folder / "rest3.toml").write_text(
-        'name = "rest3"\nurdf = "rest3.urdf"\nvariants = ["variational_direct"]\nsymbolic = ["mass", "com", "inertia"]\n'
+        'name = "rest3"\nurdf = "rest3.urdf"\nsymbolic = ["mass", "com", "inertia"]\n'
+        'functions = ["jac_forward_dynamics", "jac_alpha_joint_step", "vjp_step"]\n'
     )
     return load(generate(str(folder / "rest3.toml"), out=folder / "out" / "rest3").folder)
 
@@ -273,7 +274,7 @@ def test_reverse_of_the_maximal_step_at_rest(cases: Path, rest3: Robot) -> None:
 def scara(cases: Path, tmp_path_factory: pytest.TempPathFactory) -> Robot:
     folder = tmp_path_factory.mktemp("scara")
     (folder / "scara.urdf").write_bytes((cases / "P37-structural-zeros" / "scara.urdf").read_bytes())
-    (folder / "scara.toml").write_text('name = "scara"\nurdf = "scara.urdf"\nvariants = ["variational_direct"]\n')
+    (folder / "scara.toml").write_text('name = "scara"\nurdf = "scara.urdf"\nfunctions = ["gravity"]\n')
     return load(generate(str(folder / "scara.toml"), out=folder / "out" / "scara").folder)
 
 

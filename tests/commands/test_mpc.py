@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.robots import generated
+from support.robots import generated, with_table
 
+from diffpbd.runtime import load
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.loop.clearance import above
 
 
 def run(*words: object) -> tuple[int, str]:
@@ -89,6 +91,52 @@ def test_bad_input(tmp_path: Path, words: tuple[object, ...], code: int, text: s
     found, output = run(*words, "--out", tmp_path / "run.csv")
     assert found == code and text in output, output
     assert "Traceback" not in output and not (tmp_path / "run.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--degrees",), ("--time-unit", "ms"), ("--no-unwrap",), ("--scale", "q=2"), ("--accept", "all"), ("--flip", "elbow"),
+     ("--drive-gain", "2")],
+)  # fmt: skip
+def test_words_about_a_log_need_one(tmp_path: Path, words: tuple[str, ...]) -> None:
+    code, output = run("--goal", "[0, 0]", *words, "--out", tmp_path / "run.csv")
+    assert code == 2 and f"{words[0].replace('--no-', '--')} is about a log; expected --reference" in output, output
+
+
+def test_a_start_outside_of_the_limits_is_refused(tmp_path: Path) -> None:
+    joint = load(generated("double_pendulum")).manifest.robot.joints[1]
+    assert joint.upper is not None
+    for angle, refused in ((joint.upper, False), (joint.upper + 1e-3, True), (40.0, True)):
+        words = ("--goal", "[0, 0]", "--q0", f'{{"{joint.name}": {angle}}}', "--duration", 0.02)
+        code, output = run(*words, "--out", tmp_path / "run.csv")
+        assert code == refused, output
+        assert not refused or f"--q0: joint {joint.name}: {angle:g} rad is outside of its limits" in output
+
+
+def test_the_recipes_table_holds_for_start_goal_and_reference(tmp_path: Path) -> None:
+    plain = generated("double_pendulum")
+    robot = load(plain)
+    alpha, poses = robot.alpha.defaults, np.array([[0.0, 0.0], [0.3, 0.0]])
+
+    def lowest(q: np.ndarray) -> float:
+        return float(above(robot, alpha, 99.0)(q).split(" down to ")[1].split(" m")[0])
+
+    low, high = sorted(map(lowest, poses))
+    assert low < high - 0.01
+    raised = with_table(plain, tmp_path / "raised", 0.5 * (low + high))
+    hanging, lifted = sorted(poses.tolist(), key=lambda q: lowest(np.array(q)))
+    log = tmp_path / "log.csv"
+    log.write_text("time,q_shoulder,q_elbow,dq_shoulder,dq_elbow\n" + "".join(
+        f"{0.01 * k},{hanging[0]},{hanging[1]},0,0\n" for k in range(50)
+    ))  # fmt: skip
+    for words, what in (
+        (("--goal", lifted, "--q0", lifted), ""), (("--goal", lifted, "--q0", hanging), "start of --q0"),
+        (("--goal", hanging, "--q0", lifted), "goal"), (("--reference", log), "reference"),
+    ):  # fmt: skip
+        line = ["mpc", str(raised), *map(str, words), "--duration", "0.02", "--out", str(tmp_path / "run.csv")]
+        result = CliRunner().invoke(cli, line)
+        assert result.exit_code == bool(what), result.output
+        assert not what or f"The {what} cannot be reached" in result.output and "below the table's" in result.output
 
 
 def test_a_reference_of_another_robot_is_refused_by_name(tmp_path: Path) -> None:

@@ -105,7 +105,6 @@ def test_numbers_of_one_file_of_several(cases: Path, case: str, file: str) -> No
         ("P12-planar-and-floating", "floating.urdf"),
         ("P15-duplicate-names", "two_joints_one_name.urdf"),
         ("P16-two-roots-and-loop", "two_roots.urdf"),
-        ("P16-two-roots-and-loop", "closed_loop.urdf"),
         ("P17-xacro-leftover", "xacroleft.urdf"),
         ("P18-decimal-comma", "comma.urdf"),
         ("P21-negative-inertia-and-mass", "negative.urdf"),
@@ -331,3 +330,16 @@ def test_payload_on_a_massless_tool_frame(cases: Path) -> None:
             torque = inverse_dynamics(robot, state["q"], state["dq"], state["ddq"], payload=body)
             np.testing.assert_allclose(torque, state["tau_id"], rtol=0, atol=TOLERANCE)
             np.testing.assert_allclose(mass_matrix(robot, state["q"], body), state["M"], rtol=0, atol=TOLERANCE)
+
+
+def test_second_joint_onto_a_child_is_cut_and_named(cases: Path) -> None:
+    path = cases / "P16-two-roots-and-loop" / "closed_loop.urdf"
+    robot = read_urdf(path)
+    assert [joint.name for joint in robot.joints] == ["j1", "j3", "j2"]
+    (loop,) = robot.loops
+    assert (loop.name, loop.type.value, loop.parent, loop.child, loop.axis) == ("j0", "hinge", 2, 1, (0.0, 1.0, 0.0))
+    assert (loop.parent_translation, loop.child_translation) == ((0.1, 0.0, 0.0), (0.0, 0.0, 0.0))
+    (doubt,) = [doubt for doubt in check(path).doubts if doubt.code == "cut"]
+    assert doubt.names == ("coupler", "j3", "j0")
+    assert "its limit is not used" in doubt.message
+    assert robot.total_mass == 2.5

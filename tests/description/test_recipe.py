@@ -45,6 +45,7 @@ friction = "urdf"
 limits = true
 relaxation = 0.7
 gravity = [0, 0.0, -9.8]
+table = -0.2
 sweeps = { paper_jacobi = 50 }
 """,
         encoding="utf-8",
@@ -66,6 +67,7 @@ sweeps = { paper_jacobi = 50 }
         gravity=(0.0, 0.0, -9.8),
         limits=True,
         relaxation=0.7,
+        table=-0.2,
     )
     assert (recipe.sweeps["paper_jacobi"], recipe.sweeps["variational_direct"]) == (50, 3)
     assert hash(recipe) == hash(load_recipe(path))
@@ -90,6 +92,9 @@ sweeps = { paper_jacobi = 50 }
         ("gravity = [0, 0]", "gravity"),
         ("gravity = [0, 0, inf]", "gravity"),
         ("gravity = [0, 0, true]", "gravity"),
+        ("table = 5.01", "table = 5.01"),
+        ("table = nan", "table = nan"),
+        ("table = true", "table = True"),
         ("tip = 3", "tip"),
         ("tip = [3]", "tip"),
         ("sweeps = 3", "sweeps"),
@@ -148,6 +153,7 @@ def test_options() -> None:
         {"solver": "x"},
         {"sweeps": 0},
         {"friction": "x"},
+        {"friction_law": ["x"]},
         {"h": -1.0},
         {"relaxation": 2.0},
         {"sweep_order": "x"},
@@ -162,7 +168,7 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
     plain = default_recipe("arm.urdf")
     given = {
         "base": "b", "tip": ("t", "s"), "hold": ("j",), "integrator": "paper", "solver": "jacobi", "sweeps": 12,
-        "friction": "urdf", "symbolic": ("mass", "com"), "limits": True,
+        "friction": "urdf", "friction_law": ("stribeck",), "symbolic": ("mass", "com"), "limits": True,
         "wrench": ("l", "k"), "lever_springs": ("e",), "relaxation": 0.5,
         "sweep_order": "printed", "variants": ("paper_direct", "paper_jacobi"),
         "functions": ("mpc",),

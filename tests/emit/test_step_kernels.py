@@ -3,72 +3,23 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from support.robots import loaded, model
+from support.rolled import rolled_step, run_rolled
 
-from diffpbd.codegen.emit.sources import Banner, Emission, add_joint_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
-from diffpbd.codegen.joint_space import step as joint_space
-from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
-from diffpbd.codegen.program import tree
-from diffpbd.runtime.compiler import find_compiler
 
 ROBOT = "prismatic_skew"
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Werror", "-Wno-unused-function", "-O1", "-ffp-contract=off")
-DOUBLES = ctypes.POINTER(ctypes.c_double)
-Array = npt.NDArray[np.float64]
-
-
-def forget() -> None:
-    for module in (joint_space, joint_space_jacobian):
-        for value in vars(module).values():
-            if hasattr(value, "cache_clear"):
-                value.cache_clear()
 
 
 @pytest.fixture(scope="module")
-def rolled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ctypes.CDLL]:
-    """The step of a short robot, emitted as for a deep tree."""
-    folder = tmp_path_factory.mktemp("rolled")
-    depth, tree.DENSE_DEPTH = tree.DENSE_DEPTH, 0
-    forget()
-    try:
-        built = model(ROBOT)
-        kernels = step_kernels(built)
-        assert kernels.deep
-        emission = Emission(ROBOT, Banner("", "0", ROBOT, "0", ""))
-        add_joint_step(emission, kernels, built.tree.freedoms, built.robot.n, built.entries)
-    finally:
-        tree.DENSE_DEPTH = depth
-        forget()
-    source = folder / "step.c"
-    source.write_text(emission.files["src/joint_step.c"])
-    (folder / f"{ROBOT}.h").write_text("")
-    library = folder / "step.so"
-    command = (*find_compiler(), *STRICT, "-fPIC", "-shared", "-I", str(folder), str(source), "-o", str(library), "-lm")
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[:2000]
-    yield ctypes.CDLL(str(library))
-
-
-def run(library: ctypes.CDLL, name: str, inputs: list[Any], sizes: list[int]) -> list[Array]:
-    function = getattr(library, f"{ROBOT}_{name}")
-    work = np.full(getattr(library, f"{ROBOT}_{name}_work_size")(), np.nan)
-    given = [np.ascontiguousarray(x, dtype=float).ravel() for x in inputs]
-    results = [np.full(size, np.nan) for size in sizes]
-
-    def pointers(arrays: list[Array]) -> Any:
-        return (DOUBLES * len(arrays))(*[a.ctypes.data_as(DOUBLES) for a in arrays])
-
-    assert function(pointers(given), pointers(results), work.ctypes.data_as(DOUBLES)) == 0
-    return results
+def rolled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    return rolled_step(model(ROBOT), tmp_path_factory.mktemp("rolled"))
 
 
 @pytest.fixture(scope="module", params=["smooth", "coulomb"])
@@ -90,12 +41,12 @@ def test_values_and_reverse_derivatives_agree(rolled: ctypes.CDLL, state: dict[s
     robot, rng = loaded(ROBOT), np.random.default_rng(12)
     n, m = robot.n, len(state["alpha"])
     expected = robot.joint_step(**state)
-    found = run(rolled, "joint_step", [*state.values()], [n, n])
+    found = run_rolled(rolled, "joint_step", [*state.values()], [n, n])
     np.testing.assert_allclose(found[0], expected.p_next, atol=1e-12)
     np.testing.assert_allclose(found[1], expected.pd_next, atol=1e-9)
     bars = {"p_next_bar": rng.normal(size=n), "pd_next_bar": rng.normal(size=n)}
     reverse = robot.vjp_joint_step(**state, **bars)
-    found = run(rolled, "vjp_joint_step", [*state.values(), *bars.values()], [n, n, n, 1, m])
+    found = run_rolled(rolled, "vjp_joint_step", [*state.values(), *bars.values()], [n, n, n, 1, m])
     for value, want in zip(found, reverse, strict=True):
         np.testing.assert_allclose(value, np.ravel(want), rtol=1e-7, atol=1e-8 * np.abs(want).max())
 
@@ -104,14 +55,16 @@ def test_jacobians_agree(rolled: ctypes.CDLL, state: dict[str, Any]) -> None:
     robot = loaded(ROBOT)
     n, m = robot.n, len(state["alpha"])
     for name, sizes in (("jac_joint_step", [n, n] + [n * n] * 6), ("jac_alpha_joint_step", [n * m] * 2)):
-        for value, want in zip(run(rolled, name, [*state.values()], sizes), getattr(robot, name)(**state), strict=True):
+        for value, want in zip(
+            run_rolled(rolled, name, [*state.values()], sizes), getattr(robot, name)(**state), strict=True
+        ):
             np.testing.assert_allclose(value, np.ravel(want, order="F"), rtol=1e-7, atol=1e-8 * np.abs(want).max())
 
 
 def test_torques_at_nodes_agree(rolled: ctypes.CDLL, state: dict[str, Any]) -> None:
     robot = loaded(ROBOT)
     given = [state["p"], state["p"] + 0.01 * state["pd"], state["p"] + 0.021 * state["pd"], 0.01, state["alpha"]]
-    (found,) = run(rolled, "node_torque", given, [robot.n])
+    (found,) = run_rolled(rolled, "node_torque", given, [robot.n])
     np.testing.assert_allclose(found, robot.node_torque(*given[:3], h=0.01, alpha=given[4]), rtol=1e-9, atol=1e-9)
 
 

@@ -51,7 +51,7 @@ def arms(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
     for name in NAMES:
         shutil.copy(shared / "cases" / "P35-two-robots-one-binary" / f"{name}.urdf", folder)
         recipe = folder / f"{name}.toml"
-        recipe.write_text(f'name = "{name}"\nurdf = "{name}.urdf"\nvariants = ["variational_direct"]\n')
+        recipe.write_text(f'name = "{name}"\nurdf = "{name}.urdf"\nfunctions = ["gravity"]\n')
         found[name] = generate(str(recipe), out=folder / "generated" / name).folder
     return found
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support import ur10e
-from support.robots import generated, loaded
+from support.robots import generated, loaded, with_table
 
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.cli import cli
@@ -134,6 +134,8 @@ def test_what_cannot_be_is_refused(tmp_path: Path, arm: Robot) -> None:
     ):
         code, text = run("excite", generated("baxter"), "--out", tmp_path / "no.csv", *words)
         assert code == 1 and said in text and not list(tmp_path.iterdir()), text
+    code, text = run("excite", with_table(generated("baxter"), tmp_path / "high", 2.92), "--out", tmp_path / "no.csv")
+    assert code == 1 and "--table 3 m cannot be kept" in text and "stay above 3 m" in text, text
     heavy = arm.alpha.vector({"payload.mass": 2000.0})
     with pytest.raises(InputError, match="cannot hold its own weight within its torque limits"):
         excite(arm, Wishes(), heavy)

@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 from description.builders import BODY, joint, link, robot
+from support.mechanisms import four_bar
 from support.robots import generated, loaded
 
 from diffpbd.codegen.description.recipe import default_recipe, with_options
+from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.graph.capabilities import GROUPS, NEEDS, Capabilities, capabilities, table
+from diffpbd.codegen.graph.capabilities import (
+    ALWAYS,
+    GRAPHS,
+    GROUPS,
+    NEEDS,
+    ON_DEMAND,
+    Capabilities,
+    capabilities,
+    table,
+)
 from diffpbd.codegen.graph.model import build
 from diffpbd.runtime import load
+from diffpbd.runtime.commands.info import describe
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import Manifest, family
 
 MIMIC = '<limit effort="1" velocity="1"/><mimic joint="ja" multiplier="2"/>'
 POINT = '<inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'
-STEPS = {"joint_step", "kicked_step", "node_torque", "rollout", "trajectory", "estimate_torque", "mpc"}
-MAXIMAL = {"step", "rollout_step", "momentum_residual", "state_residual"}
+FORWARD = {"forward_dynamics", "jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"}
+IN_C = {"joint_step", "kicked_step", "node_torque", "rollout", "trajectory", "estimate_torque", "mpc"}
+STEPS = IN_C | {"jac_alpha_joint_step", "joint_step_unrolled"}
+MAXIMAL = {"step", "rollout_step", "vjp_step", "vjp_rollout_step", "momentum_residual", "state_residual"}
+DEMANDED = {name for group in GROUPS if group.made == ON_DEMAND for name in group.functions}
 
 
-def of(source: bytes) -> Capabilities:
-    return capabilities(build(read_urdf(source), default_recipe("made.urdf")))
+EVERY = {"functions": ["all"], "variants": ["all"]}
+
+
+def of(source: bytes, functions: str = "all", variants: str = "all") -> Capabilities:
+    recipe = with_options(default_recipe("made.urdf"), functions=[functions], variants=[variants])
+    return capabilities(build(read_urdf(source), recipe))
 
 
 def pair(second: str, more: str = "") -> bytes:
@@ -32,7 +52,7 @@ def pair(second: str, more: str = "") -> bytes:
 
 CASES = {
     "complete": (pair(BODY), set(), ""),
-    "inertia": (pair(""), {"forward_dynamics", *STEPS, *MAXIMAL}, "link b has no inertia that joint jb could move"),
+    "inertia": (pair(""), FORWARD | STEPS | MAXIMAL, "link b has no inertia that joint jb could move"),
     "independent": (pair(BODY, MIMIC), {"constraints", *MAXIMAL}, "joints that mimic others (jb)"),
     "massive": (pair(POINT.replace("<mass", '<origin xyz="1 0 0"/><mass')), MAXIMAL, "own: b (joint jb)"),
     "short": (
@@ -41,6 +61,18 @@ CASES = {
         "a path of 13 joints",
     ),
 }
+
+
+def test_loops_and_passive_joints_leave_out_what_does_not_know_them(tmp_path: Path) -> None:
+    recipe = find_recipe(str(four_bar().write(tmp_path, "made")), **EVERY)
+    found = capabilities(build(read_robot(recipe), recipe))
+    fitted = {"torque_terms", "torque_coefficients"}
+    assert set(found.left_out) == {"inverse_dynamics", "constraints", *fitted, *FORWARD, *STEPS, *MAXIMAL}
+    assert found.left_out["step"] == "closed loops: four_bar"
+    robot = dataclasses.replace(read_urdf(pair(BODY)), passive=("jb",))
+    found = capabilities(build(robot, with_options(default_recipe("made.urdf"), **EVERY)))
+    assert set(found.left_out) == {"inverse_dynamics", "estimate_torque", "mpc", *fitted}
+    assert set(found.left_out.values()) == {"joints without a motor: jb"}
 
 
 @pytest.mark.parametrize("need", CASES)
@@ -61,12 +93,14 @@ def test_twelve_joints_are_short() -> None:
 
 def test_the_table_lists_what_is_generated() -> None:
     """Nothing that is generated is missing in the table; a complete robot gets all of it."""
-    made = {family(name) for name in loaded("double_pendulum").functions}
+    robot = loaded("double_pendulum")
+    made = {family(name) for name in robot.functions}
     listed = [name for group in GROUPS for name in group.functions]
     assert len(listed) == len(set(listed))
-    assert set(listed) == made
+    assert set(listed) - DEMANDED == made - {"momentum_residual", "state_residual"}
+    assert set(listed) - {GRAPHS} <= made | {*robot.functions, *robot.manifest.graphs}
+    assert robot.manifest.left_out.keys() == {"step_variational_gauss_seidel", "step_variational_jacobi"}
     assert {need for group in GROUPS for need in group.needs} == set(NEEDS)
-    assert loaded("double_pendulum").manifest.left_out == {}
 
 
 def test_a_missing_function_is_refused_with_the_reason() -> None:
@@ -85,11 +119,52 @@ def test_the_documentation_has_the_table(root: Path) -> None:
 def test_functions_on_demand_bring_what_they_call() -> None:
     robot = load(generated("double_pendulum", functions=("mpc",)))
     families = {family(name) for name in robot.functions}
-    always = {name for group in GROUPS if not group.needs for name in group.functions}
+    always = {name for group in GROUPS if group.made == ALWAYS for name in group.functions}
     assert families == always | {"mpc", "joint_step", "kicked_step", "node_torque", "rollout", "trajectory"}
     assert "--functions mpc" in (robot.folder / "README.md").read_text(encoding="utf-8")
-    with pytest.raises(InputError, match="rollout_step_paper_direct.*left out.*--functions"):
+    with pytest.raises(
+        InputError, match="vjp_step'.*left out.*`diffpbd generate double_pendulum.* --functions mpc,vjp_step`"
+    ):
+        robot.function("vjp_step")
+
+
+def test_by_default_what_nothing_needs_is_left_out_and_every_way_to_ask_says_what_makes_it() -> None:
+    robot = load(generated("double_pendulum", functions=("default",), variants=("variational_direct",)))
+    assert set(robot.functions).isdisjoint(DEMANDED)
+    assert {family(name) for name in robot.functions} == {n for g in GROUPS if g.made != ON_DEMAND for n in g.functions}
+    left_out = robot.manifest.left_out
+    assert left_out.keys() >= DEMANDED | {f"{head}step_paper_direct" for head in ("", "vjp_")}
+    again = "`diffpbd generate double_pendulum --functions default,"
+    with pytest.raises(AttributeError, match=f"has no 'vjp_forward_dynamics'.*by {again}jac_forward_dynamics`"):
+        _ = robot.vjp_forward_dynamics
+    both = "--variants variational_direct,paper_direct --functions default,vjp_step`"
+    with pytest.raises(InputError, match=f"vjp_rollout_step_paper_direct.*by `diffpbd generate double_pendulum {both}"):
+        robot.function("vjp_rollout_step_paper_direct")
+    with pytest.raises(
+        InputError, match="rollout_step_paper_direct.*--variants variational_direct,paper_direct --functions default`"
+    ):
         robot.function("rollout_step_paper_direct")
+    with pytest.raises(
+        InputError, match=f"jac_joint_step has no serialized casadi graph.*by {again}derivative_graphs`"
+    ):
+        robot.casadi("jac_joint_step")
+    with pytest.raises(InputError, match=f"joint_step_unrolled.*by {again}joint_step_unrolled`"):
+        robot.casadi("joint_step_unrolled")
+    shown = describe(robot.manifest)
+    for name in ("jac_alpha_joint_step", "vjp_rollout_step, vjp_step", "step_paper_jacobi", "derivative_graphs"):
+        assert f"left out: {name} (it is made on demand, by `diffpbd generate double_pendulum --" in shown
+
+
+def test_default_and_all_are_words_of_the_option() -> None:
+    complete = pair(BODY)
+    assert of(complete, "default").left_out.keys() == DEMANDED
+    assert of(complete).left_out == {}
+    assert of(complete, "default", "published").has("step_paper_jacobi")
+    assert not of(complete, "default", "published").has("vjp_step_paper_jacobi")
+    assert of(complete, "vjp_step").has("step") and of(complete, "joint_step_unrolled").has("joint_step")
+    assert not of(pair(POINT.replace("<mass", '<origin xyz="1 0 0"/><mass')), "default", "published").left_out.keys() & {
+        "step_variational_jacobi", "vjp_step_paper_direct",
+    }  # fmt: skip
 
 
 def test_an_unknown_function_is_refused_by_name() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from diffpbd.codegen.description.recipe import with_options
 from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.graph.model import RIGHT_ANGLE, build, squared, squared_joints
+from diffpbd.codegen.graph.geometry import RIGHT_ANGLE, squared
+from diffpbd.codegen.graph.model import build, squared_joints
 
 
 @pytest.mark.parametrize("exact", [-1.0, 0.0, 1.0])

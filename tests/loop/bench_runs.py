@@ -85,9 +85,8 @@ def check(arm: BenchArm, *, pushed: bool = False, detection: float = DETECTION) 
         before = mode, values
     if arm.marked is None:
         return
-    time, q, dq = arm.marked
-    later = np.array([row[1] for row in arm.trace if row[0] >= time])
-    moved = np.abs(later - q).max(axis=0)
+    _, q, dq = arm.marked
+    moved = np.abs(np.array(arm.trace) - q).max(axis=0)
     v = np.abs(dq)
     allowed = np.maximum(v * detection + 0.5 * v**2 * BRAKING / speed, LEAST_MOTION)
     if not pushed:

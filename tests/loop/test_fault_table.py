@@ -141,7 +141,7 @@ def test_one_bad_message_leaves_no_trace_in_what_is_sent() -> None:
 )
 def test_states_that_do_not_come(law: str, change: Message, reason: Reason, text: str) -> None:
     report, arm = run(law, fault=message(change))
-    check(arm, detection=0.3)  # detection and then the robot's own timeout, with the torque that was sent last
+    check(arm)
     assert report.reason is reason and text in report.text and stopped_after(arm) <= 0.1 + 1e-6
     assert NOTHING in report.ending or reason is Reason.ROBOT
 
@@ -149,21 +149,22 @@ def test_states_that_do_not_come(law: str, change: Message, reason: Reason, text
 @pytest.mark.parametrize("owner", list(GravityOwner))
 def test_a_frozen_sensor(owner: GravityOwner) -> None:
     report, arm = run("moving", fault=message(Frozen()), owner=owner)
-    check(arm, detection=0.4)  # 0.2 s, and the robot's own timeout
+    check(arm, detection=0.2)
     assert report.reflex is Reflex.FROZEN or report.reflex is Reflex.MOTION
     assert stopped_after(arm) <= 0.2 and NOTHING in report.ending
 
 
 def test_a_sensor_frozen_at_rest_while_the_law_begins_to_move() -> None:
     report, arm = run("moving", fault=message(Frozen()), at=0.0)
-    assert report.reflex is Reflex.FROZEN and report.exit_code == 24 and stopped_after(arm) <= 0.2 + 0.1
+    assert report.reflex is Reflex.FROZEN and report.exit_code == 24 and stopped_after(arm) <= 0.2
     check(arm)
 
 
+@pytest.mark.parametrize("at", [0.5, 0.9])
 @pytest.mark.parametrize("change", [no_speed, other_sign])
-def test_speeds_that_contradict_the_positions(change: Message) -> None:
-    report, arm = run("moving", fault=message(change))
-    check(arm, detection=0.3)
+def test_speeds_that_contradict_the_positions(change: Message, at: float) -> None:
+    report, arm = run("moving", fault=message(change), at=at)
+    check(arm)
     assert report.reflex in (Reflex.MOTION, Reflex.CONTACT) or "jump" in report.text
     assert stopped_after(arm) <= 0.1 and NOTHING in report.ending
 
@@ -187,7 +188,7 @@ def test_a_fast_arm_is_braked_and_then_held() -> None:
     assert np.abs(braking).max() < 0.06
 
 
-@pytest.mark.parametrize("payload", [0.5, 0.8])
+@pytest.mark.parametrize("payload", [0.5, 0.8, 1.2, 2.0])
 def test_an_unknown_payload_falls_to_no_limit(payload: float) -> None:
     report, arm = run("gravity", fault=lambda arm: setattr(arm.bench, "payload", payload), duration=6.0)
     check_limits(arm)

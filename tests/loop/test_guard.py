@@ -128,3 +128,4 @@ def test_torque_changes_by_a_step_from_what_was_sent() -> None:
 def test_status_words() -> None:
     assert TickStatus.POSITION_JUMP.words == "position jump"
     assert [status.good for status in TickStatus] == [True, True] + 7 * [False]
+    assert [int(status) for status in TickStatus] == list(range(9))  # logs hold the numbers

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 from support.bench_arm import JOINTS, bench_limits, inertial
 
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.loop.reflexes import Reflex, Reflexes, ReflexSettings
+from diffpbd.runtime.loop.reflexes import Breach, Reflex, Reflexes, ReflexSettings
 
 ZERO = np.zeros(2)
 MIDDLE = np.array([0.0, 1.0])
@@ -57,6 +59,7 @@ def test_speed(joint: int, limit: float, side: float) -> None:
 
 def test_one_noisy_speed_is_no_breach_and_two_are() -> None:
     noisy = lambda *at: lambda t: np.array([1.8 * (round(t / 0.01) in at), 0.0])  # noqa: E731
+    assert drive(made(), 0.2, dq=lambda t: np.array([0.0, 2.3 * (round(t / 0.01) == 5)]))[0] is None
     assert drive(made(), 0.2, dq=noisy(5))[0] is None
     assert drive(made(), 0.2, dq=noisy(5, 7))[0] is None
     assert drive(made(), 0.2, dq=noisy(5, 6))[:2] == (Reflex.SPEED, 0.06)
@@ -67,6 +70,12 @@ def test_the_second_state_confirms_a_speed_by_its_way() -> None:
     assert reflexes.watch(0.0, MIDDLE, ZERO, None, ZERO) is None
     breach = reflexes.watch(0.01, MIDDLE + np.array([0.017, 0.0]), np.array([1.7, 0.0]), None, ZERO)
     assert breach is not None and breach.reflex is Reflex.SPEED
+    way = 0.9 * 1.5 * 0.01  # of 0.9 times the speed limit
+    for moved, breached in ((0.99 * way, False), (way, False), (1.01 * way, True)):
+        reflexes.start()
+        reflexes.watch(0.0, MIDDLE, ZERO, None, ZERO)
+        breach = reflexes.watch(0.01, MIDDLE + np.array([moved, 0.0]), np.array([1.7, 0.0]), None, ZERO)
+        assert (breach is not None) == breached
 
 
 @pytest.mark.parametrize(
@@ -93,6 +102,14 @@ def test_motion_that_the_speeds_do_not_show(side: float) -> None:
     found = drive(made(), 1.0, **crept(0.31))
     assert found[:2] == (Reflex.MOTION, 0.1) and "arm_s moved by" in found[2]
     assert drive(made(), 1.0, **crept(1.2))[:2] == (Reflex.MOTION, 0.03)
+    assert drive(made(), 1.0, **crept(0.31), dt=0.06)[:2] == (Reflex.MOTION, 0.18)  # four states however seldom
+
+
+def test_motion_is_judged_over_a_tenth_of_a_second() -> None:
+    """What came before the state that is older by just that does not count any more."""
+    reflexes = made()
+    for stamp, angle in ((-0.02, 0.0), (0.0, 0.02), (0.03, 0.02), (0.06, 0.02), (0.1, 0.04)):
+        assert reflexes.watch(stamp, MIDDLE + np.array([angle, 0.0]), ZERO, None, ZERO) is None
 
 
 def test_motion_allows_a_share_of_the_way() -> None:
@@ -107,7 +124,7 @@ def test_motion_allows_a_share_of_the_way() -> None:
 def test_frozen_by_speed(unit: int) -> None:
     same = {"effort": lambda t: ZERO}
     for rate, reflex in ((0.019, None), (0.021, Reflex.FROZEN), (-0.021, Reflex.FROZEN)):
-        found = drive(made(), 0.3, dq=lambda t, v=rate: v * np.eye(2)[unit], **same)
+        found = drive(made(), 0.3, dq=lambda t, v=rate: v * np.eye(2)[unit], start=-1.0, **same)
         assert found[0] is reflex
         if reflex:
             assert found[1] == 0.06 and JOINTS[unit] in found[2]
@@ -121,6 +138,8 @@ def test_frozen_by_torque(joint: int, effort: float) -> None:
         assert drive(made(), 0.3, law=law, **same)[0] is reflex
         # without measured torques friction may hold the joint
         assert drive(made(contact=0.3), 0.3, law=law, effort=lambda t: None)[0] is None
+    for much in (0.5, -0.5):  # a torque that does not change
+        assert drive(made(), 0.3, law=lambda t, m=much: m * effort * np.eye(2)[joint], **same)[0] is None
     big = lambda t: 0.31 * effort * np.eye(2)[joint] * (t > 0.015)  # noqa: E731
     assert drive(made(contact=0.3), 0.3, law=big, effort=lambda t: None)[0] is Reflex.FROZEN
 
@@ -139,7 +158,7 @@ def test_a_value_that_moves_is_not_frozen(name: str) -> None:
 def test_repeated_stamps_are_one_state() -> None:
     reflexes = made()
     for _ in range(50):
-        assert reflexes.watch(0.0, MIDDLE, np.array([0.5, 0.0]), ZERO, ZERO) is None
+        assert reflexes.watch(0.0, MIDDLE, np.array([1.7, 0.0]), ZERO, ZERO) is None
     for _ in range(50):
         assert reflexes.watch(-1.0, MIDDLE, np.array([1.7, 0.0]), ZERO, ZERO) is None
 
@@ -199,7 +218,9 @@ def test_contact_at_exactly_its_threshold_is_none() -> None:
     assert reflexes.external[0] == -15.0
 
 
-def test_the_model_is_asked_for_the_mean_motion_of_the_last_states() -> None:
+@pytest.mark.parametrize("dt", [0.01, 0.005])
+def test_the_model_is_asked_for_the_mean_motion_of_the_last_states(dt: float) -> None:
+    """Of 0.03 s, or of four states where that is all there is."""
     asked: list[tuple[np.ndarray, ...]] = []
 
     def record(*motion: np.ndarray) -> np.ndarray:
@@ -210,10 +231,10 @@ def test_the_model_is_asked_for_the_mean_motion_of_the_last_states() -> None:
         "q": lambda t: MIDDLE + np.array([0.0, 0.2 * t + 1.5 * t**2]),
         "dq": lambda t: np.array([0.0, 0.2 + 3.0 * t]),
     }
-    assert drive(made(inertial=record), 0.03, **speeds)[0] is None
+    assert drive(made(inertial=record), 3 * dt, **speeds, dt=dt)[0] is None
     ((q, dq, ddq),) = asked
-    np.testing.assert_allclose(q, speeds["q"](0.03))
-    np.testing.assert_allclose(dq, [0.0, 0.2 + 0.045])
+    np.testing.assert_allclose(q, speeds["q"](3 * dt))
+    np.testing.assert_allclose(dq, [0.0, 0.2 + 4.5 * dt])
     np.testing.assert_allclose(ddq, [0.0, 3.0])
 
 
@@ -275,16 +296,74 @@ def test_doubt_is_only_about_contradiction() -> None:
         assert reflexes.doubt(0.01 * k, fast, np.array([1.8, 0.0]), np.array([k, 0.0]), ZERO) is None
     found = [reflexes.doubt(0.2 + 0.01 * k, fast, np.array([1.8, 0.0]), ZERO, ZERO) for k in range(8)]
     assert {breach.reflex for breach in found if breach} <= {Reflex.MOTION, Reflex.FROZEN} and any(found)
-    assert reflexes.doubt(0.0, fast, ZERO, ZERO, ZERO) is None
+    assert reflexes.doubt(0.0, fast, ZERO, ZERO, ZERO).reflex is Reflex.MOTION  # no new state, no end of the doubt
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_stop_doubts_sooner(side: float) -> None:
+    """A hundredth of a radian and a share of the way, over 0.03 s instead of 0.1 s."""
+    for angle, reflex in ((0.0099, None), (0.01, None), (0.0101, Reflex.MOTION)):
+        reflexes = made()
+        for k, moved in enumerate([-0.01, -0.01, 0.0, 0.0, 0.0, angle]):  # what moved before does not count
+            q = MIDDLE + side * np.array([moved if moved > 0.0 else 0.0 * k, 0.0])
+            found = reflexes.doubt(0.01 * k, q, ZERO, np.array([k, 0.0]), ZERO)
+        assert (found.reflex if found else None) is reflex
+    reflexes = made()
+    for k in range(5):
+        q = MIDDLE + side * np.array([0.005 * k, 0.0])  # 0.5 rad/s, shown as 0.25: 0.0075 rad in 0.03 s
+        assert reflexes.doubt(0.01 * k, q, side * np.array([0.25, 0.0]), np.array([k, 0.0]), ZERO) is None
+    assert made().watch(0.0, MIDDLE, ZERO, ZERO, ZERO) is None
+
+
+def accelerating(joint: int, rate: float, ddq: float):
+    """Position and speed of one joint that has `rate` at the fourth state, 0.03 s after the first, and gains `ddq`."""
+    unit = np.eye(2)[joint]
+    return {
+        "q": lambda t: MIDDLE + unit * (rate * (t - 0.03) + 0.5 * ddq * (t - 0.03) ** 2),
+        "dq": lambda t: unit * (rate + ddq * (t - 0.03)),
+    }
+
+
+UNIT = {"inertial": lambda q, dq, ddq: np.array([0.5, 0.1]) * ddq}
+
+
+@pytest.mark.parametrize("joint, limit, ddq", [(0, 1.5, 12.0), (1, 2.0, 20.0)])
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_joint_that_is_driven_is_stopped_before_it_is_fast(joint: int, limit: float, ddq: float, side: float) -> None:
+    edge = 1.2 * limit - 0.05 * ddq  # what it gains until a brake acts
+    for rate, reflex in ((edge - 1e-3, None), (edge + 1e-3, Reflex.SPEED)):
+        moves = accelerating(joint, side * rate, side * ddq)
+        found = drive(made(**UNIT), 0.03, **moves)
+        assert found[0] is reflex
+        if reflex:
+            assert found[1] == 0.03 and f"{JOINTS[joint]} is driven from {rate:.2f} rad/s" in found[2]
+            assert f"towards {1.2 * limit:.2f} rad/s, above {1.2 * limit:.2f}" in found[2]
+        assert drive(made(), 0.03, **moves)[0] is None  # no model, no word
+        own = [0.5, 0.1][joint] * side * ddq * np.eye(2)[joint]
+        assert drive(made(**UNIT), 0.03, law=lambda t, u=own: u, **moves)[0] is None  # the law's own
+
+
+def test_what_drives_a_joint_is_a_tenth_of_its_effort() -> None:
+    moves = accelerating(0, 1.45, 12.0)
+    for torque, reflex in ((4.99, None), (5.01, Reflex.SPEED), (-5.01, None)):
+        law = lambda t, u=torque: np.array([6.0 - u, 0.0])  # noqa: E731
+        assert drive(made(**UNIT), 0.03, law=law, **moves)[0] is reflex
 
 
 @pytest.mark.parametrize(
     "way, rate, rest",
-    [(0.0, 0.0, True), (0.0, 0.051, False), (0.0, 0.049, True), (0.1, 0.0, False), (0.04, 0.04, True)],
+    [
+        (0.0, 0.0, True),
+        (0.0, 0.051, False),
+        (0.0, 0.05, True),
+        (0.0, 0.049, True),
+        (0.1, 0.0, False),
+        (0.04, 0.04, True),
+    ],
 )
 def test_rest_is_seen_by_speed_and_by_way(way: float, rate: float, rest: bool) -> None:
     reflexes = made()
-    assert not reflexes.at_rest(0.05)
+    assert reflexes.at_rest(0.05) is False
     for k in range(3):
         reflexes.watch(-0.1 + 0.01 * k, MIDDLE, ZERO, np.array([k, 9.0]), ZERO)
     assert not reflexes.at_rest(0.05)
@@ -303,7 +382,7 @@ def test_rest_is_seen_by_speed_and_by_way(way: float, rate: float, rest: bool) -
     assert reflexes.at_rest(0.05) is rest
 
 
-@pytest.mark.parametrize("way, rest", [(0.0024, True), (0.0026, False)])
+@pytest.mark.parametrize("way, rest", [(0.0024, True), (0.05 * 0.03 + 1e-3, True), (0.0026, False)])
 def test_rest_allows_an_encoder_step_in_the_time_it_looks_back(way: float, rest: bool) -> None:
     """0.05 rad/s in 0.03 s, and a step; what was before that time does not count."""
     reflexes = made()
@@ -314,6 +393,8 @@ def test_rest_allows_an_encoder_step_in_the_time_it_looks_back(way: float, rest:
 
 
 def test_exit_codes_and_doubtful_ones() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Breach(Reflex.SPEED, "fast").reflex = Reflex.POWER
     assert [int(reflex) for reflex in Reflex] == list(range(20, 30))
     assert {reflex for reflex in Reflex if reflex.distrusts_state} == {Reflex.MOTION, Reflex.FROZEN}
 
@@ -333,4 +414,6 @@ def test_exit_codes_and_doubtful_ones() -> None:
 def test_thresholds_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError, match="Reflexes: expected"):
         ReflexSettings(**wrong)
+    with pytest.raises(FrozenInstanceError):  # and none slips in later
+        ReflexSettings().speed = wrong.get("speed", 1.1)
     ReflexSettings(speed=1.0, margin=0.49, tracking=1e-9, contact=1.0, power=1e-9)

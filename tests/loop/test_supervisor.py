@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +119,108 @@ def test_patience_ends_the_run_and_a_good_tick_renews_it() -> None:
     assert stops[6] == "" and "not finite state for 0.07" in stops[7]
     assert tick(under, 0.12, np.zeros(2), np.zeros(2)).status.good
     assert tick(under, 0.13, nan, nan).stop == ""
+
+
+def test_absurd_speeds_end_the_run_sooner() -> None:
+    under = supervisor()
+    under.start(np.zeros(2))
+    decisions = [tick(under, k * PERIOD, np.zeros(2), np.array([0.0, 4.1])) for k in range(4)]
+    assert [decision.stop != "" for decision in decisions] == [False, False, False, True]
+    assert "absurd speed for 0.030 s" in decisions[3].stop and under.counts == {TickStatus.ABSURD_SPEED: 4}
+
+
+def test_a_refused_tick_repeats_the_torque_for_two_hundredths_of_a_second() -> None:
+    under = supervisor(Listening(), GravityOwner.ROBOT, ramp=0.0)
+    q = np.zeros(2)
+    under.start(q)
+    for k in range(3):
+        under.tick(0.0, k * PERIOD, q, q)
+    laws = [tick(under, k * PERIOD, q * np.nan, q).law for k in range(4)]
+    np.testing.assert_array_equal(laws, [[15.0, 1.0], [15.0, 1.0], [10.0, 0.0], [5.0, 0.0]])
+
+
+@pytest.mark.parametrize("braking", [False, True])
+def test_a_law_fades_while_no_new_state_comes(braking: bool) -> None:
+    """Full for 0.03 s, out after 0.06 s, and back with the next state."""
+    under = Supervisor(
+        Listening(), limits(torque_rate=np.array([1e5, 1e5])), Settings(PERIOD, ramp=0.0), owner=GravityOwner.MODEL,
+        gravity=gravity, inertial=lambda q, dq, ddq: np.array([30.0, 1.0]),
+    )  # fmt: skip
+    q = np.array([-0.1, 0.1])
+    under.start(q)
+    step = under.brake if braking else under.tick
+    for begin in (0.0, 0.5):
+        for waited, share in (
+            (0.0, 1.0),
+            (0.02, 1.0),
+            (0.03, 1.0),
+            (0.036, 0.8),
+            (0.045, 0.5),
+            (0.06, 0.0),
+            (0.09, 0.0),
+        ):
+            decision = step(begin + waited, 7.0 + begin, q, np.zeros(2))
+            np.testing.assert_allclose(decision.law, share * np.array([30.0, 1.0]), atol=1e-9)
+            np.testing.assert_allclose(decision.command, decision.law + gravity(q))
+    under.start(q)  # stamps of another clock
+    np.testing.assert_allclose(step(0.2, 0.0, q, np.zeros(2)).law, [30.0, 1.0])
+
+
+def test_a_brake_that_is_not_finite_is_refused() -> None:
+    under = Supervisor(
+        impedance(), limits(), Settings(PERIOD), owner=GravityOwner.MODEL, gravity=gravity,
+        inertial=lambda q, dq, ddq: np.array([np.nan, 0.0]),
+    )  # fmt: skip
+    under.start(np.zeros(2))
+    decision = under.brake(0.0, 0.0, np.zeros(2), np.zeros(2))
+    assert decision.status is TickStatus.NOT_FINITE_OUTPUT and (decision.command == 0.0).all()
+
+
+def test_every_tick_is_counted_once() -> None:
+    fine, nan = np.zeros(2), np.full(2, np.nan)
+    under = supervisor(GravityController([1.0, 1.0]))
+    under.start(fine)
+    for k, q in enumerate([fine, fine, nan, fine, nan, nan]):
+        tick(under, k * PERIOD, q, fine)
+    assert under.counts == {TickStatus.OK: 3, TickStatus.NOT_FINITE_STATE: 3}
+    assert tick(under, 0.3, nan, fine).breach is not None and under.counts[TickStatus.NOT_FINITE_STATE] == 4
+    held = supervisor(HoldController(), GravityOwner.ROBOT)
+    held.start(np.full(2, 2.05 - 0.08))
+    held.controller.start(np.array([2.05, 0.0]))
+    tick(held, 0.0, np.full(2, 1.97), fine)
+    tick(held, 0.01, np.full(2, 1.97), fine)
+    assert held.counts == {TickStatus.LIMITED: 2}
+    held.start(fine)
+    assert tick(held, 0.0, fine, fine).status is TickStatus.OK and held.counts == {TickStatus.OK: 1}
+
+
+def test_a_model_that_is_not_finite_refuses_the_tick() -> None:
+    torque = [np.zeros(2)]
+    under = Supervisor(
+        impedance(), limits(), Settings(PERIOD), owner=GravityOwner.MODEL, gravity=lambda q: torque[0]
+    )  # fmt: skip
+    under.start(np.zeros(2))
+    torque[0] = np.array([0.0, np.nan])
+    decision = tick(under, 0.0, np.zeros(2), np.zeros(2))
+    assert decision.status is TickStatus.NOT_FINITE_GRAVITY and (decision.command == 0.0).all()
+
+
+@pytest.mark.parametrize("wrong", [{"period": 0.0}, {"ramp": -1e-9}, {"patience": 0.009}, {"ramp": np.nan}])
+def test_settings_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="Settings: expected"):
+        Settings(**{"period": PERIOD, **wrong})
+    Settings(PERIOD, ramp=0.0, patience=PERIOD)
+
+
+def test_settings_and_decisions_stay_what_they_are() -> None:
+    under = supervisor()
+    under.start(np.zeros(2))
+    decision = tick(under, 0.0, np.zeros(2), np.zeros(2))
+    assert len({decision, replace(decision)}) == 2  # each is itself: arrays have no one equality
+    for value, name in ((decision, "status"), (Settings(PERIOD), "ramp")):
+        with pytest.raises(FrozenInstanceError):
+            setattr(value, name, 0)
+    assert Settings(PERIOD).ramp == 1.0
 
 
 def test_ramp_starts_from_gravity_alone() -> None:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import ctypes
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from diffpbd.runtime import DiffpbdError, InputError, load
-from diffpbd.runtime.compiler import COMPILE_FLAGS, compile_flags, compile_library, find_compiler
+from diffpbd.runtime.compiler import COMPILE_FLAGS, Compilation, compile_flags, compile_library, find_compiler
 
 
 @pytest.fixture
@@ -55,6 +57,40 @@ def test_a_failure_keeps_the_previous_library(folder: Path) -> None:
         compile_library(folder, "libtwin.so")
     assert (folder / "libtwin.so").read_bytes() == before
     assert sorted(path.name for path in folder.iterdir()) == ["libtwin.so", "libtwin.so.sha256", "manifest.json", "src"]
+
+
+def test_a_source_is_compiled_before_the_folder_has_its_header(folder: Path) -> None:
+    (folder / "src" / "early.c").write_text('#include "later.h"\nint early(void) { return LATER; }\n', encoding="utf-8")
+    with Compilation(folder) as compilation:
+        compilation.add(folder / "src" / "early.c", {"later.h": "#define LATER 7\n"})
+        (folder / "src" / "late.c").write_text("int late(void) { return 3; }\n", encoding="utf-8")
+        compilation.add(folder / "src" / "late.c")
+        library = ctypes.CDLL(str(compilation.finish("libboth.so").library))
+    assert (library.early(), library.late()) == (7, 3)
+    assert not (folder / "later.h").exists()
+
+
+def test_what_still_compiles_is_stopped_when_the_rest_fails(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    slow, marker = tmp_path / "slow-cc", tmp_path / "started"
+    slow.write_text(f"#!/bin/sh\ntouch {marker}\nsleep 60\n", encoding="utf-8")
+    slow.chmod(0o755)
+    monkeypatch.setenv("CC", str(slow))
+    with pytest.raises(RuntimeError, match="derivation"), Compilation(folder) as compilation:
+        compilation.add(folder / "src" / "twin.c")
+        while not marker.exists():
+            time.sleep(0.01)
+        started = time.perf_counter()
+        raise RuntimeError("derivation")
+    assert time.perf_counter() - started < 20.0
+    monkeypatch.setenv("CC", "false")
+    with Compilation(folder) as compilation:
+        compilation.add(folder / "src" / "twin.c")
+        with pytest.raises(DiffpbdError, match=r"refused twin\.c"):
+            while True:  # the next source is refused as soon as the compiler has complained
+                compilation.check()
+                time.sleep(0.01)
 
 
 def test_no_sources(tmp_path: Path) -> None:

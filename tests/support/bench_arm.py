@@ -110,7 +110,8 @@ class BenchArm:
         """Time, mode, values, and the true q and dq when it was sent."""
         self.suppressed = -math.inf
         self.fastest, self.furthest = [0.0, 0.0], [-math.inf, -math.inf]
-        self.trace: list[tuple[float, tuple[float, float], tuple[float, float]]] = []
+        self.trace: list[tuple[float, ...]] = []
+        """q of every step since the mark."""
         self.events: list[tuple[float, Callable[[], None]]] = []
         self.begun: float | None = None
         self.stall = 0.0
@@ -183,6 +184,10 @@ class BenchArm:
         self.suppressed = self.time
 
     # The robot's side
+
+    def shift(self, seconds: float) -> None:
+        """Let every state come later by this, against the ticks of the loop."""
+        self._due += seconds
 
     def after(self, seconds: float, action: Callable[[], None]) -> None:
         self.events.append((seconds, action))
@@ -264,7 +269,8 @@ class BenchArm:
             self.fastest[k] = max(self.fastest[k], abs(rates[k]))
             self.furthest[k] = max(self.furthest[k], LOWER[k] - angle, angle - UPPER[k])
         self.q, self.dq = tuple(angles), tuple(rates)
-        self.trace.append((self.time, self.q, self.dq))
+        if self.marked is not None:
+            self.trace.append(self.q)
 
     def _measured(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q [rad], dq [rad/s], effort [N·m] by the sensors."""

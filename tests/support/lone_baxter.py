@@ -37,6 +37,7 @@ class LoneBaxter:
         self.speed, self.effort = np.array(self._model.velocityLimit), np.array(self._model.effortLimit)
         self.lower = np.array(self._model.lowerPositionLimit)
         self.upper = np.array(self._model.upperPositionLimit)
+        self._below, self._along = np.tril_indices(len(self.joints), -1), np.diag_indices(len(self.joints))
         self._sprung = np.array([SPRING if name.endswith(SPRUNG) else 0.0 for name in self.joints])
         self.q, self.dq = np.zeros(len(self.joints)), np.zeros(len(self.joints))
         self.push, self.torque = np.zeros_like(self.q), np.zeros_like(self.q)
@@ -146,14 +147,15 @@ class LoneBaxter:
             self._hold()
         model, data = self._model, self._data
         mass = pinocchio.crba(model, data, self.q)
-        mass = np.triu(mass) + np.triu(mass, 1).T
+        mass[self._below] = mass.T[self._below]
         bias = pinocchio.rnea(model, data, self.q, self.dq, np.zeros_like(self.q)) + self._sprung * (
             self.q - SPRING_REST
         )
         self.torque = np.minimum(np.maximum(self._motors(mass), -self.effort), self.effort)
         rubbing = VISCOUS + COULOMB / np.maximum(np.abs(self.dq), SLIDING) + (0.0 if self.enabled else SINKING)
         gain = self.torque + self.push - bias - rubbing * self.dq
-        self.dq = self.dq + DT * np.linalg.solve(mass + DT * np.diag(rubbing), gain)
+        mass[self._along] += DT * rubbing
+        self.dq = self.dq + DT * np.linalg.solve(mass, gain)
         self.q = self.q + DT * self.dq
         out = np.maximum(self.lower - self.q, self.q - self.upper)
         self.account["fastest"] = max(self.account["fastest"], float(np.max(np.abs(self.dq) / self.speed)))

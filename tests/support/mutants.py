@@ -1,17 +1,19 @@
 """Mutants of the modules that guard the arm: one change a time, and the tests that must notice it.
 
-    python tests/support/mutants.py [--workers N] [--only TEXT] [--every N]
+    python tests/support/mutants.py [--workers N] [--only TEXT] [--every N] [--results FILE]
 
 One mutant per comparison, sign, arithmetic operator, number, boolean, `and`/`or`, `not`, and return value. A mutant runs in
 a process that forks after everything heavy is imported, with the module's source changed in memory; the tests without
 a graph run until the first failure, a file at a time, the module's own first. Prints the share that was killed and every
-survivor.
+survivor. `--results` keeps who was killed, so that a run goes on where another was stopped and, when tests were added,
+tries the survivors alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
 import importlib.abc
 import importlib.util
 import multiprocessing
@@ -137,9 +139,9 @@ class Fixtures:
         return ROOT.parent / "shared"
 
 
-def survives(job: tuple[str, str, str]) -> str | None:
-    """The mutant's name if the tests pass; in a process of its own."""
-    name, file, source = job
+def survives(job: tuple[str, str, str]) -> bool:
+    """Whether the tests pass with a module's changed source; in a process of its own."""
+    _, file, source = job
     child = os.fork()
     if child == 0:
         code = 1
@@ -153,7 +155,11 @@ def survives(job: tuple[str, str, str]) -> str | None:
             code = next((1 for test in tests if pytest.main([*OPTIONS, f"tests/{test}"], plugins=[Fixtures()])), 0)
         finally:
             os._exit(code)
-    return name if os.waitpid(child, 0)[1] == 0 else None
+    return os.waitpid(child, 0)[1] == 0
+
+
+def identity(job: tuple[str, str, str]) -> str:
+    return hashlib.sha256(f"{job[1]} {job[2]}".encode()).hexdigest()[:16]
 
 
 def module_name(file: str) -> str:
@@ -165,7 +171,9 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("--every", type=int, default=1, help="a sample: every Nth mutant")
+    parser.add_argument("--results", type=Path, help="a file that remembers who was killed")
     options = parser.parse_args()
+    results = options.results.resolve() if options.results else None
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     sys.dont_write_bytecode = False  # unchanged modules are compiled once
@@ -178,19 +186,24 @@ def main() -> None:
         for name, source in mutants(ROOT / "runtime" / file)
         if options.only in name
     ][:: options.every]
-    print(f"{len(jobs)} mutants", flush=True)
+    known = set(results.read_text(encoding="utf-8").split()) if results and results.exists() else set()
+    untried = [job for job in jobs if identity(job) not in known]
+    print(f"{len(jobs)} mutants, {len(jobs) - len(untried)} known as killed", flush=True)
     first = next(iter(MODULES))
-    if survives(("unchanged", first, (ROOT / "runtime" / first).read_text(encoding="utf-8"))) is None:
+    if not survives(("unchanged", first, (ROOT / "runtime" / first).read_text(encoding="utf-8"))):
         sys.exit(f"The tests fail with {first} unchanged: run them with pytest.")
-    survivors = []
+    survivors = 0
     with multiprocessing.get_context("fork").Pool(options.workers, maxtasksperchild=1) as pool:
-        for done, name in enumerate(pool.imap_unordered(survives, jobs), 1):
+        for done, (job, survived) in enumerate(zip(untried, pool.imap(survives, untried), strict=True), 1):
+            if survived:
+                survivors += 1
+                print(f"[{done}] survives: {job[0]}", flush=True)
+            elif results:
+                with results.open("a", encoding="utf-8") as file:
+                    file.write(identity(job) + "\n")
             if done % 50 == 0:
                 print(f"[{done}]", flush=True)
-            if name is not None:
-                survivors.append(name)
-                print(f"[{done}] survives: {name}", flush=True)
-    killed = len(jobs) - len(survivors)
+    killed = len(jobs) - survivors
     print(f"{killed} of {len(jobs)} killed, {100 * killed / max(len(jobs), 1):.1f} %")
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,27 +18,40 @@ from diffpbd.codegen.generate import generate
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, build
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.manifest import MANIFEST_NAME, read_manifest
 from diffpbd.runtime.parameters import ParameterVector
 
 CACHE = Path(__file__).resolve().parent.parent.parent / ".test-cache"
 
 FULL = ("baxter", "baxter_bare", "double_pendulum", "prismatic_skew")
 """Shipped robots whose C is compiled and tested; the others are checked as CasADi graphs."""
+EVERYTHING: Mapping[str, Any] = {"functions": ("all",), "variants": ("published",)}
+"""Options with which robots are generated for tests."""
 GRAPHS_ONLY = tuple(name for name in shipped_robots() if name not in FULL)
 
 
 def generated(robot: str, **options: Any) -> Path:
     """The folder of a shipped robot or of a URDF file; unchanged ones are kept from run to run.
 
-    The generator itself tells whether a folder is up to date. `options` go to `generate`.
+    The generator itself tells whether a folder is up to date. `options` go to `generate`; without them every function and
+    the published variants are made.
     """
     words = [Path(robot).stem, *(f"{k}={v}" for k, v in sorted(options.items()))]
     folder = CACHE / "_".join("".join(c if c.isalnum() or c == "_" else "-" for c in w) for w in words)
     CACHE.mkdir(exist_ok=True)
     with (CACHE / f".{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        generate(robot, out=folder, **options)
+        generate(robot, out=folder, **{**EVERYTHING, **options})
     return folder
+
+
+def with_table(folder: Path, copy: Path, height: float) -> Path:
+    """A copy of a generated folder whose recipe had this `table` [m]."""
+    shutil.copytree(folder, copy)
+    manifest = read_manifest(copy)
+    recipe = replace(manifest.recipe, table=height)
+    (copy / MANIFEST_NAME).write_text(replace(manifest, recipe=recipe).sealed().to_json(), encoding="utf-8")
+    return copy
 
 
 @cache

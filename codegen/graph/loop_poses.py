@@ -1,0 +1,113 @@
+"""Closed poses of a robot's loops, found by numbers from seeded starts, and the names of the rows that are closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from diffpbd.codegen.description.rigid import triad_of
+from diffpbd.codegen.description.robot import Loop, Robot
+from diffpbd.codegen.joint_space.closures import ROWS
+
+STARTS: Final = 40
+"""Seeded starts of the search for closed poses."""
+FEWEST: Final = 8
+"""Closed poses without which nothing is said of the rank."""
+CLOSED: Final = 1e-12
+"""[m, 1] Residual of a closed pose."""
+FAR: Final = 0.3
+"""[rad or m] Longest change of a coordinate in one iteration."""
+ITERATIONS: Final = 200
+CUT_OFF: Final = 1e-7
+"""[1] Singular values below this part of the largest are taken for zero while a loop is being closed."""
+SEED: Final = 20261128
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Probe:
+    """All rows of a robot's loops as functions of the coordinates (n), at the defaults of alpha: `rows` gives g (m) and A
+    (m × n), `by_alpha` ∂g/∂alpha (m × entries)."""
+
+    robot: Robot
+    rows: Callable[[Array], tuple[Array, Array]]
+    by_alpha: Callable[[Array], Array]
+    entries: tuple[str, ...]
+
+
+def row_names(loop: Loop) -> tuple[str, ...]:
+    """Names of all rows: axes of the cut frame by their letter where they lie along one."""
+    axes = frame_of(loop)
+    letters = {}
+    for part, axis in zip(("1", "2", "axis"), axes, strict=True):
+        along = [letter for letter, x in zip("xyz", axis, strict=True) if abs(x) == 1.0]
+        letters[part] = along[0] if along else part
+    names = []
+    for row in ROWS[loop.type.value]:
+        what, _, part = row.rpartition("_")
+        names.append(f"{loop.name}.{what}_{letters[part]}" if what else f"{loop.name}.{row}")
+    return tuple(names)
+
+
+def frame_of(loop: Loop) -> tuple[tuple[float, ...], ...]:
+    """The axes that the rows are written in, three vectors in the cut frame; the third is the axis of a hinge or a slide."""
+    if loop.type.value not in ("hinge", "slide"):
+        return ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    triad = triad_of(loop.axis)
+    return triad[0:3], triad[3:6], triad[6:9]
+
+
+def _bounds(robot: Robot) -> tuple[Array, Array]:
+    """Where starts are drawn from: the limits, or a turn and a metre to either side."""
+    joints = [robot.joints[i] for i in robot.independent]
+    wide = [1.0 if j.type.unit == "m" else np.pi for j in joints]
+    low = np.array([-w if j.lower is None else j.lower for j, w in zip(joints, wide, strict=True)])
+    high = np.array([w if j.upper is None else j.upper for j, w in zip(joints, wide, strict=True)])
+    return np.minimum(low, high), np.maximum(low, high)
+
+
+def inside_limits(robot: Robot, p: Array) -> bool:
+    """Whether every coordinate is."""
+    joints = [robot.joints[i] for i in robot.independent]
+    return all(
+        (j.lower is None or x >= min(j.lower, j.upper if j.upper is not None else j.lower) - 1e-9)
+        and (j.upper is None or x <= max(j.upper, j.lower if j.lower is not None else j.upper) + 1e-9)
+        for j, x in zip(joints, p, strict=True)
+    )
+
+
+def close(probe: Probe, p: Array) -> tuple[Array, float]:
+    """The closed pose nearest to p by Gauss-Newton with least change on all rows, and what is left."""
+    best, left, step, change = p, np.inf, 1.0, np.zeros(len(p))
+    for _ in range(ITERATIONS):
+        g, A = probe.rows(p)
+        size = float(np.linalg.norm(g))
+        if size < left:
+            best, left, step = p, size, min(1.0, 2.0 * step)
+            change = -np.linalg.lstsq(A, g, rcond=CUT_OFF)[0]
+        else:
+            step *= 0.5
+        longest = step * float(np.abs(change).max())
+        if longest < 1e-15:
+            break
+        p = best + step * change * min(1.0, FAR / longest)
+    return best, left
+
+
+def closed_poses(probe: Probe) -> tuple[list[Array], tuple[Array, float]]:
+    """Closed poses, those inside the limits where they suffice; and the pose that comes nearest, with its residual."""
+    rng, (low, high) = np.random.default_rng(SEED), _bounds(probe.robot)
+    inside: list[Array] = []
+    outside: list[Array] = []
+    nearest = (np.zeros(len(low)), np.inf)
+    for _ in range(STARTS):
+        p, left = close(probe, rng.uniform(low, high))
+        if left < nearest[1]:
+            nearest = (p, left)
+        if left < CLOSED:
+            (inside if inside_limits(probe.robot, p) else outside).append(p)
+    return (inside if len(inside) >= FEWEST else [*inside, *outside]), nearest

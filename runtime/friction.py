@@ -1,0 +1,47 @@
+"""Friction in alpha: its kinds, and what keeps it from pushing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+__all__ = ["ASYMMETRIES", "COULOMB", "KINDS", "LAWS", "VELOCITY", "VELOCITY_START", "mean_of", "pushes"]
+
+COULOMB: Final = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
+"""Kinds of alpha whose sizes add up to the most that a joint at rest is held with; a robot has the last two if its law has."""
+ASYMMETRIES: Final[Mapping[str, str]] = {
+    "friction.coulomb_asymmetry": "friction.coulomb",
+    "friction.viscous_asymmetry": "friction.viscous",
+}
+"""Half the difference between both directions, and the mean of both, which it must not exceed."""
+KINDS: Final = (*COULOMB, *ASYMMETRIES.values(), *ASYMMETRIES)
+"""All kinds whose values, where they are zero, leave no friction; velocities only shape it."""
+VELOCITY: Final = "friction.stribeck_velocity"
+VELOCITY_START: Final = 0.1
+"""[rad/s or m/s] Its default."""
+LAWS: Final[Mapping[str, tuple[str, ...]]] = {
+    "asymmetric": tuple(ASYMMETRIES), "stribeck": ("friction.stribeck", VELOCITY),
+}  # fmt: skip
+"""Kinds that a part of the law beyond the plain one has, by its name in `generate --friction-law`."""
+
+
+def mean_of(name: str) -> str | None:
+    """The entry that half a difference belongs to; None of any other entry."""
+    kind, _, joint = name.rpartition(".")
+    return f"{ASYMMETRIES[kind]}.{joint}" if kind in ASYMMETRIES else None
+
+
+def pushes(values: Mapping[str, float], among: Sequence[str]) -> str | None:
+    """A sentence on a joint whose friction would push in one direction, by the entries `among` and the mean or asymmetry that
+    belongs to each."""
+    pairs = {f"{kind}.": mean for kind, mean in ASYMMETRIES.items()}
+    for name in among:
+        for kind, mean in pairs.items():
+            joint = name.removeprefix(kind).removeprefix(f"{mean}.")
+            half, least = values.get(f"{kind}{joint}", 0.0), values.get(f"{mean}.{joint}", 0.0)
+            if name in (f"{kind}{joint}", f"{mean}.{joint}") and abs(half) > least:
+                return (
+                    f"{kind}{joint} = {half:g}: expected at most {mean}.{joint} = {least:g} in size; beyond it friction pushes "
+                    "the joint in one direction"
+                )
+    return None

@@ -1,0 +1,77 @@
+"""`diffpbd run` as far as it goes without a graph: refusals, and what its options make of a configuration."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from support.robots import generated, with_table
+
+from diffpbd.runtime import load
+from diffpbd.runtime.cli import cli
+from diffpbd.runtime.commands.run import _simulated, command
+from diffpbd.runtime.commands.run_laws import configured
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.logs.mending import Mending
+from diffpbd.runtime.logs.recording import Reading
+from diffpbd.runtime.loop.configuration import Configuration
+
+GOAL = (0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0)
+
+
+def run(*words: object) -> tuple[int, str]:
+    result = CliRunner().invoke(cli, ["run", *map(str, words)])
+    return result.exit_code, result.output
+
+
+def configuration(folder: Path, *words: object, reading: Reading | None = None) -> Configuration:
+    options = command.make_context("run", [str(folder), *map(str, words)]).params
+    return configured(load(folder), options, reading or Reading())
+
+
+def test_a_recording_without_its_configuration(tmp_path: Path) -> None:
+    log = tmp_path / "first.csv"
+    log.write_text("time\n0\n")
+    code, output = run(generated("baxter_bare"), "--transport", "replay", "--from", log)
+    assert code == 1 and "wrote beside it as first.json, is not there" in " ".join(output.split()), output
+
+
+def test_a_robot_that_no_shipped_description_simulates() -> None:
+    with pytest.raises(InputError, match=r"mine is neither a URDF file nor .*baxter_bare.*sim-baxter FILE.urdf"):
+        with _simulated("mine"):
+            pass
+
+
+@pytest.mark.parametrize("words", [("--degrees",), ("--time-unit", "ms"), ("--flip", "left_s0"), ("--map", "x.json")])
+def test_words_about_a_log_need_one(words: tuple[str, ...]) -> None:
+    code, output = run(generated("baxter_bare"), *words)
+    assert code == 2 and "expected --reference LOG with it" in output, output
+
+
+def test_a_reference_in_degrees(tmp_path: Path) -> None:
+    joints = load(generated("baxter_bare")).joints
+    log = tmp_path / "log.csv"
+    rows = [",".join(f"{math.degrees(angle):.9f}" for angle in GOAL) + ",0" * 7 for _ in range(50)]
+    head = ",".join(["time", *(f"q_{joint}" for joint in joints), *(f"dq_{joint}" for joint in joints)])
+    log.write_text("\n".join([head, *(f"{0.01 * k},{row}" for k, row in enumerate(rows))]) + "\n")
+    words = ("--controller", "mpc", "--reference", log)
+    made = configuration(generated("baxter_bare"), *words, reading=Reading(mending=Mending(degrees=True)))
+    np.testing.assert_allclose(made.controller["reference"]["q"], [GOAL] * 50, atol=1e-9)
+    with pytest.raises(InputError, match="--degrees|beyond|limit"):
+        configuration(generated("baxter_bare"), *words)
+
+
+def test_the_recipes_table_is_the_default(tmp_path: Path) -> None:
+    plain = generated("baxter_bare")
+    high = with_table(plain, tmp_path / "high", 0.2)
+    goal = ("--controller", "impedance", "--goal", list(GOAL))
+    made = configuration(high, *goal)
+    assert made.table == 0.2 and configuration(plain, *goal).table is None
+    with pytest.raises(InputError, match="The goal cannot be reached: left_wrist comes down"):
+        made.check_goals(load(high))
+    lower = configuration(high, *goal, "--table", -0.3)
+    assert lower.table == -0.3
+    lower.check_goals(load(high))

@@ -1,0 +1,226 @@
+"""Code for several instruction sets, and rows of a batch side by side: one robot on every path of this processor."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from support.robots import generated
+
+from diffpbd.runtime import Robot, load
+from diffpbd.runtime.commands.info import command as info
+from diffpbd.runtime.compiler import compile_library
+from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.library import PATHS, PORTABLE
+
+ROBOT = "double_pendulum"
+NAMES = ("joint_step", "jac_joint_step", "vjp_joint_step")
+
+
+@pytest.fixture(scope="module")
+def robot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Robot]:
+    """Compiled as users do: no flag of the suite's own."""
+    folder = tmp_path_factory.mktemp("paths") / ROBOT
+    shutil.copytree(generated(ROBOT, functions=("mpc",)), folder, ignore=shutil.ignore_patterns("*.so*"))
+    flags = os.environ.pop("DIFFPBD_CFLAGS", None)
+    try:
+        compile_library(folder, f"lib{ROBOT}.so")
+    finally:
+        if flags is not None:
+            os.environ["DIFFPBD_CFLAGS"] = flags
+    yield load(folder)
+
+
+def paths(robot: Robot) -> list[str]:
+    """Those that can be had here; portable first."""
+    found = []
+    for name in PATHS:
+        try:
+            robot.choose_instructions(name)
+            found.append(name)
+        except InputError:
+            pass
+    robot.choose_instructions(PORTABLE)
+    return found
+
+
+@pytest.fixture(params=PATHS)
+def on_path(robot: Robot, request: pytest.FixtureRequest) -> Iterator[Robot]:
+    if request.param not in paths(robot):
+        pytest.skip(f"no {request.param} here")
+    robot.choose_instructions(request.param)
+    yield robot
+    robot.choose_instructions(PORTABLE)
+
+
+def given(robot: Robot, name: str, rows: int, alpha: Any = None, seed: int = 4) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    n = robot.n
+    found = {
+        "p": rng.uniform(-3, 3, (rows, n)),
+        "pd": rng.uniform(-4, 4, (rows, n)),
+        "u": rng.uniform(-9, 9, (rows, n)),
+    }
+    if name.startswith("vjp"):
+        found |= {"p_next_bar": rng.normal(size=(rows, n)), "pd_next_bar": rng.normal(size=(rows, n))}
+    return found | {"h": 0.01, "alpha": robot.alpha.vector(alpha)}
+
+
+def row_of(values: dict[str, Any], rows: Any) -> dict[str, Any]:
+    return {k: v[rows] if np.ndim(v) == 2 else v for k, v in values.items()}
+
+
+def rubbed(robot: Robot) -> dict[str, float]:
+    """Coulomb friction, for which every row searches its rate alone."""
+    return {f"friction.coulomb.{joint}": 0.3 for joint in robot.joints}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("friction", [False, True])
+def test_rows_side_by_side_are_rows_alone(on_path: Robot, name: str, friction: bool) -> None:
+    """Every length up to two vectors and one more; on the portable path to the bit."""
+    f = on_path.functions[name]
+    alpha = rubbed(on_path) if friction else None
+    whole = given(on_path, name, 17, alpha)
+    alone = [f(**row_of(whole, k)) for k in range(17)]
+    for rows in range(1, 18):
+        batch = f(**row_of(whole, slice(0, rows)))
+        for k, values in enumerate(batch):
+            want = np.array([np.asarray(row[k]) for row in alone[:rows]])
+            if on_path.instructions == PORTABLE:
+                np.testing.assert_array_equal(values, want)
+            else:
+                np.testing.assert_allclose(values, want, rtol=1e-9, atol=1e-11 * (1.0 + np.abs(want).max()))
+
+
+def test_every_path_gives_the_same_to_rounding(robot: Robot) -> None:
+    found = {}
+    for path in paths(robot):
+        robot.choose_instructions(path)
+        assert robot.instructions == path
+        found[path] = {name: robot.functions[name](**row_of(given(robot, name, 3), 1)) for name in NAMES}
+        P, PD = robot.rollout(np.zeros(robot.n) + 0.4, np.zeros(robot.n), np.ones((50, robot.n)), 0.01)
+        found[path]["rollout"] = (P, PD)
+    robot.choose_instructions(PORTABLE)
+    for path, results in found.items():
+        for name, values in results.items():
+            for one, want in zip(values, found[PORTABLE][name], strict=True):
+                np.testing.assert_allclose(one, want, rtol=1e-9, atol=1e-9, err_msg=f"{path} {name}")
+        if path != PORTABLE:
+            same = [np.array_equal(a, b) for a, b in zip(results["rollout"], found[PORTABLE]["rollout"], strict=True)]
+            assert not all(same), f"{path} runs the portable code"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lane_does_not_see_its_neighbours(on_path: Robot, name: str) -> None:
+    """One row among all kinds of others has the same bits: mild ones, wild ones that iterate longer, fast and far ones."""
+    f = on_path.functions[name]
+    rows = 16
+    mild = given(on_path, name, rows, seed=7)
+    want = f(**mild)
+    wild = row_of(mild, slice(None))
+    kept = [0, 5, 9, 15]
+    others = [k for k in range(rows) if k not in kept]
+    wild = {k: np.array(v) for k, v in wild.items()}
+    wild["pd"][others] *= 12.0
+    wild["p"][others[::3]] += 3e5
+    for values, reference in zip(f(**wild), want, strict=True):
+        np.testing.assert_array_equal(values[kept], reference[kept])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_that_are_no_states_leave_the_others_alone(on_path: Robot, name: str) -> None:
+    """NaN and infinities beside good states, through the C interface, and nothing written behind the work array."""
+    f = on_path.functions[name]
+    rows = 9
+    values = given(on_path, name, rows, seed=8)
+    want = f(**values)
+    values["p"][2, 0], values["pd"][3, 1], values["u"][6, 0] = np.nan, np.inf, -np.inf
+    inputs = [np.ascontiguousarray(values[a.name], dtype=float) for a in f.facts.inputs]
+    outputs = [np.zeros((rows, a.size())) for a in f.facts.outputs]
+    work = np.full((f.facts.work_size or 0) + 2, 777.0)
+    in_sizes = [x.shape[1] if np.ndim(values[a.name]) == 2 else 0 for a, x in zip(f.facts.inputs, inputs, strict=True)]
+    failed = on_path._library.map_rows(
+        f._pointer, in_sizes, [x.ctypes.data for x in inputs], [a.size() for a in f.facts.outputs],
+        [x.ctypes.data for x in outputs], rows, work[:-2],
+    )  # fmt: skip
+    assert failed == 3
+    assert (work[-2:] == 777.0).all()
+    good = [0, 1, 4, 5, 7, 8]
+    for argument, found, reference in zip(f.facts.outputs, outputs, want, strict=True):
+        expected = np.asarray(reference)
+        expected = expected.swapaxes(-1, -2) if expected.ndim == 3 else expected
+        np.testing.assert_array_equal(found[good], expected.reshape(rows, -1)[good], err_msg=argument.name)
+
+
+def test_a_row_that_fails_is_named(on_path: Robot) -> None:
+    values = given(on_path, "joint_step", 11)
+    values["pd"][7] = 1e8
+    with pytest.raises(SolverError, match="row 7"):
+        on_path.joint_step(**values)
+
+
+def test_parameters_of_every_row_are_taken_one_by_one(on_path: Robot) -> None:
+    """Lanes share alpha and h; where each row has its own, each is computed with its own."""
+    values = given(on_path, "joint_step", 6)
+    values["h"] = np.linspace(0.001, 0.02, 6)
+    values["alpha"] = np.tile(values["alpha"], (6, 1))
+    values["alpha"][:, list(on_path.alpha.names).index("gravity.z")] = np.linspace(-12.0, 3.0, 6)
+    for k in range(6):
+        alone = on_path.joint_step(**{name: v[k] for name, v in values.items()})
+        for one, many in zip(alone, on_path.joint_step(**values), strict=True):
+            np.testing.assert_array_equal(one, many[k])
+
+
+def test_symbols(robot: Robot) -> None:
+    """What only serves to choose is not offered, and nothing more is wanted than of libm and libc."""
+    text = subprocess.run(
+        ["nm", "-D", "--defined-only", str(robot.folder / robot.manifest.library)],
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    offered = {line.split()[-1] for line in text.splitlines() if f" {ROBOT}_" in line}
+    declared = set(re.findall(rf"\b({ROBOT}_\w+)\(", (robot.folder / f"{ROBOT}.h").read_text()))
+    assert offered == declared
+
+
+def test_the_environment_chooses(robot: Robot) -> None:
+    program = f"from diffpbd.runtime import load; print(load({str(robot.folder)!r}).instructions)"
+
+    def run(**variables: str) -> subprocess.CompletedProcess[str]:
+        environment = {k: v for k, v in os.environ.items() if k != "DIFFPBD_PATH"} | variables
+        return subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+
+    assert run(DIFFPBD_PATH=PORTABLE).stdout.strip() == PORTABLE
+    assert run().stdout.strip() == paths(robot)[-1]
+    bad = run(DIFFPBD_PATH="x86-64-v9")
+    assert bad.returncode != 0 and "DIFFPBD_PATH" in bad.stderr and "x86-64-v9" in bad.stderr
+
+
+def test_what_is_not_to_be_had_is_refused(robot: Robot) -> None:
+    with pytest.raises(InputError, match="expected one of portable"):
+        robot.choose_instructions("sse9")
+    library = ctypes.CDLL(str(robot.folder / robot.manifest.library))
+    assert library.double_pendulum_set_path(b"sse9") == 1
+    assert robot.instructions == PORTABLE
+
+
+def test_a_library_of_portable_code_alone_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """The suite's own libraries are compiled with -DDIFFPBD_PORTABLE."""
+    if "DIFFPBD_PORTABLE" not in os.environ.get("DIFFPBD_CFLAGS", ""):
+        pytest.skip("the suite compiles all paths")
+    alone = load(generated(ROBOT, functions=("mpc",)))
+    assert alone.instructions == PORTABLE
+    with pytest.raises(InputError, match="compiled without it"):
+        alone.choose_instructions("x86-64-v3")
+    info.main([str(alone.folder)], standalone_mode=False)
+    assert "instruction sets: portable" in capsys.readouterr().out

@@ -1,0 +1,156 @@
+"""Rows of closed loops: which are kept, what is refused with names and figures, what parameters would open the others."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from support.mechanisms import MECHANISMS, Mechanism, delta, four_bar, slider_crank
+
+from diffpbd.codegen.description.report import DescriptionError
+from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.graph.loop_rows import Chosen
+from diffpbd.codegen.graph.model import Model, build, chosen_rows
+from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.joint_space import closures
+from diffpbd.runtime.commands.check import command
+
+SYMBOLIC = 'symbolic = ["mass", "origin", "loop"]'
+
+
+def made(mechanism: Mechanism, folder: Path, recipe: str = "") -> tuple[Chosen, Model]:
+    found = find_recipe(str(mechanism.write(folder, "made", recipe)))
+    robot = read_robot(found)
+    return chosen_rows(robot, found), build(robot, found)
+
+
+def refused(mechanism: Mechanism, folder: Path) -> str:
+    with pytest.raises(DescriptionError) as caught:
+        made(mechanism, folder)
+    return str(caught.value)
+
+
+EXPECTED = {
+    "four_bar": ([(0, 1)], 1),
+    "five_bar": ([(0, 1)], 2),
+    "watt": ([(0, 1), (0, 1)], 1),
+    "slider_crank": ([(0, 1)], 1),
+    "spatial_four_bar": ([(0,)], 1),
+    "bennett": ([(2, 3)], 1),
+    "delta": ([(0, 1, 2, 3, 4), (0, 1, 2, 3, 4)], 3),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_rank_mobility_and_the_gradient(name: str, tmp_path: Path) -> None:
+    """Kept rows; A by wrenches equals differentiation of g by CasADi, on the loop and off it."""
+    chosen, model = made(MECHANISMS[name](), tmp_path)
+    kept, mobility = EXPECTED[name]
+    assert (list(chosen.kept), chosen.mobility) == (kept, mobility)
+    assert model.tree.rows == chosen.rank
+    program = closures.rows(model.tree, every=True)
+    p = ca.SX.sym("p", model.tree.freedoms)
+    found = inline(program, {k: p if k == "p" else model.blocks[k] for k in program.inputs})
+    f = ca.Function("f", [p, model.alpha], [found["A"], ca.jacobian(found["g"], p)])
+    for seed in range(3):
+        A, wanted = f(np.random.default_rng(seed).standard_normal(p.numel()), [e.default for e in model.entries])
+        np.testing.assert_allclose(np.array(A), np.array(ca.densify(wanted)), rtol=0, atol=1e-14)
+
+
+def test_parameters_that_open_dropped_rows_stay_numbers(tmp_path: Path) -> None:
+    chosen, model = made(four_bar(), tmp_path, SYMBOLIC)
+    names = {entry.name for entry in model.entries}
+    in_plane = {
+        "origin.j2.x",
+        "origin.j2.z",
+        "origin.j2.pitch",
+        "loop.origin.four_bar.parent.x",
+        "loop.origin.four_bar.child.z",
+    }
+    across = {"origin.j2.y", "origin.j2.roll", "loop.origin.four_bar.parent.y", "loop.origin.four_bar.child.yaw"}
+    assert in_plane <= names
+    assert not across & names
+    assert across <= set(chosen.opening)
+    assert any("not made symbolic" in doubt.message and '"origin.j1.y"' in doubt.message for doubt in chosen.doubts)
+    # nothing is dropped in a delta, so nothing stays a number
+    assert made(delta(), tmp_path, SYMBOLIC)[0].opening == ()
+
+
+def test_loop_that_cannot_close(tmp_path: Path) -> None:
+    mechanism = four_bar()
+    mechanism.joints[2] = mechanism.joints[2].replace("0.7 0.0 0.0", "1.75 0.0 0.0")  # 0.3 + 0.8 + 0.6 < 1.75
+    message = refused(mechanism, tmp_path)
+    assert 'loop "four_bar" does not close: nearest pose has a gap of 0.05 m' in message
+    assert "j1 = " in message
+    assert "0 of 40 starts closed, 8 are needed" in message
+
+
+def test_case_of_a_loop_that_cannot_close(shared: Path) -> None:
+    recipe = find_recipe(str(shared / "cases" / "P16-two-roots-and-loop" / "closed_loop.urdf"))
+    with pytest.raises(DescriptionError, match=r'loop "j0" does not close: nearest pose has a gap of 0\.1'):
+        build(read_robot(recipe), recipe)
+
+
+def test_anchors_off_in_their_last_digits(tmp_path: Path) -> None:
+    mechanism = four_bar()
+    mechanism.loops[0]["parent_xyz"] = (0.8, 2e-7, 0.0)
+    message = refused(mechanism, tmp_path)
+    assert "anchors look off by about 2e-07 m (four_bar.gap_y)" in message
+    assert "use type ball" in message
+    # a slight tilt closes nowhere exactly either; a ball asks for no axis
+    mechanism.loops[0] |= {"parent_xyz": (0.8, 0.0, 0.0), "parent_rpy": (1e-6, 0.0, 0.0)}
+    assert "nearly dependent" in refused(mechanism, tmp_path)
+    mechanism.loops[0]["type"] = "ball"
+    assert made(mechanism, tmp_path)[0].mobility == 1
+
+
+def test_singular_pose_inside_the_limits_is_searched_and_named(tmp_path: Path) -> None:
+    mechanism = slider_crank()
+    assert made(mechanism, tmp_path)[0].doubts == ()
+    mechanism.joints[1] = mechanism.joints[1].replace("0.2 0.0 0.0", "0.5 0.0 0.0")  # as long as the rod: it folds
+    mechanism.joints[2] = mechanism.joints[2].replace("0.0 0.0 0.05", "0.0 0.0 0.0")
+    chosen, _ = made(mechanism, tmp_path)
+    (doubt,) = chosen.doubts
+    assert "inside the limits lies a nearly singular pose" in doubt.message
+    assert chosen.least < 1e-3
+
+
+def test_rigid_loop_is_a_doubt(tmp_path: Path) -> None:
+    mechanism = four_bar()
+    mechanism.loops.append({**mechanism.loops[0], "name": "again"})  # fixes the same motion twice: selected together
+    chosen, model = made(mechanism, tmp_path)
+    assert (model.tree.rows, chosen.mobility, chosen.doubts) == (2, 1, ())
+    brace = {"name": "brace", "type": "distance", "parent": "base", "parent_xyz": (0.0, 0.0, 0.5)}
+    mechanism.loops[1] = {**brace, "child": "coupler", "child_xyz": (0.1, 0.0, 0.2), "length": 0.5}
+    chosen, model = made(mechanism, tmp_path)
+    assert chosen.mobility == 0
+    assert any("mobility is 0" in doubt.message for doubt in chosen.doubts)
+
+
+def test_check_reports_rows(tmp_path: Path) -> None:
+    path = four_bar().write(tmp_path, "made")
+    done = CliRunner().invoke(command, [str(path)])
+    assert done.exit_code == 0, done.output
+    assert "rows kept gap_x, gap_z; dropped gap_y, tilt_x, tilt_z" in done.output
+    assert "mobility 1, largest residual at zero 0.2" in done.output
+    assert "passive: j2, j3" in done.output
+    as_json = json.loads(CliRunner().invoke(command, [str(path), "--json"]).output)
+    assert len(as_json["loops"]) == 3
+    mechanism = four_bar()
+    mechanism.loops[0]["parent_xyz"] = (0.1, 0.0, 0.0)
+    mechanism.joints[2] = mechanism.joints[2].replace("0.7 0.0 0.0", "1.75 0.0 0.0")
+    done = CliRunner().invoke(command, [str(mechanism.write(tmp_path, "open"))])
+    assert (done.exit_code, "does not close" in done.output) == (1, True)
+
+
+def test_selection_repeats_itself(tmp_path: Path) -> None:
+    found = find_recipe(str(MECHANISMS["bennett"]().write(tmp_path, "made")))
+    robot = read_robot(found)
+    first = chosen_rows(robot, found)
+    chosen_rows.cache_clear()
+    assert dataclasses.astuple(chosen_rows(robot, found)) == dataclasses.astuple(first)

@@ -1,0 +1,269 @@
+"""Friction that differs by direction and falls with the rate: every function, step and derivative; closed forms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from support.described import Described
+from support.numeric import BAR, Array, Worst, differences
+from support.rolled import rolled_step, run_rolled
+from support.sled import LAWS, MASS, URDF, description, friction, law, sled
+
+from diffpbd.codegen.description.recipe import default_recipe, option_words, with_options
+from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.graph import joint_step
+from diffpbd.codegen.graph.parameters import alpha_entries
+from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.joint_space import link_jacobian
+from diffpbd.codegen.program.program import Program
+from diffpbd.runtime import Robot
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.simulation import simulate
+
+RAIL, HUB = (4.0, 1.5, 0.02, 1.0, -0.6, 3.0, 0.15), (0.3, 0.05, 0.03, -0.1, 0.02, 0.2, 0.3)
+OFF_AXIS = {"payload.mass": 0.7, "payload.com.x": 0.2, "payload.com.y": -0.1, "payload.inertia.zz": 0.01}
+STATES = {
+    "moving": ((0.3, -0.7), (0.8, -0.6), (2.0, 0.1)),
+    "sticking": ((0.0, 0.4), (0.0, 0.0), (3.0, -0.2)),
+    "reversing": ((0.5, 0.2), (0.02, -0.03), (-30.0, 4.0)),
+    "falling": ((0.1, 0.9), (0.11, -0.2), (6.0, -0.4)),
+}
+H = 0.01
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory: pytest.TempPathFactory) -> Robot:
+    return sled(tmp_path_factory.mktemp("sled"))
+
+
+@pytest.fixture(scope="module")
+def alpha(arm: Robot) -> Array:
+    return arm.alpha.vector(friction(RAIL, HUB) | OFF_AXIS)
+
+
+def flat(result: object) -> Array:
+    """Outputs side by side, (rows, all)."""
+    return np.concatenate([np.atleast_2d(x) for x in result], axis=1)  # type: ignore[attr-defined]
+
+
+def test_the_law_is_in_every_function(arm: Robot, alpha: Array) -> None:
+    rng = np.random.default_rng(2)
+    plain = arm.alpha.vector(OFF_AXIS)
+    p, pd, pdd = rng.uniform(-1.0, 1.0, (3, 40, 2))
+    pd[:20] *= 0.05
+    expected = np.column_stack([law(pd[:, 0], RAIL), law(pd[:, 1], HUB)])
+    np.testing.assert_allclose(arm.friction_torque(pd, alpha), -expected, atol=1e-13)
+    u = arm.inverse_dynamics(p, pd, pdd, alpha)
+    np.testing.assert_allclose(u - arm.inverse_dynamics(p, pd, pdd, plain), expected, atol=1e-12)
+    np.testing.assert_allclose(arm.forward_dynamics(p, pd, u, alpha), pdd, atol=1e-10)
+    np.testing.assert_allclose(arm.torque_terms(p, pd, pdd, alpha) @ arm.torque_coefficients(alpha), u, atol=1e-12)
+    worst = Worst("derivative of inverse dynamics by the rates", BAR)
+    for row in range(0, 40, 8):
+        exact = differences(
+            lambda x, row=row: {"u": arm.inverse_dynamics(p[[row] * len(x)], x, pdd[[row] * len(x)], alpha)}, pd[row], 1e-4
+        )["u"]  # fmt: skip
+        worst.see(arm.jac_inverse_dynamics(p[row], pd[row], pdd[row], alpha).du_dpd, exact, f"row {row}")
+    worst.close()
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_derivatives_of_the_step(state: str, arm: Robot, alpha: Array) -> None:
+    p, pd, u = (np.array(x) for x in STATES[state])
+    jac, by_alpha = arm.jac_joint_step(p, pd, u, H, alpha), arm.jac_alpha_joint_step(p, pd, u, H, alpha)
+    exact = differences(
+        lambda x: {"end": flat(arm.joint_step(x[:, :2], x[:, 2:4], x[:, 4:6], H, x[:, 6:]))},
+        np.concatenate([p, pd, u, alpha]), 2e-4,
+    )["end"]  # fmt: skip
+    found = np.block([
+        [jac.dp_next_dp, jac.dp_next_dpd, jac.dp_next_du, by_alpha.dp_next_dalpha],
+        [jac.dpd_next_dp, jac.dpd_next_dpd, jac.dpd_next_du, by_alpha.dpd_next_dalpha],
+    ])  # fmt: skip
+    worst = Worst(f"derivatives of joint_step, {state}", BAR)
+    worst.see(found, exact, "jacobians")
+    seed = np.array([0.3, -1.0, 0.7, 0.2])
+    vjp = arm.vjp_joint_step(p, pd, u, H, alpha, seed[:2], seed[2:])
+    worst.see(np.concatenate([vjp.p_bar, vjp.pd_bar, vjp.u_bar, vjp.alpha_bar]), seed @ found, "reverse")
+    U, seeds = np.array([u, -u, u, 0.2 * u]), np.random.default_rng(3).normal(size=(2, 5, 2))
+    back = arm.vjp_rollout(p, pd, U, H, alpha, *seeds)
+
+    def total(x: Array) -> dict[str, Array]:
+        P, PD = arm.rollout(x[:, :2], x[:, 2:4], np.tile(U, (len(x), 1, 1)), H, x[:, 4:])
+        return {"loss": (P * seeds[0] + PD * seeds[1]).sum(axis=(1, 2))}
+
+    exact = differences(total, np.concatenate([p, pd, alpha]), 2e-4)["loss"][0]
+    names = ("p0_bar", "pd0_bar", "alpha_bar")
+    worst.see(np.concatenate([getattr(back, k) for k in names]), exact, "rollout")
+    worst.close()
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_maximal_steps(state: str, arm: Robot, alpha: Array) -> None:
+    """The variational one is the joint-space step; reverse modes of both are exact."""
+    p, pd, u = (np.array(x) for x in STATES[state])
+    xi, end = arm.fk(p, pd, alpha), flat(arm.joint_step(p, pd, u, H, alpha))[0]
+    back = arm.joint_state(arm.step(xi, u, H, alpha), alpha, p)
+    np.testing.assert_allclose(flat(back)[0], end, atol=1e-10)
+    still = np.array([k for k, name in enumerate(arm.alpha.names) if not name.startswith("rotor")])
+    seed = np.random.default_rng(4).normal(size=26)
+    for name in ("variational_direct", "paper_direct"):
+        step, vjp = arm.functions[f"step_{name}"], arm.functions[f"vjp_step_{name}"]
+        found = vjp(xi, u, H, alpha, seed)
+
+        def loss(x: Array, step: object = step) -> dict[str, Array]:
+            full = np.tile(alpha, (len(x), 1))
+            full[:, still] = x[:, 26:]
+            return {"loss": step(x[:, :26], np.tile(u, (len(x), 1)), H, full) @ seed}  # type: ignore[operator]
+
+        exact = differences(loss, np.concatenate([xi, alpha[still]]), 2e-5)["loss"][0]
+        worst = Worst(f"reverse mode of {name}, {state}", BAR)
+        worst.see(np.concatenate([found.xi_bar, found.alpha_bar[still]]), exact, "xi and alpha")
+        worst.close()
+
+
+def test_graphs_are_the_compiled_step(arm: Robot, alpha: Array) -> None:
+    for p, pd, u in STATES.values():
+        end = np.concatenate(arm.joint_step(p, pd, u, H, alpha))
+        for name in ("joint_step", "joint_step_unrolled"):
+            found = arm.casadi(name)(p, pd, u, H, alpha)
+            np.testing.assert_allclose(np.concatenate([np.array(x.full()).ravel() for x in found]), end, atol=1e-9)
+
+
+def test_a_kick_takes_energy_and_rest_stays(arm: Robot) -> None:
+    """Whatever the numbers are: light, steep, long steps, friction that falls to nothing within a step."""
+    rng = np.random.default_rng(6)
+    for _ in range(200):
+        c, d, s = 10.0 ** rng.uniform(-3.0, 3.0, 3)
+        delta, epsilon = c * rng.uniform(-1.0, 1.0), d * rng.uniform(-1.0, 1.0)
+        numbers = (c, d, 10.0 ** rng.uniform(-4.0, 0.0), delta, epsilon, s, 10.0 ** rng.uniform(-3.0, 1.0))
+        alpha, h = arm.alpha.vector(friction(numbers, numbers)), 10.0 ** rng.uniform(-4.0, 0.0)
+        pd = np.sign(rng.normal(size=2)) * np.minimum(10.0 ** rng.uniform(-4.0, 1.0, 2), 0.5 / h)
+        after = arm.joint_step(np.zeros(2), pd, np.zeros(2), h, alpha).pd_next
+        assert np.isfinite(after).all() and (np.abs(after) <= np.abs(pd) * (1.0 + 1e-12)).all(), (numbers, h, pd, after)
+        assert (after * pd >= 0.0).all(), "friction brakes, and never turns a joint round"
+        assert (arm.joint_step(np.zeros(2), np.zeros(2), np.zeros(2), h, alpha).pd_next == 0.0).all()
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_sled_runs_out_as_its_side_says(side: float, arm: Robot) -> None:
+    """M v' = −C − D v from v₀: v = (v₀ + C/D) exp(−D t/M) − C/D, C and D of the direction; an error of first order."""
+    c, d, delta, epsilon = 4.0, 1.5, 1.0, -0.6
+    alpha = arm.alpha.vector(friction((c, d, 1e-4, delta, epsilon, 0.0, 0.1)))
+    C, D, seconds = c + side * delta, d + side * epsilon, 0.5
+    exact = (2.0 + C / D) * np.exp(-D * seconds / MASS) - C / D
+    errors = []
+    for h in (1e-3, 5e-4):
+        steps = round(seconds / h)
+        _, PD = arm.rollout(np.zeros(2), np.array([2.0 * side, 0.0]), np.zeros((steps, 2)), h, alpha)
+        errors.append(abs(side * PD[-1, 0] - exact))
+    assert exact > 0.5 and errors[0] < 2e-3
+    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "laws", [((1.0, 0.4, 0.05, 0.3, 0.1, 0.0, 0.1), 0.8), ((1.0, 0.4, 0.05, 0.2, -0.1, 1.5, 0.2), 0.8)]
+)
+def test_against_an_integrator_of_differential_equations(laws: tuple[tuple[float, ...], float], arm: Robot) -> None:
+    """The sled pushed to and fro, through rest and reversal: the step converges to scipy's solution, with first order."""
+    numbers, seconds = laws[0], 3.0
+    alpha = arm.alpha.vector(friction(numbers))
+
+    def push(t: Array | float) -> Array:
+        return 4.0 * np.sin(3.0 * np.asarray(t))
+
+    exact = solve_ivp(
+        lambda t, x: [x[1], (push(t) - law(x[1], numbers)) / MASS], (0.0, seconds), [0.0, laws[1]],
+        method="LSODA", rtol=1e-9, atol=1e-11,
+    ).y[:, -1]  # fmt: skip
+    errors = []
+    for h in (1e-3, 5e-4):
+        t = (np.arange(round(seconds / h)) + 0.5) * h
+        P, PD = arm.rollout(np.zeros(2), np.array([laws[1], 0.0]), np.column_stack([push(t), 0.0 * t]), h, alpha)
+        errors.append(float(np.hypot(P[-1, 0] - exact[0], PD[-1, 0] - exact[1])))
+    assert errors[0] < 5e-3
+    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.1)
+
+
+def test_stick_and_slip(arm: Robot) -> None:
+    """Drawn by a slow spring a joint holds to c + s, then slips; where friction falls at once to c, by as much beyond c."""
+    c, s, k, speed, h = 0.3, 0.2, 2.0, 0.04, 2e-3
+    base = friction((0.0,) * 2 + (1e-3, 0.0, 0.0, 0.0, 0.1), (c, 0.0, 1e-4, 0.0, 0.0, s, 2e-3))
+    alpha = arm.alpha.vector(base)
+    p, pd, forces = np.zeros(2), np.zeros(2), []
+    for j in range(8000):
+        force = k * (speed * h * j - p[1])
+        p, pd = arm.joint_step(p, pd, np.array([0.0, force]), h, alpha)
+        forces.append(force)
+    late = np.array(forces[3000:])
+    assert late.max() == pytest.approx(c + s, rel=0.02)
+    assert late.min() == pytest.approx(c - s, abs=0.02)
+
+
+def test_what_would_push_is_refused_by_name(arm: Robot) -> None:
+    for values, words in (
+        ({"friction.stribeck.rail": -0.1}, "friction.stribeck.rail: expected at least 0 N"),
+        ({"friction.stribeck_velocity.hub": 0.0}, "friction.stribeck_velocity.hub: expected at least 0.0001 rad/s"),
+        ({"friction.coulomb.hub": 1.0, "friction.coulomb_asymmetry.hub": -1.1}, "coulomb_asymmetry.hub = -1.1: exp"),
+        ({"friction.viscous_asymmetry.rail": 0.2}, "at most friction.viscous.rail = 0 in size"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=words.replace(".", r"\.")):
+            arm.alpha.vector(values)
+    base = arm.alpha.vector({"friction.coulomb.hub": 1.0, "friction.coulomb_asymmetry.hub": 1.0})
+    with pytest.raises(InputError, match="found|expected at most"):
+        arm.alpha.vector({"friction.coulomb.hub": 0.9}, base=base)
+    assert arm.alpha.vector({"friction.viscous.hub": 0.0}, base=base) is not None
+    with pytest.raises(InputError, match="order 4 is for conservative forces"):
+        simulate(arm, duration=H, h=H, order=4, alpha=arm.alpha.vector({"friction.stribeck.hub": 1.0}))
+
+
+def test_the_step_along_a_tree(arm: Robot, alpha: Array, tmp_path: Path) -> None:
+    """As deep trees are emitted: values, reverse mode and Jacobian are those of the straight-line step."""
+    library = rolled_step(Described.of(description(tmp_path), friction_law=LAWS).model, tmp_path)
+    for p, pd, u in STATES.values():
+        found = run_rolled(library, "jac_joint_step", [p, pd, u, H, alpha], [2, 2] + [4] * 6)
+        for value, want in zip(found, arm.jac_joint_step(p, pd, u, H, alpha), strict=True):
+            np.testing.assert_allclose(value, np.ravel(want, order="F"), atol=1e-8)
+        found = run_rolled(library, "jac_alpha_joint_step", [p, pd, u, H, alpha], [2 * len(alpha)] * 2)
+        for value, want in zip(found, arm.jac_alpha_joint_step(p, pd, u, H, alpha), strict=True):
+            np.testing.assert_allclose(value, np.ravel(want, order="F"), atol=1e-8)
+
+
+def test_a_joint_that_follows_another(tmp_path: Path) -> None:
+    """∂G by the rates at both ends, in both axes, and the torque at a node, where the hub turns with the sled."""
+    geared = URDF.replace(
+        '<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><mimic joint="rail" multiplier="-1.5" offset="0.2"/>'
+    )
+    d = Described.of(description(tmp_path, geared), friction_law=LAWS)
+    alpha = d.alpha.vector(friction(RAIL, HUB) | OFF_AXIS)
+    m, r = d.model, joint_step.Residuals(d.model)
+    program = Program("blocks")
+    _, s = link_jacobian.declare_blocks(program, m.tree)
+    program.output("lag", s.lag)
+    program.output("M1", s.M1)
+    own = dict(r.inputs)
+    link = inline(program, {k: own[k] if k in own else m.blocks[k] for k in program.inputs})
+    gaps = [link["lag"] - ca.jacobian(r.G, r.pd), r.h * link["M1"] - ca.jacobian(r.G, r.pd_next)]
+    f = ca.Function("f", [*r.inputs.values(), m.alpha], gaps)
+    by_start = ca.Function("s", [*r.inputs.values(), m.alpha], [ca.jacobian(r.G, r.pd)])
+    for pd, pd_next in ((0.1, 0.05), (-0.02, 0.01), (0.0, -0.3)):
+        given = (0.3, pd, 1.0, H, 0.31, pd_next, alpha)
+        assert abs(float(by_start(*given))) > 1e-7
+        for gap in f(*given):
+            np.testing.assert_allclose(np.array(gap.full()), 0.0, atol=1e-13)
+
+
+def test_a_robot_that_does_not_ask_has_no_entries(tmp_path: Path) -> None:
+    plain = default_recipe(description(tmp_path))
+    kinds = [
+        {e.name.rpartition(".")[0] for e in alpha_entries(read_urdf(plain.urdf), with_options(plain, friction_law=law))}
+        for law in ([], ["asymmetric"], ["stribeck"])
+    ]
+    assert kinds[1] - kinds[0] == {"friction.coulomb_asymmetry", "friction.viscous_asymmetry"}
+    assert kinds[2] - kinds[0] == {"friction.stribeck", "friction.stribeck_velocity"}
+    with pytest.raises(InputError, match='friction_law = "dry" is not known; one of asymmetric, stribeck is expected'):
+        with_options(plain, friction_law=["dry"])
+    asked = option_words(with_options(plain, friction_law=["asymmetric", "stribeck"]), plain)
+    assert asked == ["--friction-law", "asymmetric,stribeck"]
