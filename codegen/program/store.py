@@ -42,11 +42,12 @@ def stored(derive: Derive) -> Derive:
     """A derivation whose results are kept in memory, and leaves of some size on disk; arguments tell themselves by `repr`."""
 
     @functools.cache
-    def found(*arguments: Any) -> Program:
-        file = _file(f"{derive.__module__}.{derive.__qualname__}{arguments!r} {tree.DENSE_DEPTH}")
+    def found(*arguments: Any, **words: Any) -> Program:
+        given = f"{derive.__module__}.{derive.__qualname__}{arguments!r}{sorted(words.items())!r}"
+        file = _file(f"{given} {tree.DENSE_DEPTH}")
         program = None if file is None else _load(file)
         if program is None:
-            program = derive(*arguments)
+            program = derive(*arguments, **words)
             if file is not None and program.is_leaf and len(program.statements) >= LEAST:
                 _save(file, program)
         return program

@@ -83,12 +83,12 @@ def test_a_kept_program_is_not_derived_again(folder: Path) -> None:
     calls = []
 
     @store.stored
-    def long(n: int) -> Program:
+    def long(n: int, more: int = 0) -> Program:
         calls.append(n)
         b = Program("long")
         x = b.scalar("x")
         for k in range(n):
-            x = b.let(x * x + k)
+            x = b.let(x * x + k + more)
         b.output("x", x)
         return b
 
@@ -105,6 +105,7 @@ def test_a_kept_program_is_not_derived_again(folder: Path) -> None:
     finally:
         tree.DENSE_DEPTH = kept
     assert calls[-1] == 300  # another form
+    assert long(300, more=1).statements != long(300).statements and len(calls) == 5
 
 
 @pytest.mark.parametrize("damage", ["", "x", "half", "seal", "nodes"])
