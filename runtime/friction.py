@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-__all__ = ["ASYMMETRIES", "COULOMB", "KINDS", "pushes"]
+__all__ = ["ASYMMETRIES", "COULOMB", "KINDS", "LAWS", "VELOCITY", "VELOCITY_START", "mean_of", "pushes"]
 
 COULOMB: Final = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
 """Kinds of alpha whose sizes add up to the most that a joint at rest is held with; a robot has the last two if its law has."""
@@ -16,6 +16,19 @@ ASYMMETRIES: Final[Mapping[str, str]] = {
 """Half the difference between both directions, and the mean of both, which it must not exceed."""
 KINDS: Final = (*COULOMB, *ASYMMETRIES.values(), *ASYMMETRIES)
 """All kinds whose values, where they are zero, leave no friction; velocities only shape it."""
+VELOCITY: Final = "friction.stribeck_velocity"
+VELOCITY_START: Final = 0.1
+"""[rad/s or m/s] Its default."""
+LAWS: Final[Mapping[str, tuple[str, ...]]] = {
+    "asymmetric": tuple(ASYMMETRIES), "stribeck": ("friction.stribeck", VELOCITY),
+}  # fmt: skip
+"""Kinds that a part of the law beyond the plain one has, by its name in `generate --friction-law`."""
+
+
+def mean_of(name: str) -> str | None:
+    """The entry that half a difference belongs to; None of any other entry."""
+    kind, _, joint = name.rpartition(".")
+    return f"{ASYMMETRIES[kind]}.{joint}" if kind in ASYMMETRIES else None
 
 
 def pushes(values: Mapping[str, float], among: Sequence[str]) -> str | None:

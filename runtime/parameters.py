@@ -106,6 +106,10 @@ class ParameterVector:
             raise InputError(f"{self.robot} has no parameter {name!r}. {hint(name, self.names)}")
         return position
 
+    def has(self, kind: str) -> bool:
+        """Whether there are entries that begin with this and a dot."""
+        return any(name.startswith(f"{kind}.") for name in self.names)
+
     def indices(self, prefix: str) -> tuple[int, ...]:
         """Positions of every name equal to the prefix or starting with it and a dot, such as `friction`."""
         found = tuple(k for k, name in enumerate(self.names) if name == prefix or name.startswith(prefix + "."))

@@ -26,6 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ.setdefault("DIFFPBD_CACHE", str(ROOT / ".test-cache" / "programs"))
     hypothesis.settings.load_profile("soak" if config.getoption("--soak") else "reduced")
     if not config.getoption("--soak"):
         os.environ.setdefault("DIFFPBD_CFLAGS", QUICKLY)

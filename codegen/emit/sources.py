@@ -190,22 +190,23 @@ def add_joint_step(
     model, mass, factors, deep = kernels.model, kernels.mass, kernels.factors, kernels.deep
     kernel_work = kernels.work
     coulomb, *more_coulomb = starts(alpha, COULOMB)
+    friction = starts(alpha, FRICTION)
     sizes: dict[str, Any] = dict(
         n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
-        more_coulomb=more_coulomb, varying=len(starts(alpha, FRICTION)) > PLAIN_FRICTION,
-        mass_size=mass, factors_size=factors, node_size=kernels.node, record_size=kernels.record,
+        more_coulomb=more_coulomb, friction=friction, varying=len(friction) > PLAIN_FRICTION,
+        mass_size=mass, factors_size=factors, record_size=kernels.record,
         deep=deep, by_alpha=by_alpha, **IN_C,
     )  # fmt: skip
     emission.texts["joint_step"] = kernels.bytes
-    shared = 9 * n + 1 + len(alpha) if deep else 2 * kernels.node
+    shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 12 * n + 8 * n * n
     size = model + kernels.record + 13 * n + mass + factors + shared + kernel_work
 
     def count(*names: str) -> int:
         return sum(kernels.operations[k] for k in names)
 
     step = count("prepare", "start", "newton", "chord", "end", "velocity")
-    along = count("adjoint", "adjoint_parameters", *(() if deep else ("moments",)))
-    adjoint = along if deep else along + count("moments")
+    own = ("adjoint",) if deep else ("inertia", "velocity_newton", "momentum_slope", "assembly", "solve_transposed")
+    adjoint = count(*own, "adjoint_parameters")
     jacobian = 2 * n * count("adjoint") if deep else count("jacobian")
     jacobian_alpha = 0 if not by_alpha else 2 * n * adjoint if deep else count("jacobian_alpha")
     shapes: Mapping[str, tuple[int, int | str]] = {
@@ -238,8 +239,8 @@ def add_joint_step(
         ("vjp_joint_step", f"{state} p_next_bar pd_next_bar", bars, step + adjoint),
         ("node_torque", "p_prev p p_next h alpha", "u", node),
         ("rollout", "p0 pd0 U h alpha", "P PD", onward),
-        ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, onward + along),
-        ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, count("prepare") + along),
+        ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, onward + adjoint),
+        ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, count("prepare") + adjoint),
     ):
         if name == "jac_alpha_joint_step" and not by_alpha:
             continue
@@ -249,11 +250,11 @@ def add_joint_step(
             name, DOCS[name], arguments(inputs), arguments(outputs),
             operations=operations, work=work, graph=name in graphs, status=(1, 2),
         )  # fmt: skip
-    own = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
-    emission.dispatched += own
+    dispatched = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
+    emission.dispatched += dispatched
     emission.add(
         "src/joint_step.c", "joint_step.c",
-        kernels=kernels.texts, portable_kernels=kernels.portable, lanes_work=lanes, dispatched=own, **sizes,
+        kernels=kernels.texts, portable_kernels=kernels.portable, lanes_work=lanes, dispatched=dispatched, **sizes,
     )  # fmt: skip
     return size + lanes["joint_step"]
 

@@ -7,7 +7,7 @@ of the number of joints; there a Jacobian is a loop over the reverse mode with u
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,12 +54,12 @@ class RowSpec:
     plain: str | None = None
 
 
-def specs(graphs: Graphs) -> Iterator[Spec | RowSpec]:
-    """Every plain function of a model, each followed by its derivatives."""
+def specs(graphs: Graphs, wanted: Callable[[str], bool] = lambda _name: True) -> Iterator[Spec | RowSpec]:
+    """Every plain function of a model, each followed by its derivatives; those that are not `wanted` cost nothing."""
     deep = graphs.model.tree.deep
     for name, inputs, outputs in graphs.values():
         yield Spec(name, DOCS[name], _function(name, inputs, outputs))
-        if name in STATE_AND_ALPHA:
+        if name in STATE_AND_ALPHA and any(wanted(f"{kind}_{name}") for kind in ("jac", "jac_alpha", "vjp")):
             yield from _by_rows(name, inputs, outputs) if deep else _assembled(graphs, name, inputs, outputs)
         elif name in REVERSE_ONLY:
             yield _vjp(name, inputs, outputs)

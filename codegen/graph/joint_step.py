@@ -11,8 +11,7 @@ import casadi as ca
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import link_jacobian, link_step
-from diffpbd.codegen.joint_space import nodes as joint_space_nodes
+from diffpbd.codegen.joint_space import link_adjoint, link_rollout, link_step
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.laws import forces
@@ -21,7 +20,7 @@ from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
 
 
-def _kernel(program: Program, name: str, prepared: Prepared) -> ca.Function:
+def kernel_graph(program: Program, name: str, prepared: Prepared) -> ca.Function:
     """A program as an SX kernel of its own inputs, then alpha and the prepared model values."""
     blocks = prepared.model.blocks
     free = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items() if k not in blocks}
@@ -62,10 +61,14 @@ def kernels(model: Model, prepared: Prepared, by_alpha: bool = True) -> list[ca.
     tree = model.tree
     prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
     own = step_programs(tree)
+    own |= {f.__name__: f(tree) for f in (link_rollout.onward, link_rollout.inertia, link_rollout.solve)}
+    own |= {
+        f.__name__: f(tree) for f in (link_adjoint.assembly, link_adjoint.momentum_slope, link_adjoint.solve_transposed)
+    }
+    if tree.friction:
+        own["friction_lag"] = link_adjoint.friction_lag(tree)
     own["jacobian"] = joint_space_jacobian.jacobian(tree)
-    own["moments"] = joint_space_nodes.moments(tree)
-    own["adjoint"] = joint_space_jacobian.adjoint(tree)
-    result = [prepare, *(_kernel(program, name, prepared) for name, program in own.items())]
+    result = [prepare, *(kernel_graph(program, name, prepared) for name, program in own.items())]
     return [*result, adjoint_parameters(model), node_torque(model), *([jacobian_alpha(model)] if by_alpha else [])]
 
 
@@ -111,7 +114,7 @@ def residuals(model: Model) -> Residuals:
 
 
 def adjoint_parameters(model: Model) -> ca.Function:
-    """Multipliers x, y of `joint_space_jacobian.adjoint` → gradient by alpha and h: −xᵀ ∂hF − yᵀ ∂hG."""
+    """Multipliers x, y of `link_adjoint` → gradient by alpha and h: −xᵀ ∂hF − yᵀ ∂hG."""
     r = residuals(model)
     x, y = ca.SX.sym("x", r.n), ca.SX.sym("y", r.n)
     pulled = ca.gradient(-ca.dot(x, r.F) - ca.dot(y, r.G), ca.vertcat(r.alpha, r.h))
@@ -125,10 +128,7 @@ def adjoint_parameters(model: Model) -> ca.Function:
 def jacobian_alpha(model: Model) -> ca.Function:
     """∂(p_next, pd_next)/∂alpha at a step and its end, by the implicit function theorem."""
     r = residuals(model)
-    program = Program("joint_step_blocks")
-    _, s = link_jacobian.declare_blocks(program, model.tree)
-    for key, value in (("D", s.D), ("K1", s.K1), ("M1", s.M1)):
-        program.output(key, value)
+    program = joint_space_jacobian.end_blocks(model.tree)
     own: dict[str, Any] = dict(r.inputs)
     blocks = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})
     F_alpha, G_alpha = ca.jacobian(r.F, r.alpha), ca.jacobian(r.G, r.alpha)
@@ -143,10 +143,7 @@ def jacobian_alpha(model: Model) -> ca.Function:
 
 def solve(A: Any, rhs: Any, symmetric: bool) -> Any:
     """A⁻¹ rhs (n × m), eliminated from the tips."""
-    b = Program("solve")
-    factors = elimination.factors(b, b.input("A", *A.shape), symmetric=symmetric)
-    b.output("x", elimination.solve(b, factors, b.input("rhs", *rhs.shape)))
-    return inline(b, {"A": A, "rhs": rhs})["x"]
+    return inline(elimination.solver(rhs.shape[0], rhs.shape[1], symmetric), {"A": A, "rhs": rhs})["x"]
 
 
 def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:

@@ -29,6 +29,7 @@ from diffpbd.codegen.joint_space import gears
 from diffpbd.codegen.joint_space.link_frames import Links, Side, link_inputs, side, turned_rows
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import axial, cross, dot, skew
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Closure, Tree
 
 ROWS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -152,7 +153,7 @@ def closed(
     return values, rows
 
 
-@cache
+@stored
 def rows(tree: Tree, every: bool = False) -> Program:
     """p → `g` (kept rows; with `every` all of them) and `A` (rows × coordinates)."""
     b = Program("closure_rows", "Rows of closed loops and their gradient.")

@@ -11,7 +11,6 @@ stands beside them. That this equals algorithmic differentiation is a test.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -19,6 +18,7 @@ import sympy as sp
 from diffpbd.codegen.joint_space.moments import ZERO3, Frames, pose
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 
@@ -34,7 +34,7 @@ def _inputs(b: Program, tree: Tree) -> tuple[list[Any], list[Any]]:
     return axes, omega
 
 
-@cache
+@stored
 def link_rates(tree: Tree) -> Program:
     """p, pd → `rates`: ω link by link (3 n) [rad/s], then the rates of the slides [m/s]."""
     b = Program("link_rates", "World angular velocity of every link, rate of every slide.")
@@ -48,7 +48,7 @@ def _rates(b: Program, tree: Tree, omega: list[Any]) -> Any:
     return Matrix([e for own in omega for e in own] + slides)
 
 
-@cache
+@stored
 def link_rates_jacobian(tree: Tree) -> Program:
     """p, pd → `rates`, `drates_dp` and `drates_dpd` (n columns each)."""
     b = Program("link_rates_jacobian", "World angular velocity of every link, rate of every slide, and their Jacobian.")

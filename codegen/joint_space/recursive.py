@@ -7,7 +7,6 @@ rotor inertia and sensor offset are added in `graph.functions`.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -35,6 +34,7 @@ from diffpbd.codegen.joint_space.tree_elimination import block, named
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot, skew
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 
@@ -90,7 +90,7 @@ def rigid_torque(b: Program, tree: Tree, frames: Frames, body: Any, gravity: Any
     return project(b, tree, at.screw, wrenches)
 
 
-@cache
+@stored
 def inverse_dynamics(tree: Tree) -> Program:
     """p, pd, pdd → u, the rigid body's joint torques [N·m]."""
     b = Program("inverse_dynamics", "Recursive Newton–Euler in mass moments.")
@@ -100,7 +100,7 @@ def inverse_dynamics(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def coriolis(tree: Tree) -> Program:
     """p, pd → C(p, ṗ) ṗ."""
     b = Program("coriolis", "Velocity-product torque: Newton–Euler at zero acceleration without gravity.")
@@ -110,7 +110,7 @@ def coriolis(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def gravity_torque(tree: Tree) -> Program:
     """p → g(p), the torque that holds the arm at rest."""
     b = Program("gravity", "Torque that balances gravity at rest.")
@@ -122,7 +122,7 @@ def gravity_torque(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def mass_matrix(tree: Tree) -> Program:
     """p → M (n × n), from composite inertias."""
     b = Program("mass_matrix", "Joint-space inertia from composite mass moments.")
@@ -134,7 +134,7 @@ def mass_matrix(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def forward_dynamics(tree: Tree) -> Program:
     """p, pd, u → pdd: articulated-body recursion in world axes; `rotor` (n) adds to each joint's own inertia."""
     n = tree.n
@@ -180,7 +180,7 @@ def forward_dynamics(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def energy(tree: Tree) -> Program:
     """p, pd → kinetic, potential [J]; potential is zero for mass at the world origin and springs at rest."""
     b = Program("energy", "Kinetic energy of links and rotors; potential energy of gravity and joint springs.")
@@ -202,7 +202,7 @@ def energy(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def tip_pose(tree: Tree, link: int) -> Program:
     """p → position (3) and rotation (3 × 3) of a tip frame; `tip` (12): rotation by rows, then translation, in its link."""
     b = Program("tip_pose", "Pose of the tip frame in the world.")
@@ -215,7 +215,7 @@ def tip_pose(tree: Tree, link: int) -> Program:
     return b
 
 
-@cache
+@stored
 def tip_jacobian(tree: Tree, link: int) -> Program:
     """p → J (6 × n): linear velocity of the tip point, then angular velocity, world axes."""
     b = Program("tip_jacobian", "Geometric Jacobian of the tip: linear rows, then angular.")
@@ -233,7 +233,7 @@ def tip_jacobian(tree: Tree, link: int) -> Program:
     return b
 
 
-@cache
+@stored
 def regressor(tree: Tree) -> Program:
     """p, pd, pdd → Y (n × 10 n) with u = Y θ; θ is, link by link, (m, m c, Ixx, Ixy, Ixz, Iyy, Iyz, Izz) about the link
     origin in link axes. Column k of a link is the wrench of a body whose k-th parameter is one and the others zero."""

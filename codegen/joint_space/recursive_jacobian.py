@@ -13,7 +13,6 @@ differentiation of `recursive.inverse_dynamics` is a test. (Singh, Russell and W
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -32,12 +31,13 @@ from diffpbd.codegen.joint_space.moments import (
 from diffpbd.codegen.joint_space.recursive import accelerations, inertial_wrench, model_inputs, velocities
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, skew
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 Pair = tuple[Any, Any]
 
 
-@cache
+@stored
 def inverse_dynamics_jacobian(tree: Tree) -> Program:
     """p, pd, pdd → u and du_dp, du_dpd, M (n × n each) of the rigid body."""
     n = tree.n

@@ -20,7 +20,6 @@ kick in the second half step.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from diffpbd.codegen.joint_space import gears, wrenches
@@ -41,6 +40,7 @@ from diffpbd.codegen.joint_space.recursive import model_inputs
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import axial, cross
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 Wrench = tuple[Any, Any]
@@ -133,7 +133,7 @@ def _unpacked(n: int, record: Any) -> tuple[Half, list[Wrench]]:
     return half, [(record[12:15, i], record[15:18, i]) for i in range(n)]
 
 
-@cache
+@stored
 def start(tree: Tree) -> Program:
     """p, pd, u, h → the start pose's `record`, the constant `terms` of h F, and a first guess of p_next.
 
@@ -189,7 +189,7 @@ def _iteration_inputs(b: Program, tree: Tree) -> tuple[Any, ...]:
     return p1, gears.positions(b, tree, p), half, screw, terms, frames, body, plant_inputs(b, tree)
 
 
-@cache
+@stored
 def newton(tree: Tree) -> Program:
     """One Newton iteration on F: iterate → next, `correction`, and the `factors` of its Jacobian for `chord`."""
     b = Program("joint_step_newton", "Newton iteration on F with its exact Jacobian.")
@@ -206,7 +206,7 @@ def newton(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def chord(tree: Tree) -> Program:
     """One iteration on F with the Jacobian that an earlier `newton` factored."""
     b = Program("joint_step_chord", "Chord iteration on F: the last Newton iteration's Jacobian again.")
@@ -221,7 +221,7 @@ def chord(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def end(tree: Tree) -> Program:
     """p_next → joint `momentum` at the end of the step before friction, and the inertia `M` there (rotors included)."""
     n = tree.n
@@ -240,7 +240,7 @@ def end(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def velocity(tree: Tree) -> Program:
     """momentum, M → pd_next without Coulomb friction: (M + h D_viscous) ṗ = momentum, exact in one solve."""
     n = tree.n
@@ -253,7 +253,7 @@ def velocity(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def velocity_gradient(tree: Tree) -> Program:
     """G as a function of ṗ: M ṗ − momentum − h τ_friction(ṗ), the gradient of a strictly convex function of ṗ."""
     b = Program("joint_step_velocity_gradient", "Residual of the implicit friction kick.")
@@ -266,7 +266,7 @@ def velocity_gradient(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def velocity_newton(tree: Tree) -> Program:
     """Newton direction of `velocity_gradient` at ṗ."""
     b = Program("joint_step_velocity_newton", "Newton direction of the implicit friction kick.")
@@ -278,7 +278,7 @@ def velocity_newton(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def residuals(tree: Tree) -> Program:
     """h F and h G (each n) as functions of both ends: what the step solves, whole, for derivatives and for NLPs."""
     n = tree.n
@@ -300,7 +300,7 @@ def residuals(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def node(tree: Tree) -> Program:
     """p_prev, p, p_next → the discrete Euler–Lagrange equation at a node.
 

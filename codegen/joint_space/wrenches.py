@@ -10,7 +10,6 @@ which joins the joint's own effort in every equation. `method.wrenches` has them
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -19,6 +18,7 @@ from diffpbd.codegen.joint_space.moments import ZERO3, Frames, Pose, add, pose, 
 from diffpbd.codegen.program.notation import WRENCH
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 
@@ -74,7 +74,7 @@ def _at(tree: Tree, name: str, doc: str) -> tuple[Program, Pose, Any]:
     return b, pose(b, tree, frames, p), wrench_input(b, tree)
 
 
-@cache
+@stored
 def torque_program(tree: Tree) -> Program:
     """p → `torque` (n) of the wrenches on the joints."""
     b, at, wrench = _at(tree, "wrench_torque", "Torque of the external wrenches on every joint.")
@@ -82,7 +82,7 @@ def torque_program(tree: Tree) -> Program:
     return b
 
 
-@cache
+@stored
 def gradient_program(tree: Tree) -> Program:
     """p → `gradient` (n × n) of `torque_program`."""
     b, at, wrench = _at(tree, "wrench_gradient", "Derivative of the wrenches' torque by the joint positions.")

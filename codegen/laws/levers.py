@@ -19,6 +19,7 @@ import sympy as sp
 
 from diffpbd.codegen.program.notation import LEVER
 from diffpbd.codegen.program.program import Matrix, Program
+from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 SHORTEST = sp.Float(1e-9)
@@ -76,7 +77,7 @@ def on_joints(b: Program, name: str, tree: Tree, lever: Any, p: Any) -> list[Any
     return found
 
 
-@cache
+@stored
 def program(tree: Tree, name: str) -> Program:
     """p → a `law` on every joint (n), zero where no lever spring is."""
     b = Program(f"lever_spring_{name}", f"{name.capitalize()} of the lever springs.")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from diffpbd.codegen.program.program import Matrix, Program
+from diffpbd.codegen.program.store import stored
 
 
 def factors(b: Program, A: Any, symmetric: bool = False) -> Any:
@@ -29,6 +30,15 @@ def factors(b: Program, A: Any, symmetric: bool = False) -> Any:
                 for j in range(i + 1, k):
                     a[i][j] = a[j][i]
     return Matrix(a)
+
+
+@stored
+def solver(n: int, columns: int, symmetric: bool) -> Program:
+    """A (n × n), rhs (n × columns) → x = A⁻¹ rhs."""
+    b = Program("solve")
+    made = factors(b, b.input("A", n, n), symmetric=symmetric)
+    b.output("x", solve(b, made, b.input("rhs", n, columns)))
+    return b
 
 
 def solve(b: Program, a: Any, rhs: Any, transposed: bool = False, symmetric_result: bool = False) -> Any:

@@ -18,8 +18,10 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
 from diffpbd.runtime.identify import (
     FORMS,
+    FRICTION_MODELS,
     LOSSES,
     PRIOR,
+    RESIDUALS,
     STANDSTILL,
     Identification,
     Map,
@@ -89,11 +91,13 @@ class _How:
 
     form: str
     continuity: bool
+    residual: str
     unknown_torque: str | None
     torque_sigma: str | None
     prior: float
     loss: str
     standstill: str
+    friction_model: str
     starts: int
     leave_one_out: bool
     jobs: int
@@ -107,7 +111,7 @@ class _How:
         return Settings(
             self.form, self.prior, self.loss, self.starts, self.leave_one_out, self.continuity,
             None if unknown is None else unknown_torques(robot, unknown, self.torque_sigma), spread,
-            self.standstill,
+            self.standstill, self.friction_model, self.residual,
         )  # fmt: skip
 
 
@@ -159,6 +163,12 @@ class _Outputs:
     click.option("--form", type=click.Choice(list(FORMS)), default=FORMS[0], help="The formulation."),
     click.option("--continuity", is_flag=True, help="Shooting: each window begins where the one before ended."),
     click.option(
+        "--residual",
+        type=click.Choice(list(RESIDUALS)),
+        default=RESIDUALS[0],
+        help="Simultaneous: compare positions of the step (simulated logs) or torques (physical ones); auto tells them apart.",
+    ),
+    click.option(
         "--unknown-torque",
         metavar="JOINTS",
         help="Simultaneous: joints, or all, with unknown torque; others have theirs exactly.",
@@ -179,6 +189,13 @@ class _Outputs:
         type=click.Choice(list(STANDSTILL)),
         default=STANDSTILL[0],
         help="Samples of joints that hardly move: kept, or as recordings left out tell (torque form).",
+    ),
+    click.option(
+        "--friction-model",
+        type=click.Choice(list(FRICTION_MODELS)),
+        default=FRICTION_MODELS[0],
+        help="Law of friction by joint: viscous and Coulomb's, or as recordings left out tell, with asymmetry and Stribeck's "
+        "part (torque form).",
     ),
     click.option(
         "--starts", type=COUNT, default=1, metavar="N", help="Solve from N starts, keep the best (1; torque form)."

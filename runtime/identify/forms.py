@@ -12,7 +12,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify.agreement import check_agreement
 from diffpbd.runtime.identify.beyond import beyond_training
 from diffpbd.runtime.identify.conclusion import conclude
-from diffpbd.runtime.identify.free_bodies import FreeBodies, generate_with, with_inertials
+from diffpbd.runtime.identify.free_bodies import with_inertials
 from diffpbd.runtime.identify.result import Errors, Identification, identification, predicted
 from diffpbd.runtime.identify.selection import Selection, select
 from diffpbd.runtime.identify.settings import Settings
@@ -62,8 +62,6 @@ def identify(
         say("Comparing with the torque form")
         other = fit_torques(robot, train, (), selection, base, Settings(prior=settings.prior), say)
         check_agreement(settings.form, found, other)
-    if isinstance(robot, FreeBodies):
-        found = replace(found, generate=generate_with(robot))
     if found.validate is None:
         return found
     return replace(found, notes=(*found.notes, *beyond_training(robot, train, validate, found.train, found.validate)))

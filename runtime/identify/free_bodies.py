@@ -17,6 +17,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.friction import LAWS
 from diffpbd.runtime.identify.bodies import AXES, MOMENTS, PAYLOAD
 from diffpbd.runtime.identify.design import LINK_COLUMNS
 from diffpbd.runtime.identify.selection import INERTIALS, LEVER
@@ -44,14 +45,18 @@ def with_inertials(robot: Robot, fit: Sequence[str], form: str) -> Robot:
     return FreeBodies(robot)
 
 
-def generate_with(robot: Robot) -> str:
-    """The command that makes the robot with inertias as parameters."""
-    kinds = (*INERTIALS, *(kind for kind in robot.manifest.recipe.symbolic if kind not in INERTIALS))
+def generate_with(robot: Robot, bodies: bool = True) -> str:
+    """The command that makes the robot with the law of friction of its alpha, and with inertias as parameters."""
+    own = robot.manifest.recipe.symbolic
+    kinds = (*INERTIALS, *(kind for kind in own if kind not in INERTIALS)) if bodies else own
+    laws = [law for law, names in LAWS.items() if robot.alpha.has(names[0])]
     start = f"{LEVER}.stiffness."
     springs = (name.removeprefix(start) for name in robot.alpha.names if name.startswith(start))
     return " ".join(
         [
-            f"diffpbd generate {robot.name} --symbolic {','.join(kinds)}",
+            f"diffpbd generate {robot.name}",
+            *([f"--symbolic {','.join(kinds)}"] if kinds else []),
+            *([f"--friction-law {','.join(laws)}"] if laws else []),
             *(f"--lever-spring {joint}" for joint in springs),
         ]
     )

@@ -1,4 +1,4 @@
-"""Parameters that the torque is not linear in: gravity, transition velocities, joint origins, and the sensor's gain and delay.
+"""Parameters that the torque is not linear in: gravity, velocities of friction, joint origins, the sensor's gain and delay.
 
 They enter as one more column each, the derivative of the predicted torque at their present value, times their change. After
 a solve the columns are made anew at the new values, until nothing moves: Gauss and Newton's method. At the end the changes
@@ -23,7 +23,7 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["DELAY", "GAIN", "SENSOR", "STRUCTURE", "Outer", "sensor_names", "unit_of"]
 
-STRUCTURE = ("gravity", "friction.transition_velocity", "origin")
+STRUCTURE = ("gravity", "friction.transition_velocity", "friction.stribeck_velocity", "origin")
 GAIN, DELAY = "sensor.gain", "sensor.delay"
 SENSOR: Mapping[str, tuple[float, float, float, str]] = {GAIN: (1.0, 0.1, 10.0, "1"), DELAY: (0.0, -0.2, 0.2, "s")}
 """Start, lower and upper bound, unit: a gain beyond a factor of ten is another unit, a longer delay another recording."""

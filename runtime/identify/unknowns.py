@@ -1,9 +1,10 @@
 """The unknowns of the torque form: which numbers the solver moves, and how they make alpha and φ.
 
-Most unknowns are entries of alpha. Two kinds are not. Where both stiffness k and rest r of a spring are wanted, the unknowns
-are k and the spring's torque at zero, b = −k r: the measured torque is linear in them and k = 0 is an ordinary point. Where a
-moment of inertia of a body is wanted, the unknowns are the ten log-Cholesky coordinates of the body (`inertials`), with its
-entries that are not wanted as equality constraints.
+Most unknowns are entries of alpha. Three kinds are not. Where a mean of friction and its asymmetry are wanted, the unknowns
+are friction in the one and in the other direction, neither below zero. Where both stiffness k and rest r of a spring are
+wanted, they are k and the spring's torque at zero, b = −k r: the measured torque is linear in them and k = 0 is an ordinary
+point. Where a moment of inertia of a body is wanted, they are the ten log-Cholesky coordinates of the body (`inertials`), with
+its entries that are not wanted as equality constraints.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import casadi
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.identify import inertials
+from diffpbd.runtime.identify import directions, inertials
 from diffpbd.runtime.identify.bodies import AXES, PAYLOAD, PAYLOAD_MASS, PhysicalBody, physical_bodies
 from diffpbd.runtime.identify.design import LINK_COLUMNS, columns_of_joint_kind, every_joint
 from diffpbd.runtime.identify.lever_springs import GEOMETRY, START, Lever
@@ -143,6 +144,9 @@ class _Builder:
     ) -> None:
         self.robot, self.names, self.base, self.outer, self.levers = robot, tuple(names), base, outer, levers
         self.tilted = [f"gravity.{a}" for a in AXES] if direction else []
+        self.pairs = directions.pairs(names)
+        directed = {name for pair in self.pairs for name in pair}
+        self.apart = {*self.tilted, *directed, *(name for name in names if name.startswith(tuple(SENSOR)))}
         self.labels: list[str] = []
         self.start: list[float] = []
         self.lower: list[float] = []
@@ -181,7 +185,7 @@ class _Builder:
         plain: list[tuple[int, int]] = []
         rests: list[tuple[int, str]] = []
         for name in self.names:
-            if name in inside or name in self.tilted or name.startswith(tuple(SENSOR)):
+            if name in inside or name in self.apart:
                 continue
             position = alpha.index(name)
             joint = name.removeprefix(REST)
@@ -194,8 +198,15 @@ class _Builder:
                 start = PAYLOAD_MASS
             if name.startswith("lever_spring.stiffness.") and start == 0.0:
                 start = START
-            plain.append((self.add(name, start, alpha.lower[position], alpha.upper[position]), position))
+            plain.append((self.add(name, start, *directions.span(alpha, name, self.base)), position))
         return plain, rests
+
+    def both_directions(self, mean: str, half: str) -> int:
+        """The first of two unknowns added: friction in the positive direction, then in the negative one."""
+        c, delta = (float(self.base[self.robot.alpha.index(name)]) for name in (mean, half))
+        first = self.add(mean, c + delta, 0.0)
+        self.add(half, c - delta, 0.0)
+        return first
 
     def sensors(self) -> list[tuple[int, str]]:
         """Unknowns of the sensors added."""
@@ -208,12 +219,15 @@ class _Builder:
     def unknowns(self) -> Unknowns:
         alpha, bodies = self.robot.alpha, self.bodies()
         plain, rests = self.plain({entry for body in bodies for entry in body.entries})
+        both = [self.both_directions(*pair) for pair in self.pairs]
         sensors = self.sensors()
         tilts = [self.add(f"gravity.tilt.{k}", 0.0) for k in (1, 2)] if self.tilted else []
         x = casadi.SX.sym("x", len(self.labels))
         values = casadi.SX(casadi.DM(self.base))
         for k, position in plain:
             values[position] = x[k]
+        for pair, k in zip(self.pairs, both, strict=True):
+            directions.put(values, alpha, pair, x[k], x[k + 1])
         equal = self.set_bodies(values, x, bodies)
         if tilts:
             positions = [alpha.index(name) for name in self.tilted]

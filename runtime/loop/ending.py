@@ -83,7 +83,7 @@ class CleanStop:
         """How many torques were sent, and why the braking had to be given up."""
         arm, supervisor, clock = self._arm, self._supervisor, self._arm.clock
         end, count = clock.now() + BRAKE_LIMIT, 0
-        while supervisor.accepted is not None or supervisor.refusing:
+        while True:
             state = arm.state
             doubt = self._stale(state)
             if state is None or doubt:
@@ -99,7 +99,6 @@ class CleanStop:
             note(time, state, decision)
             count += 1
             clock.sleep(supervisor.settings.period)
-        return count, ""
 
     def _hold_at(self, held: FloatArray) -> tuple[int, str]:
         """How many commands were sent, and why not more."""

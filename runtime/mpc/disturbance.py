@@ -56,15 +56,11 @@ class DisturbanceObserver:
         self._fade = math.exp(-h / FORGET)
         self._step, self._friction = robot.function("jac_kicked_step"), robot.function("friction_torque")
         self._alpha = np.array(alpha, dtype=np.float64)
-
-        def has(kind: str) -> bool:
-            return any(name.startswith(f"{kind}.") for name in robot.alpha.names)
-
-        sizes = [np.abs(self._alpha[[*robot.alpha.indices(kind)]]) for kind in COULOMB if has(kind)]
+        sizes = [np.abs(self._alpha[[*robot.alpha.indices(kind)]]) for kind in COULOMB if robot.alpha.has(kind)]
         self._coulomb: FloatArray = np.asarray(np.sum(sizes, axis=0), dtype=np.float64)
         self._transition = self._alpha[[*robot.alpha.indices("friction.transition_velocity")]]
         self._smooth = self._alpha.copy()
-        self._smooth[[k for kind in KINDS if has(kind) for k in robot.alpha.indices(kind)]] = 0.0
+        self._smooth[[k for kind in KINDS if robot.alpha.has(kind) for k in robot.alpha.indices(kind)]] = 0.0
         self.start()
 
     def start(self) -> None:

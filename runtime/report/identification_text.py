@@ -33,7 +33,7 @@ def summary(result: Identification) -> str:
         lines += ["\nNot identifiable:", *_lost(result)]
     lines += ["", _errors(result)]
     if result.generate is not None:
-        lines += [f"\nInertias are numbers in the robot's code; to use these: {result.generate}"]
+        lines += [f"\nThe robot's code has not all of these as parameters; to use these: {result.generate}"]
     return "\n".join(lines)
 
 

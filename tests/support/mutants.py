@@ -31,7 +31,7 @@ MODULES = {
     "loop/guard.py": "loop/test_guard.py",
     "loop/reflexes.py": "loop/test_reflexes.py",
     "loop/supervisor.py": "loop/test_supervisor.py",
-    "loop/ending.py": "loop/test_fault_table.py",
+    "loop/ending.py": "loop/test_ending.py",
     "loop/stopping.py": "loop/test_ownership.py",
     "ros1/joint_states.py": "ros1/test_joint_states.py",
 }
@@ -42,6 +42,7 @@ TESTS = (
     "loop/test_guard.py",
     "loop/test_reflexes.py",
     "loop/test_supervisor.py",
+    "loop/test_ending.py",
     "loop/test_start.py",
     "loop/test_ownership.py",
     "loop/test_fault_table.py",
