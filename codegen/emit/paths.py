@@ -37,7 +37,7 @@ def add_lanes(emission: Emission, kernels: StepKernels, n: int, links: int, alph
         alone=emission.known("jac_kicked_step").work_size, n=n, links=links, alpha_size=len(alpha), coulomb=coulomb,
         more_coulomb=more_coulomb, varying=len(starts(alpha, FRICTION)) > PLAIN_FRICTION,
         model_size=kernels.model, record_size=kernels.record, factors_size=kernels.factors, mass_size=kernels.mass,
-        node_size=kernels.node, kernel_work=kernels.work, **IN_C,
+        kernel_work=kernels.work, **IN_C,
     )  # fmt: skip
     for lanes, words in ((4, V3), (MOST_LANES, V4)):
         defined = {"LANES": str(lanes), "MANY(name)": f"name##_lanes{lanes}"}

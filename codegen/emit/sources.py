@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.emit.constants import IN_C, STATUS
+from diffpbd.codegen.emit.constants import IN_C, LOOP_STATUS, STATUS
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
@@ -74,7 +74,7 @@ class Emission:
     ) -> str:
         """Add a function's entry to the manifest; without `work` it is a rollout; returns its symbol."""
         symbol = f"{self.robot}_{name}"
-        casadi, meanings = f"casadi/{name}.casadi" if graph else None, {k: STATUS[k] for k in status}
+        casadi, meanings = f"casadi/{name}.casadi" if graph else None, {k: (STATUS | LOOP_STATUS)[k] for k in status}
         self.functions.append(
             Function(name, doc, symbol, tuple(inputs), tuple(outputs), work, operations, casadi, meanings, work is None)
         )
@@ -190,22 +190,23 @@ def add_joint_step(
     model, mass, factors, deep = kernels.model, kernels.mass, kernels.factors, kernels.deep
     kernel_work = kernels.work
     coulomb, *more_coulomb = starts(alpha, COULOMB)
+    friction = starts(alpha, FRICTION)
     sizes: dict[str, Any] = dict(
         n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
-        more_coulomb=more_coulomb, varying=len(starts(alpha, FRICTION)) > PLAIN_FRICTION,
-        mass_size=mass, factors_size=factors, node_size=kernels.node, record_size=kernels.record,
+        more_coulomb=more_coulomb, friction=friction, varying=len(friction) > PLAIN_FRICTION,
+        mass_size=mass, factors_size=factors, record_size=kernels.record,
         deep=deep, by_alpha=by_alpha, **IN_C,
     )  # fmt: skip
     emission.texts["joint_step"] = kernels.bytes
-    shared = 9 * n + 1 + len(alpha) if deep else 2 * kernels.node
+    shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 12 * n + 8 * n * n
     size = model + kernels.record + 13 * n + mass + factors + shared + kernel_work
 
     def count(*names: str) -> int:
         return sum(kernels.operations[k] for k in names)
 
     step = count("prepare", "start", "newton", "chord", "end", "velocity")
-    along = count("adjoint", "adjoint_parameters", *(() if deep else ("moments",)))
-    adjoint = along if deep else along + count("moments")
+    own = ("adjoint",) if deep else ("inertia", "velocity_newton", "momentum_slope", "assembly", "solve_transposed")
+    adjoint = count(*own, "adjoint_parameters")
     jacobian = 2 * n * count("adjoint") if deep else count("jacobian")
     jacobian_alpha = 0 if not by_alpha else 2 * n * adjoint if deep else count("jacobian_alpha")
     shapes: Mapping[str, tuple[int, int | str]] = {
@@ -238,8 +239,8 @@ def add_joint_step(
         ("vjp_joint_step", f"{state} p_next_bar pd_next_bar", bars, step + adjoint),
         ("node_torque", "p_prev p p_next h alpha", "u", node),
         ("rollout", "p0 pd0 U h alpha", "P PD", onward),
-        ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, onward + along),
-        ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, count("prepare") + along),
+        ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, onward + adjoint),
+        ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, count("prepare") + adjoint),
     ):
         if name == "jac_alpha_joint_step" and not by_alpha:
             continue
@@ -249,11 +250,11 @@ def add_joint_step(
             name, DOCS[name], arguments(inputs), arguments(outputs),
             operations=operations, work=work, graph=name in graphs, status=(1, 2),
         )  # fmt: skip
-    own = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
-    emission.dispatched += own
+    dispatched = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
+    emission.dispatched += dispatched
     emission.add(
         "src/joint_step.c", "joint_step.c",
-        kernels=kernels.texts, portable_kernels=kernels.portable, lanes_work=lanes, dispatched=own, **sizes,
+        kernels=kernels.texts, portable_kernels=kernels.portable, lanes_work=lanes, dispatched=dispatched, **sizes,
     )  # fmt: skip
     return size + lanes["joint_step"]
 
@@ -261,7 +262,8 @@ def add_joint_step(
 def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
     """The header of all functions that are declared so far; returns the parameters as templates take them."""
     numbers = [{"name": a.name, "unit": a.unit, "default": literal(a.default)} for a in alpha]
-    statuses = "; ".join(f"{k}: {v}" for k, v in sorted(STATUS.items()))
+    closed = {k: v for k, v in LOOP_STATUS.items() if any(k in f.status for f in emission.functions)}
+    statuses = "; ".join(f"{k}: {v}" for k, v in sorted((STATUS | closed).items()))
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses
     )

@@ -32,7 +32,11 @@ NUMBERS = ("before", "after", "body", "gravity", "rotor", "stiffness", "rest", "
 
 SHARED: Final = ("h", "alpha", "model")
 """Inputs that all states of a batch have in common where they are worked out side by side."""
-LANES: Final = ("start", "newton", "chord", "end", "velocity", "jacobian", "moments", "adjoint", "adjoint_parameters")
+LANES: Final = (
+    "start", "newton", "chord", "end", "velocity",
+    "jacobian", "inertia", "velocity_newton", "momentum_slope", "assembly", "solve_transposed", "friction_lag",
+    "adjoint_parameters",
+)  # fmt: skip
 """Kernels that take one state or several side by side; the first STEP of them make a step."""
 STEP: Final = 5
 MOST_LANES: Final = 8
@@ -41,7 +45,7 @@ MOST_LANES: Final = 8
 @dataclass(frozen=True)
 class StepKernels:
     """C texts; operations by kernel name; sizes [doubles] of a kernel's work, of the prepared numbers, inertia, factors,
-    what a step knows of its start, and of a node for derivatives (0 in deep trees).
+    and what a step knows of its start.
 
     Of trees that are not deep, `step` and `derivatives` are the texts in which states may stand side by side, `portable` those
     that need no second path."""
@@ -53,7 +57,6 @@ class StepKernels:
     mass: int
     factors: int
     record: int
-    node: int
     deep: bool
     step: tuple[str, ...] = ()
     derivatives: tuple[str, ...] = ()
@@ -67,7 +70,7 @@ class StepKernels:
     def lanes_work(self, n: int, alpha_size: int) -> dict[str, int]:
         """Doubles that functions with lanes need beyond those of one state, by name; see joint_step_lanes.h."""
         step = 9 * n + self.record + self.factors + self.mass + self.work + 1
-        blocks, reverse = 6 * n * n, 2 * self.node + 7 * n + alpha_size + 1
+        blocks, reverse = 6 * n * n, 4 * n * n + 9 * n + alpha_size + 1
         head = self.model + self.mass + 3 * n + MOST_LANES
         sizes = {
             "joint_step": MOST_LANES * step,
@@ -103,10 +106,9 @@ def _straight(model: Model, by_alpha: bool) -> StepKernels:
         size["end"].numel_out("M"),
         size["newton"].numel_out("factors"),
         size["start"].numel_out("record"),
-        size["moments"].numel_out(0),
         deep=False,
         step=tuple(kernels[name].text for name in ("prepare", *LANES[:STEP])),
-        derivatives=tuple(kernels[name].text for name in LANES[STEP:]),
+        derivatives=tuple(kernels[name].text for name in LANES[STEP:] if name in kernels),
         portable=(kernels["jacobian_alpha"].text,) if by_alpha else (),
     )
 
@@ -209,7 +211,7 @@ def _rolled(model: Model) -> StepKernels:
     return StepKernels(
         tuple(roll.texts), roll.operations, roll.work, roll.size,
         _size(programs["end"].outputs["M"]), _size(programs["newton"].outputs["factors"]),
-        _size(programs["start"].outputs["record"]), 0, deep=True,
+        _size(programs["start"].outputs["record"]), deep=True,
     )  # fmt: skip
 
 

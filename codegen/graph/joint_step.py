@@ -11,8 +11,7 @@ import casadi as ca
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import link_step
-from diffpbd.codegen.joint_space import nodes as joint_space_nodes
+from diffpbd.codegen.joint_space import link_adjoint, link_rollout, link_step
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.laws import forces
@@ -21,7 +20,7 @@ from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
 
 
-def _kernel(program: Program, name: str, prepared: Prepared) -> ca.Function:
+def kernel_graph(program: Program, name: str, prepared: Prepared) -> ca.Function:
     """A program as an SX kernel of its own inputs, then alpha and the prepared model values."""
     blocks = prepared.model.blocks
     free = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items() if k not in blocks}
@@ -62,10 +61,14 @@ def kernels(model: Model, prepared: Prepared, by_alpha: bool = True) -> list[ca.
     tree = model.tree
     prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
     own = step_programs(tree)
+    own |= {f.__name__: f(tree) for f in (link_rollout.onward, link_rollout.inertia, link_rollout.solve)}
+    own |= {
+        f.__name__: f(tree) for f in (link_adjoint.assembly, link_adjoint.momentum_slope, link_adjoint.solve_transposed)
+    }
+    if tree.friction:
+        own["friction_lag"] = link_adjoint.friction_lag(tree)
     own["jacobian"] = joint_space_jacobian.jacobian(tree)
-    own["moments"] = joint_space_nodes.moments(tree)
-    own["adjoint"] = joint_space_jacobian.adjoint(tree)
-    result = [prepare, *(_kernel(program, name, prepared) for name, program in own.items())]
+    result = [prepare, *(kernel_graph(program, name, prepared) for name, program in own.items())]
     return [*result, adjoint_parameters(model), node_torque(model), *([jacobian_alpha(model)] if by_alpha else [])]
 
 
@@ -111,7 +114,7 @@ def residuals(model: Model) -> Residuals:
 
 
 def adjoint_parameters(model: Model) -> ca.Function:
-    """Multipliers x, y of `joint_space_jacobian.adjoint` → gradient by alpha and h: −xᵀ ∂hF − yᵀ ∂hG."""
+    """Multipliers x, y of `link_adjoint` → gradient by alpha and h: −xᵀ ∂hF − yᵀ ∂hG."""
     r = residuals(model)
     x, y = ca.SX.sym("x", r.n), ca.SX.sym("y", r.n)
     pulled = ca.gradient(-ca.dot(x, r.F) - ca.dot(y, r.G), ca.vertcat(r.alpha, r.h))

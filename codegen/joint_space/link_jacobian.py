@@ -1,7 +1,9 @@
-"""Blocks of ∂(h F, h G) in link frames: those of `step_jacobian`, with fewer operations.
+"""Blocks of ∂(h F, h G) in link frames.
 
 What joint k's motion changes is a wrench q on its subtree, up through the frames of that end to every joint that carries
-it, and for the momentum M ṗ the pairs U, N, z of `nodes`, here in the axes of link k. Only the axes differ.
+it, and for the momentum M ṗ the pairs U, N, z of `_Changes`. Entry (j, k) of K₀ is S_j · (q_k − h z_k) where j carries k, and
+S_j · q_k − h N_j · U_k where k carries j; at the end the sign of h turns. That they equal what CasADi's algorithmic
+differentiation of F and G gives is a test.
 """
 
 from __future__ import annotations
@@ -37,7 +39,10 @@ class LinkBlocks:
 
 @dataclass(frozen=True)
 class _Changes:
-    """U = 𝓘 S, N = V × S and z = S ×* H + 𝓘 N of every joint, in its link's axes (see `nodes._momentum_columns`)."""
+    """U = 𝓘 S, N = V × S, and z = S ×* H + 𝓘 N, the change of the subtree's momentum with p_k, in link axes.
+
+    ∂(M ṗ)_j/∂p_k is S_j · z_k when j carries k, and U_j · N_k when k carries j (S_j turns too, and the power S_j · H is
+    unchanged by a common motion)."""
 
     U: list[Wrench]
     N: list[Wrench]
@@ -71,7 +76,7 @@ def _changes(b: Program, tree: Tree, given: Numbers, at: Side, first: Firsts, pd
     return _Changes(U, N, z)
 
 
-def _pulls(b: Program, tree: Tree, step: Between, end: bool) -> list[Wrench]:
+def pulls(b: Program, tree: Tree, step: Between, end: bool) -> list[Wrench]:
     """q without gravity: minus the change of h H₀₁ of the subtree of k, seen from one end, as that end's points move with k."""
     result = []
     for k in range(tree.n):
@@ -105,12 +110,12 @@ def _stiffness(
     signed, half_square = b.let(-h if end else h), b.let(h * h / 2)
     g = link_moments.gravities(b, tree, given.links, at, given.gravity)
     slopes = levers.on_joints(b, "slope", tree, plant.lever, at.q)
-    pulls = _pulls(b, tree, step, end)
+    own = pulls(b, tree, step, end)
     K, M = ([[ZERO] * n for _ in range(n)] for _ in range(2))
     for k in range(n):
         with b.part(k):
             U, z = changes.U[k], changes.z[k]
-            moment, force = pulls[k]
+            moment, force = own[k]
             both = (b.let(moment - half_square * cross(U[1], g[k])), force)
             below = (b.let(both[0] - signed * z[0]), b.let(both[1] - signed * z[1]))
             j = k

@@ -10,6 +10,7 @@ from diffpbd.codegen.joint_space.link_frames import (
     ZERO,
     Links,
     Side,
+    Twist,
     Wrench,
     about_z,
     along,
@@ -160,8 +161,13 @@ def inertia(b: Program, tree: Tree, links: Links, at: Side, first: Firsts, rotor
 
 def momentum(b: Program, tree: Tree, links: Links, at: Side, pd: Any) -> list[Wrench]:
     """Momentum of every subtree at rates pd (n), as a wrench in its own frame."""
+    return momentum_of(b, tree, links, at, velocities(b, tree, links, at, pd)[0])
+
+
+def momentum_of(b: Program, tree: Tree, links: Links, at: Side, V: list[Twist]) -> list[Wrench]:
+    """The same of links with the twists V."""
     own = []
-    for i, (w, v) in enumerate(velocities(b, tree, links, at, pd)[0]):
+    for i, (w, v) in enumerate(V):
         with b.part(i):
             mc = links.first[i]
             own.append((b.let(links.inertia[i] * w + cross(mc, v)), b.let(links.mass[i] * v + cross(w, mc))))

@@ -26,11 +26,13 @@ RECORD_ROWS = 8
 """Numbers a joint of what `start` leaves for the other programs: cosine, sine, both first moments of its subtree."""
 
 
-def _record(tree: Tree, at: Side, first: Firsts) -> Any:
+def packed(tree: Tree, at: Side, first: Firsts) -> Any:
+    """The record of a start."""
     return Matrix.hstack(*[Matrix([at.c[i], at.s[i], *first.own[i], *first.hat[i]]) for i in range(tree.n)])
 
 
-def _unpack(tree: Tree, record: Any, p: Any) -> tuple[Side, Firsts]:
+def unpacked(tree: Tree, record: Any, p: Any) -> tuple[Side, Firsts]:
+    """What a record tells of all joints at positions p (n)."""
     n = tree.n
     return (
         Side(
@@ -75,7 +77,7 @@ def _momentum(b: Program, tree: Tree, given: Numbers, at: Side, pd: Any) -> Any:
     return gears.torques(b, tree, held)
 
 
-def _kicked(b: Program, tree: Tree, factor: Any, held: Any, kick: Any, u: Any, known: tuple[Any, Any, Any]) -> Any:
+def kicked(b: Program, tree: Tree, factor: Any, held: Any, kick: Any, u: Any, known: tuple[Any, Any, Any]) -> Any:
     """factor · held + kick · (u and the known torques), of every coordinate."""
     weight, spring, external = known
     return b.each(
@@ -95,8 +97,8 @@ def start(tree: Tree) -> Program:
     first = link_moments.firsts(b, tree, given.links, at)
     held = _momentum(b, tree, given, at, pd)
     known = given.known_torques(b, tree, at, first)
-    b.output("record", _record(tree, at, first))
-    b.output("terms", _kicked(b, tree, h, held, b.let(h * h / 2), u, known))
+    b.output("record", packed(tree, at, first))
+    b.output("terms", kicked(b, tree, h, held, b.let(h * h / 2), u, known))
     b.output("guess", b.each(tree.freedoms, lambda i: p[i] + h * pd[i]))
     return b
 
@@ -175,7 +177,7 @@ class Between:
         to the pose that corrects it."""
         links = self.numbers.links
         known = self.numbers.known_torques(b, tree, self.at1, self.first1)
-        momentum = _kicked(b, tree, b.let(1 / h), self.momentum(b, tree, left), b.let(h / 2), u, known)
+        momentum = kicked(b, tree, b.let(1 / h), self.momentum(b, tree, left), b.let(h / 2), u, known)
         M = link_moments.inertia(b, tree, links, self.at1, self.first1, self.numbers.plant.rotor)
         return momentum, gears.folded(b, tree, M)
 
@@ -189,16 +191,16 @@ def between(b: Program, tree: Tree, given: Numbers, at0: Side, first0: Firsts, p
     return Between(given, at0, at1, first0, first1, motion, A)
 
 
-def _iteration(b: Program, tree: Tree, name: str) -> tuple[Any, Between, Any]:
+def iteration(b: Program, tree: Tree, name: str) -> tuple[Any, Between, Any]:
     """Declare what the iterations share, the pose at the end under `name`; that pose, the step to it, h F."""
     p1, p = b.input(name, tree.freedoms), b.input("p", tree.freedoms)
-    at0, first0 = _unpack(tree, b.input("record", RECORD_ROWS, tree.n), gears.positions(b, tree, p))
+    at0, first0 = unpacked(tree, b.input("record", RECORD_ROWS, tree.n), gears.positions(b, tree, p))
     terms = b.input("terms", tree.freedoms)
     step = between(b, tree, numbers(b, tree), at0, first0, p1)
     return p1, step, step.residual(b, tree, terms)
 
 
-def _factors(b: Program, tree: Tree) -> Any:
+def known_factors(b: Program, tree: Tree) -> Any:
     """Declare the `factors` of an earlier Jacobian, with the zeros that the tree leaves in them; gears couple branches."""
     m = tree.freedoms
     factors = b.input("factors", m, m)
@@ -211,7 +213,7 @@ def _factors(b: Program, tree: Tree) -> Any:
 def newton(tree: Tree) -> Program:
     """One Newton iteration on F: iterate → next, `correction`, and the `factors` of its Jacobian for `chord` and `end`."""
     b = Program("link_step_newton", "Newton iteration on F with its exact Jacobian.")
-    p1, step, F = _iteration(b, tree, "iterate")
+    p1, step, F = iteration(b, tree, "iterate")
     factors = elimination.factors(b, step.matrix(b, tree))
     correction = b.let(-elimination.solve(b, factors, F))
     b.output("next", b.each(tree.freedoms, lambda i: p1[i] + correction[i]))
@@ -224,8 +226,8 @@ def newton(tree: Tree) -> Program:
 def chord(tree: Tree) -> Program:
     """One iteration on F with the Jacobian that an earlier `newton` factored."""
     b = Program("link_step_chord", "Chord iteration on F: the last Newton iteration's Jacobian again.")
-    p1, _, F = _iteration(b, tree, "iterate")
-    correction = b.let(-elimination.solve(b, _factors(b, tree), F))
+    p1, _, F = iteration(b, tree, "iterate")
+    correction = b.let(-elimination.solve(b, known_factors(b, tree), F))
     b.output("next", b.each(tree.freedoms, lambda i: p1[i] + correction[i]))
     b.output("correction", correction)
     return b
@@ -236,8 +238,8 @@ def end(tree: Tree) -> Program:
     """p_next and the `factors` of a Jacobian → the last `correction`; joint `momentum` at the corrected pose before friction,
     and the inertia `M` at p_next (rotors included)."""
     b = Program("link_step_end", "End of a step: its last correction, momentum and inertia.")
-    _, step, F = _iteration(b, tree, "p_next")
-    u, factors, h = b.input("u", tree.freedoms), _factors(b, tree), b.scalar("h")
+    _, step, F = iteration(b, tree, "p_next")
+    u, factors, h = b.input("u", tree.freedoms), known_factors(b, tree), b.scalar("h")
     momentum, M = step.ended(b, tree, F, u, h)
     b.output("correction", b.let(-elimination.solve(b, factors, F)))
     b.output("momentum", momentum)
@@ -256,7 +258,7 @@ def residuals(tree: Tree) -> Program:
     at = link_frames.side(b, tree, gears.positions(b, tree, p))
     first = link_moments.firsts(b, tree, given.links, at)
     known = given.known_torques(b, tree, at, first)
-    terms = _kicked(b, tree, h, _momentum(b, tree, given, at, pd), b.let(h * h / 2), u, known)
+    terms = kicked(b, tree, h, _momentum(b, tree, given, at, pd), b.let(h * h / 2), u, known)
     step = between(b, tree, given, at, first, p1)
     b.output("F", step.residual(b, tree, terms))
     momentum, M = step.ended(b, tree, [ZERO] * tree.freedoms, u, h)
@@ -276,7 +278,7 @@ def node(tree: Tree) -> Program:
     before = between(b, tree, given, at, link_moments.firsts(b, tree, given.links, at), p1)
     arriving, M = before.ended(b, tree, none, none, h)
     known = given.known_torques(b, tree, before.at1, before.first1)
-    terms = _kicked(b, tree, ZERO, none, b.let(h * h / 2), none, known)
+    terms = kicked(b, tree, ZERO, none, b.let(h * h / 2), none, known)
     after = between(b, tree, given, before.at1, before.first1, p2)
     inverse = b.let(1 / h)
     leaving = [b.let(inverse * value) for value in after.residual(b, tree, terms)]

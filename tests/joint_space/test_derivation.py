@@ -59,10 +59,19 @@ def about_origin(k: int) -> list[Any]:
     return [m, *(m * c), *whole[0, :], whole[1, 1], whole[1, 2], whole[2, 2]]
 
 
+def turned_body(k: int) -> list[Any]:
+    """The same in the axes of the joint; the first link has these already, so joint 1 stands in the same frame either way."""
+    m, x, y, z, *inertia = about_origin(k)
+    turned = TURNED[k].T * symmetric(inertia) * TURNED[k]
+    return [m, *(TURNED[k].T * sp.Matrix([x, y, z])), *turned[0, :], turned[1, 1], turned[1, 2], turned[2, 2]]
+
+
 JOINT_SPACE: dict[str, Any] = {
     "before": cols(*[[*(FRAMES[k] * TURNED[k]), *AT[k]] for k in range(N)]),
     "after": cols(*[list(TURNED[k].T) for k in range(N)]),
     "body": cols(*[about_origin(k) for k in range(N)]),
+    "hinge_before": cols(*[[*(FRAMES[k] * TURNED[k]), *AT[k]] for k in range(N)]),
+    "hinge_body": cols(*[turned_body(k) for k in range(N)]), "carried": [sum(MASS), MASS[1]],
     "gravity": GRAVITY, "rotor": ROTOR, "stiffness": STIFFNESS, "rest": REST, **FRICTION,
 }  # fmt: skip
 DESCRIBED: dict[str, Any] = {

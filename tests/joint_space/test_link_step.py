@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from description.builders import BODY, joint, link, robot
-from support.blocks import declare_blocks
 from support.branching import branching
 from support.numeric import Worst
 from support.programs import Array, Programs
@@ -16,8 +15,7 @@ from support.robots import loaded_alpha, model
 from diffpbd.codegen.description.recipe import default_recipe, with_options
 from diffpbd.codegen.description.resolve import read_robot, shipped_robots
 from diffpbd.codegen.graph.model import build
-from diffpbd.codegen.joint_space import link_jacobian, link_step, step
-from diffpbd.codegen.program.program import Program
+from diffpbd.codegen.joint_space import link_step, step
 from diffpbd.runtime.parameters import ParameterVector
 
 H = 0.01
@@ -173,21 +171,3 @@ def test_the_step_is_the_same(pair: tuple[Programs, Array]) -> None:
         rates.see(rate, expected[1], f"state {seed}", 1.0)
     poses.close()
     rates.close()
-
-
-def test_the_jacobians_blocks_are_the_same(pair: tuple[Programs, Array]) -> None:
-    """Away from a solution as well; those in world axes are tested against algorithmic differentiation."""
-    programs, alpha = pair
-    tree, worst, rng = programs.tree, Worst("blocks in link frames", 1e-12), np.random.default_rng(7)
-    ours, world = Program("ours"), Program("world")
-    _, s = link_jacobian.declare_blocks(ours, tree)
-    declare_blocks(world, tree)
-    for name in world.outputs:
-        ours.output(name, getattr(s, name))
-    for seed in range(3):
-        p, pd, u = state(programs, seed)
-        given = {"p": p, "pd": pd, "h": H, "p_next": p + H * pd + 0.05 * rng.normal(size=programs.n), "pd_next": pd + u}
-        found, known = (programs.run(program, alpha, **given) for program in (ours, world))
-        for name in world.outputs:
-            worst.see(found[name], known[name], f"state {seed}: {name}")
-    worst.close()

@@ -1,4 +1,4 @@
-"""The Jacobian blocks of the joint-space step in world axes, on the symbols of its residuals."""
+"""The Jacobian blocks of the joint-space step, as the emitted C has them, on the symbols of its residuals."""
 
 from __future__ import annotations
 
@@ -8,39 +8,32 @@ from typing import Any
 from diffpbd.codegen.graph.joint_step import Residuals
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import gears
-from diffpbd.codegen.joint_space.nodes import node_at
-from diffpbd.codegen.joint_space.recursive import model_inputs
-from diffpbd.codegen.joint_space.step import plant_inputs
-from diffpbd.codegen.joint_space.step_jacobian import blocks
-from diffpbd.codegen.program.program import Matrix, Program
+from diffpbd.codegen.joint_space import link_adjoint, link_jacobian, link_rollout
+from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
 
+BLOCKS = ("D", "K0", "M0", "K1", "M1")
 
-def declare_blocks(b: Program, tree: Tree, wanted: Sequence[str] = ("D", "K0", "M0", "K1", "M1")) -> None:
-    """Output the blocks of these names, and the products K0ᵀ x and K1ᵀ x ("y0", "y1") with an input x; K0 and K1 row by row
-    from such products, which are all that the adjoint makes of them."""
-    p, pd, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "p_next", "pd_next"))
-    h = b.scalar("h")
-    frames, body, gravity = model_inputs(b, tree)
-    plant = plant_inputs(b, tree)
-    ends = [
-        node_at(b, tree, frames, body, plant.lever, gears.positions(b, tree, q), gears.rates(b, tree, qd))
-        for q, qd in ((p, pd), (p1, pd1))
-    ]
-    s = blocks(b, tree, gravity, plant, *ends, pd1, h)
-    if "y0" in wanted:
-        x = b.input("x", tree.freedoms)
-    for name in wanted:
-        if name in ("D", "M0", "M1"):
-            b.output(name, getattr(s, name))
-            continue
-        end = s.start if name[1] == "0" else s.end
-        if name[0] == "y":
-            b.output(name, s.pull(b, tree, end, x))
-        else:
-            units = Matrix.eye(tree.freedoms)
-            b.output(name, Matrix.vstack(*[s.pull(b, tree, end, units[:, k]).T for k in range(tree.freedoms)]))
+
+def declare_blocks(b: Program, tree: Tree, wanted: Sequence[str] = BLOCKS) -> None:
+    """Output the blocks of these names, and the products K0ᵀ x and K1ᵀ x ("y0", "y1") with an input x, as the reverse
+    derivatives put them together: a part of the poses alone, and the slope of the momentum."""
+    h, blocks = link_jacobian.declare_blocks(b, tree)
+    for name in set(wanted) & set(BLOCKS):
+        b.output(name, getattr(blocks, name))
+    if "y0" not in wanted:
+        return
+    given, x = dict(b.inputs), b.input("x", tree.freedoms)
+
+    def call(program: Program, **arguments: Any) -> dict[str, Any]:
+        return b.call(program, **{k: arguments[k] if k in arguments else given[k] for k in program.inputs})
+
+    step = call(link_adjoint.assembly(tree))
+    for name, sign, end in (("0", -1, ""), ("1", 1, "_next")):
+        p, pd = given[f"p{end}"], given[f"pd{end}"]
+        record = call(link_rollout.inertia(tree), p=p)["record"]
+        slope = call(link_adjoint.momentum_slope(tree), record=record, p=p, pd=pd, y=x)["slope"]
+        b.output(f"y{name}", b.let(step[f"K{name}"].T * x + sign * h * slope))
 
 
 def step_blocks(m: Model, names: Sequence[str]) -> tuple[Residuals, dict[str, Any]]:
