@@ -19,7 +19,15 @@ from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS, LOOP_CONS
 from diffpbd.codegen.emit.loop_step import add_loop_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
-from diffpbd.codegen.graph import design, identification, maximal, simultaneous, step_graphs, torque_estimation
+from diffpbd.codegen.graph import (
+    design,
+    identification,
+    loop_step,
+    maximal,
+    simultaneous,
+    step_graphs,
+    torque_estimation,
+)
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
@@ -77,7 +85,8 @@ def write_folder(
     n, alpha, work = model.tree.freedoms, model.entries, 0
     if found.has("joint_step") and model.tree.closures:
         say("deriving the step in joint space with its closed loops")
-        work = add_loop_step(emission, model, found.has("jac_alpha_joint_step"))
+        graphs |= {"joint_step": loop_step.solved(model)}
+        work = add_loop_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
         clock.lap("joint_step")
         hand_over()
     elif found.has("joint_step"):
