@@ -6,6 +6,7 @@ import argparse
 import platform
 import sys
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ from diffpbd.runtime.compiler import COMPILE_FLAGS, find_compiler
 ROOT = Path(__file__).parent.parent
 ROBOT = "baxter_bare"
 BASELINE = "CasADi ABA Euler"
+ADAM = ("adam-robotics",) if find_spec("adam") else ()
+"""A peer that may be missing."""
 WIDE, WIDE_FLAGS = ", AVX2 + FMA", ("-mavx2", "-mfma", "-ffp-contract=fast")
 """The peers once more with the instructions that ours choose at run time."""
 CURVE_H = (0.02, 0.01, 0.005, 0.002, 0.001)
@@ -47,7 +50,10 @@ def peer_rows(urdf: Path, joints: list[str], watch: object, s: States, build: Pa
     crba = peers.Dynamics(n, lambda *x: arm.composite_body(chain, *x), lambda *x: arm.implicit_jacobian(chain, *x))
     plan = [(f"CasADi ABA {i}", aba, i) for i in peers.INTEGRATORS]
     plan += [(f"CasADi CRBA {i}", crba, i) for i in ("Euler", "RK4")]
-    plan += [("CasADi adam ABA Euler", peers.adam_articulated_body(urdf, joints), "Euler")]
+    if ADAM:
+        plan += [("CasADi adam ABA Euler", peers.adam_articulated_body(urdf, joints), "Euler")]
+    else:
+        say("peer: adam-robotics is not installed; its row is left out")
     rows = []
     for name, dynamics, integrator in plan:
         say(f"peer: {name}")
@@ -97,7 +103,7 @@ def main() -> None:
         if r.simulate
     }
 
-    versions = {name: metadata.version(name) for name in ("casadi", "pin", "mujoco", "adam-robotics")}
+    versions = {name: metadata.version(name) for name in ("casadi", "pin", "mujoco", *ADAM)}
     compiler = " ".join([*find_compiler(), *COMPILE_FLAGS])
     seconds, size = ours.compiled.seconds, sum(ours.compiled.source_bytes.values())
     facts = {"robot": ROBOT, "baseline": BASELINE, "rounds": options.rounds, "compiler": compiler, "versions": versions,

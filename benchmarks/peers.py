@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,7 +154,7 @@ def row(
 ) -> Row:  # fmt: skip
     """Emit and compile step, Jacobian, reverse step, rollout and gradient; `flags` come after those of generated code."""
     n, made = dynamics.n, graphs(dynamics, integrator)
-    stem = "".join(c if c.isalnum() else "_" for c in name)
+    stem = re.sub("[^A-Za-z0-9]+", "_", name)
     generator = ca.CodeGenerator(stem + ".c")
     for graph in made:
         generator.add(graph)
