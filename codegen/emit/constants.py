@@ -145,8 +145,12 @@ STATUS: Final = {
     7: "mpc: the step fails along every guess; there is no plan",
     8: "mpc: the costs do not determine the torques, or the iterations failed; there is no plan",
     9: "estimate_torque: an input is not finite, or the loss has no finite value; there is no estimate",
+    2: "the rate under implicit friction was not found, or an input is not finite",
+}
+
+LOOP_STATUS: Final = {
     10: "the rows of the closed loops depend on each other at this pose: it is singular",
     12: "a loop is open at the start, by more than 1e-6 m or rad: use close_loops",
     13: "a loop did not close: it is out of reach, or the step is too long for the motion",
-    2: "the rate under implicit friction was not found, or an input is not finite",
 }
+"""What only a robot with closed loops can say."""

@@ -19,7 +19,15 @@ from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS, LOOP_CONS
 from diffpbd.codegen.emit.loop_step import add_loop_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
-from diffpbd.codegen.graph import design, identification, maximal, simultaneous, step_graphs, torque_estimation
+from diffpbd.codegen.graph import (
+    design,
+    identification,
+    loop_step,
+    maximal,
+    simultaneous,
+    step_graphs,
+    torque_estimation,
+)
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
@@ -71,13 +79,11 @@ def write_folder(
             ready(folder / path, {header: emission.files[header]})
 
     emission.add("src/paths.h", "paths.h")
-    say("deriving forces, kinematics and what comes of them")
-    _add_plain(emission, model, found, graphs, clock)
-    hand_over()
     n, alpha, work = model.tree.freedoms, model.entries, 0
     if found.has("joint_step") and model.tree.closures:
         say("deriving the step in joint space with its closed loops")
-        work = add_loop_step(emission, model, found.has("jac_alpha_joint_step"))
+        graphs |= {"joint_step": loop_step.solved(model)}
+        work = add_loop_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
         clock.lap("joint_step")
         hand_over()
     elif found.has("joint_step"):
@@ -91,6 +97,12 @@ def write_folder(
             paths.add_lanes(emission, kernels, n, robot.n, alpha)
         clock.lap("joint_step")
         hand_over()
+    # The step's compilation is the longest: it is derived first. Plain functions are listed first.
+    count = len(emission.functions)
+    say("deriving forces, kinematics and what comes of them")
+    _add_plain(emission, model, found, graphs, clock)
+    hand_over()
+    emission.functions[:] = emission.functions[count:] + emission.functions[:count]
     if found.has("mpc"):
         mpc.add_mpc(emission, n, len(alpha))
     if found.has("estimate_torque"):

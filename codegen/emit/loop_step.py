@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from diffpbd.codegen.emit.c_writer import kernel
 from diffpbd.codegen.emit.constants import IN_C, IN_LOOPS
@@ -24,10 +24,10 @@ def motors(model: Model) -> list[int]:
     return [int(joint.name not in model.robot.passive) for joint in joints]
 
 
-def add_loop_step(emission: Emission, model: Model, by_alpha: bool) -> int:
+def add_loop_step(emission: Emission, model: Model, by_alpha: bool, graphs: Container[str]) -> int:
     """src/loop_step.c and its entries of the manifest; returns the size of the work array.
 
-    `by_alpha`: with the Jacobian by the parameters."""
+    `by_alpha`: with the Jacobian by the parameters. `graphs` names what has a CasADi graph."""
     tree, alpha = model.tree, model.entries
     n, m, every = tree.freedoms, tree.rows, sum(len(ROWS[c.kind]) for c in tree.closures)
     made = loop_step.kernels(model, by_alpha)
@@ -44,7 +44,7 @@ def add_loop_step(emission: Emission, model: Model, by_alpha: bool) -> int:
     )  # fmt: skip
     emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
     total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)
-    _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, every, total))
+    _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, total), graphs)
     return total
 
 
@@ -57,9 +57,10 @@ def _declare(
     emission: Emission,
     model: Model,
     operations: Mapping[str, int],
-    sizes: tuple[int, int, int, int],
+    sizes: tuple[int, int, int],
+    graphs: Container[str],
 ) -> None:
-    n, m, every, total = sizes
+    n, m, total = sizes
     na = len(model.entries)
     shapes: Mapping[str, tuple[int, int | str]] = {
         **dict.fromkeys(
@@ -67,7 +68,6 @@ def _declare(
              "unbalanced"), (n, 1),
         ),
         "h": (1, 1), "alpha": (na, 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"), "loop_force": (m, 1),
-        "rows": (every, 1), "row_rates": (every, 1),
     }  # fmt: skip
 
     def arguments(names: str) -> list[Argument]:
@@ -104,12 +104,11 @@ def _declare(
         ("inverse_dynamics", "p pd pdd alpha", "u loop_force unbalanced", count("held") + (n + m) ** 3 // 3, (10,)),
         ("close_loops", "p fixed alpha", "p_closed", count("closing"), (13,)),
         ("close_rates", "p pd alpha", "pd_closed", instant, (10,)),
-        ("loop_residual", "p pd alpha", "rows row_rates", count("closing"), ()),
     ):  # fmt: skip
         if name == "jac_alpha_joint_step" and "by_alpha" not in operations:
             continue
         along = name.endswith(("rollout", "trajectory"))
         emission.declare(
             name, DOCS_OF_LOOPS.get(name, DOCS[name]), arguments(inputs), arguments(outputs),
-            operations=cost, work=None if along else total, status=status,
+            operations=cost, work=None if along else total, graph=name in graphs, status=status,
         )  # fmt: skip

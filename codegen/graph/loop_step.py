@@ -10,6 +10,7 @@ import casadi as ca
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.joint_step import kernel_graph, node_torque, residuals, solve
 from diffpbd.codegen.graph.model import Model, prepare
+from diffpbd.codegen.graph.step_graphs import NEXT, STATE, TOLERANCES
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import bordered, closures
 from diffpbd.codegen.joint_space import step as joint_space
@@ -47,6 +48,28 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
     more = [by_alpha(model)] if with_alpha else []
     others = [curvature(model), parameters(model), node_torque(model), closing(model), instant(model), held(model)]
     return [values, *made, *more, *others]
+
+
+def solved(model: Model) -> ca.Function:
+    """joint_step by two root finders, of the pose stage for p_next and Λ and of the rate stage: exact derivatives of any order.
+    The start is taken for closed."""
+    r, m = residuals(model), model.tree.rows
+    L, H = (ca.SX.sym(k, m) for k in ("L", "H"))
+    pose, closed, rate, still = _equations(model, L, H)
+    options = {**TOLERANCES[False], "max_iter": 50, "error_on_fail": True}
+    known = ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha)
+    stages = [
+        ca.rootfinder("pose", "newton", {"x": ca.vertcat(r.p_next, L), "p": known, "g": ca.vertcat(pose, closed)}, options),
+        ca.rootfinder(
+            "rate", "newton",
+            {"x": ca.vertcat(r.pd_next, H), "p": ca.vertcat(known, r.p_next), "g": ca.vertcat(rate, still)}, options,
+        ),
+    ]  # fmt: skip
+    given = {k: ca.MX.sym(k, v.numel()) for k, v in zip(STATE, (r.p, r.pd, r.u, r.h, r.alpha), strict=True)}
+    at, none = ca.vertcat(*given.values()), ca.DM.zeros(m)
+    p_next = stages[0](x0=ca.vertcat(given["p"] + given["h"] * given["pd"], none), p=at)["x"][: r.n]
+    pd_next = stages[1](x0=ca.vertcat(ca.DM.zeros(r.n), none), p=ca.vertcat(at, p_next))["x"][: r.n]
+    return ca.Function("joint_step", list(given.values()), [p_next, pd_next], list(STATE), list(NEXT))
 
 
 def curvature(model: Model) -> ca.Function:

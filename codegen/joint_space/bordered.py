@@ -42,6 +42,7 @@ def _begun(name: str, doc: str, tree: Tree, *inputs: str) -> Program:
     n, m = tree.freedoms, tree.rows
     shapes = {
         "h": (1, 1), "record": (link_step.RECORD_ROWS, tree.n), "factors": (n, n), "M": (n, n), "A0": (m, n), "A": (m, n),
+        "X": (n, m),
     }  # fmt: skip
     b = Program(name, doc)
     for k in inputs:
@@ -61,40 +62,46 @@ def start(tree: Tree) -> Program:
     return b
 
 
+def _border(b: Program, A: Any, X: Any, x: Any, wanted: Any) -> None:
+    """Outputs the dense system S multipliers = rhs that makes A (x + X multipliers) what is `wanted`."""
+    b.output("S", b.let(A * X))
+    b.output("rhs", b.let(wanted - A * x))
+
+
 @stored
 def newton(tree: Tree) -> Program:
-    """x = −D⁻¹ hF (`correction`), the `factors` of D, X, and g and A at the iterate."""
+    """x = −D⁻¹ hF (`correction`), the `factors` of D, X, and the border at the iterate."""
     b = _begun("loop_step_newton", "Bordered Newton iteration on F.", tree, "iterate", "p", "record", "terms", "A0")
     found = _within(b, link_step.newton(tree))
     rows = _within(b, closures.rows(tree), p=b.inputs["iterate"])
+    X = elimination.solve(b, found["factors"], b.inputs["A0"].T)
     b.output("correction", found["correction"])
     b.output("factors", found["factors"])
-    b.output("X", elimination.solve(b, found["factors"], b.inputs["A0"].T))
-    b.output("g", rows["g"])
-    b.output("A", rows["A"])
+    b.output("X", X)
+    _border(b, rows["A"], X, found["correction"], -rows["g"])
     return b
 
 
 @stored
 def chord(tree: Tree) -> Program:
-    """x with factors of an earlier D, and g and A at the iterate."""
-    b = _begun("loop_step_chord", "Chord iteration on F.", tree, "iterate", "p", "record", "terms", "factors")
+    """x and the border with factors of an earlier D and its X."""
+    b = _begun("loop_step_chord", "Chord iteration on F.", tree, "iterate", "p", "record", "terms", "factors", "X")
     rows = _within(b, closures.rows(tree), p=b.inputs["iterate"])
-    b.output("correction", _within(b, link_step.chord(tree))["correction"])
-    b.output("g", rows["g"])
-    b.output("A", rows["A"])
+    found = _within(b, link_step.chord(tree))
+    b.output("correction", found["correction"])
+    _border(b, rows["A"], b.inputs["X"], found["correction"], -rows["g"])
     return b
 
 
 @stored
 def end(tree: Tree) -> Program:
-    """The same at the end of a step, with its momentum (A₀ᵀ Λ/h not yet added) and inertia."""
-    b = _begun("loop_step_end", "End of a step.", tree, "p_next", "p", "record", "terms", "u", "factors", "h")
+    """The same at the end of a step, with its momentum (A₀ᵀ Λ/h not yet added), inertia and A."""
+    b = _begun("loop_step_end", "End of a step.", tree, "p_next", "p", "record", "terms", "u", "factors", "X", "h")
     found = _within(b, link_step.end(tree))
     rows = _within(b, closures.rows(tree), p=b.inputs["p_next"])
     for name in ("correction", "momentum", "M"):
         b.output(name, found[name])
-    b.output("g", rows["g"])
+    _border(b, rows["A"], b.inputs["X"], found["correction"], -rows["g"])
     b.output("A", rows["A"])
     return b
 
@@ -109,15 +116,17 @@ def gradient(tree: Tree) -> Program:
 
 @stored
 def rate(tree: Tree) -> Program:
-    """(M + h D) x = rhs and (M + h D) Y = Aᵀ, D the slopes of friction at ṗ."""
-    b = _begun("loop_step_rate", "System of the rate stage.", tree, "M", "h", "pd", "rhs", "A")
-    M, h, pd, rhs, A = (b.inputs[k] for k in ("M", "h", "pd", "rhs", "A"))
+    """The rate stage at ṗ: x = −(M + h D)⁻¹ gradient, X = (M + h D)⁻¹ Aᵀ, D the slopes of friction, and the border of A ṗ."""
+    b = _begun("loop_step_rate", "System of the rate stage.", tree, "M", "h", "pd", "gradient", "A")
+    M, h, pd, gradient, A = (b.inputs[k] for k in ("M", "h", "pd", "gradient", "A"))
     slopes = friction_inputs(b, tree).slopes(b, gears.rates(b, tree, pd))
     slopes = gears.diagonal(b, tree, [h[0, 0] * slope for slope in slopes])
     extra = Matrix(tree.freedoms, tree.freedoms, lambda i, j: slopes[i] if i == j else 0)
     factors = elimination.factors(b, b.let(M + extra), symmetric=True)
-    b.output("x", elimination.solve(b, factors, rhs))
-    b.output("Y", elimination.solve(b, factors, A.T))
+    x, X = b.let(-elimination.solve(b, factors, gradient)), elimination.solve(b, factors, A.T)
+    b.output("x", x)
+    b.output("X", X)
+    _border(b, A, X, b.let(x + pd), Matrix([0] * tree.rows))
     return b
 
 

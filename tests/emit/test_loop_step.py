@@ -338,3 +338,25 @@ def test_what_does_not_know_loops_is_left_out_by_name() -> None:
     for name in ("mpc", "estimate_torque", "step", "jac_forward_dynamics"):
         with pytest.raises(InputError, match="left out"):
             robot.function(name)
+
+
+@pytest.mark.parametrize("name", ["five_bar", "spatial_four_bar"])
+def test_graph_of_the_step_and_its_derivatives(name: str) -> None:
+    """CasADi's root finders on the same equations: the step to rounding, its Jacobian, and rows by everything."""
+    c, h = case(name), 0.01
+    u, alpha = np.random.default_rng(2).standard_normal(c.robot.n), c.robot.alpha.vector(mechanism_alpha(c.robot))
+    f = c.robot.casadi("joint_step")
+    found = np.concatenate([np.array(x).ravel() for x in f(c.p, c.pd, u, h, alpha)])
+    np.testing.assert_allclose(
+        found, np.concatenate(c.robot.joint_step(c.p, c.pd, u, h=h, alpha=alpha)), rtol=0, atol=1e-11
+    )
+    slopes = f.jacobian()(c.p, c.pd, u, h, alpha, *f(c.p, c.pd, u, h, alpha))
+    J = jacobian(c.robot, c.p, c.pd, u, h=h, alpha=alpha)
+    wanted = np.vstack([np.hstack([np.array(slopes[5 * row + k]) for k in range(3)]) for row in range(2)])
+    np.testing.assert_allclose(np.hstack([J[k] for k in ("p", "pd", "u")]), wanted, rtol=0, atol=1e-9)
+    rows = c.robot.jac_loop_residual(c.p, c.pd, alpha=alpha)
+    by = differences(lambda x: c.robot.loop_residual(x, c.pd, alpha=alpha).rows, c.p, 1e-4)
+    np.testing.assert_allclose(rows.drows_dp, by, rtol=0, atol=1e-9)
+    by = differences(lambda x: c.robot.loop_residual(x, c.pd, alpha=alpha).row_rates, c.p, 1e-4)
+    np.testing.assert_allclose(rows.drow_rates_dp, by, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(rows.drow_rates_dpd, rows.drows_dp, rtol=0, atol=1e-13)
