@@ -15,7 +15,7 @@ from diffpbd.runtime.control.floating import GravityController
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.holding import HoldController
 from diffpbd.runtime.control.impedance import ImpedanceController
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.supervisor import Decision, Settings, Supervisor
@@ -353,3 +353,17 @@ def test_a_controller_is_told_when_its_state_was_measured() -> None:
         under.start(np.zeros(2), np.zeros(2), *age)
         under.tick(0.3, 0.25, np.zeros(2), np.zeros(2))
         assert timed.times[-1] == told
+
+
+@pytest.mark.parametrize("error", [SolverError("no plan"), ZeroDivisionError(), np.linalg.LinAlgError()])
+def test_a_controller_that_fails_refuses_the_tick(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = Listening()
+    under = supervisor(failing)
+    under.start(np.zeros(2))
+
+    def fail(*arguments: object) -> np.ndarray:
+        raise error
+
+    monkeypatch.setattr(failing, "output", fail)
+    decision = tick(under, 0.0, np.zeros(2), np.zeros(2))
+    assert decision.status is TickStatus.CONTROLLER_FAILED and (decision.command == 0.0).all() and under.refusing
