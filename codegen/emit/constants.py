@@ -105,6 +105,24 @@ CONSTANTS: Final = (
 IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONSTANTS}
 """The same as C text, counts as integers."""
 
+LOOP_CONSTANTS: Final = (
+    Constant(
+        "pivot_ratio", 1e-10, "1", "least over largest pivot of the loops' rows from which they depend on each other"
+    ),
+    Constant("open", 1e-6, "m or 1", "residual of a loop from which the start of a step is not closed"),
+    Constant("closed", 1e-12, "m or 1", "largest residual of loops that close_loops has closed"),
+    Constant("close_far", 0.3, "rad or m", "longest change of a coordinate in one iteration of close_loops"),
+    Constant("close_least", 1e-15, "rad or m", "change after which close_loops stops"),
+    Constant(
+        "close_shift", 1e-14, "1", "share of the largest diagonal entry that lets close_loops solve with dependent rows"
+    ),
+    Constant("max_close", 200, "1", "iterations of close_loops"),
+)
+"""Listed where loops close."""
+
+IN_LOOPS: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in LOOP_CONSTANTS}
+"""The same as C text."""
+
 LIMIT_CONSTANTS: Final = (
     Constant(
         "limit_close",
@@ -129,3 +147,10 @@ STATUS: Final = {
     9: "estimate_torque: an input is not finite, or the loss has no finite value; there is no estimate",
     2: "the rate under implicit friction was not found, or an input is not finite",
 }
+
+LOOP_STATUS: Final = {
+    10: "the rows of the closed loops depend on each other at this pose: it is singular",
+    12: "a loop is open at the start, by more than 1e-6 m or rad: use close_loops",
+    13: "a loop did not close: it is out of reach, or the step is too long for the motion",
+}
+"""What only a robot with closed loops can say."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Final
 
 import casadi as ca
 
@@ -14,10 +15,19 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
-from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS
+from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
+from diffpbd.codegen.emit.loop_step import add_loop_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
-from diffpbd.codegen.graph import design, identification, maximal, simultaneous, step_graphs, torque_estimation
+from diffpbd.codegen.graph import (
+    design,
+    identification,
+    loop_step,
+    maximal,
+    simultaneous,
+    step_graphs,
+    torque_estimation,
+)
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
@@ -25,7 +35,7 @@ from diffpbd.codegen.graph.loop_report import loop_facts
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts
+from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts, family
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
 
 
@@ -73,7 +83,13 @@ def write_folder(
     _add_plain(emission, model, found, graphs, clock)
     hand_over()
     n, alpha, work = model.tree.freedoms, model.entries, 0
-    if found.has("joint_step"):
+    if found.has("joint_step") and model.tree.closures:
+        say("deriving the step in joint space with its closed loops")
+        graphs |= {"joint_step": loop_step.solved(model)}
+        work = add_loop_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
+        clock.lap("joint_step")
+        hand_over()
+    elif found.has("joint_step"):
         say("deriving the step in joint space")
         graphs |= step_graphs.step_graphs(model, found)
         by_alpha = found.has("jac_alpha_joint_step")
@@ -120,7 +136,11 @@ def write_folder(
             recipe.table,
         ),
         alpha=model.entries,
-        constants=(*CONSTANTS, *(LIMIT_CONSTANTS if model.tree.limits else ())),
+        constants=(
+            *CONSTANTS,
+            *(LIMIT_CONSTANTS if model.tree.limits else ()),
+            *(LOOP_CONSTANTS if model.tree.closures else ()),
+        ),  # fmt: skip
         functions=tuple(emission.functions),
         files={path: hashlib.sha256(data).hexdigest() for path, data in sorted(content.items())},
         library=f"lib{recipe.name}.so",
@@ -130,6 +150,10 @@ def write_folder(
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, clock.seconds)
+
+
+OF_THE_TREE: Final = ("inverse_dynamics", "forward_dynamics")
+"""Plain functions of a tree that closed loops take part in, and that `add_loop_step` emits then."""
 
 
 class _Clock:
@@ -155,7 +179,7 @@ def _add_plain(
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
     for spec in chain(specs(reduced, found.has), fitting, transcribed, design.specs()):
-        if not found.has(spec.name):
+        if not found.has(spec.name) or (model.tree.closures and family(spec.name) in OF_THE_TREE):
             continue
         derivative = spec.name.startswith(("jac_", "vjp_"))
         (derivatives if derivative else values).append(spec)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from diffpbd.codegen.emit.constants import IN_C
+from diffpbd.codegen.emit.paths import add_second_path
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.catalogue import DOCS
 
@@ -21,8 +22,6 @@ OUTPUTS: Final = "U P PD info"
 def add_mpc(emission: Emission, n: int, alpha_size: int) -> None:
     """`<robot>_mpc` in src/mpc.c, and its entry in the manifest."""
     work = max(emission.known(name).work_size or 0 for name in CALLED)
-    emission.add("src/mpc.c", "mpc.c", n=n, alpha_size=alpha_size, kernel_work=work, **IN_C)
-    emission.texts["mpc"] = len(emission.files["src/mpc.c"])
     shapes: Mapping[str, tuple[int, int | str]] = {
         **dict.fromkeys(("p", "pd", "u_last"), (n, 1)), **dict.fromkeys(("weights", "bounds"), (n, 6)),
         **dict.fromkeys(("P_ref", "PD_ref", "P_guess", "PD_guess", "P", "PD"), (n, "N+1")),
@@ -33,6 +32,11 @@ def add_mpc(emission: Emission, n: int, alpha_size: int) -> None:
     operations = emission.known("jac_joint_step").operations + recursion_operations(n)
     inputs, outputs = ([argument(name, *shapes[name]) for name in names.split()] for names in (INPUTS, OUTPUTS))
     emission.declare("mpc", DOCS["mpc"], inputs, outputs, operations=operations, work=None, status=(5, 6, 7, 8))
+    own = [emission.known("mpc")]
+    emission.add("src/mpc.c", "mpc.c", n=n, alpha_size=alpha_size, kernel_work=work, dispatched=own, **IN_C)
+    emission.texts["mpc"] = len(emission.files["src/mpc.c"])
+    emission.dispatched += own
+    add_second_path(emission, "mpc")
 
 
 def recursion_operations(n: int) -> int:

@@ -30,6 +30,8 @@ NEEDS: Final[Mapping[str, str]] = {
     "massive": "every moving link has mass and inertia of its own",
     "open": "no loop closes it",
     "driven": "every joint has a motor",
+    "shared": "every joint has a motor, or closed loops share the load",
+    "shallow": f"no loop closes it, or no path has more than {DENSE_DEPTH} joints and friction is of the plain law",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -58,16 +60,20 @@ GROUPS: Final = (
         ),
         made=ALWAYS,
     ),
-    Group("inverse dynamics", ("inverse_dynamics",), ("open", "driven"), made=ALWAYS),
-    Group("forward dynamics", ("forward_dynamics",), ("inertia", "open")),
+    Group("inverse dynamics", ("inverse_dynamics",), ("shared",), made=ALWAYS),
+    Group(
+        "derivatives of inverse dynamics", ("jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"),
+        ("open", "driven"), made=ALWAYS,
+    ),
+    Group("forward dynamics", ("forward_dynamics",), ("inertia", "shallow")),
     Group(
         "derivatives of forward dynamics", ("jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"),
         ("inertia", "open"), "forward_dynamics", ON_DEMAND,
     ),
     Group(
-        "steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia", "open")
+        "steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia", "shallow")
     ),
-    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "open"), "joint_step", ON_DEMAND),
+    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow"), "joint_step", ON_DEMAND),
     Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven"), "joint_step"),
     Group("predictive control", ("mpc",), ("inertia", "open", "driven"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short", "open", "driven")),
@@ -84,6 +90,11 @@ GROUPS: Final = (
     Group("CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open"), "joint_step", ON_DEMAND),
     Group("CasADi graphs of the derivatives that are made", (GRAPHS,), made=ON_DEMAND),
 )  # fmt: skip
+
+OF_LOOPS: Final = Group(
+    "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "shallow"), "joint_step"
+)
+"""What only a robot with closed loops has, with its step; no other lacks it."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +150,14 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     if model.tree.deep:
         lacking["short"] = f"a path of {model.tree.depth} joints"
+    if robot.loops and (model.tree.deep or model.tree.friction):
+        law = f"friction that is {' and '.join(model.tree.friction)}"
+        lacking["shallow"] = f"{lacking['open']}; {lacking['short'] if model.tree.deep else law}"
+    unsolved = [lacking[need] for need in ("inertia", "shallow") if need in lacking]
+    if robot.loops and unsolved:
+        lacking["shared"] = f"{lacking['open']}; {unsolved[0]}"
+    elif robot.passive and not robot.loops:
+        lacking["shared"] = lacking["driven"]
     return Capabilities(lacking, _unasked(model.recipe, command))
 
 
@@ -183,7 +202,7 @@ def _asked(asked: tuple[str, ...]) -> set[Group]:
 def table() -> str:
     """The table of the documentation, in Markdown."""
     rows = ["| functions | made | a robot gets them if |", "|---|---|---|"]
-    for group in GROUPS:
+    for group in (*GROUPS, OF_LOOPS):
         names = ", ".join(f"`{name}`" for name in group.functions)
         needs = ", ".join(NEEDS[need] for need in group.needs) or "–"
         rows.append(f"| {group.what}: {names} | {group.made} | {needs} |")

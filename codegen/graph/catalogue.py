@@ -58,6 +58,13 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     **dict.fromkeys(
         ("xi0", "XI"), ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM")
     ),
+    "fixed": ("1", "1 keeps a coordinate as it is, 0 lets it change"),
+    "p_closed": (POSITION, JOINTS),
+    "pd_closed": (RATE, JOINTS),
+    "rows": ("m or 1", "every row of every loop, those that are not solved included; axes of the parent's cut frame"),
+    "row_rates": ("m/s or 1/s", "as rows"),
+    "loop_force": ("N or N·m", "kept rows of every loop, on the child; axes of the parent's cut frame"),
+    "unbalanced": (EFFORT, f"what motors and loops cannot give; {JOINTS}"),
     "xi_next": ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM"),
     "terms": ("u per coefficient", TORQUE_COLUMNS),
     "phi": ("SI", TORQUE_COLUMNS),
@@ -166,5 +173,18 @@ DOCS: Final[Mapping[str, str]] = {
     "constraints": "Residual rows of every joint.",
     "momentum_residual": "Momentum balances of a variational step between two maximal states, zero along `step`.",
     "state_residual": "What makes a maximal state consistent: constraints, unit quaternions, rates of the constraints.",
+    "close_loops": "Closed pose nearest to p: Gauss-Newton with least change on every row of the loops.",
+    "close_rates": "Rates that the loops allow, nearest to pd in the kinetic energy.",
+    "loop_residual": "Every row of the loops, and its rate.",
+    "loop_force": "Forces along the kept rows of the loops at an instant.",
     "lever_spring_torque": "Torque of a straight spring between two lever arms about a joint.",
 }
+
+DOCS_OF_LOOPS: Final[Mapping[str, str]] = {
+    "joint_step": "One second-order symplectic step on joint coordinates, closed loops kept closed.",
+    "inverse_dynamics": "Torques of the motors (zero at passive joints), forces of the loops, and what is left where there are "
+    "fewer motors than freedoms; of more the least torques.",
+    "forward_dynamics": "Joint acceleration under the true torque u, the loops' forces included.",
+    "node_torque": "Torques of the motors from three poses: the discrete Euler-Lagrange equation at the middle one.",
+}
+"""What reads differently for a robot with closed loops."""

@@ -15,7 +15,7 @@ from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import recursive, recursive_jacobian, wrenches
+from diffpbd.codegen.joint_space import closures, recursive, recursive_jacobian, wrenches
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Program
 
@@ -110,6 +110,9 @@ class Graphs:
             yield "regressor", [*state, ("pdd", pdd), alpha], {"Y": gears.torques(regressor)}
         yield "spring_torque", [("p", p), alpha], {"torque": self.spring(p)}
         yield "friction_torque", [("pd", pd), alpha], {"torque": self.friction(pd)}
+        if tree.closures:
+            rows = self.program(closures.rows(tree, True), p=p)
+            yield "loop_residual", [*state, alpha], {"rows": rows["g"], "row_rates": ca.mtimes(rows["A"], pd)}
         yield from maximal.values(model)
 
     def inverse_jacobian(self, p: Any, pd: Any, pdd: Any) -> dict[str, Any]:

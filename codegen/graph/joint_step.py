@@ -20,7 +20,7 @@ from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
 
 
-def _kernel(program: Program, name: str, prepared: Prepared) -> ca.Function:
+def kernel_graph(program: Program, name: str, prepared: Prepared) -> ca.Function:
     """A program as an SX kernel of its own inputs, then alpha and the prepared model values."""
     blocks = prepared.model.blocks
     free = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items() if k not in blocks}
@@ -68,7 +68,7 @@ def kernels(model: Model, prepared: Prepared, by_alpha: bool = True) -> list[ca.
     if tree.friction:
         own["friction_lag"] = link_adjoint.friction_lag(tree)
     own["jacobian"] = joint_space_jacobian.jacobian(tree)
-    result = [prepare, *(_kernel(program, name, prepared) for name, program in own.items())]
+    result = [prepare, *(kernel_graph(program, name, prepared) for name, program in own.items())]
     return [*result, adjoint_parameters(model), node_torque(model), *([jacobian_alpha(model)] if by_alpha else [])]
 
 

@@ -122,7 +122,7 @@ def build(robot: Robot, recipe: Recipe) -> Model:
 def chosen_rows(robot: Robot, recipe: Recipe) -> Chosen:
     """What `loop_rows.choose` finds for a robot with its recipe."""
     model = _built(robot, recipe, alpha_entries(robot, recipe))
-    program = closures.rows(model.tree, every=True)
+    program = closures.rows(model.tree, True)
     p = ca.SX.sym("p", model.tree.freedoms)
     found = inline(program, {k: p if k == "p" else model.blocks[k] for k in program.inputs})
     alpha = [e.default for e in model.entries]

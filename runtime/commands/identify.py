@@ -21,6 +21,7 @@ from diffpbd.runtime.identify import (
     FRICTION_MODELS,
     LOSSES,
     PRIOR,
+    RESIDUALS,
     STANDSTILL,
     Identification,
     Map,
@@ -90,6 +91,7 @@ class _How:
 
     form: str
     continuity: bool
+    residual: str
     unknown_torque: str | None
     torque_sigma: str | None
     prior: float
@@ -109,7 +111,7 @@ class _How:
         return Settings(
             self.form, self.prior, self.loss, self.starts, self.leave_one_out, self.continuity,
             None if unknown is None else unknown_torques(robot, unknown, self.torque_sigma), spread,
-            self.standstill, self.friction_model,
+            self.standstill, self.friction_model, self.residual,
         )  # fmt: skip
 
 
@@ -160,6 +162,12 @@ class _Outputs:
     _How,
     click.option("--form", type=click.Choice(list(FORMS)), default=FORMS[0], help="The formulation."),
     click.option("--continuity", is_flag=True, help="Shooting: each window begins where the one before ended."),
+    click.option(
+        "--residual",
+        type=click.Choice(list(RESIDUALS)),
+        default=RESIDUALS[0],
+        help="Simultaneous: compare positions of the step (simulated logs) or torques (physical ones); auto tells them apart.",
+    ),
     click.option(
         "--unknown-torque",
         metavar="JOINTS",

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LogWords", "log_options"]
 
+STILL = "still"
+
 
 @dataclass(frozen=True)
 class LogWords(MendWords):
@@ -24,7 +26,7 @@ class LogWords(MendWords):
 
     rate: float | None
     cutoff: float
-    trim: float
+    trim: float | str
     bridge: float
     torque: str | None
     topic: str | None
@@ -44,7 +46,16 @@ class LogWords(MendWords):
         """How they become samples."""
         from diffpbd.runtime.logs.processing import Processing
 
-        return Processing(cutoff=self.cutoff or None, trim=self.trim, bridge=self.bridge)
+        still = self.trim == STILL
+        return Processing(self.cutoff or None, trim=0.0 if still else float(self.trim), bridge=self.bridge, still=still)
+
+
+def _trim(_ctx: click.Context, _param: click.Parameter, text: str) -> float | str:
+    """Seconds, or the word."""
+    try:
+        return text if text == STILL else float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text} is neither a number of seconds nor `{STILL}`.") from None
 
 
 log_options = grouped(
@@ -52,7 +63,13 @@ log_options = grouped(
     LogWords,
     click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of logs without a time column."),
     click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none."),
-    click.option("--trim", type=float, default=0.0, metavar="S", help="Cut off at both ends after filtering."),
+    click.option(
+        "--trim",
+        callback=_trim,
+        default="0",
+        metavar="S",
+        help="Cut off at both ends after filtering: seconds, or `still`, of each log what it has at rest there.",
+    ),
     click.option(
         "--bridge", type=float, default=0.0, metavar="S", help="Close gaps up to this long instead of splitting there."
     ),

@@ -20,12 +20,13 @@ from diffpbd.runtime.identify.provenance import provenance
 from diffpbd.runtime.identify.recordings import Wanted, read_recordings
 from diffpbd.runtime.identify.result import Identification
 from diffpbd.runtime.identify.selection import select
-from diffpbd.runtime.identify.settings import FORMS, FRICTION_MODELS, LOSSES, STANDSTILL, Settings
+from diffpbd.runtime.identify.settings import FORMS, FRICTION_MODELS, LOSSES, RESIDUALS, STANDSTILL, Settings
 from diffpbd.runtime.identify.torques import unknown_torques, write_torques
 from diffpbd.runtime.identify.workers import Map, one_by_one, workers
 
 __all__ = [
-    "FORMS", "FRICTION_MODELS", "LOSSES", "PRIOR", "STANDSTILL", "Condensation", "Identification", "Map", "Settings", "Wanted",
+    "FORMS", "FRICTION_MODELS", "LOSSES", "PRIOR", "RESIDUALS", "STANDSTILL", "Condensation", "Identification", "Map",
+    "Settings", "Wanted",
     "identify", "implausible", "minimise", "one_by_one", "provenance", "read_recordings", "select", "unknown_torques",
     "with_inertials", "workers", "write_torques",
 ]  # fmt: skip

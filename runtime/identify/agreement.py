@@ -49,5 +49,5 @@ def check_agreement(form: str, found: Identification, torques: Identification) -
         raise SolverError(
             f"--form {form} does not agree with --form torque, whose torque residual is smaller at {named}: "
             f"{'; '.join(apart)}. The recorded torques do not move the model as they moved the arm; nothing was written. Use "
-            "--form torque."
+            "--form torque, or --form simultaneous --residual torque."
         )

@@ -18,8 +18,8 @@ from diffpbd.runtime.identify import inertials
 from diffpbd.runtime.robot import Robot
 
 __all__ = [
-    "AXES", "BARRIER", "MOMENTS", "MOVES", "PAYLOAD", "PAYLOAD_MASS", "PRIOR", "WEAKER", "PhysicalBody", "check_prior",
-    "physical_bodies",
+    "AXES", "BARRIER", "DECIDED", "MOMENTS", "MOVES", "PAYLOAD", "PAYLOAD_MASS", "PRIOR", "WEAKER", "PhysicalBody",
+    "check_prior", "decided_by_prior", "physical_bodies",
 ]  # fmt: skip
 
 AXES = ("x", "y", "z")
@@ -37,6 +37,9 @@ WEAKER = 100.0
 """[1] The prior is weakened by this factor to see what moves with it."""
 MOVES = 3.0
 """[1] Standard deviations that a parameter may move by with the weaker prior before it counts as not identifiable."""
+DECIDED = 3.0
+"""[1] Standard deviation that the recordings alone leave, in units of the one with the prior, from which the prior decides: it
+then knows twice as much of the parameter as they do."""
 SINGULAR = 1e-2
 """[1] Smallest eigenvalue of a body's pseudo-inertia, in units of the description's, below which it is said to be close to
 its physical limit: a hundredth of the description's extent in some direction."""
@@ -48,6 +51,11 @@ def check_prior(weight: float) -> None:
     """InputError for a weight of the prior that is no number within `PRIORS`."""
     if not PRIORS[0] <= weight <= PRIORS[1]:  # NaN too
         raise InputError(f"--prior: expected a weight from {PRIORS[0]:g} to {PRIORS[1]:g}, found {weight:g}.")
+
+
+def decided_by_prior(alone: float) -> str:
+    """Why a parameter has no deviation that the prior makes for it."""
+    return f"only the prior decides it; by the recordings alone its standard deviation is {alone:.2g}"
 
 
 @dataclass(frozen=True)

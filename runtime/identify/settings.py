@@ -9,12 +9,13 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify.bodies import PRIOR, check_prior
 from diffpbd.runtime.identify.workers import Map, one_by_one
 
-__all__ = ["FORMS", "FRICTION_MODELS", "LOSSES", "STANDSTILL", "Settings"]
+__all__ = ["FORMS", "FRICTION_MODELS", "LOSSES", "RESIDUALS", "STANDSTILL", "Settings"]
 
 FORMS = ("torque", "shooting", "simultaneous")
 LOSSES = ("squares", "huber")
 STANDSTILL = ("keep", "auto")
 FRICTION_MODELS = ("plain", "auto")
+RESIDUALS = ("auto", "position", "torque")
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,9 @@ class Settings:
     `starts`, and `cross_validate` (once more without each recording); starts and recordings are spread by `spread`. Of
     shooting: whether windows are tied (`continuity`). Of the simultaneous form:
     deviations [N·m or N] of readings by joint in `torques`, infinite where they are not used, zero or not named where the
-    torque is known; without it those of all joints are unknown, near their readings.
+    torque is known; without it those of all joints are unknown, near their readings. `residual` says what is compared there:
+    positions and rates of the generated step, the torques that a trajectory near the positions asks for, or (`auto`) the former
+    where recordings follow the step as simulated ones do.
     """
 
     form: str = FORMS[0]
@@ -39,6 +42,7 @@ class Settings:
     spread: Map = one_by_one
     standstill: str = STANDSTILL[0]
     friction_model: str = FRICTION_MODELS[0]
+    residual: str = RESIDUALS[0]
 
     def __post_init__(self) -> None:
         """Refuses what is no form, loss or weight, and options that belong to another form."""
@@ -48,6 +52,7 @@ class Settings:
             ("--loss", self.loss, LOSSES),
             ("--standstill", self.standstill, STANDSTILL),
             ("--friction-model", self.friction_model, FRICTION_MODELS),
+            ("--residual", self.residual, RESIDUALS),
         ):
             if value not in known:
                 raise InputError(f"{option}: expected {' or '.join(known)}, found {value!r}.")
@@ -58,10 +63,16 @@ class Settings:
             ("--friction-model auto", self.friction_model != FRICTION_MODELS[0], "torque"),
             ("--starts", self.starts > 1, "torque"),
             ("--continuity", self.continuity, "shooting"),
+            ("--residual", self.residual != RESIDUALS[0], "simultaneous"),
             ("--unknown-torque", self.torques is not None, "simultaneous"),
         ):
             if given and self.form != form:
                 raise InputError(f"{option} is an option of --form {form}, found --form {self.form}.")
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the recordings tell what the simultaneous form compares."""
+        return self.residual == RESIDUALS[0] and self.torques is None
 
     @property
     def huber(self) -> bool:

@@ -20,8 +20,8 @@ from diffpbd.runtime.identify.coordinates import Coordinates
 from diffpbd.runtime.identify.information import information_of
 from diffpbd.runtime.identify.least_squares import Condensation, Fit, Structure, minimise
 from diffpbd.runtime.identify.settings import Settings
-from diffpbd.runtime.identify.trajectory import POSITION, RATE, Motion, Parameters
-from diffpbd.runtime.identify.windows import Windows
+from diffpbd.runtime.identify.trajectory import POSITION, RATE, Motion, Parameters, check_functions
+from diffpbd.runtime.identify.windows import Residuals, Windows
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["SHARES", "WINDOW", "over_windows", "settled", "shoot"]
@@ -60,6 +60,7 @@ def shoot(
     window: float = WINDOW,
 ) -> End:
     """Parameters and initial states of least mean square residual."""
+    check_functions(robot, "shooting")
     settings = settings or Settings()
     coordinates = Coordinates(robot, parameters, settings.prior)
     x, iterations, pull = coordinates.start, 0, at_start(robot, motions, coordinates, window)
@@ -97,9 +98,10 @@ def shoot(
         paths = windows.paths(theta, states)
         information = information_of(robot, parameters, theta, paths, motions, np.zeros(robot.n))
     else:
-        information = windows.information(at.blocks) * windows.residuals
+        information = windows.information(at) * windows.residuals
     return End(
         coordinates, x, information, 2.0 * at.value, windows.residuals, used, fit.solution.status, iterations, tuple(notes),
+        influence=None if tied else lambda moves: windows.influence(at, moves), sample=window,
     )  # fmt: skip
 
 
@@ -112,7 +114,7 @@ def at_start(robot: Robot, motions: Sequence[Motion], coordinates: Coordinates, 
 
 
 def weakened(
-    windows: Windows, coordinates: Coordinates, x: FloatArray, states: FloatArray, pull: float
+    windows: Residuals, coordinates: Coordinates, x: FloatArray, states: FloatArray, pull: float
 ) -> tuple[FloatArray, FloatArray, float, int]:
     """The prior weakened step by step to what the residual left asks for: what recordings do not determine then stays nearest
     to the description, and no solve has far to go. Unknowns, states, the weight, and iterations."""
@@ -129,7 +131,7 @@ def weakened(
     return x, states, pull, iterations
 
 
-def _renewed(windows: Windows, coordinates: Coordinates, x: FloatArray, states: FloatArray) -> float:
+def _renewed(windows: Residuals, coordinates: Coordinates, x: FloatArray, states: FloatArray) -> float:
     """Weight of the prior beside the residuals that are left."""
     if not coordinates.bodies:
         return 0.0
@@ -137,7 +139,7 @@ def _renewed(windows: Windows, coordinates: Coordinates, x: FloatArray, states: 
 
 
 def over_windows(
-    windows: Windows,
+    windows: Residuals,
     coordinates: Coordinates,
     start: FloatArray,
     pull: float,
@@ -168,13 +170,13 @@ class _Problem:
     """
 
     def __init__(
-        self, windows: Windows, coordinates: Coordinates, start: FloatArray, begin: FloatArray, pull: float
+        self, windows: Residuals, coordinates: Coordinates, start: FloatArray, begin: FloatArray, pull: float
     ) -> None:
         self.windows, self.coordinates, self.pull = windows, coordinates, pull
         self.m, n, count = coordinates.size, windows.robot.n, windows.count
         first = windows.condense(coordinates.entries(start), begin)
         self.unit = max(first.value + pull * coordinates.prior(start)[0], NOTHING)
-        self.scale, undetermined = coordinates.scales(windows.information(first.blocks), start, pull)
+        self.scale, undetermined = coordinates.scales(windows.information(first), start, pull)
         self.state_scale = np.repeat(STATE_SCALE, n)
         self.origin = start / self.scale
         self.keep = undetermined @ undetermined.T
@@ -183,7 +185,9 @@ class _Problem:
 
     def split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Unknowns of the parameters, and states (windows, 2 n), of x."""
-        return x[: self.m] * self.scale, x[self.m :].reshape(self.windows.count, -1) * self.state_scale
+        return x[: self.m] * self.scale, x[self.m :].reshape(
+            self.windows.count, len(self.state_scale)
+        ) * self.state_scale
 
     def join(self, z: FloatArray, states: FloatArray) -> FloatArray:
         """x of these."""
@@ -230,6 +234,6 @@ class _Problem:
         )  # fmt: skip
 
 
-def settled(windows: Windows, coordinates: Coordinates, x: FloatArray, states: FloatArray) -> FloatArray:
+def settled(windows: Residuals, coordinates: Coordinates, x: FloatArray, states: FloatArray) -> FloatArray:
     """Unknowns after a solve whose result is a start, back to theirs where the motion found does not depend on them."""
-    return coordinates.back(windows.information(windows.condense(coordinates.entries(x), states).blocks), x)
+    return coordinates.back(windows.information(windows.condense(coordinates.entries(x), states)), x)

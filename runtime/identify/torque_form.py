@@ -11,7 +11,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.identify import friction_choice, offsets, standstill
-from diffpbd.runtime.identify.bodies import MOVES, WEAKER
+from diffpbd.runtime.identify.bodies import DECIDED, MOVES, WEAKER, decided_by_prior
 from diffpbd.runtime.identify.covariance import IN_TIME
 from diffpbd.runtime.identify.cross_validation import leave_one_out
 from diffpbd.runtime.identify.design import Design
@@ -170,21 +170,24 @@ def _disturbed(fitted: Fitted) -> list[list[Design]]:
 
 
 def _moving(problem: Problem, x: FloatArray, found: Statistics, factor: float) -> list[Lost]:
-    """Parameters that follow the prior: they move by more than `MOVES` deviations when it is weakened."""
+    """Parameters that only the prior decides: they move by more than `MOVES` deviations when it is weakened, or the recordings
+    alone would leave them far wider (where the description happens to be what the prior would move them to)."""
     weak = Problem(problem.unknowns, problem.condensed, problem.sigma, problem.pinned, problem.prior / factor)
+    before = problem.unknowns.values_at(x)
     try:
-        weaker = weak.solve(x, COARSELY)
-    except SolverError:
-        return []
-    before, after = (problem.unknowns.values_at(point) for point in (x, weaker.x))
+        after = problem.unknowns.values_at(weak.solve(x, COARSELY).x)
+    except SolverError:  # no optimum without the prior: what decides then shows by the deviations
+        after = before
     lost = []
     for name in problem.unknowns.names:
-        std = found.deviations.get(name, np.inf)
+        std, alone = found.deviations.get(name, np.inf), found.alone.get(name, 0.0)
         moved = abs(after[name] - before[name])
         if np.isfinite(moved) and moved > MOVES * std:
             text = (
                 f"it follows the prior: moves by {moved:.2g} ({moved / std:.1f} standard deviations) when that is {factor:g} "
-                f"times weaker; by the recordings alone its standard deviation is {found.alone[name]:.2g}"
+                f"times weaker; by the recordings alone its standard deviation is {alone:.2g}"
             )
             lost.append(Lost(name, text))
+        elif alone > DECIDED * std:
+            lost.append(Lost(name, decided_by_prior(alone)))
     return lost

@@ -19,7 +19,7 @@ from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["POSITION", "RATE", "Motion", "Parameters", "Path", "motions", "parameters_of"]
+__all__ = ["POSITION", "RATE", "STEPS", "Motion", "Parameters", "Path", "check_functions", "motions", "parameters_of"]
 
 Path: TypeAlias = "tuple[FloatArray, FloatArray, FloatArray]"
 """Positions and rates (steps + 1, n) of an estimated trajectory, true torques (steps, n) that act during its steps."""
@@ -52,15 +52,23 @@ class Motion:
         return len(self.tau)
 
 
-def motions(robot: Robot, samples: Sequence[Samples], form: str) -> list[Motion]:
-    """Recordings as steps between their samples."""
-    missing = [name for name in ("joint_step", "jac_joint_step", "jac_alpha_joint_step") if name not in robot.functions]
+STEPS = ("joint_step", "jac_joint_step", "jac_alpha_joint_step")
+"""Functions of a generated step with its sensitivities."""
+
+
+def check_functions(robot: Robot, form: str, needed: Sequence[str] = STEPS) -> None:
+    """InputError for a robot that lacks some of them."""
+    missing = [name for name in needed if name not in robot.functions]
     if missing:
         words = (
             f"--form {form} needs {listing(missing)}, which {robot.name} has not.",
             robot.manifest.why_not(missing[-1]),
         )
         raise InputError(" ".join((*filter(None, words), "Or use --form torque.")))
+
+
+def motions(robot: Robot, samples: Sequence[Samples], form: str) -> list[Motion]:
+    """Recordings as steps between their samples."""
     found = []
     for s in samples:
         q, dq, tau = (s.trimmed(values) for values in (s.q, s.dq, s.tau))

@@ -7,16 +7,18 @@ The residuals are those of positions and rates at every sample; their Jacobian i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.identify.covariance import Influence
 from diffpbd.runtime.identify.trajectory import POSITION, RATE, Motion, Parameters
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["Condensed", "Windows"]
+__all__ = ["Condensed", "Residuals", "Windows"]
 
 BATCH = 4000
 """[1] Steps whose Jacobians are held at a time: about 40 MB with seven joints and a hundred entries of alpha."""
@@ -39,7 +41,8 @@ class _Group:
 class Condensed:
     """At parameters and initial states, for the mean square of all weighted residuals: half of it, its gradient by
     parameters (m,) and by states (windows, 2 n), and Jᵀ J (windows, m + 2 n, m + 2 n) of every window and their sum (`total`).
-    Final states `ends` (windows, 2 n) and their derivatives `by_start` (windows, 2 n, m + 2 n)."""
+    Final states `ends` (windows, 2 n) and their derivatives `by_start` (windows, 2 n, m + 2 n). `by_joint` (windows, n,
+    m + 2 n) are the gradients of every joint's deviations alone."""
 
     value: float
     by_theta: FloatArray
@@ -48,6 +51,36 @@ class Condensed:
     total: FloatArray
     ends: FloatArray
     by_start: FloatArray
+    by_joint: FloatArray = field(default_factory=lambda: np.zeros((0, 0, 0)))
+
+
+class Residuals(Protocol):
+    """What the parameters are found from: residuals whose derivatives are condensed, with `count` states of their own."""
+
+    @property
+    def robot(self) -> Robot:
+        """Whose alpha is fitted."""
+
+    @property
+    def count(self) -> int:
+        """States."""
+
+    @property
+    def ties(self) -> npt.NDArray[np.intp]:
+        """Pairs of states (k, 2) that have to meet."""
+
+    @property
+    def states(self) -> FloatArray:
+        """States (count, 2 n) to start from."""
+
+    def condense(self, theta: FloatArray, states: FloatArray) -> Condensed:
+        """At parameters and states."""
+
+    def half_mean_square(self, theta: FloatArray, states: FloatArray) -> float:
+        """The value of `condense` alone."""
+
+    def information(self, found: Condensed) -> FloatArray:
+        """Of the parameters alone (m, m)."""
 
 
 class Windows:
@@ -75,18 +108,21 @@ class Windows:
         value, by_theta, by_states = 0.0, np.zeros(m), np.zeros_like(states)
         blocks = np.zeros((self.count, m + 2 * n, m + 2 * n))
         ends, by_start = np.zeros_like(states), np.zeros((self.count, 2 * n, m + 2 * n))
+        by_joint = np.zeros((self.count, n, m + 2 * n))
         for group in self.groups:
             batch = max(1, BATCH // group.tau.shape[1])
             for a in range(0, len(group.q), batch):
                 part = slice(a, min(a + batch, len(group.q)))
                 at = slice(group.first + part.start, group.first + part.stop)
-                half, gradient, blocks[at], ends[at], by_start[at] = self._batch(group, part, theta, states[at])
-                value += half
+                half, by_joint[at], blocks[at], ends[at], by_start[at] = self._batch(group, part, theta, states[at])
+                value, gradient = value + half, by_joint[at].sum(axis=1)
                 by_theta += gradient[:, :m].sum(axis=0)
                 by_states[at] = gradient[:, m:]
         mean = 1.0 / self.residuals
         total = mean * blocks.sum(axis=0)
-        return Condensed(mean * value, mean * by_theta, mean * by_states, mean * blocks, total, ends, by_start)
+        return Condensed(
+            mean * value, mean * by_theta, mean * by_states, mean * blocks, total, ends, by_start, mean * by_joint
+        )
 
     def half_mean_square(self, theta: FloatArray, states: FloatArray) -> float:
         """The value of `condense` alone."""
@@ -119,7 +155,7 @@ class Windows:
         off = self._off(group, part, P, PD)
         S = np.zeros((len(U), 2 * n, m + 2 * n))
         S[:, :, m:] = np.eye(2 * n)
-        gradient, block = np.zeros((len(U), m + 2 * n)), np.zeros((len(U), m + 2 * n, m + 2 * n))
+        by_joint, block = np.zeros((len(U), n, m + 2 * n)), np.zeros((len(U), m + 2 * n, m + 2 * n))
         for k in range(steps + 1):
             if k:
                 S = by_state[:, k - 1] @ S
@@ -127,10 +163,10 @@ class Windows:
             weighted = S * weight[:, None]
             if self.tied and not k:
                 weighted[~group.begins[part]] = 0.0
-            gradient += np.einsum("wi,wij->wj", off[:, k], weighted)
+            by_joint += (off[:, k, :, None] * weighted).reshape(len(U), 2, n, -1).sum(axis=1)
             block += weighted.swapaxes(1, 2) @ weighted
         ends = np.concatenate([P[:, -1], PD[:, -1]], axis=1)
-        return float((off**2).sum()) / 2, gradient, block, ends, S
+        return float((off**2).sum()) / 2, by_joint, block, ends, S
 
     def paths(self, theta: FloatArray, states: FloatArray) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
         """Of every recording: positions and rates (steps + 1, n) of the windows' rollouts joined, true torques (steps, n)."""
@@ -148,11 +184,23 @@ class Windows:
             found.append((P, PD, np.concatenate([piece[2] for piece in own])))
         return found
 
-    def information(self, blocks: FloatArray) -> FloatArray:
+    def information(self, found: Condensed) -> FloatArray:
         """Information (m, m) of the parameters alone, the initial states eliminated; of windows that are not tied."""
         m = len(self.parameters.names)
-        own, cross, states = blocks[:, :m, :m], blocks[:, m:, :m], blocks[:, m:, m:]
+        own, cross, states = found.blocks[:, :m, :m], found.blocks[:, m:, :m], found.blocks[:, m:, m:]
         return np.asarray((own - cross.swapaxes(1, 2) @ np.linalg.solve(states, cross)).sum(axis=0), dtype=np.float64)
+
+    def influence(self, found: Condensed, moves: FloatArray) -> Influence:
+        """Of every joint's deviations, a window as a sample, on what moves by `moves` (m, k) with the gradient of half the
+        square of all; the initial states are eliminated. A window counts at its mean position."""
+        m = len(self.parameters.names)
+        after = np.linalg.solve(found.blocks[:, m:, m:], found.blocks[:, m:, :m])
+        effect = (found.by_joint[:, :, :m] - found.by_joint[:, :, m:] @ after) @ moves * self.residuals
+        q = np.concatenate([group.q.mean(axis=1) for group in self.groups])
+        result = Influence(q.min(axis=0), q.max(axis=0))
+        for run in self.motions:
+            result.add(q[run], effect[run].swapaxes(0, 1))
+        return result
 
 
 def _groups(motions: Sequence[Motion], window: float) -> tuple[list[_Group], list[list[int]]]:

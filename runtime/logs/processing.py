@@ -14,6 +14,7 @@ from scipy.signal import butter, sosfiltfilt
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.cleaning import GAP
+from diffpbd.runtime.logs.still_ends import still_ends
 from diffpbd.runtime.logs.table import RATES
 
 __all__ = ["Motion", "Processing", "Samples", "filter_parts", "process"]
@@ -67,13 +68,15 @@ class Processing:
     """How a log becomes samples.
 
     `cutoff` [Hz] of a Butterworth low-pass of `order`, run forward and backward over positions, rates and torques
-    (None: no filter); `trim` [s] is cut off at both ends after filtering; gaps up to `bridge` [s] are closed by a spline.
+    (None: no filter); `trim` [s] is cut off at both ends after filtering, with `still` whatever is longer at which no joint
+    moves; gaps up to `bridge` [s] are closed by a spline.
     """
 
     cutoff: float | None = 5.0
     order: int = 4
     trim: float = 0.0
     bridge: float = 0.0
+    still: bool = False
 
     def __post_init__(self) -> None:
         """Refuses what cannot be filtered."""
@@ -97,6 +100,7 @@ class Processing:
                 "measured and predicted torques"
             )
         cut = f"; {self.trim:g} s cut at both ends" if self.trim else ""
+        cut += "; still ends cut" if self.still else ""
         return f"{text}; accelerations by central differences of measured rates, splines where a log has none{cut}"
 
 
@@ -128,17 +132,20 @@ class Samples:
     sound: bool = True
     """Whether the motion of the recording was found in order."""
 
+    ends: tuple[int, int] = (0, 0)
+    """Samples at the start and at the end that are still, where these are cut."""
+
     def __len__(self) -> int:
-        return len(self.time) - 2 * self._cut
+        return len(range(len(self.time))[self._kept])
 
     @property
-    def _cut(self) -> int:
-        return round(self.processing.trim * self.rate)
+    def _kept(self) -> slice:
+        first, last = (max(round(self.processing.trim * self.rate), end) for end in self.ends)
+        return slice(first, len(self.time) - last)
 
     def smooth(self, values: FloatArray) -> FloatArray:
         """The filter that the measured torques went through, along the first axis; then trimmed."""
-        filtered = _filtered(values, self.rate, self.processing)
-        return filtered[self._cut : len(filtered) - self._cut]
+        return _filtered(values, self.rate, self.processing)[self._kept]
 
     def disturbed(self, rng: np.random.Generator) -> Samples:
         """The same motion with as much noise added as it was recorded with, filtered alike."""
@@ -155,7 +162,7 @@ class Samples:
 
     def trimmed(self, values: FloatArray) -> FloatArray:
         """The rows that `smooth` keeps."""
-        return values[self._cut : len(values) - self._cut]
+        return values[self._kept]
 
 
 def process(
@@ -267,6 +274,8 @@ def _samples(name: str, log: Motion, span: slice, rate: float, processing: Proce
     noise = None
     if processing.cutoff is not None:
         noise = _noise(q, smooth_q, rate, processing), None if dq is None else _noise(dq, smooth_dq, rate, processing)
+    ends = still_ends(smooth_q, smooth_dq, rate) if processing.still else (0, 0)
+    notes.extend(_of_ends(name, ends, len(time), rate))
     return Samples(
         name,
         log.joints,
@@ -280,6 +289,21 @@ def _samples(name: str, log: Motion, span: slice, rate: float, processing: Proce
         tuple(notes),
         unread,
         noise,
+        ends=ends or (0, 0),
+    )
+
+
+def _of_ends(name: str, ends: tuple[int, int] | None, count: int, rate: float) -> list[str]:
+    """A sentence on ends that are cut; a recording of which too little is left is refused."""
+    if ends is None:
+        return ["no joint moves: its ends are kept"]
+    left = count - sum(ends)
+    if left < FEWEST_SAMPLES:
+        raise InputError(
+            f"{name}: --trim still leaves {left} samples, in which a joint moves; at least {FEWEST_SAMPLES} are needed."
+        )
+    return (
+        [f"still ends cut: {ends[0] / rate:.3g} s at its start, {ends[1] / rate:.3g} s at its end"] if any(ends) else []
     )
 
 

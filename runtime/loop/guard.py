@@ -23,8 +23,8 @@ SPEED_UP = 0.1
 """s in which a joint may reach its speed limit: what bounds a motion between two states beside their speeds."""
 SPEED_MARGIN = 0.8
 """Share of a joint's speed limit from which on torque in the direction of motion is faded out."""
-HEEDED = 0.03
-"""s for which a law is obeyed in full without a new state: three messages at 100 Hz. It is out after twice that time."""
+HEEDED = 0.025
+"""s for which a law is obeyed in full without a new state: one lost message at 100 Hz. It is out after twice that time."""
 ABSURD = 2.0
 """Times the speed limit; a measured speed beyond it is a fault of the sensor."""
 

@@ -114,7 +114,7 @@ class Supervisor:
         self._expected: Callable[[float], FloatArray] | None = getattr(controller, "expected", None)
         self._guard = Guard(limits, settings.period)
         self._reflexes = Reflexes(names, limits, settings.reflexes, inertial=inertial, clearance=clearance)
-        self._age = 0.0
+        self._age: float
         self._zero = np.zeros_like(limits.effort)
         self._law = self._zero
         self._held_gravity = self._zero

@@ -89,8 +89,10 @@ class JointStateReader:
         if order == "":
             self.ignored["another publisher's joints"] += 1
             return None
-        reason = order if isinstance(order, str) else self._wrong(message, received, source)
-        if reason or isinstance(order, str):
+        if isinstance(order, str):
+            self.rejected[order] += 1
+            return None
+        if reason := self._wrong(message, received, source):
             self.rejected[reason] += 1
             return None
         effort = message.effort[order] if len(message.effort) else None
@@ -102,7 +104,7 @@ class JointStateReader:
         self._last = state
         return state
 
-    def _wrong(self, message: JointState, received: float, source: str) -> str:
+    def _wrong(self, message: JointState, received: float, source: str) -> str | None:
         count = len(message.name)
         if len(message.position) != count or any(
             len(values) not in (0, count) for values in (message.velocity, message.effort)
@@ -112,21 +114,22 @@ class JointStateReader:
             return "zero stamp"
         last = self._last
         if last is None:
-            return ""
+            return None
         if source != last.source:
             if received - last.received < SOURCE_TIMEOUT:
                 self.second_source = f"{last.source} and {source}"
                 return "second source of the arm's joints"
             self._offset = float("inf")
-            return ""
+            return None
         back = last.stamp - message.header.time
         if back >= RESTART_STEP:
             self._offset = float("inf")
-            return ""
-        return "stamp not newer than the last one" if back >= 0 else ""
+            return None
+        return "stamp not newer than the last one" if back >= 0 else None
 
     def _delay(self, stamp: float, received: float) -> float:
         offset = received - stamp
-        leak = 0.0 if self._last is None else DELAY_LEAK * (received - self._last.received)
-        self._offset = min(offset, self._offset + leak)
+        if self._last is not None:
+            self._offset += DELAY_LEAK * (received - self._last.received)
+        self._offset = min(offset, self._offset)
         return offset - self._offset

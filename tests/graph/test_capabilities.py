@@ -65,14 +65,27 @@ CASES = {
 
 def test_loops_and_passive_joints_leave_out_what_does_not_know_them(tmp_path: Path) -> None:
     recipe = find_recipe(str(four_bar().write(tmp_path, "made")), **EVERY)
-    found = capabilities(build(read_robot(recipe), recipe))
+    found_model = build(read_robot(recipe), recipe)
+    found = capabilities(found_model)
     fitted = {"torque_terms", "torque_coefficients"}
-    assert set(found.left_out) == {"inverse_dynamics", "constraints", *fitted, *FORWARD, *STEPS, *MAXIMAL}
+    derived = {f"{kind}_{of}_dynamics" for of in ("forward", "inverse") for kind in ("jac", "jac_alpha", "vjp")}
+    unknown = {"constraints", "estimate_torque", "mpc", "joint_step_unrolled"}
+    assert set(found.left_out) == {*unknown, *fitted, *derived, *MAXIMAL}
     assert found.left_out["step"] == "closed loops: four_bar"
     robot = dataclasses.replace(read_urdf(pair(BODY)), passive=("jb",))
     found = capabilities(build(robot, with_options(default_recipe("made.urdf"), **EVERY)))
-    assert set(found.left_out) == {"inverse_dynamics", "estimate_torque", "mpc", *fitted}
+    inverse = {"inverse_dynamics", "jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"}
+    assert set(found.left_out) == {*inverse, "estimate_torque", "mpc", *fitted}
     assert set(found.left_out.values()) == {"joints without a motor: jb"}
+    # a loop on a path of more than twelve joints: the step along the tree does not know it
+    tree = dataclasses.replace(
+        found_model.tree, parents=tuple(range(-1, 13)), slides=(False,) * 14, aligned=(True,) * 14
+    )
+    deep = capabilities(dataclasses.replace(found_model, tree=tree))
+    assert {"joint_step", "forward_dynamics", "inverse_dynamics"} <= set(deep.left_out)
+    assert deep.left_out["joint_step"] == "closed loops: four_bar; a path of 14 joints"
+    rough = dataclasses.replace(found_model, tree=dataclasses.replace(found_model.tree, friction=("stribeck",)))
+    assert capabilities(rough).left_out["joint_step"] == "closed loops: four_bar; friction that is stribeck"
 
 
 @pytest.mark.parametrize("need", CASES)

@@ -53,7 +53,7 @@ def test_rank_mobility_and_the_gradient(name: str, tmp_path: Path) -> None:
     kept, mobility = EXPECTED[name]
     assert (list(chosen.kept), chosen.mobility) == (kept, mobility)
     assert model.tree.rows == chosen.rank
-    program = closures.rows(model.tree, every=True)
+    program = closures.rows(model.tree, True)
     p = ca.SX.sym("p", model.tree.freedoms)
     found = inline(program, {k: p if k == "p" else model.blocks[k] for k in program.inputs})
     f = ca.Function("f", [p, model.alpha], [found["A"], ca.jacobian(found["g"], p)])

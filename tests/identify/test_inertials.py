@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import casadi
 import numpy as np
@@ -10,7 +11,7 @@ from support.motions import samples
 from support.robots import loaded
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.identify import Settings, identify, inertials
+from diffpbd.runtime.identify import Settings, conclusion, identify, inertials, torque_form
 from diffpbd.runtime.identify import fitting as module
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
@@ -55,6 +56,46 @@ def test_a_rod_as_reference_is_thickened() -> None:
     root = inertials.factor(inertials.pseudo_inertia(1.0, [0.0, 0.0, 0.5], [0.08, 0.0, 0.0, 0.08, 0.0, 0.0]))
     assert np.isfinite(root).all() and np.linalg.matrix_rank(root) == 4
     assert float(inertials.alpha_of(casadi.DM.zeros(10), root)[0]) == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize(("part", "decided"), [(0.99, True), (1.01, False)])
+def test_nothing_has_a_deviation_that_only_the_prior_makes(
+    pendulum: Robot, monkeypatch: pytest.MonkeyPatch, part: float, decided: bool
+) -> None:
+    """The description is the truth here, so that hardly anything moves with the prior; it decides where the recordings alone
+    would leave more than some times the deviation."""
+    name, runs, seen = "inertia.upper.yy", samples(pendulum, {}, noise=0.5), []
+    evaluate = torque_form.evaluate
+    monkeypatch.setattr(torque_form, "evaluate", lambda *a: seen.append(evaluate(*a)) or seen[-1])
+    monkeypatch.setattr(torque_form, "MOVES", np.inf)
+
+    def identified() -> tuple[float | None, dict[str, str]]:
+        result = identify(pendulum, runs, ["inertials"], settings=Settings(prior=1.0))
+        return {e.name: e.std for e in result.estimates}[name], {item.name: item.reason for item in result.lost}
+
+    identified()
+    some = [n for n in seen[0].deviations if seen[0].alone[n] > 1.2 * seen[0].deviations[n]]
+    name = some[0]
+    monkeypatch.setattr(torque_form, "DECIDED", part * seen[0].alone[name] / seen[0].deviations[name])
+    std, lost = identified()
+    assert (std is None) == decided == ("only the prior decides it" in lost.get(name, ""))
+
+
+@pytest.mark.parametrize(
+    ("moved", "alone", "said"),
+    [(2.9, 2.9, None), (3.1, 2.9, "follows the prior"), (-3.1, 1.0, "follows the prior"), (0.0, 3.1, "only the prior")],
+)
+def test_the_same_along_trajectories(moved: float, alone: float, said: str | None) -> None:
+    """In units of the deviation with the prior."""
+    names = SimpleNamespace(names=("mass.arm",))
+    end = SimpleNamespace(mean_square=4.0, coordinates=SimpleNamespace(parameters=names))
+    found = list(
+        conclusion._by_prior(
+            end, np.array([0.2 * moved]), np.array([0.01 * alone**2]), np.array([0.01]), np.array([False])
+        )
+    )
+    assert (said is None) == (not found) and all(said in item.reason for item in found)
+    assert not list(conclusion._by_prior(end, np.ones(1), np.ones(1), np.array([0.01]), np.array([True])))
 
 
 def test_what_is_identifiable_comes_to_the_truth(pendulum: Robot) -> None:

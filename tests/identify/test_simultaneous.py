@@ -134,7 +134,7 @@ def test_refusals(pendulum: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = process("run", followed(pendulum, PENDULUM_TRUTH, 40), EXACT)
     monkeypatch.setattr(simultaneous, "MOST_STEPS", 10)
     with pytest.raises(InputError, match="expected at most 10 steps, found 40"):
-        identify(pendulum, runs, PENDULUM, settings=Settings(form="simultaneous"))
+        identify(pendulum, runs, PENDULUM, settings=Settings(form="simultaneous", residual="position"))
     monkeypatch.undo()
     monkeypatch.setitem(ipopt.OPTIONS["ipopt"], "max_iter", 2)
     with pytest.raises(SolverError, match="Maximum_Iterations_Exceeded"):

@@ -128,7 +128,7 @@ def test_one_bad_message_leaves_no_trace_in_what_is_sent() -> None:
     assert np.abs(np.diff(near, axis=0)).max() < 1.0  # of some 20 N·m that hold the arm
 
 
-@pytest.mark.parametrize("law", ["impedance", "moving"])
+@pytest.mark.parametrize("law, at, states", [("impedance", 0.5, 100.0), ("moving", 0.5, 100.0), ("moving", 0.6, 250.0)])
 @pytest.mark.parametrize(
     "change, reason, text",
     [
@@ -139,8 +139,10 @@ def test_one_bad_message_leaves_no_trace_in_what_is_sent() -> None:
     ],
     ids=lambda v: getattr(v, "__name__", ""),
 )
-def test_states_that_do_not_come(law: str, change: Message, reason: Reason, text: str) -> None:
-    report, arm = run(law, fault=message(change))
+def test_states_that_do_not_come(
+    law: str, at: float, states: float, change: Message, reason: Reason, text: str
+) -> None:
+    report, arm = run(law, fault=message(change), at=at, states=states)
     check(arm)
     assert report.reason is reason and text in report.text and stopped_after(arm) <= 0.1 + 1e-6
     assert NOTHING in report.ending or reason is Reason.ROBOT

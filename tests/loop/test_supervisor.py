@@ -141,7 +141,7 @@ def test_a_refused_tick_repeats_the_torque_for_two_hundredths_of_a_second() -> N
 
 @pytest.mark.parametrize("braking", [False, True])
 def test_a_law_fades_while_no_new_state_comes(braking: bool) -> None:
-    """Full for 0.03 s, out after 0.06 s, and back with the next state."""
+    """Full for 0.025 s, out after 0.05 s, and back with the next state."""
     under = Supervisor(
         Listening(), limits(torque_rate=np.array([1e5, 1e5])), Settings(PERIOD, ramp=0.0), owner=GravityOwner.MODEL,
         gravity=gravity, inertial=lambda q, dq, ddq: np.array([30.0, 1.0]),
@@ -153,10 +153,10 @@ def test_a_law_fades_while_no_new_state_comes(braking: bool) -> None:
         for waited, share in (
             (0.0, 1.0),
             (0.02, 1.0),
-            (0.03, 1.0),
-            (0.036, 0.8),
-            (0.045, 0.5),
-            (0.06, 0.0),
+            (0.025, 1.0),
+            (0.03, 0.8),
+            (0.0375, 0.5),
+            (0.05, 0.0),
             (0.09, 0.0),
         ):
             decision = step(begin + waited, 7.0 + begin, q, np.zeros(2))
@@ -332,3 +332,24 @@ def test_without_a_model_the_brake_damps() -> None:
     under.start(np.zeros(2))
     decision = under.brake(0.0, 0.0, np.zeros(2), np.array([0.4, -1.0]))
     np.testing.assert_allclose(decision.law, -0.1 * EFFORT / 2.0 * [0.4, -1.0])
+
+
+class Timed(Listening):
+    """Hears when its states were measured."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times: list[float] = []
+
+    def measured(self, time: float) -> None:
+        self.times.append(time)
+
+
+def test_a_controller_is_told_when_its_state_was_measured() -> None:
+    """By the run's clock: the first state was `age` old when that began."""
+    timed = Timed()
+    under = supervisor(timed)
+    for age, told in (((), 0.25), ((0.0625,), 0.1875)):
+        under.start(np.zeros(2), np.zeros(2), *age)
+        under.tick(0.3, 0.25, np.zeros(2), np.zeros(2))
+        assert timed.times[-1] == told

@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from support import mechanisms
 from support.described import Described
 from support.numeric import BAR, Array, Worst, differences
 from support.rolled import rolled_step, run_rolled
@@ -15,6 +16,7 @@ from support.sled import LAWS, MASS, URDF, description, friction, law, sled
 
 from diffpbd.codegen.description.recipe import default_recipe, option_words, with_options
 from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.generate import generate
 from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.parameters import alpha_entries
 from diffpbd.codegen.graph.translate import inline
@@ -267,3 +269,10 @@ def test_a_robot_that_does_not_ask_has_no_entries(tmp_path: Path) -> None:
         with_options(plain, friction_law=["dry"])
     asked = option_words(with_options(plain, friction_law=["asymmetric", "stribeck"]), plain)
     assert asked == ["--friction-law", "asymmetric,stribeck"]
+
+
+def test_closed_loops_take_the_plain_law(tmp_path: Path) -> None:
+    file = mechanisms.four_bar().write(tmp_path, "fourbar")
+    with pytest.raises(InputError, match="steps with closed loops .* take viscous and Coulomb friction only"):
+        generate(str(file), out=tmp_path / "made", friction_law=["stribeck"])
+    assert not (tmp_path / "made").exists()

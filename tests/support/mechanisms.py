@@ -176,7 +176,7 @@ def bennett() -> Mechanism:
     # the base is the fourth bar, from joint 4 to joint 1: joint 4 lies at -b, its axis turned back
     frame = loop("bennett", "hinge", "l3", (a, 0, 0), "base", (-b, 0, 0), axis=(0.0, 0.0, 1.0))
     frame |= {"parent_rpy": (one, 0.0, 0.0), "child_rpy": (-other, 0.0, 0.0)}
-    return Mechanism(links, joints, [frame], {"j1": 1.2, "j2": -1.2, "j3": 1.2})
+    return Mechanism(links, joints, [frame], {"j1": -1.0, "j2": -2.75, "j3": 1.0})
 
 
 def delta() -> Mechanism:

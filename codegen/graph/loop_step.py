@@ -1,0 +1,155 @@
+"""Kernels of the joint-space step with closed loops, under the names that templates/loop_step.c.jinja calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import casadi as ca
+
+from diffpbd.codegen.graph.functions import Graphs
+from diffpbd.codegen.graph.joint_step import kernel_graph, node_torque, residuals, solve
+from diffpbd.codegen.graph.model import Model, prepare
+from diffpbd.codegen.graph.step_graphs import NEXT, STATE, TOLERANCES
+from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.joint_space import bordered, closures
+from diffpbd.codegen.joint_space import step as joint_space
+
+
+class Closed:
+    """Rows of a model's loops as expressions of coordinates."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def rows(self, p: Any, every: bool = False) -> tuple[Any, Any]:
+        """g and A at p."""
+        program = closures.rows(self.model.tree, every)
+        found = inline(program, {k: p if k == "p" else self.model.blocks[k] for k in program.inputs})
+        return found["g"], found["A"]
+
+
+def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
+    """Every kernel of the step, its derivatives, and what is asked at an instant."""
+    tree, prepared = model.tree, prepare(model)
+    values = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
+    programs = {
+        "start": bordered.start(tree),
+        "newton": bordered.newton(tree),
+        "chord": bordered.chord(tree),
+        "end": bordered.end(tree),
+        "rate": bordered.rate(tree),
+        "velocity_gradient": joint_space.velocity_gradient(tree),
+        "gradient": bordered.gradient(tree),
+        "node": bordered.node(tree),
+        "systems": bordered.systems(tree),
+    }
+    made = [kernel_graph(program, name, prepared) for name, program in programs.items()]
+    more = [by_alpha(model)] if with_alpha else []
+    others = [curvature(model), parameters(model), node_torque(model), closing(model), instant(model), held(model)]
+    return [values, *made, *more, *others]
+
+
+def solved(model: Model) -> ca.Function:
+    """joint_step by two root finders, of the pose stage for p_next and Λ and of the rate stage: exact derivatives of any order.
+    The start is taken for closed."""
+    r, m = residuals(model), model.tree.rows
+    L, H = (ca.SX.sym(k, m) for k in ("L", "H"))
+    pose, closed, rate, still = _equations(model, L, H)
+    options = {**TOLERANCES[False], "max_iter": 50, "error_on_fail": True}
+    known = ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha)
+    stages = [
+        ca.rootfinder("pose", "newton", {"x": ca.vertcat(r.p_next, L), "p": known, "g": ca.vertcat(pose, closed)}, options),
+        ca.rootfinder(
+            "rate", "newton",
+            {"x": ca.vertcat(r.pd_next, H), "p": ca.vertcat(known, r.p_next), "g": ca.vertcat(rate, still)}, options,
+        ),
+    ]  # fmt: skip
+    given = {k: ca.MX.sym(k, v.numel()) for k, v in zip(STATE, (r.p, r.pd, r.u, r.h, r.alpha), strict=True)}
+    at, none = ca.vertcat(*given.values()), ca.DM.zeros(m)
+    p_next = stages[0](x0=ca.vertcat(given["p"] + given["h"] * given["pd"], none), p=at)["x"][: r.n]
+    pd_next = stages[1](x0=ca.vertcat(ca.DM.zeros(r.n), none), p=ca.vertcat(at, p_next))["x"][: r.n]
+    return ca.Function("joint_step", list(given.values()), [p_next, pd_next], list(STATE), list(NEXT))
+
+
+def curvature(model: Model) -> ca.Function:
+    """Multipliers → ∂(A₀ᵀ Λ)/∂p₀, ∂(A₁ᵀ Η)/∂p₁ and ∂(A₁ ṗ₁)/∂p₁."""
+    r, closed = residuals(model), Closed(model)
+    L, H = (ca.SX.sym(k, model.tree.rows) for k in ("L", "H"))
+    (_, A0), (_, A1) = closed.rows(r.p), closed.rows(r.p_next)
+    outputs = {
+        "C0": ca.jacobian(ca.mtimes(A0.T, L), r.p),
+        "C1": ca.jacobian(ca.mtimes(A1.T, H), r.p_next),
+        "B1": ca.jacobian(ca.mtimes(A1, r.pd_next), r.p_next),
+    }
+    given = {"p": r.p, "p_next": r.p_next, "pd_next": r.pd_next, "L": L, "H": H, "alpha": r.alpha}
+    return _function("curvature", given, outputs)
+
+
+def _equations(model: Model, L: Any, H: Any) -> tuple[Any, Any, Any, Any]:
+    """Both stages: h F − A₀ᵀ Λ, g(p₁), h G − A₁ᵀ Η, A₁ ṗ₁."""
+    r, closed = residuals(model), Closed(model)
+    _, A0 = closed.rows(r.p)
+    g, A1 = closed.rows(r.p_next)
+    return r.F - ca.mtimes(A0.T, L), g, r.G - ca.mtimes(A1.T, H), ca.mtimes(A1, r.pd_next)
+
+
+def parameters(model: Model) -> ca.Function:
+    """Multipliers x, v of the pose stage and y, z of the rate stage → gradient by alpha and h: minus their products with the
+    equations' derivatives."""
+    r, m = residuals(model), model.tree.rows
+    L, H, v, z = (ca.SX.sym(k, m) for k in ("L", "H", "v", "z"))
+    x, y = (ca.SX.sym(k, r.n) for k in ("x", "y"))
+    pairs = zip((x, v, y, z), _equations(model, L, H), strict=True)
+    total = sum((-ca.dot(one, other) for one, other in pairs), ca.SX(0))
+    pulled = ca.gradient(total, ca.vertcat(r.alpha, r.h))
+    alpha_bar, h_bar = ca.vertsplit(pulled, [0, r.alpha.numel(), r.alpha.numel() + 1])
+    given = {**r.inputs, "alpha": r.alpha, "L": L, "H": H, "x": x, "v": v, "y": y, "z": z}
+    return _function("parameters", given, {"alpha_bar": alpha_bar, "h_bar": h_bar})
+
+
+def by_alpha(model: Model) -> ca.Function:
+    """Derivatives of both stages' equations by alpha."""
+    r = residuals(model)
+    L, H = (ca.SX.sym(k, model.tree.rows) for k in ("L", "H"))
+    names = ("F_alpha", "g_alpha", "G_alpha", "c_alpha")
+    found = {k: ca.jacobian(e, r.alpha) for k, e in zip(names, _equations(model, L, H), strict=True)}
+    return _function("by_alpha", {**r.inputs, "alpha": r.alpha, "L": L, "H": H}, found)
+
+
+def closing(model: Model) -> ca.Function:
+    """p → every row of the loops, and their gradient."""
+    p = ca.SX.sym("p", model.tree.freedoms)
+    g, A = Closed(model).rows(p, True)
+    return _function("closing", {"p": p, "alpha": model.alpha}, {"g": g, "A": A})
+
+
+def instant(model: Model) -> ca.Function:
+    """Accelerations x of the tree alone, Y = M⁻¹ Aᵀ, A, and Ȧ ṗ: what loops leave of accelerations and rates."""
+    graphs = Graphs(model)
+    p, pd, u = graphs.p, graphs.pd, graphs.u
+    _, A = Closed(model).rows(p)
+    M = graphs.mass_matrix(p)
+    push = u + graphs.friction(pd) + graphs.pose_torque(p) - graphs.gears.torques(graphs.bias(p, pd))
+    both = solve(M, ca.densify(ca.horzcat(push, A.T)), symmetric=True)
+    turning = ca.jtimes(ca.mtimes(A, pd), p, pd)
+    outputs = {"x": both[:, 0], "Y": both[:, 1:], "A": A, "c": turning}
+    return _function("instant", {"p": p, "pd": pd, "u": u, "alpha": model.alpha}, outputs)
+
+
+def held(model: Model) -> ca.Function:
+    """Torque that the tree alone needs (n), and A: what motors and loops share."""
+    graphs = Graphs(model)
+    p, pd, pdd = graphs.p, graphs.pd, graphs.pdd
+    torque = graphs.inverse_dynamics(p, pd, pdd)
+    given = {"p": p, "pd": pd, "pdd": pdd, "alpha": model.alpha}
+    return _function("held", given, {"torque": torque, "A": Closed(model).rows(p)[1], "offset": _offset(graphs)})
+
+
+def _offset(graphs: Graphs) -> Any:
+    return ca.densify(ca.SX(graphs.gears.chosen(graphs.model.blocks["offset"])))
+
+
+def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:
+    dense = [ca.densify(v) for v in outputs.values()]
+    return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs), {"cse": True})

@@ -1,0 +1,168 @@
+"""The joint-space step of a tree that closed loops close: RATTLE on the tree's own F and G, one elimination of a border.
+
+With g the kept rows of all loops (`closures`), A = ∂g/∂p, and multipliers Λ and Η (impulses times h) of either stage,
+
+    pose stage   h F(p₁; p₀, ṗ₀, u) − A(p₀)ᵀ Λ = 0,    g(p₁) = 0,
+    rate stage   h G(ṗ₁; p₁, p₀, u) − A(p₁)ᵀ Η = 0,    A(p₁) ṗ₁ = 0.
+
+The tree's factors serve as they are; a Newton iteration on the first stage is
+
+    [ D  −A₀ᵀ ] [δ]   [−h F]        X = D⁻¹ A₀ᵀ,  x = −D⁻¹ h F,
+    [ A    0  ] [Λ] = [−g  ]        (A X) Λ = −g − A x,   δ = x + X Λ,
+
+D = ∂hF/∂p₁: no curvature, because A₀ is constant in it and g is linearised. Λ is found anew each time, as F is kept whole.
+What is left is a dense system as large as there are kept rows, solved with pivoting in the emitted C. The rate stage is the
+same with the inertia in the place of D. What the exact derivatives need is listed by `systems`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from diffpbd.codegen.joint_space import closures, gears, link_jacobian, link_step
+from diffpbd.codegen.joint_space.friction import friction_inputs
+from diffpbd.codegen.program import elimination
+from diffpbd.codegen.program.program import Matrix, Program
+from diffpbd.codegen.program.store import stored
+from diffpbd.codegen.program.tree import Tree
+
+
+def _within(b: Program, program: Program, **given: Any) -> dict[str, Any]:
+    """Calls a program; what is not given are inputs of b of the same names, declared where there is none yet."""
+    arguments = dict(given)
+    for name, formal in program.inputs.items():
+        if name in arguments:
+            continue
+        arguments[name] = b.inputs[name] if name in b.inputs else b.input(name, formal.rows, formal.cols)
+    return b.call(program, **arguments)
+
+
+def _begun(name: str, doc: str, tree: Tree, *inputs: str) -> Program:
+    """A program with these inputs, in this order."""
+    n, m = tree.freedoms, tree.rows
+    shapes = {
+        "h": (1, 1), "record": (link_step.RECORD_ROWS, tree.n), "factors": (n, n), "M": (n, n), "A0": (m, n), "A": (m, n),
+        "X": (n, m),
+    }  # fmt: skip
+    b = Program(name, doc)
+    for k in inputs:
+        b.input(k, *shapes.get(k, (n, 1)))
+    return b
+
+
+@stored
+def start(tree: Tree) -> Program:
+    """`link_step.start`, with A at the start and every row of the loops there."""
+    b = _begun("loop_step_start", "Start of a step, its loops' gradient and gaps.", tree, "p", "pd", "u", "h")
+    begun = _within(b, link_step.start(tree))
+    for name in ("record", "terms", "guess"):
+        b.output(name, begun[name])
+    b.output("A0", _within(b, closures.rows(tree))["A"])
+    b.output("gap", _within(b, closures.rows(tree, True))["g"])
+    return b
+
+
+def _border(b: Program, A: Any, X: Any, x: Any, wanted: Any) -> None:
+    """Outputs the dense system S multipliers = rhs that makes A (x + X multipliers) what is `wanted`."""
+    b.output("S", b.let(A * X))
+    b.output("rhs", b.let(wanted - A * x))
+
+
+@stored
+def newton(tree: Tree) -> Program:
+    """x = −D⁻¹ hF (`correction`), the `factors` of D, X, and the border at the iterate."""
+    b = _begun("loop_step_newton", "Bordered Newton iteration on F.", tree, "iterate", "p", "record", "terms", "A0")
+    found = _within(b, link_step.newton(tree))
+    rows = _within(b, closures.rows(tree), p=b.inputs["iterate"])
+    X = elimination.solve(b, found["factors"], b.inputs["A0"].T)
+    b.output("correction", found["correction"])
+    b.output("factors", found["factors"])
+    b.output("X", X)
+    _border(b, rows["A"], X, found["correction"], -rows["g"])
+    return b
+
+
+@stored
+def chord(tree: Tree) -> Program:
+    """x and the border with factors of an earlier D and its X."""
+    b = _begun("loop_step_chord", "Chord iteration on F.", tree, "iterate", "p", "record", "terms", "factors", "X")
+    rows = _within(b, closures.rows(tree), p=b.inputs["iterate"])
+    found = _within(b, link_step.chord(tree))
+    b.output("correction", found["correction"])
+    _border(b, rows["A"], b.inputs["X"], found["correction"], -rows["g"])
+    return b
+
+
+@stored
+def end(tree: Tree) -> Program:
+    """The same at the end of a step, with its momentum (A₀ᵀ Λ/h not yet added), inertia and A."""
+    b = _begun("loop_step_end", "End of a step.", tree, "p_next", "p", "record", "terms", "u", "factors", "X", "h")
+    found = _within(b, link_step.end(tree))
+    rows = _within(b, closures.rows(tree), p=b.inputs["p_next"])
+    for name in ("correction", "momentum", "M"):
+        b.output(name, found[name])
+    _border(b, rows["A"], b.inputs["X"], found["correction"], -rows["g"])
+    b.output("A", rows["A"])
+    return b
+
+
+@stored
+def gradient(tree: Tree) -> Program:
+    """A at p."""
+    b = _begun("loop_step_gradient", "Gradient of the kept rows.", tree, "p")
+    b.output("A", _within(b, closures.rows(tree))["A"])
+    return b
+
+
+@stored
+def rate(tree: Tree) -> Program:
+    """The rate stage at ṗ: x = −(M + h D)⁻¹ gradient, X = (M + h D)⁻¹ Aᵀ, D the slopes of friction, and the border of A ṗ."""
+    b = _begun("loop_step_rate", "System of the rate stage.", tree, "M", "h", "pd", "gradient", "A")
+    M, h, pd, gradient, A = (b.inputs[k] for k in ("M", "h", "pd", "gradient", "A"))
+    slopes = friction_inputs(b, tree).slopes(b, gears.rates(b, tree, pd))
+    slopes = gears.diagonal(b, tree, [h[0, 0] * slope for slope in slopes])
+    extra = Matrix(tree.freedoms, tree.freedoms, lambda i, j: slopes[i] if i == j else 0)
+    factors = elimination.factors(b, b.let(M + extra), symmetric=True)
+    x, X = b.let(-elimination.solve(b, factors, gradient)), elimination.solve(b, factors, A.T)
+    b.output("x", x)
+    b.output("X", X)
+    _border(b, A, X, b.let(x + pd), Matrix([0] * tree.rows))
+    return b
+
+
+@stored
+def node(tree: Tree) -> Program:
+    """`link_step.node`, with A at the middle pose."""
+    b = _begun("loop_step_node", "Torque of the tree at a node.", tree, "p_prev", "p", "p_next", "h")
+    found = _within(b, link_step.node(tree))
+    for name in ("u", "momentum", "M"):
+        b.output(name, found[name])
+    b.output("A", _within(b, closures.rows(tree))["A"])
+    return b
+
+
+@stored
+def systems(tree: Tree) -> Program:
+    """What the derivatives need at a step and its end: both systems solved as far as they are the tree's.
+
+    `inverse` = D⁻¹, `X` = D⁻¹ A₀ᵀ, `W` = A₁ D⁻¹, `S` = A₁ X and `wF` = W hF − g, so that Λ = S⁻¹ wF; of the rate stage
+    `response` = (h M₁)⁻¹, `Y` = response A₁ᵀ, `T` = A₁ Y and `wG` = Yᵀ hG, so that Η = T⁻¹ wG; and the blocks D, K₀, M₀, K₁ of
+    `link_jacobian`, of the tree alone.
+    """
+    b = Program("loop_step_systems", "Systems of the derivatives of a step with closed loops.")
+    h, s = link_jacobian.declare_blocks(b, tree)
+    residuals = _within(b, link_step.residuals(tree))
+    A0 = _within(b, closures.rows(tree))["A"]
+    rows = _within(b, closures.rows(tree), p=b.inputs["p_next"])
+    A1, one = rows["A"], Matrix.eye(tree.freedoms)
+    inverse = elimination.solve(b, elimination.factors(b, s.D), one)
+    M1 = elimination.factors(b, s.M1, symmetric=True)
+    response = b.let(b.let(1 / h) * elimination.solve(b, M1, one, symmetric_result=True))
+    X, W, Y = b.let(inverse * A0.T), b.let(A1 * inverse), b.let(response * A1.T)
+    for name, value in (
+        ("inverse", inverse), ("X", X), ("W", W), ("S", A1 * X), ("wF", W * residuals["F"] - rows["g"]),
+        ("response", response), ("Y", Y), ("T", A1 * Y), ("wG", Y.T * residuals["G"]),
+        ("D", s.D), ("K0", s.K0), ("M0", s.M0), ("K1", s.K1),
+    ):  # fmt: skip
+        b.output(name, b.let(value))
+    return b

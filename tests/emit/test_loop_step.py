@@ -1,0 +1,362 @@
+"""The step of mechanisms with closed loops in C: pinocchio and its ODE, closed rows, derivatives, friction, statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.closed_judge import Judge
+from support.mechanisms import MECHANISMS
+from support.robots import CACHE, generated
+
+from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.runtime import Robot, load
+from diffpbd.runtime.errors import InputError, SolverError
+
+QUICK = ("four_bar", "five_bar", "spatial_four_bar", "bennett")
+LONG = tuple(pytest.param(name, marks=pytest.mark.soak) for name in ("slider_crank", "watt", "delta"))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A generated mechanism, its judge, and a closed state that moves."""
+
+    robot: Robot
+    judge: Judge
+    p: Any
+    pd: Any
+    folder: Path
+
+
+def start(robot: Robot, name: str) -> tuple[Any, Any]:
+    guess = MECHANISMS[name]().guess
+    p = robot.close_loops([guess[joint.name] for joint in robot.manifest.robot.joints], np.zeros(robot.n))
+    pd = robot.close_rates(p, np.ones(robot.n))
+    return p, 1.5 * pd / np.abs(pd).max()
+
+
+@cache
+def case(name: str) -> Case:
+    sources = CACHE / "mechanisms"
+    sources.mkdir(parents=True, exist_ok=True)
+    path = MECHANISMS[name]().write(sources, name, 'symbolic = ["mass", "origin", "loop"]')
+    folder = generated(str(path), functions=("joint_step", "jac_alpha_joint_step"))
+    robot = load(folder)
+    judge = Judge(path.with_suffix(".urdf"), read_robot(find_recipe(str(path))))
+    return Case(robot, judge, *start(robot, name), folder)
+
+
+@pytest.mark.parametrize("name", [*QUICK, *LONG])
+def test_accelerations_are_those_of_pinocchio(name: str) -> None:
+    c, rng = case(name), np.random.default_rng(3)
+    for _ in range(5):
+        p = c.robot.close_loops(c.p + 0.1 * rng.standard_normal(c.robot.n), np.zeros(c.robot.n))
+        pd, u = c.robot.close_rates(p, rng.standard_normal(c.robot.n)), rng.standard_normal(c.robot.n)
+        wanted = c.judge.acceleration(p, pd, u)
+        np.testing.assert_allclose(c.robot.forward_dynamics(p, pd, u), wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
+
+
+LONGEST = {"bennett": 0.5, "delta": 0.5, "five_bar": 0.3}
+
+
+@pytest.mark.parametrize("name", [*QUICK, *LONG])
+def test_second_order_and_closed_rows(name: str) -> None:
+    c = case(name)
+    duration = LONGEST.get(name, 1.0)
+    wanted, u, errors = c.judge.swing(c.p, c.pd, np.zeros(c.robot.n), duration), np.zeros(c.robot.n), []
+    for h in (0.01, 0.005, 0.0025):
+        steps = round(duration / h)
+        P, PD = c.robot.rollout(c.p, c.pd, np.tile(u, (steps, 1)), h=h)
+        errors.append(float(np.abs(np.concatenate([P[-1], PD[-1]]) - wanted)[: c.robot.n].max()))
+        left = [c.robot.loop_residual(p, pd) for p, pd in zip(P, PD, strict=True)]
+        assert max(np.abs(r.rows).max() for r in left) < (1e-11 if name == "bennett" else 1e-13)
+        assert max(np.abs(r.row_rates).max() for r in left) < (1e-8 if name == "bennett" else 1e-12)
+    ratios = [a / b for a, b in zip(errors, errors[1:], strict=False)]
+    assert all(3.8 < ratio < 4.4 for ratio in ratios), (errors, ratios)
+
+
+@pytest.mark.parametrize(
+    ("name", "rates", "bar"), [("four_bar", {"j1": 2.0}, 5e-4), ("five_bar", {"j1": 1.0, "j3": -1.0}, 1.5e-3)]
+)
+def test_error_after_a_second_at_ten_milliseconds(name: str, rates: dict[str, float], bar: float) -> None:
+    c = case(name)
+    names = [joint.name for joint in c.robot.manifest.robot.joints]
+    fixed = np.array([float(joint in rates) for joint in names])
+    guess = MECHANISMS[name]().guess
+    p = c.robot.close_loops([guess[joint] for joint in names], fixed)
+    # rates of the driven joints given: the others follow from A pd = 0
+    A = np.array([c.robot.loop_residual(p, e).row_rates for e in np.eye(c.robot.n)]).T
+    pd = np.array([rates.get(joint, 0.0) for joint in names])
+    free = fixed == 0.0
+    pd[free] = -np.linalg.lstsq(A[:, free], A @ pd, rcond=None)[0]
+    u = np.zeros(c.robot.n)
+    if name == "five_bar":
+        u = c.robot.inverse_dynamics(p, np.zeros_like(p), np.zeros_like(p)).u  # holds the start against gravity
+    P, _ = c.robot.rollout(p, pd, np.tile(u, (100, 1)), h=0.01)
+    error = float(np.abs(P[-1] - c.judge.swing(p, pd, u, 1.0)[: c.robot.n]).max())
+    assert error < bar, error
+
+
+def test_energy_does_not_drift() -> None:
+    c = case("four_bar")
+    P, PD = c.robot.rollout(c.p, c.pd, np.zeros((4000, c.robot.n)), h=0.005)
+    energy = np.array([sum(c.robot.energy(p, pd)) for p, pd in zip(P, PD, strict=True)])
+    kinetic = max(c.robot.energy(p, pd)[0] for p, pd in zip(P, PD, strict=True))
+    np.testing.assert_allclose(
+        energy[:3], [c.judge.energy(p, pd) for p, pd in zip(P[:3], PD[:3], strict=True)], atol=1e-12
+    )
+    drift = abs(energy[-400:].mean() - energy[:400].mean())
+    assert drift < 1e-4 * kinetic, (drift, kinetic)
+
+
+def differences(f: Callable[[Any], Any], x: Any, step: float) -> Any:
+    columns = []
+    for k in range(len(x)):
+        d = np.zeros(len(x))
+        d[k] = step
+        columns.append((8 * (f(x + d) - f(x - d)) - f(x + 2 * d) + f(x - 2 * d)) / (12 * step))
+    return np.array(columns).T
+
+
+def close_to(found: Any, wanted: Any, bar: float = 1e-6) -> None:
+    """Against the largest entry of the column; a thousandth stands for a column that nearly vanishes."""
+    worst = np.abs(found - wanted).max(axis=0) / (np.abs(wanted).max(axis=0) + 1e-3)
+    assert worst.max() < bar, f"worst entry {worst.max():.2e} in column {int(worst.argmax())}"
+
+
+def jacobian(robot: Robot, *state: Any, **options: Any) -> dict[str, Any]:
+    J = robot.jac_joint_step(*state, **options)
+    return {k: np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("p", "pd", "u")}
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.6])
+@pytest.mark.parametrize("name", [*QUICK, *LONG])
+def test_derivatives_by_state_and_torque(name: str, friction: float) -> None:
+    c, rng, h = case(name), np.random.default_rng(4), 0.01
+    u = rng.standard_normal(c.robot.n)
+    alpha = {f"friction.coulomb.{j.name}": friction for j in c.robot.manifest.robot.joints}
+    alpha |= {f"friction.transition_velocity.{j.name}": 0.3 for j in c.robot.manifest.robot.joints}
+
+    def step(p: Any, pd: Any, u: Any) -> Any:
+        return np.concatenate(c.robot.joint_step(p, pd, u, h=h, alpha=alpha))
+
+    J = jacobian(c.robot, c.p, c.pd, u, h=h, alpha=alpha)
+    close_to(differences(lambda x: step(c.p, x, u), c.pd, 3e-4), J["pd"])
+    close_to(differences(lambda x: step(c.p, c.pd, x), u, 1e-2), J["u"])
+    # positions along what the loops allow, where alone they mean something: the start stays closed to second order
+    A = np.array([c.robot.loop_residual(c.p, e).row_rates for e in np.eye(c.robot.n)]).T
+    free = np.linalg.svd(A)[2][np.linalg.matrix_rank(A, 1e-9) :].T
+    still = np.zeros(c.robot.n)
+
+    def moved(x: Any) -> Any:
+        p = c.robot.close_loops(c.p + free @ x, still)
+        return step(p, c.pd, u)
+
+    def end(x: Any) -> Any:
+        return c.robot.close_loops(c.p + free @ x, still)
+
+    zero = np.zeros(free.shape[1])
+    close_to(differences(moved, zero, 1e-4), J["p"] @ differences(end, zero, 1e-4))
+
+
+def mechanism_alpha(robot: Robot) -> dict[str, float]:
+    """Defaults, but what vanishes there away from it."""
+    values = dict(zip(robot.alpha.names, map(float, robot.alpha.vector({})), strict=True))
+    rng = np.random.default_rng(6)
+    for name in values:
+        if name.startswith(
+            ("friction.coulomb", "friction.viscous", "rotor_inertia", "spring.stiffness", "payload.mass")
+        ):
+            values[name] = float(rng.uniform(0.1, 0.5))
+        if name.startswith("friction.transition"):
+            values[name] = 0.3
+    return values
+
+
+@pytest.mark.parametrize("name", [*QUICK, *LONG])
+def test_derivatives_by_every_parameter(name: str) -> None:
+    c, h = case(name), 0.01
+    u, alpha = np.random.default_rng(4).standard_normal(c.robot.n), mechanism_alpha(c.robot)
+    J = c.robot.jac_alpha_joint_step(c.p, c.pd, u, h=h, alpha=alpha)
+    J = np.vstack([J.dp_next_dalpha, J.dpd_next_dalpha])
+    for k, entry in enumerate(c.robot.alpha.names):
+        if entry.startswith("payload.inertia"):
+            continue  # at a bound
+        scale = 1e-3 if "origin" in entry or "length" in entry else max(abs(alpha[entry]), 0.1)
+
+        def at(d: float, entry: str = entry) -> Any:
+            return np.concatenate(c.robot.joint_step(c.p, c.pd, u, h=h, alpha={**alpha, entry: alpha[entry] + d}))
+
+        errors = []
+        for step in (1e-2 * scale, 1e-3 * scale, 1e-4 * scale):
+            try:
+                found = (8 * (at(step) - at(-step)) - at(2 * step) + at(-2 * step)) / (12 * step)
+            except SolverError:  # the start is open by more than a step takes
+                continue
+            errors.append(np.abs(found - J[:, k]).max() / (np.abs(J[:, k]).max() + 1e-3))
+        assert min(errors) < 1e-6, (entry, errors)
+
+
+@pytest.mark.parametrize("name", [*QUICK, *LONG])
+def test_reverse_is_the_transpose(name: str) -> None:
+    c, rng, h = case(name), np.random.default_rng(8), 0.01
+    u, alpha = rng.standard_normal(c.robot.n), mechanism_alpha(c.robot)
+    J = jacobian(c.robot, c.p, c.pd, u, h=h, alpha=alpha)
+    A = c.robot.jac_alpha_joint_step(c.p, c.pd, u, h=h, alpha=alpha)
+    seed = rng.standard_normal(2 * c.robot.n)
+    back = c.robot.vjp_joint_step(
+        c.p, c.pd, u, h=h, alpha=alpha, p_next_bar=seed[: c.robot.n], pd_next_bar=seed[c.robot.n :]
+    )
+    for key in ("p", "pd", "u"):
+        np.testing.assert_allclose(
+            getattr(back, f"{key}_bar"), seed @ J[key], rtol=0, atol=1e-11 * np.abs(J[key]).max()
+        )
+    whole = seed @ np.vstack([A.dp_next_dalpha, A.dpd_next_dalpha])
+    np.testing.assert_allclose(back.alpha_bar, whole, rtol=0, atol=1e-11 * np.abs(whole).max())
+
+    def value(h: float) -> float:
+        return float(seed @ np.concatenate(c.robot.joint_step(c.p, c.pd, u, h=h, alpha=alpha)))
+
+    e = 1e-5
+    slope = (8 * (value(h + e) - value(h - e)) - value(h + 2 * e) + value(h - 2 * e)) / (12 * e)
+    assert back.h_bar == pytest.approx(slope, rel=1e-7)
+
+
+def test_gradient_of_a_rollout() -> None:
+    c, rng, h = case("five_bar"), np.random.default_rng(9), 0.01
+    U, alpha = rng.standard_normal((12, c.robot.n)), mechanism_alpha(c.robot)
+    P_bar, PD_bar = rng.standard_normal((13, c.robot.n)), rng.standard_normal((13, c.robot.n))
+    back = c.robot.vjp_rollout(c.p, c.pd, U, h=h, alpha=alpha, P_bar=P_bar, PD_bar=PD_bar)
+
+    def value(U: Any, alpha: dict[str, float]) -> float:
+        P, PD = c.robot.rollout(c.p, c.pd, U, h=h, alpha=alpha)
+        return float((P * P_bar).sum() + (PD * PD_bar).sum())
+
+    for k, j in ((0, 0), (5, 2), (11, 1)):
+        d = np.zeros_like(U)
+        d[k, j] = 1e-2
+        slope = (
+            8 * (value(U + d, alpha) - value(U - d, alpha)) - value(U + 2 * d, alpha) + value(U - 2 * d, alpha)
+        ) / 12e-2
+        assert back.U_bar[k, j] == pytest.approx(slope, rel=1e-6, abs=1e-9)
+    for entry in ("mass.l2", "friction.viscous.j2", "gravity.x"):
+        near = [value(U, {**alpha, entry: alpha[entry] + s * 1e-3}) for s in (1, -1, 2, -2)]
+        slope = (8 * (near[0] - near[1]) - near[2] + near[3]) / 12e-3
+        assert back.alpha_bar[c.robot.alpha.index(entry)] == pytest.approx(slope, rel=1e-6, abs=1e-9)
+    P, PD = c.robot.rollout(c.p, c.pd, U, h=h, alpha=alpha)
+    again = c.robot.vjp_trajectory(U, h=h, alpha=alpha, P=P, PD=PD, P_bar=P_bar, PD_bar=PD_bar)
+    np.testing.assert_array_equal(again.alpha_bar, back.alpha_bar)
+
+
+def test_coulomb_friction_takes_energy_and_stops() -> None:
+    c = case("four_bar")
+    alpha = {f"friction.coulomb.{j.name}": 0.8 for j in c.robot.manifest.robot.joints}
+    for h in (0.01, 0.002):
+        P, PD = c.robot.rollout(c.p, c.pd, np.zeros((round(4 / h), c.robot.n)), h=h, alpha=alpha)
+        energy = np.array([sum(c.robot.energy(p, pd)) for p, pd in zip(P, PD, strict=True)])
+        assert np.diff(energy).max() < 1e-9
+        left = [c.robot.loop_residual(p, pd) for p, pd in zip(P, PD, strict=True)]
+        assert max(np.abs(r.rows).max() for r in left) < 1e-13
+        assert max(np.abs(r.row_rates).max() for r in left) < 1e-12
+
+
+def test_motors_share_what_they_give() -> None:
+    """Torques of two motors drive a five-bar; from accelerations, and from poses alone, they come back."""
+    c, h = case("five_bar"), 0.01
+    active = [j.name in ("j1", "j3") for j in c.robot.manifest.robot.joints]
+    U = np.zeros((60, c.robot.n))
+    t = np.arange(60)
+    U[:, np.array(active)] = np.stack([3 * np.sin(0.2 * t) + 4, 2 * np.cos(0.15 * t) - 1], axis=1)
+    P, PD = c.robot.rollout(c.p, c.pd, U, h=h)
+    worst = 0.0
+    for k in range(1, 60):
+        found = c.robot.node_torque(P[k - 1], P[k], P[k + 1], h=h)
+        worst = max(worst, float(np.abs(found - (U[k] + U[k - 1]) / 2).max()))
+    assert worst < 1e-10
+    pdd = c.robot.forward_dynamics(P[7], PD[7], U[7])
+    back = c.robot.inverse_dynamics(P[7], PD[7], pdd)
+    np.testing.assert_allclose(back.u, U[7], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(back.loop_force, c.robot.loop_force(P[7], PD[7], U[7]), rtol=0, atol=1e-11)
+    assert np.abs(back.unbalanced).max() < 1e-11
+    # an acceleration that the loop does not allow leaves nothing to the motors; the loop's force takes it
+    offset = {"torque_offset.j1": 0.7, "torque_offset.j2": 5.0}
+    more = c.robot.inverse_dynamics(P[7], PD[7], pdd, alpha=offset).u - back.u
+    np.testing.assert_allclose(
+        more, [0.7 if j.name == "j1" else 0.0 for j in c.robot.manifest.robot.joints], atol=1e-12
+    )
+
+
+def test_more_motors_give_the_least_torques_and_fewer_what_they_can() -> None:
+    c = case("spatial_four_bar")  # two motors, mobility 1
+    rng = np.random.default_rng(1)
+    u = rng.standard_normal(2)
+    pdd = c.robot.forward_dynamics(c.p, c.pd, u)
+    back = c.robot.inverse_dynamics(c.p, c.pd, pdd)
+    np.testing.assert_allclose(c.robot.forward_dynamics(c.p, c.pd, back.u), pdd, rtol=0, atol=1e-10)
+    assert np.linalg.norm(back.u) < np.linalg.norm(u)
+    A = np.array([c.robot.loop_residual(c.p, e).row_rates for e in np.eye(2)]).T
+    assert abs(A @ back.u).max() < 1e-12  # least: nothing along the loop's own force
+
+
+@pytest.mark.parametrize("name", ["four_bar", "bennett"])
+def test_open_start_is_refused(name: str) -> None:
+    c = case(name)
+    u, off = np.zeros(c.robot.n), np.eye(c.robot.n)[0]
+    c.robot.joint_step(c.p + 1e-8 * off, c.pd, u, h=0.01)
+    with pytest.raises(SolverError, match="close_loops"):
+        c.robot.joint_step(c.p + 1e-3 * off, c.pd, u, h=0.01)
+    with pytest.raises(SolverError, match="close_loops"):
+        c.robot.rollout(c.p + 1e-3 * off, c.pd, np.zeros((3, c.robot.n)), h=0.01)
+
+
+def test_closing_keeps_what_is_fixed_or_says_that_it_cannot() -> None:
+    c = case("four_bar")
+    fixed = np.array([1.0, 0.0, 0.0])
+    p = c.robot.close_loops(c.p + 0.1, fixed)
+    assert p[0] == c.p[0] + 0.1
+    assert np.abs(c.robot.loop_residual(p, c.pd).rows).max() < 1e-12
+    with pytest.raises(SolverError, match="did not close"):
+        c.robot.close_loops(c.p + 0.1, np.ones(3))
+    with pytest.raises(InputError):
+        c.robot.close_loops(np.array([np.nan, 0.0, 0.0]), np.zeros(3))
+
+
+def test_non_finite_states_end_in_a_status() -> None:
+    c = case("four_bar")
+    for bad in (np.inf, 1e200):
+        with pytest.raises((SolverError, InputError)):
+            c.robot.joint_step(c.p, c.pd + bad, np.zeros(3), h=0.01)
+
+
+def test_what_does_not_know_loops_is_left_out_by_name() -> None:
+    robot = case("four_bar").robot
+    for name in ("mpc", "estimate_torque", "step", "jac_forward_dynamics"):
+        with pytest.raises(InputError, match="left out"):
+            robot.function(name)
+
+
+@pytest.mark.parametrize("name", ["five_bar", "spatial_four_bar"])
+def test_graph_of_the_step_and_its_derivatives(name: str) -> None:
+    """CasADi's root finders on the same equations: the step to rounding, its Jacobian, and rows by everything."""
+    c, h = case(name), 0.01
+    u, alpha = np.random.default_rng(2).standard_normal(c.robot.n), c.robot.alpha.vector(mechanism_alpha(c.robot))
+    f = c.robot.casadi("joint_step")
+    found = np.concatenate([np.array(x).ravel() for x in f(c.p, c.pd, u, h, alpha)])
+    np.testing.assert_allclose(
+        found, np.concatenate(c.robot.joint_step(c.p, c.pd, u, h=h, alpha=alpha)), rtol=0, atol=1e-11
+    )
+    slopes = f.jacobian()(c.p, c.pd, u, h, alpha, *f(c.p, c.pd, u, h, alpha))
+    J = jacobian(c.robot, c.p, c.pd, u, h=h, alpha=alpha)
+    wanted = np.vstack([np.hstack([np.array(slopes[5 * row + k]) for k in range(3)]) for row in range(2)])
+    np.testing.assert_allclose(np.hstack([J[k] for k in ("p", "pd", "u")]), wanted, rtol=0, atol=1e-9)
+    rows = c.robot.jac_loop_residual(c.p, c.pd, alpha=alpha)
+    by = differences(lambda x: c.robot.loop_residual(x, c.pd, alpha=alpha).rows, c.p, 1e-4)
+    np.testing.assert_allclose(rows.drows_dp, by, rtol=0, atol=1e-9)
+    by = differences(lambda x: c.robot.loop_residual(x, c.pd, alpha=alpha).row_rates, c.p, 1e-4)
+    np.testing.assert_allclose(rows.drow_rates_dp, by, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(rows.drow_rates_dpd, rows.drows_dp, rtol=0, atol=1e-13)
