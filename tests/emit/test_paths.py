@@ -229,7 +229,7 @@ def test_a_library_of_portable_code_alone_says_so(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize("rate_bars", [True, False])
 @pytest.mark.parametrize("friction", [{}, {"friction.viscous.shoulder": 0.3, "friction.coulomb.elbow": 0.1}])
 def test_trajectories_are_the_same(on_path: Robot, friction: dict[str, float], rate_bars: bool) -> None:
-    """Nodes and steps stand side by side in fours: fewer, whole fours and what is left over; and an angle out of their range."""
+    """Nodes and steps stand side by side in fours: fewer, whole fours, what is left over; an angle out of range."""
     path, rng = on_path.instructions, np.random.default_rng(9)
     alpha = on_path.alpha.vector(friction)
     for steps in (1, 3, 4, 5, 8, 11):
