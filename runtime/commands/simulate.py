@@ -12,13 +12,14 @@ from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
+from diffpbd.runtime.orders import Order
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.simulation import Run, maximal_variant, simulate
 
 __all__ = ["command", "summary"]
 
-ORDERS: dict[str, Literal[2, 4, 6]] = {"2": 2, "4": 4, "6": 6}
+ORDERS: dict[str, Order] = {"2": 2, "4": 4, "6": 6}
 
 
 @click.command("simulate")

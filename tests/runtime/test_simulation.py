@@ -8,7 +8,8 @@ from support.robots import loaded
 
 from diffpbd.runtime import InputError, Robot, SolverError
 from diffpbd.runtime.logs.csv import TorqueLog
-from diffpbd.runtime.simulation import SUZUKI_SUBSTEPS, maximal_variant, simulate
+from diffpbd.runtime.orders import SUZUKI_SUBSTEPS
+from diffpbd.runtime.simulation import maximal_variant, simulate
 
 Q0, DQ0 = np.array([0.3, -0.2]), np.array([0.1, 0.4])
 
