@@ -126,12 +126,17 @@ def test_maximal_steps(state: str, arm: Robot, alpha: Array) -> None:
         worst.close()
 
 
-def test_graphs_are_the_compiled_step(arm: Robot, alpha: Array) -> None:
-    for p, pd, u in STATES.values():
-        end = np.concatenate(arm.joint_step(p, pd, u, H, alpha))
-        for name in ("joint_step", "joint_step_unrolled"):
-            found = arm.casadi(name)(p, pd, u, H, alpha)
-            np.testing.assert_allclose(np.concatenate([np.array(x.full()).ravel() for x in found]), end, atol=1e-9)
+def test_graphs_are_the_compiled_steps(arm: Robot, alpha: Array) -> None:
+    """Where Stribeck's part is all the friction that there is, too."""
+    alone = arm.alpha.vector(OFF_AXIS | {"friction.stribeck.rail": 3.0, "friction.stribeck.hub": 0.3})
+    for values in (alpha, alone):
+        for p, pd, u in STATES.values():
+            end = np.concatenate(arm.joint_step(p, pd, u, H, values))
+            for name in ("joint_step", "joint_step_unrolled"):
+                found = arm.casadi(name)(p, pd, u, H, values)
+                np.testing.assert_allclose(np.concatenate([np.array(x.full()).ravel() for x in found]), end, atol=1e-9)
+            back = arm.joint_state(arm.step(arm.fk(p, pd, values), u, H, values), values, p)
+            np.testing.assert_allclose(flat(back)[0], end, atol=1e-10)
 
 
 def test_a_kick_takes_energy_and_rest_stays(arm: Robot) -> None:
