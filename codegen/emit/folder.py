@@ -79,9 +79,6 @@ def write_folder(
             ready(folder / path, {header: emission.files[header]})
 
     emission.add("src/paths.h", "paths.h")
-    say("deriving forces, kinematics and what comes of them")
-    _add_plain(emission, model, found, graphs, clock)
-    hand_over()
     n, alpha, work = model.tree.freedoms, model.entries, 0
     if found.has("joint_step") and model.tree.closures:
         say("deriving the step in joint space with its closed loops")
@@ -100,6 +97,12 @@ def write_folder(
             paths.add_lanes(emission, kernels, n, robot.n, alpha)
         clock.lap("joint_step")
         hand_over()
+    # The step's compilation is the longest: it is derived first. Plain functions are listed first.
+    count = len(emission.functions)
+    say("deriving forces, kinematics and what comes of them")
+    _add_plain(emission, model, found, graphs, clock)
+    hand_over()
+    emission.functions[:] = emission.functions[count:] + emission.functions[:count]
     if found.has("mpc"):
         mpc.add_mpc(emission, n, len(alpha))
     if found.has("estimate_torque"):

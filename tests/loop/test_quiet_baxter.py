@@ -20,6 +20,8 @@ pytest.importorskip("pinocchio")
 
 from support.bench_baxter import BenchBaxter
 
+from .bench_runs import execute
+
 URDF = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf"
 REST = [0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0]
 CARTESIAN: dict[str, Any] = {
@@ -49,7 +51,7 @@ def test_no_stop_without_a_reason(law: dict[str, Any], rate: float, request: pyt
     arm = BenchBaxter(str(URDF), configuration.limits, REST, Bench(jitter=1e-3), rate=rate)
     under = configuration.supervisor(robot)
     options = RunOptions(duration=600.0 if request.config.getoption("--soak") else 10.0)
-    report = Run(arm, under, options).execute()
+    report = execute(Run(arm, under, options))
     assert report.reason is Reason.FINISHED and all(status.good for status in report.counts), report
     account = arm.robot.account
     assert account["over_limit"] == account["not_finite"] == account["gravity_twice"] == account["while_stopped"] == 0

@@ -299,6 +299,12 @@ def test_doubt_is_only_about_contradiction() -> None:
     assert reflexes.doubt(0.0, fast, ZERO, ZERO, ZERO).reflex is Reflex.MOTION  # no new state, no end of the doubt
 
 
+def test_a_stop_doubts_frozen_values() -> None:
+    reflexes = made()
+    found = [reflexes.doubt(0.01 * k, MIDDLE, np.array([0.021, 0.0]), ZERO, ZERO) for k in range(7)]
+    assert [breach.reflex if breach else None for breach in found] == [None] * 6 + [Reflex.FROZEN]
+
+
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_a_stop_doubts_sooner(side: float) -> None:
     """A hundredth of a radian and a share of the way, over 0.03 s instead of 0.1 s."""

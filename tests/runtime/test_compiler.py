@@ -41,6 +41,12 @@ def test_no_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         compile_library(folder, "libtwin.so")
 
 
+def test_straight_line_sources_have_a_level_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIFFPBD_CFLAGS", "-O0 -g")
+    assert compile_flags("derivatives.c") == (*COMPILE_FLAGS, "-O1", "-O0", "-g")  # the last one counts
+    assert compile_flags("joint_step.c") == compile_flags() == (*COMPILE_FLAGS, "-O0", "-g")
+
+
 def test_cc_names_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "cc -pipe")
     assert find_compiler() == ("cc", "-pipe")
