@@ -4,8 +4,8 @@ The stacked rigid-body regressor of an arm is rank deficient; the columns that d
 a QR over random states, are those of the base parameters (Gautier 1991). Over Fourier motions (Swevers et al. 1997) log κ of
 the columns is minimised, or log det of their information maximised, by sequential quadratic programming (SLSQP, Kraft 1988)
 with exact singular-value derivatives, through powers of the singular values that grow towards the largest and least, since
-these come in groups; of every limit the smooth least slack over the samples is one constraint. What comes out is checked sample by
-sample.
+these come in groups; of every limit the smooth least slack over the samples is one constraint. What comes out is
+checked sample by sample.
 """
 
 from __future__ import annotations
