@@ -28,8 +28,6 @@ from diffpbd.codegen.program.program import Program
 
 NUMBERS = ("before", "after", "body", "gravity", "rotor", "stiffness", "rest", "coulomb", "viscous", "transition")
 """Blocks of the model that the step's programs take as inputs; external wrenches and lever springs have one more each."""
-
-
 SHARED: Final = ("h", "alpha", "model")
 """Inputs that all states of a batch have in common where they are worked out side by side."""
 LANES: Final = (
@@ -91,17 +89,13 @@ def step_kernels(model: Model, by_alpha: bool = True, sixth: bool = False) -> St
 
 
 def _straight(model: Model, by_alpha: bool, sixth: bool) -> StepKernels:
-    graphs = joint_step.kernels(model, prepare(model), by_alpha)
+    size = {g.name(): g for g in joint_step.kernels(model, prepare(model), by_alpha)}
     kernels = {
-        g.name(): kernel(
-            g,
-            f"{g.name()}_kernel",
-            accumulate=g.name() == "adjoint_parameters",
-            shared=SHARED if g.name() in LANES else None,
+        name: kernel(
+            g, f"{name}_kernel", accumulate=name == "adjoint_parameters", shared=SHARED if name in LANES else None
         )
-        for g in graphs
+        for name, g in size.items()
     }
-    size = {g.name(): g for g in graphs}
     by_lane = [kernel(size[name], f"{name}_by_lane_kernel", shared=("alpha", "model")) for name in BY_LANE if sixth]
     placed = ("prepare", *LANES, "jacobian_alpha")
     return StepKernels(

@@ -132,7 +132,7 @@ def test_the_documentation_has_the_table(root: Path) -> None:
 def test_functions_on_demand_bring_what_they_call() -> None:
     robot = load(generated("double_pendulum", functions=("mpc",)))
     families = {family(name) for name in robot.functions}
-    always = {name for group in GROUPS if group.made == ALWAYS for name in group.functions}
+    always = {family(name) for group in GROUPS if group.made == ALWAYS for name in group.functions}
     assert families == always | {"mpc", "joint_step", "kicked_step", "node_torque", "rollout", "trajectory"}
     assert "--functions mpc" in (robot.folder / "README.md").read_text(encoding="utf-8")
     with pytest.raises(
