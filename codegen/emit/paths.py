@@ -23,7 +23,7 @@ def _add_path(
 
 
 def add_second_path(emission: Emission, name: str, loops: bool = False) -> None:
-    """src/<name>.c a second time, one state still; dispatch.c chooses between the two. With `loops`, short ones take its time."""
+    """src/<name>.c a second time, one state still; dispatch.c chooses. With `loops`, short ones take its time."""
     _add_path(emission, f"{name}_v3.c", f"{name}.c", V3, {"FOR_V3": ""}, loops)
 
 
