@@ -109,6 +109,15 @@ LOOP_CONSTANTS: Final = (
     Constant(
         "pivot_ratio", 1e-10, "1", "least over largest pivot of the loops' rows from which they depend on each other"
     ),
+    Constant(
+        "near_pose",
+        1e-3,
+        "rad or m",
+        "first correction up to which one chord iteration and the end reach pose_tolerance after it",
+    ),  # fmt: skip
+    Constant(
+        "rows_tolerance", 1e-13, "rad or m", "last correction from which the gradient of the rows is worked out again"
+    ),
     Constant("open", 1e-6, "m or 1", "residual of a loop from which the start of a step is not closed"),
     Constant("closed", 1e-12, "m or 1", "largest residual of loops that close_loops has closed"),
     Constant("close_far", 0.3, "rad or m", "longest change of a coordinate in one iteration of close_loops"),

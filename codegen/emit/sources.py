@@ -198,7 +198,7 @@ def add_joint_step(
         deep=deep, by_alpha=by_alpha, **IN_C,
     )  # fmt: skip
     emission.texts["joint_step"] = kernels.bytes
-    shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 12 * n + 8 * n * n
+    shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 20 * n + 16 * n * n
     size = model + kernels.record + 13 * n + mass + factors + shared + kernel_work
 
     def count(*names: str) -> int:

@@ -76,6 +76,7 @@ class StepKernels:
             "joint_step": MOST_LANES * step,
             "jac_joint_step": 4 * (step + blocks),
             "vjp_joint_step": 4 * (step + reverse),
+            "rollout": 4 * (step + reverse),
         }
         return {name: 0 if self.deep else head + size for name, size in sizes.items()}
 

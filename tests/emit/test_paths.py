@@ -225,3 +225,23 @@ def test_a_library_of_portable_code_alone_says_so(capsys: pytest.CaptureFixture[
         alone.choose_instructions("x86-64-v3")
     info.main([str(alone.folder)], standalone_mode=False)
     assert "instruction sets: portable" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("rate_bars", [True, False])
+@pytest.mark.parametrize("friction", [{}, {"friction.viscous.shoulder": 0.3, "friction.coulomb.elbow": 0.1}])
+def test_trajectories_are_the_same(on_path: Robot, friction: dict[str, float], rate_bars: bool) -> None:
+    """Nodes and steps stand side by side in fours: fewer, whole fours, what is left over; an angle out of range."""
+    path, rng = on_path.instructions, np.random.default_rng(9)
+    alpha = on_path.alpha.vector(friction)
+    for steps in (1, 3, 4, 5, 8, 11):
+        p, pd = rng.uniform(-1, 1, (2, 2))
+        p = p + (4e5 * np.pi if steps == 11 else 0.0)
+        U, P_bar, PD_bar = rng.uniform(-3, 3, (steps, 2)), *rng.normal(size=(2, steps + 1, 2))
+        PD_bar[1:] *= rate_bars
+        both = []
+        for name in (PORTABLE, path):
+            on_path.choose_instructions(name)
+            P, PD = on_path.rollout(p, pd, U, 0.01, alpha)
+            both.append([P - p, PD, *on_path.vjp_trajectory(U, 0.01, alpha, P, PD, P_bar, PD_bar)])
+        for want, found in zip(*both, strict=True):
+            np.testing.assert_allclose(found, want, rtol=1e-8, atol=1e-9 * max(1.0, np.abs(want).max()))
