@@ -1,9 +1,9 @@
 """Lengths of a four-bar found by IPOPT so that a point of its coupler draws a straight line, by the step's exact gradient.
 
-A flywheel on the crank carries the mechanism round for 0.6 s under its own weight. Four lengths (crank, coupler, rocker, ground)
-are free; the loss is what the pen is off a horizontal line that it follows at a steady pace. The start depends on the lengths
-too: its pose is closed (`close_loops`), its rates follow the crank's, and both are differentiated through the loop's own rows.
-Gradients of the swing come from `vjp_rollout`. Run: python docs/examples/four_bar/design.py [PICTURE.png]
+A flywheel on the crank carries the mechanism round for 0.6 s under its own weight. Four lengths (crank, coupler, rocker,
+ground) are free; the loss is what the pen is off a horizontal line that it follows at a steady pace. The start depends on the
+lengths too: its pose is closed (`close_loops`), its rates follow the crank's, and both are differentiated through the loop's
+own rows. Gradients of the swing come from `vjp_rollout`. Run: python docs/examples/four_bar/design.py [PICTURE.png]
 """
 
 import sys
