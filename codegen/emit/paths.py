@@ -15,14 +15,16 @@ V3: Final = ("AVX2 and FMA (x86-64-v3)", "avx2,fma")
 V4: Final = ("AVX-512F (x86-64-v4)", "avx512f,avx2,fma")
 
 
-def _add_path(emission: Emission, path: str, source: str, words: tuple[str, str], defined: dict[str, str]) -> None:
-    """src/<path>: the text of `source` once more, for processors that have all of `words`."""
-    emission.add(f"src/{path}", "path.c", source=source, words=words[0], target=words[1], defined=defined)
+def _add_path(
+    emission: Emission, path: str, source: str, words: tuple[str, str], defined: dict[str, str], loops: bool = False
+) -> None:
+    """src/<path>: the text of `source` once more, for processors that have all of `words`; `loops` are unrolled."""
+    emission.add(f"src/{path}", "path.c", source=source, words=words[0], target=words[1], defined=defined, loops=loops)
 
 
-def add_second_path(emission: Emission, name: str) -> None:
-    """src/<name>.c a second time, one state still; dispatch.c chooses between the two."""
-    _add_path(emission, f"{name}_v3.c", f"{name}.c", V3, {"FOR_V3": ""})
+def add_second_path(emission: Emission, name: str, loops: bool = False) -> None:
+    """src/<name>.c a second time, one state still; dispatch.c chooses. With `loops`, short ones take its time."""
+    _add_path(emission, f"{name}_v3.c", f"{name}.c", V3, {"FOR_V3": ""}, loops)
 
 
 def add_lanes(emission: Emission, kernels: StepKernels, n: int, links: int, alpha: Sequence[Parameter]) -> None:
