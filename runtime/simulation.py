@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.friction import KINDS
 from diffpbd.runtime.function import as_array
 from diffpbd.runtime.logs.csv import Log, TorqueLog
 from diffpbd.runtime.names import listing
+from diffpbd.runtime.orders import Composed, Order, refuse_friction
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.step_advice import advise
 
@@ -22,9 +22,6 @@ __all__ = ["Run", "gaps_of", "maximal_variant", "simulate", "torque_policy"]
 
 Policy: TypeAlias = Callable[[int, FloatArray], FloatArray]
 
-SUZUKI_S = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
-SUZUKI_SUBSTEPS = (SUZUKI_S, SUZUKI_S, 1.0 - 4.0 * SUZUKI_S, SUZUKI_S, SUZUKI_S)
-"""Fourth-order composition of a symmetric second-order step (Suzuki 1990); the middle substep is negative."""
 MAX_STEPS = 10_000_000  # a run is held in memory: about 200 bytes a joint and step
 TIME_ROUNDING = 1e-9  # in steps: how far a log's sample may lie behind a step's start and still count for it
 
@@ -95,13 +92,13 @@ def simulate(
     start: tuple[npt.ArrayLike | None, npt.ArrayLike | None] = (None, None),
     torque: Literal["zero", "gravity"] | TorqueLog = "zero",
     alpha: FloatArray | None = None,
-    order: Literal[2, 4] = 2,
+    order: Order = 2,
     step: str | None = None,
 ) -> Run:
     """Simulate for `duration` [s] in steps of h [s] from `start`: positions [rad or m] and rates, zero where None.
 
     `step` names a maximal-coordinate step function (see `maximal_variant`); without it `joint_step` is used,
-    with `order` 4 as a Suzuki composition, which refuses friction. Torques are held during each step.
+    with `order` 4 as a Suzuki composition, with 6 as an extrapolation; both refuse friction. Torques are held during each step.
     """
     h = robot.h if h is None else h
     steps = _step_count(duration, h)
@@ -109,14 +106,13 @@ def simulate(
     first = [_start(robot, name, value) for name, value in zip(("q0", "dq0"), start, strict=True)]
     if isinstance(torque, TorqueLog):
         _check_covers(torque, steps * h, h)
-    if order == 4:
-        _refuse_friction(robot, alpha)
+    refuse_friction(robot, alpha, order)
     policy = torque_policy(robot, torque, h, alpha)
     q, dq, tau = np.empty((3, steps + 1, robot.n))
     q[0], dq[0] = first
     mover: _JointMover | _MaximalMover
     if step is None:
-        mover = _JointMover(robot, h, alpha, SUZUKI_SUBSTEPS if order == 4 else (1.0,))
+        mover = _JointMover(robot, h, alpha, order)
     else:
         mover = _MaximalMover(robot, h, alpha, step, robot.function("fk")(q[0], dq[0], alpha))
     for k in range(steps):
@@ -171,29 +167,19 @@ def _check_covers(log: TorqueLog, end: float, h: float) -> None:
         raise InputError(f"The torque log spans {span:.6g} s, the simulation lasts {end:.6g} s; shorten --duration.")
 
 
-def _refuse_friction(robot: Robot, alpha: FloatArray) -> None:
-    having = [n for n, v in robot.alpha.by_name(alpha).items() if n.rpartition(".")[0] in KINDS and v != 0.0]
-    if having:
-        raise InputError(
-            f"order 4 is for conservative forces (one of its substeps is negative), but {listing(having)} "
-            "is not zero. Use order 2, or set these parameters to 0."
-        )
-
-
 @dataclass
 class _JointMover:
-    """From a state (p, pd) to the next under a torque, by `joint_step` composed of fractions of h."""
+    """From a state (p, pd) to the next under a torque, by `joint_step` or what a higher order makes of it."""
 
     robot: Robot
     h: float
     alpha: FloatArray
-    fractions: tuple[float, ...]
+    order: Order
 
     def __call__(self, p: FloatArray, pd: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-        step = self.robot.function("joint_step")
-        for fraction in self.fractions:
-            p, pd = step(p, pd, u, fraction * self.h, self.alpha)
-        return p, pd
+        step = self.robot.function("joint_step") if self.order == 2 else Composed(self.robot, self.order)
+        end: tuple[FloatArray, FloatArray] = step(p, pd, u, self.h, self.alpha)
+        return end
 
 
 @dataclass

@@ -43,6 +43,12 @@ CONSTANTS: Final = (
         "rad or m",
         "last correction of a pose of a rollout in momentum form: to its square the next start is exact",
     ),
+    Constant(
+        "near_newton",
+        0.02,
+        "rad or m",
+        "first correction of a step of sixth order up to which one Newton iteration is enough",
+    ),
     Constant("far_guess", 0.1, "rad or m", "error of a first guess beyond which it says little about the next one's"),
     Constant("far_pose", 10.0, "rad or m", "correction in one step beyond which the solve has diverged"),
     Constant("far_rate", 1e9, "rad/s or m/s", "rate beyond which the input was not a robot's"),
@@ -109,6 +115,15 @@ LOOP_CONSTANTS: Final = (
     Constant(
         "pivot_ratio", 1e-10, "1", "least over largest pivot of the loops' rows from which they depend on each other"
     ),
+    Constant(
+        "near_pose",
+        1e-3,
+        "rad or m",
+        "first correction up to which one chord iteration and the end reach pose_tolerance after it",
+    ),  # fmt: skip
+    Constant(
+        "rows_tolerance", 1e-13, "rad or m", "last correction from which the gradient of the rows is worked out again"
+    ),
     Constant("open", 1e-6, "m or 1", "residual of a loop from which the start of a step is not closed"),
     Constant("closed", 1e-12, "m or 1", "largest residual of loops that close_loops has closed"),
     Constant("close_far", 0.3, "rad or m", "longest change of a coordinate in one iteration of close_loops"),
@@ -145,6 +160,7 @@ STATUS: Final = {
     7: "mpc: the step fails along every guess; there is no plan",
     8: "mpc: the costs do not determine the torques, or the iterations failed; there is no plan",
     9: "estimate_torque: an input is not finite, or the loss has no finite value; there is no estimate",
+    11: "a step of sixth order is for conservative forces: set friction to 0, or use joint_step",
     2: "the rate under implicit friction was not found, or an input is not finite",
 }
 

@@ -82,7 +82,7 @@ def _declare(
         return sum(operations[name] for name in names)
 
     solve = m * m * n + m**3 // 3 + 4 * m * n  # a border: A X, its elimination, two products
-    step = count("prepare", "start", "newton", "chord", "end", "rate") + 5 * solve
+    step = count("prepare", "start", "newton", "chord", "end", "velocity") + 4 * solve
     inverses = count("systems", "curvature") + 2 * (m**3 + n * m * m + n * n * m)
     adjoint = inverses + count("parameters") + 8 * n * n
     state, ends = "p pd u h alpha", "p_next pd_next"
@@ -95,7 +95,7 @@ def _declare(
         ("jac_kicked_step", "p pd u kick h alpha", blocks, step + inverses + 7 * n**3, STEPPED),
         ("jac_alpha_joint_step", state, "dp_next_dalpha dpd_next_dalpha", step + inverses + alone, STEPPED),
         ("vjp_joint_step", f"{state} p_next_bar pd_next_bar", bars, step + adjoint, STEPPED),
-        ("node_torque", "p_prev p p_next h alpha", "u", count("prepare", "node", "rate") + 2 * solve, (2, 10)),
+        ("node_torque", "p_prev p p_next h alpha", "u", count("prepare", "node", "velocity") + 2 * solve, (2, 10)),
         ("rollout", "p0 pd0 U h alpha", "P PD", step - count("prepare"), STEPPED),
         ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, step + adjoint, STEPPED),
         ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, adjoint, (10,)),

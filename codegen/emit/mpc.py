@@ -36,7 +36,7 @@ def add_mpc(emission: Emission, n: int, alpha_size: int) -> None:
     emission.add("src/mpc.c", "mpc.c", n=n, alpha_size=alpha_size, kernel_work=work, dispatched=own, **IN_C)
     emission.texts["mpc"] = len(emission.files["src/mpc.c"])
     emission.dispatched += own
-    add_second_path(emission, "mpc")
+    add_second_path(emission, "mpc", loops=True)
 
 
 def recursion_operations(n: int) -> int:

@@ -14,6 +14,8 @@ from diffpbd.runtime.manifest import Parameter
 
 INPUTS = "p0 pd0 U_start P_ref PD_ref u_prev lambdas known_friction h alpha"
 OUTPUTS = "U P PD loss change"
+RATES = 2
+"""Kernels of rates; a third one is that of friction which depends on the start of a step."""
 WEIGHTS = 3
 """λ₁, λ₂, λ₃."""
 
@@ -30,7 +32,8 @@ def add_torque_estimation(
     emission.add(
         "src/torque_estimation.c", "torque_estimation.c",
         n=n, joints="N" if joints == n else str(joints),
-        rates=graphs[0].numel_out(0), alpha_size=len(alpha), friction=starts(alpha, FRICTION), kernels=kernels,
+        rates=graphs[0].numel_out(0), alpha_size=len(alpha), friction=starts(alpha, FRICTION),
+        varying=len(graphs) > RATES, kernels=kernels,
         inner_work=max(step.work_size or 0, friction.work_size or 0, *(k.work for k in kernels)), **IN_C,
     )  # fmt: skip
     emission.texts["estimate_torque"] = sum(len(k.text) for k in kernels)

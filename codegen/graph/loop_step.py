@@ -38,6 +38,7 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
         "newton": bordered.newton(tree),
         "chord": bordered.chord(tree),
         "end": bordered.end(tree),
+        "velocity": bordered.velocity(tree),
         "rate": bordered.rate(tree),
         "velocity_gradient": joint_space.velocity_gradient(tree),
         "gradient": bordered.gradient(tree),

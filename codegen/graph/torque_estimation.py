@@ -18,18 +18,30 @@ from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import link_rates
+from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program.program import Program
 
 
 def kernels(model: Model) -> list[ca.Function]:
-    """`rates` (p, pd, alpha → rates) and `rates_jacobian` (with ∂/∂p and ∂/∂ṗ), for templates/torque_estimation.c.jinja.
+    """`rates` (p, pd, alpha → rates) and `rates_jacobian` (with ∂/∂p and ∂/∂ṗ), for templates/torque_estimation.c.jinja; where
+    friction of a step depends on the rates at its start, `friction` (pd_start, pd, alpha → torque).
 
     p and pd are those of the coordinates; the rates are those of every link, and of every slide, followers included.
     """
     return [
         _kernel(model, "rates", link_rates.link_rates(model.tree)),
         _kernel(model, "rates_jacobian", link_rates.link_rates_jacobian(model.tree)),
+        *([_friction(model)] if model.tree.friction else []),
     ]
+
+
+def _friction(model: Model) -> ca.Function:
+    gears = gears_of(model.robot)
+    own = {k: ca.SX.sym(k, gears.n) for k in ("pd_start", "pd")}
+    program = forces.friction_kick_program(model.robot.n, model.tree.friction)
+    given = {k: gears.rates(own[k]) if k in own else model.blocks[k] for k in program.inputs}
+    torque = ca.densify(gears.torques(inline(program, given)["torque"]))
+    return ca.Function("friction", [*own.values(), model.alpha], [torque], [*own, "alpha"], ["torque"], {"cse": True})
 
 
 def _kernel(model: Model, name: str, program: Program) -> ca.Function:

@@ -114,19 +114,32 @@ def gradient(tree: Tree) -> Program:
     return b
 
 
-@stored
-def rate(tree: Tree) -> Program:
-    """The rate stage at ṗ: x = −(M + h D)⁻¹ gradient, X = (M + h D)⁻¹ Aᵀ, D the slopes of friction, and the border of A ṗ."""
-    b = _begun("loop_step_rate", "System of the rate stage.", tree, "M", "h", "pd", "gradient", "A")
-    M, h, pd, gradient, A = (b.inputs[k] for k in ("M", "h", "pd", "gradient", "A"))
-    slopes = friction_inputs(b, tree).slopes(b, gears.rates(b, tree, pd))
+def _rates(b: Program, tree: Tree, slopes: Any, force: Any, pd: Any) -> None:
+    """Outputs x = (M + h D)⁻¹ force, X = (M + h D)⁻¹ Aᵀ and the border of A (ṗ + x), D the slopes of friction."""
+    M, h, A = (b.inputs[k] for k in ("M", "h", "A"))
     slopes = gears.diagonal(b, tree, [h[0, 0] * slope for slope in slopes])
     extra = Matrix(tree.freedoms, tree.freedoms, lambda i, j: slopes[i] if i == j else 0)
     factors = elimination.factors(b, b.let(M + extra), symmetric=True)
-    x, X = b.let(-elimination.solve(b, factors, gradient)), elimination.solve(b, factors, A.T)
+    x, X = elimination.solve(b, factors, force), elimination.solve(b, factors, A.T)
     b.output("x", x)
     b.output("X", X)
     _border(b, A, X, b.let(x + pd), Matrix([0] * tree.rows))
+
+
+@stored
+def velocity(tree: Tree) -> Program:
+    """The rate stage from its momentum where friction is linear."""
+    b = _begun("loop_step_velocity", "Rate stage when friction is linear.", tree, "M", "h", "momentum", "A")
+    _rates(b, tree, list(b.input("viscous", tree.n)), b.inputs["momentum"], Matrix([0] * tree.freedoms))
+    return b
+
+
+@stored
+def rate(tree: Tree) -> Program:
+    """A Newton iteration of the rate stage at ṗ, from the gradient there."""
+    b = _begun("loop_step_rate", "Newton iteration of the rate stage.", tree, "M", "h", "pd", "gradient", "A")
+    pd = b.inputs["pd"]
+    _rates(b, tree, friction_inputs(b, tree).slopes(b, gears.rates(b, tree, pd)), b.let(-b.inputs["gradient"]), pd)
     return b
 
 

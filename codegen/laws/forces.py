@@ -84,6 +84,15 @@ def friction_program(n: int, laws: Sequence[str] = ()) -> Program:
     return b
 
 
+def friction_kick_program(n: int, laws: Sequence[str]) -> Program:
+    """pd_start, pd and the friction parameters → torque on each joint at pd in a step from pd_start."""
+    b = Program("friction_kick")
+    start, pd, *numbers = (b.input(k, n) for k in ("pd_start", "pd", *friction_names(laws)))
+    rows = [friction_torque(pd[i], *coefficients(laws, start[i], [k[i] for k in numbers])) for i in range(n)]
+    b.output("torque", b.let(Matrix(rows)))
+    return b
+
+
 def friction_slope_program(n: int, laws: Sequence[str] = ()) -> Program:
     """pd and the friction parameters → −∂(friction torque)/∂pd of each joint; where the law has more parts than the plain one,
     what friction falls with the rate is in it, and it may be negative."""

@@ -79,6 +79,7 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
         limits_of(robot, torque_share=options["torque_share"]),
         Settings(1.0 / options["rate"], ramp=options["ramp"], reflexes=ReflexSettings(contact=options["contact"])),
         robot.manifest.recipe.table if options["table"] is None else options["table"],
+        robot.instructions,
     )  # fmt: skip
 
 

@@ -12,11 +12,14 @@ from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
+from diffpbd.runtime.orders import Order
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.simulation import Run, maximal_variant, simulate
 
 __all__ = ["command", "summary"]
+
+ORDERS: dict[str, Order] = {"2": 2, "4": 4, "6": 6}
 
 
 @click.command("simulate")
@@ -28,7 +31,7 @@ __all__ = ["command", "summary"]
 @click.option("--torque", default="zero", metavar="zero|gravity|LOG", help="Torque held during each step.")
 @click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without a time column.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
-@click.option("--order", type=click.Choice(["2", "4"]), default="2", help="4: Suzuki composition; no friction.")
+@click.option("--order", type=click.Choice(list(ORDERS)), default="2", help="4: Suzuki; 6: extrapolation; no friction.")
 @click.option("--maximal", is_flag=True, help="Simulate in maximal coordinates, with joint gaps.")
 @click.option("--integrator", type=click.Choice(["variational", "paper"]), help="With --maximal.")
 @click.option("--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="With --maximal.")
@@ -45,8 +48,8 @@ def command(
     With a torque LOG that has q and dq the simulation starts at its first sample, unless --q0 or --dq0 is
     given; its torques are held between samples. Joint limits do not act.
     """
-    if maximal and order == "4":
-        raise click.UsageError("--order 4 composes joint_step; it cannot be used with --maximal.")
+    if maximal and order != "2":
+        raise click.UsageError(f"--order {order} composes joint_step; it cannot be used with --maximal.")
     if not maximal and (integrator or solver):
         raise click.UsageError("--integrator and --solver choose the step of --maximal; add --maximal.")
     named: list[Named] = [
@@ -79,7 +82,7 @@ def command(
         start=(start["--q0"], start["--dq0"]),
         torque=source,
         alpha=alpha,
-        order=4 if order == "4" else 2,
+        order=ORDERS[order],
         step=maximal_variant(loaded, integrator, solver) if maximal else None,
     )
     if plot is not None:

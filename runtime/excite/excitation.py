@@ -1,10 +1,11 @@
 """Motions from which inertial parameters can be told: the base regressor's condition number made small within the limits.
 
-The stacked rigid-body regressor of an arm is rank deficient; its independent columns, found once by a pivoted QR over random
-states, are those of the base parameters (Gautier 1991). Over Fourier motions (Swevers et al. 1997) log κ of the columns is
-minimised, or log det of their information maximised, by sequential quadratic programming (SLSQP, Kraft 1988) with exact
-singular-value derivatives; of every limit the smooth least slack over the samples is one constraint. What comes out is checked
-sample by sample.
+The stacked rigid-body regressor of an arm is rank deficient; the columns that do not depend on those before them, found once by
+a QR over random states, are those of the base parameters (Gautier 1991). Over Fourier motions (Swevers et al. 1997) log κ of
+the columns is minimised, or log det of their information maximised, by sequential quadratic programming (SLSQP, Kraft 1988)
+with exact singular-value derivatives, through powers of the singular values that grow towards the largest and least, since
+these come in groups; of every limit the smooth least slack over the samples is one constraint. What comes out is
+checked sample by sample.
 """
 
 from __future__ import annotations
@@ -30,15 +31,19 @@ IntArray: TypeAlias = npt.NDArray[np.intp]
 RANDOM_STATES = 400
 """[1] States at which independent columns are looked for: several times more rows than any arm has parameters."""
 RANK = 1e-8
-"""[1] Diagonal of the triangle, in units of its largest, below which a column depends on those before it: rounding."""
+"""[1] Part of a column that is left beside those before it, below which it depends on them, and length of one, in units of the
+longest, below which it is none: rounding."""
 SAMPLES_A_HARMONIC = 20
 """[1] Least samples in a period of the highest harmonic in the file."""
 SEARCHED_A_HARMONIC = 12
 """[1] The same in the search: a peak between two of them is at most 3.5 % higher, and what comes out is checked densely."""
-STARTS, SCOUT = 8, 40
-"""[1] Short searches from different motions, and their iterations: κ has optima apart, and is then within a tenth of one."""
-FOLLOWED, SEARCH = 2, 120
-"""[1] The best of them that are followed, and for how many iterations; later ones change κ by a percent."""
+STARTS, SCOUT = 5, 45
+"""[1] Short searches from different motions, and their iterations: κ has optima apart, and is then within a fifth of one."""
+SEARCH = 60
+"""[1] Most iterations of each of the searches that follow the best of them, one a power; later ones change κ by a percent."""
+POWERS = (5.0, 10.0, 25.0, 60.0)
+"""[1] κ is approached as the product of the power means of the singular values and of their inverses, by these powers in turn:
+at an optimum many singular values are the largest or the least, and κ itself has no derivative."""
 TELL = 40
 """[1] Iterations from one line of progress to the next."""
 CRITERIA = ("condition", "log-det")
@@ -101,7 +106,7 @@ class Excitation:
 
 
 def base_columns(robot: Robot, envelope: Envelope) -> IntArray:
-    """Independent columns of the regressor: those of the base parameters, largest first."""
+    """Columns of the regressor that do not depend on those before them: those of the base parameters."""
     from scipy.linalg import qr
 
     rng = np.random.default_rng(0)
@@ -110,9 +115,10 @@ def base_columns(robot: Robot, envelope: Envelope) -> IntArray:
     dq = rng.uniform(-1.0, 1.0, (RANDOM_STATES, n)) * envelope.speed
     ddq = rng.uniform(-1.0, 1.0, (RANDOM_STATES, n)) * envelope.speed * 2.0 * np.pi
     Y = robot.regressor(q, dq, ddq, envelope.alpha).reshape(RANDOM_STATES * n, -1)
-    _, R, order = qr(Y, mode="economic", pivoting=True)
-    size = np.abs(np.diag(R))
-    return np.asarray(order[: int((size > RANK * size[0]).sum())], dtype=np.intp)
+    R = qr(Y, mode="r")[0]
+    length = np.linalg.norm(Y, axis=0)
+    independent = (np.abs(np.diag(R)) > RANK * length) & (length > RANK * length.max())
+    return np.asarray(np.flatnonzero(independent), dtype=np.intp)
 
 
 def excite(
@@ -133,25 +139,27 @@ def excite(
     time = np.arange(round(wishes.duration * wishes.rate) + 1) / wishes.rate
     first = [_first(search, pose, series, k) for k in range(STARTS)]
     scouts = [search.minimise(x, SCOUT, partial(_tell, say, f"start {k + 1} of {STARTS}")) for k, x in enumerate(first)]
-    scouts.sort(key=search.measure)
-    best: tuple[float, FloatArray] | None = None
-    for k, scout in enumerate(scouts[:FOLLOWED]):
-        tell = partial(_tell, say, f"search {k + 1} of {FOLLOWED}")
-        inside = _inside(series, search.minimise(scout, SEARCH, tell), pose, envelope, time)
+    followed, best = min(scouts, key=search.measure), None
+    for power in POWERS[1:]:
+        search.power = power
+        tell = partial(_tell, say, f"power {power:g}")
+        followed = search.minimise(followed, SEARCH, tell)
+        inside = _inside(series, followed, pose, envelope, time)
         if inside is None:
             continue
-        measure, condition = search.measure(inside), search.condition(inside)
-        tell(f"within all limits, condition {condition:.4g}")
-        if best is None or measure < best[0]:
-            best = measure, inside
+        tell(f"within all limits, condition {search.condition(inside):.4g}")
+        if best is None or search.measure(inside) < search.measure(best):
+            best = inside
+        if search.logdet:
+            break
     if best is None:
         raise SolverError(
             "Excitation: no search ended within the limits; nothing was written. Widen --margin or --duration."
         )
-    q, dq, ddq = series.motion(best[1], time)
+    q, dq, ddq = series.motion(best, time)
     motion = envelope.evaluate(time, q, dq, ddq)
     return Excitation(
-        motion, search.condition(first[0]), search.condition(best[1]), len(columns), envelope, envelope.notes
+        motion, search.condition(first[0]), search.condition(best), len(columns), envelope, envelope.notes
     )
 
 
@@ -197,7 +205,7 @@ class _Search:
         criterion: str = CRITERIA[0],
     ) -> None:
         self.robot, self.envelope, self.columns, self.matrices = envelope.robot, envelope, columns, matrices
-        self.logdet = criterion == CRITERIA[1]
+        self.logdet, self.power = criterion == CRITERIA[1], POWERS[0]
 
     def motion(self, x: FloatArray) -> Motion:
         """The coarsely sampled motion."""
@@ -220,24 +228,27 @@ class _Search:
         return float(singular[0] / singular[-1])
 
     def measure(self, x: FloatArray) -> float:
-        """What is minimised: log κ, or minus the mean logarithm of the singular values."""
-        return self._of(self._decomposed([m @ x.T for m in self.matrices])[1])
-
-    def _of(self, singular: FloatArray) -> float:
+        """What is to be least: log κ, or minus the mean logarithm of the singular values."""
+        singular = self._decomposed([m @ x.T for m in self.matrices])[1]
         return float(-np.log(singular).mean() if self.logdet else np.log(singular[0] / singular[-1]))
 
+    def _smooth(self, singular: FloatArray) -> tuple[float, FloatArray]:
+        """What is minimised, by singular values, and its derivatives: the measure, or log κ by power means (never below it)."""
+        if self.logdet:
+            return float(-np.log(singular).mean()), -1.0 / (singular * len(singular))
+        large, small = (singular / singular[0]) ** self.power, (singular[-1] / singular) ** self.power
+        value = np.log(singular[0] / singular[-1]) + np.log(large.sum() * small.sum()) / self.power
+        return float(value), (large / large.sum() - small / small.sum()) / singular
+
     def value(self, flat: FloatArray, scale: FloatArray) -> tuple[float, FloatArray]:
-        """The measure and its gradient by the scaled coordinates."""
+        """What is minimised and its gradient by the scaled coordinates."""
         x = flat.reshape(scale.shape) * scale
         state = [m @ x.T for m in self.matrices]
         U, singular, right = self._decomposed(state)
-        if self.logdet:
-            G = -(U / singular) @ right / len(singular)
-        else:
-            G = np.outer(U[:, 0], right[0]) / singular[0] - np.outer(U[:, -1], right[-1]) / singular[-1]
-        by_state = self._by_state(state, G.reshape(len(state[0]), self.robot.n, -1))
+        value, slopes = self._smooth(singular)
+        by_state = self._by_state(state, ((U * slopes) @ right).reshape(len(state[0]), self.robot.n, -1))
         gradient = sum(own.T @ m for m, own in zip(self.matrices, by_state, strict=True))
-        return self._of(singular), np.asarray(gradient * scale).ravel()
+        return value, np.asarray(gradient * scale).ravel()
 
     def _by_state(self, state: list[FloatArray], G: FloatArray) -> list[FloatArray]:
         """Derivatives (samples, n) of Σ G∘W by q, dq and ddq."""

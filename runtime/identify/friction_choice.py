@@ -1,9 +1,9 @@
 """Which law of friction a joint has, told by recordings that are left out: plain, asymmetric, Stribeck's, or both.
 
-Joint by joint the residual of the plain fit's columns is explained by what the other laws add to them, on all parts of the
-recordings but one, and judged on that one. The velocity at which Stribeck's part falls is chosen anew within every such fit
-(a profile over a grid), so that no candidate sees what it is judged by. A law with more numbers has to lower the error by
-more than chance does, and by a hundredth.
+Joint by joint the torque that the plain fit's bodies leave is explained by the joint's own columns and by what the other laws
+add to them, on all parts of the recordings but one, and judged on that one. The velocity at which Stribeck's part falls is
+chosen anew within every such fit (a profile over a grid), so that no candidate sees what it is judged by. A law with more
+numbers has to lower the error by more than chance does, and by a hundredth.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from scipy.stats import t as student
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.friction import LAWS, VELOCITY, mean_of
-from diffpbd.runtime.identify.design import Design, columns_of_joint_kind, every_joint
+from diffpbd.runtime.identify.design import KINDS, LINK_COLUMNS, Design, columns_of_joint_kind, every_joint
+from diffpbd.runtime.identify.fitting import Fitted
 from diffpbd.runtime.identify.free_friction import with_friction
 from diffpbd.runtime.identify.solving import Question
 
@@ -70,21 +71,22 @@ class _Joint:
         return bound
 
 
-def choose(question: Question, designs: Sequence[Design], say: Callable[[str], None] = lambda _line: None) -> Question:
+def choose(question: Question, fitted: Fitted, say: Callable[[str], None] = lambda _line: None) -> Question:
     """The question with the entries that the recordings ask for, on a robot that has them, and a sentence a joint on why.
 
-    `designs` are those of the plain fit.
+    `fitted` is the plain fit, whose bodies, gravity and sensors are kept for the comparison.
     """
     robot, selection = question.robot, question.selection
     wanted = [j for j in robot.joints if f"friction.coulomb.{j}" in selection.names]
     if not wanted:
         raise InputError("--friction-model auto: --fit names no Coulomb friction; for example --fit friction.")
     say("Choosing the law of friction")
+    phi = fitted.unknowns.phi_at(fitted.x)
     laws: dict[str, tuple[str, ...]] = {}
     velocities, notes = {}, []
     for joint in wanted:
         j = robot.joints.index(joint)
-        own = _joint(question, designs, j)
+        own = _joint(question, fitted.designs, phi, j)
         if own is None:
             notes.append(f"Friction of {joint}: plain; it hardly moves, or too little was recorded to tell")
             continue
@@ -109,7 +111,7 @@ def choose(question: Question, designs: Sequence[Design], say: Callable[[str], N
     )
 
 
-def _joint(question: Question, designs: Sequence[Design], j: int) -> _Joint | None:
+def _joint(question: Question, designs: Sequence[Design], phi: FloatArray, j: int) -> _Joint | None:
     """What there is to tell of joint j; None where it hardly moves or the parts are too few."""
     joint, width = question.robot.joints[j], float(question.transitions[j])
     fastest = max(float(np.abs(d.samples.trimmed(d.samples.dq)[:, j]).max()) for d in designs)
@@ -117,7 +119,11 @@ def _joint(question: Question, designs: Sequence[Design], j: int) -> _Joint | No
     if least >= FASTEST * fastest:
         return None
     velocities = np.geomspace(least, FASTEST * fastest, GRID)
-    columns = np.unique(np.concatenate([d.columns[j] for d in designs]))
+    bodies = LINK_COLUMNS * len(question.robot.links)
+    own = range(bodies, bodies + len(KINDS) * len(question.robot.links))
+    columns = np.array(
+        [c for c in np.unique(np.concatenate([d.columns[j] for d in designs])) if c in own], dtype=np.intp
+    )
     place = every_joint(question.robot).index(joint)
     at = {kind: columns_of_joint_kind(question.robot, f"friction.{kind}")[place] for kind in ("coulomb", "viscous")}
     where = {kind: int(np.searchsorted(columns, at[kind])) if at[kind] in columns else None for kind in at}
@@ -130,9 +136,10 @@ def _joint(question: Question, designs: Sequence[Design], j: int) -> _Joint | No
         side = np.tanh(v / width)
         more = d.samples.smooth(np.hstack([side**2, v * side, side * np.exp(-((v / velocities) ** 2))]))
         block = np.zeros((len(d.targets), columns.size + more.shape[1] + 1))
-        block[:, np.searchsorted(columns, d.columns[j])] = d.matrices[j]
+        mine = np.isin(d.columns[j], columns)
+        block[:, np.searchsorted(columns, d.columns[j][mine])] = d.matrices[j][:, mine]
         block[:, columns.size : -1] = more
-        block[:, -1] = d.targets[:, j]
+        block[:, -1] = d.targets[:, j] - d.matrices[j][:, ~mine] @ phi[d.columns[j][~mine]]
         weight = np.ones(len(block)) if d.weights is None else d.weights[:, j]
         for part in np.array_split(np.arange(len(block)), cuts):
             part = part[weight[part] > 0.0]

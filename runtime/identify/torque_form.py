@@ -72,7 +72,7 @@ def fit_torques(
         question, why = standstill.choose(question, train, settings.spread, say)
         question = replace(question, selection=replace(selection, notes=(*selection.notes, why)))
     if settings.friction_model == "auto":
-        question = friction_choice.choose(question, fit_rounds(question, train, say).designs, say)
+        question = friction_choice.choose(question, fit_rounds(question, train, say), say)
         robot, base = question.robot, question.base
     tried: list[End] = []
     if settings.starts > 1:

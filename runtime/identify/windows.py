@@ -192,10 +192,12 @@ class Windows:
 
     def influence(self, found: Condensed, moves: FloatArray) -> Influence:
         """Of every joint's deviations, a window as a sample, on what moves by `moves` (m, k) with the gradient of half the
-        square of all; the initial states are eliminated. A window counts at its mean position."""
-        m = len(self.parameters.names)
+        square of all; the initial states are eliminated. A window counts at its mean position; what as many parameters take
+        from the scatter of so few is given back."""
+        m, series = len(self.parameters.names), self.count * self.robot.n
         after = np.linalg.solve(found.blocks[:, m:, m:], found.blocks[:, m:, :m])
         effect = (found.by_joint[:, :, :m] - found.by_joint[:, :, m:] @ after) @ moves * self.residuals
+        effect *= np.sqrt(series / max(series - m, 1))
         q = np.concatenate([group.q.mean(axis=1) for group in self.groups])
         result = Influence(q.min(axis=0), q.max(axis=0))
         for run in self.motions:

@@ -18,6 +18,7 @@ from diffpbd.runtime.control.net_torque import NetTorqueMap, ReachNetTorque
 from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.controller import Controller
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.library import PORTABLE
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.clearance import above, expect_above
 from diffpbd.runtime.loop.reflexes import Inertial, ReflexSettings
@@ -106,6 +107,8 @@ class Configuration:
     settings: Settings
     table: float | None = None
     """Height [m] over the description's root that the arm stays above."""
+    instructions: str = PORTABLE
+    """The instruction sets that the run used (`Robot.instructions`): others round otherwise. Older logs had one kind."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; numbers are kept exactly, infinite ones as null."""
@@ -117,7 +120,7 @@ class Configuration:
         return {
             "schema": SCHEMA, "robot": self.robot, "abi_hash": self.abi_hash, "joints": list(self.joints),
             "controller": self.controller, "gravity_owner": self.owner.value, "alpha": self.alpha.tolist(),
-            "limits": limits, "table": self.table,
+            "limits": limits, "table": self.table, "instructions": self.instructions,
             "settings": {
                 "period": self.settings.period, "ramp": self.settings.ramp,
                 "patience": self.settings.patience, "reflexes": vars(self.settings.reflexes),
@@ -139,7 +142,7 @@ class Configuration:
                 GravityOwner(data["gravity_owner"]), np.array(data["alpha"], dtype=np.float64),
                 Limits(**limits),
                 Settings(**{**data["settings"], "reflexes": ReflexSettings(**data["settings"]["reflexes"])}),
-                None if data["table"] is None else float(data["table"]),
+                None if data["table"] is None else float(data["table"]), str(data.get("instructions", PORTABLE)),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"The log's configuration cannot be used: {error!r}.") from None

@@ -24,6 +24,9 @@ from diffpbd.runtime.ros1.messages import Header, String, Tick
 
 __all__ = ["ReplayReport", "read_run", "replay"]
 
+ROUNDING = 1e-9
+"""[N·m] by which a command may differ where the log's instruction sets are not to be had: far below what a motor resolves."""
+
 
 def read_run(path: str | Path, notes: list[str] | None = None) -> tuple[Configuration, Iterator[Tick]]:
     """Configuration and ticks of a `.bag` or `.csv` log; `notes` get a sentence where the end of a bag is missing."""
@@ -83,14 +86,18 @@ def _csv_ticks(rows: list[str], joints: tuple[str, ...], path: str) -> Iterator[
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """`ticks` replayed; `difference`: the first one whose command or status came out otherwise, in words."""
+    """`ticks` replayed; `difference`: the first one whose command or status came out otherwise, in words.
+
+    `tolerance`: differences of commands [N·m] that do not count."""
 
     ticks: int
     difference: str
     notes: tuple[str, ...] = ()
+    tolerance: float = 0.0
 
     def __str__(self) -> str:
-        said = f"{self.ticks} ticks: " + (self.difference or "every command and status bit for bit the same")
+        same = f"within {self.tolerance:g} N·m, every status" if self.tolerance else "and status bit for bit"
+        said = f"{self.ticks} ticks: " + (self.difference or f"every command {same} the same")
         return "; ".join((said if self.ticks else "the log has no control ticks", *self.notes))
 
 
@@ -110,14 +117,23 @@ def replay(path: str | Path, robot: Robot, *, program: Sequence[str] = ()) -> Re
         supervisor = configuration.supervisor(robot)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise LogError(f"{path}: its configuration cannot be used: {error!r}.") from None
+    used, tolerance = robot.instructions, 0.0
     try:
-        return replace(_compare(supervisor, ticks, robot, str(path)), notes=tuple(notes))
+        robot.choose_instructions(configuration.instructions)
+    except InputError:
+        tolerance = ROUNDING
+        notes.append(f"made with {configuration.instructions}, which is not to be had here, and compared with {used}")
+    try:
+        return replace(
+            _compare(supervisor, ticks, robot, str(path), tolerance), notes=tuple(notes), tolerance=tolerance
+        )
     finally:
+        robot.choose_instructions(used)
         if isinstance(supervisor.controller, ProgramController):
             supervisor.controller.close()
 
 
-def _compare(supervisor: Supervisor, ticks: Iterator[Tick], robot: Robot, path: str) -> ReplayReport:
+def _compare(supervisor: Supervisor, ticks: Iterator[Tick], robot: Robot, path: str, tolerance: float) -> ReplayReport:
     count, origin = 0, 0.0
     for tick in ticks:
         if tick.name != robot.joints:
@@ -140,5 +156,7 @@ def _compare(supervisor: Supervisor, ticks: Iterator[Tick], robot: Robot, path: 
             )
         if decision.command.tobytes() != np.asarray(tick.command, dtype=np.float64).tobytes():
             worst = float(np.abs(decision.command - tick.command).max())
+            if worst <= tolerance:
+                continue
             return ReplayReport(count, f"at {tick.time:.4f} s the command differs by {worst:.3g}")
     return ReplayReport(count, "")

@@ -29,7 +29,9 @@ NAMES = ("joint_step", "jac_joint_step", "vjp_joint_step")
 def robot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Robot]:
     """Compiled as users do: no flag of the suite's own."""
     folder = tmp_path_factory.mktemp("paths") / ROBOT
-    shutil.copytree(generated(ROBOT, functions=("mpc",)), folder, ignore=shutil.ignore_patterns("*.so*"))
+    shutil.copytree(
+        generated(ROBOT, functions=("mpc", "sixth_order_step")), folder, ignore=shutil.ignore_patterns("*.so*")
+    )
     flags = os.environ.pop("DIFFPBD_CFLAGS", None)
     try:
         compile_library(folder, f"lib{ROBOT}.so")
@@ -161,9 +163,10 @@ def test_rows_that_are_no_states_leave_the_others_alone(on_path: Robot, name: st
         np.testing.assert_array_equal(found[good], expected.reshape(rows, -1)[good], err_msg=argument.name)
 
 
-def test_a_row_that_fails_is_named(on_path: Robot) -> None:
-    values = given(on_path, "joint_step", 11)
-    values["pd"][7] = 1e8
+@pytest.mark.parametrize(("h", "rate"), [(0.01, 1e8), (1e-10, 2e9)], ids=["pose", "rate"])
+def test_a_row_that_fails_is_named(on_path: Robot, h: float, rate: float) -> None:
+    values = given(on_path, "joint_step", 11) | {"h": h}
+    values["pd"][7] = rate
     with pytest.raises(SolverError, match="row 7"):
         on_path.joint_step(**values)
 
@@ -224,3 +227,37 @@ def test_a_library_of_portable_code_alone_says_so(capsys: pytest.CaptureFixture[
         alone.choose_instructions("x86-64-v3")
     info.main([str(alone.folder)], standalone_mode=False)
     assert "instruction sets: portable" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("rate_bars", [True, False])
+@pytest.mark.parametrize("friction", [{}, {"friction.viscous.shoulder": 0.3, "friction.coulomb.elbow": 0.1}])
+def test_trajectories_are_the_same(on_path: Robot, friction: dict[str, float], rate_bars: bool) -> None:
+    """Nodes and steps stand side by side in fours: fewer, whole fours, what is left over; an angle out of range."""
+    path, rng = on_path.instructions, np.random.default_rng(9)
+    alpha = on_path.alpha.vector(friction)
+    for steps in (1, 3, 4, 5, 8, 11):
+        p, pd = rng.uniform(-1, 1, (2, 2))
+        p = p + (4e5 * np.pi if steps == 11 else 0.0)
+        U, P_bar, PD_bar = rng.uniform(-3, 3, (steps, 2)), *rng.normal(size=(2, steps + 1, 2))
+        PD_bar[1:] *= rate_bars
+        both = []
+        for name in (PORTABLE, path):
+            on_path.choose_instructions(name)
+            P, PD = on_path.rollout(p, pd, U, 0.01, alpha)
+            both.append([P - p, PD, *on_path.vjp_trajectory(U, 0.01, alpha, P, PD, P_bar, PD_bar)])
+        for want, found in zip(*both, strict=True):
+            np.testing.assert_allclose(found, want, rtol=1e-8, atol=1e-9 * max(1.0, np.abs(want).max()))
+
+
+def test_the_step_of_sixth_order_is_the_same(on_path: Robot) -> None:
+    """Its chains stand side by side where vectors are; a long step wants Newton twice, an angle may be out of their range."""
+    path, rng = on_path.instructions, np.random.default_rng(10)
+    for row in range(24):
+        p, pd, u = rng.uniform(-2, 2, (3, 2))
+        p, h = p + (4e5 * np.pi if row == 5 else 0.0), 0.1 if row % 4 == 0 else 0.02
+        both = []
+        for name in (PORTABLE, path):
+            on_path.choose_instructions(name)
+            both.append(on_path.functions["sixth_order_step"](p, pd, u, h))
+        np.testing.assert_allclose(both[1].p_next, both[0].p_next, rtol=1e-14, atol=1e-11)
+        np.testing.assert_allclose(both[1].pd_next, both[0].pd_next, rtol=0, atol=1e-9)

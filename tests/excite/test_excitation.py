@@ -71,7 +71,10 @@ def test_the_gradient_is_that_of_the_value(arm: Robot, criterion: str) -> None:
     assert envelope.slack(search.motion(x)) < 0.0
     scale = np.ones_like(x)
     _, gradient = search.value(x.ravel(), scale)
-    assert search.value(x.ravel(), scale)[0] == search.measure(x)
+    above = [search.value(x.ravel(), scale)[0] - search.measure(x)]
+    for search.power in (60.0, 5.0):
+        above.append(search.value(x.ravel(), scale)[0] - search.measure(x))
+    assert above[2] == above[0] and (above == [0.0] * 3 if criterion == "log-det" else 0.0 <= above[1] < above[0])
     least, slopes = envelope.least(search.motion(x)), envelope.least_slopes(search.motion(x), search.matrices)
     assert len(least) == len(slopes) == 8 * arm.n + 1 + arm.n + 1
     for _ in range(3):
@@ -168,10 +171,10 @@ def test_a_full_search_is_good_and_quick(tmp_path: Path, arm: Robot) -> None:
     begin = time.process_time()
     code, text = run("excite", generated("baxter"), "--min-tip-height", HEIGHT, "--out", tmp_path / "traj.csv")
     assert code == 0 and text.count("iteration") >= 3, text
-    assert time.process_time() - begin < 15.0  # s; 9 are usual
+    assert time.process_time() - begin < 15.0  # s; 10 are usual
     check(arm, tmp_path / "traj.csv", 0.1)
     after = float(text.split(" for this one")[0].split()[-1])
-    assert after <= 35.0  # a random motion within the limits: 400 and more
+    assert after <= 25.0  # a random motion within the limits: 400 and more
 
 
 @pytest.mark.soak
@@ -179,7 +182,7 @@ def test_a_six_axis_arm(tmp_path: Path) -> None:
     robot = generated(str(ur10e.write(tmp_path / "ur10e.urdf")))
     code, text = run("excite", robot, "--out", tmp_path / "traj.csv")
     assert code == 0 and "36 base parameters" in text, text
-    assert float(text.split(" for this one")[0].split()[-1]) <= 13.0  # 10.1 to 12.6 were seen
+    assert float(text.split(" for this one")[0].split()[-1]) <= 9.5
 
 
 def test_parameters_of_the_motion_come_back(tmp_path: Path) -> None:

@@ -186,3 +186,22 @@ def test_bounds_where_one_of_both_is_held() -> None:
         start=PLAIN | {"friction.coulomb.elbow": 3.0, "friction.coulomb_asymmetry.elbow": 2.0},
     )  # fmt: skip
     assert mean.parameters["friction.coulomb.elbow"] == pytest.approx(2.0)
+
+
+def test_beside_inertias_that_the_code_has_as_numbers() -> None:
+    """Bodies of the plain fit stand while the law is chosen; then all is fitted together."""
+    runs = [process(f"run {k}", log([ASYMMETRIC, STRIBECK], k), Processing(cutoff=None))[0] for k in range(3)]
+    found = identify(loaded("double_pendulum"), runs, ["inertials", "friction"], settings=AUTO)
+    assert chosen(found) == {"shoulder": "asymmetric", "elbow": "stribeck"}
+    assert found.parameters["friction.stribeck.elbow"] == pytest.approx(0.5, abs=0.1)
+    assert found.parameters["friction.viscous_asymmetry.shoulder"] == pytest.approx(-0.1, abs=0.05)
+    assert found.generate == (
+        "diffpbd generate double_pendulum --symbolic mass,com,inertia --friction-law asymmetric,stribeck"
+    )
+
+
+def test_a_law_that_would_push_is_no_candidate() -> None:
+    """Torques that drive a joint, more so in one direction: asymmetry would explain them, but friction does not drive."""
+    found = fitted([(-0.7, -0.4, 0.01, 0.0, 0.1, 0.0, 1.0), NONE])
+    assert chosen(found)["shoulder"] == "plain"
+    assert found.parameters["friction.coulomb.shoulder"] == pytest.approx(0.0, abs=1e-6)

@@ -299,6 +299,12 @@ def test_doubt_is_only_about_contradiction() -> None:
     assert reflexes.doubt(0.0, fast, ZERO, ZERO, ZERO).reflex is Reflex.MOTION  # no new state, no end of the doubt
 
 
+def test_a_stop_doubts_frozen_values() -> None:
+    reflexes = made()
+    found = [reflexes.doubt(0.01 * k, MIDDLE, np.array([0.021, 0.0]), ZERO, ZERO) for k in range(7)]
+    assert [breach.reflex if breach else None for breach in found] == [None] * 6 + [Reflex.FROZEN]
+
+
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_a_stop_doubts_sooner(side: float) -> None:
     """A hundredth of a radian and a share of the way, over 0.03 s instead of 0.1 s."""
@@ -341,6 +347,18 @@ def test_a_joint_that_is_driven_is_stopped_before_it_is_fast(joint: int, limit: 
         assert drive(made(), 0.03, **moves)[0] is None  # no model, no word
         own = [0.5, 0.1][joint] * side * ddq * np.eye(2)[joint]
         assert drive(made(**UNIT), 0.03, law=lambda t, u=own: u, **moves)[0] is None  # the law's own
+
+
+def test_a_joint_that_is_driven_at_exactly_a_threshold_is_no_breach() -> None:
+    still = {"inertial": lambda q, dq, ddq: ZERO}  # so that what is sent is all that the model does not explain
+    fast = 1.2 * 1.5
+    for settings, rate, torque, reflex in (
+        ({"speed": 1.3}, fast, 10.0, None), ({"speed": 1.3}, np.nextafter(fast, 2.0), 10.0, Reflex.SPEED),
+        ({"speed": 1.3}, 1.9, 5.0, None), ({"speed": 1.3}, 1.9, np.nextafter(5.0, 6.0), Reflex.SPEED),
+    ):  # fmt: skip
+        moves = {"q": lambda t, v=rate: MIDDLE + np.array([v * t, 0.0]), "dq": lambda t, v=rate: np.array([v, 0.0])}
+        law = lambda t, u=torque: np.array([-u, 0.0])  # noqa: E731
+        assert drive(made(**still, **settings), 4 / 128, law=law, dt=1 / 128, **moves)[0] is reflex
 
 
 def test_what_drives_a_joint_is_a_tenth_of_its_effort() -> None:

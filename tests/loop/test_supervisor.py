@@ -15,7 +15,7 @@ from diffpbd.runtime.control.floating import GravityController
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.holding import HoldController
 from diffpbd.runtime.control.impedance import ImpedanceController
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.supervisor import Decision, Settings, Supervisor
@@ -277,6 +277,9 @@ def test_a_pose_that_gravity_would_drop_is_refused() -> None:
     under = Supervisor(impedance(), limits(), Settings(PERIOD), owner=GravityOwner.MODEL, gravity=lambda q: 2 * EFFORT)
     with pytest.raises(InputError, match="could not be held"):
         under.start(np.zeros(2))
+    Supervisor(impedance(), limits(), Settings(PERIOD), owner=GravityOwner.MODEL, gravity=lambda q: EFFORT).start(
+        np.zeros(2)
+    )  # all that there is
 
 
 def test_limits_that_cannot_guard_are_refused() -> None:
@@ -353,3 +356,28 @@ def test_a_controller_is_told_when_its_state_was_measured() -> None:
         under.start(np.zeros(2), np.zeros(2), *age)
         under.tick(0.3, 0.25, np.zeros(2), np.zeros(2))
         assert timed.times[-1] == told
+
+
+@pytest.mark.parametrize("error", [SolverError("no plan"), ZeroDivisionError(), np.linalg.LinAlgError()])
+def test_a_controller_that_fails_refuses_the_tick(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = Listening()
+    under = supervisor(failing)
+    under.start(np.zeros(2))
+
+    def fail(*arguments: object) -> np.ndarray:
+        raise error
+
+    monkeypatch.setattr(failing, "output", fail)
+    decision = tick(under, 0.0, np.zeros(2), np.zeros(2))
+    assert decision.status is TickStatus.CONTROLLER_FAILED and (decision.command == 0.0).all() and under.refusing
+
+
+def test_a_law_that_nothing_changes_stays_what_it_is_to_the_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    tenth = Listening()
+    monkeypatch.setattr(tenth, "output", lambda time, q, dq: np.array([0.1, 0.1]))
+    under = Supervisor(
+        tenth, limits(), Settings(PERIOD, ramp=0.0), owner=GravityOwner.MODEL, gravity=lambda q: np.array([0.2, 0.2])
+    )
+    under.start(np.zeros(2))
+    decision = tick(under, 0.0, np.zeros(2), np.zeros(2))
+    assert (decision.law == 0.1).all() and (decision.command - 0.2 != 0.1).all() and decision.status is TickStatus.OK

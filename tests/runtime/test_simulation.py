@@ -1,13 +1,15 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
+from support.robots import loaded
 
 from diffpbd.runtime import InputError, Robot, SolverError
 from diffpbd.runtime.logs.csv import TorqueLog
-from diffpbd.runtime.simulation import SUZUKI_SUBSTEPS, maximal_variant, simulate
+from diffpbd.runtime.orders import SUZUKI_SUBSTEPS
+from diffpbd.runtime.simulation import maximal_variant, simulate
 
 Q0, DQ0 = np.array([0.3, -0.2]), np.array([0.1, 0.4])
 
@@ -32,10 +34,27 @@ def test_the_composition_takes_suzukis_substeps(twin: Robot) -> None:
     assert (run.q[-1] == p).all()
 
 
-def test_order_4_refuses_friction(twin: Robot) -> None:
+@pytest.mark.parametrize("order", [4, 6])
+def test_higher_orders_refuse_friction(twin: Robot, order: Literal[4, 6]) -> None:
     alpha = twin.alpha.vector({"friction.viscous.a": 0.1})
-    with pytest.raises(InputError, match=r"friction\.viscous\.a is not zero"):
-        simulate(twin, duration=1, order=4, alpha=alpha)
+    with pytest.raises(InputError, match=rf"order {order} .*friction\.viscous\.a is not zero"):
+        simulate(twin, duration=1, order=order, alpha=alpha)
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "prismatic_skew"])
+@pytest.mark.parametrize("order", [2, 4, 6])
+def test_orders(name: str, order: Literal[2, 4, 6]) -> None:
+    """Half the step, an error smaller by 2 to the order."""
+    robot = loaded(name)
+    start = np.linspace(0.3, 0.8, robot.n), np.linspace(-0.5, 0.5, robot.n)
+
+    def ended(h: float, order: Literal[2, 4, 6]) -> np.ndarray:
+        run = simulate(robot, duration=0.32, h=h, start=start, order=order)
+        return np.concatenate([run.q[-1], run.dq[-1]])
+
+    exact = ended(0.01, 6)
+    errors = [np.abs(ended(h, order) - exact).max() for h in (0.08, 0.04)]
+    assert abs(np.log2(errors[0] / errors[1]) - order) < 0.8, (errors, np.log2(errors[0] / errors[1]))
 
 
 def test_gravity_torque_holds_against_gravity(twin: Robot) -> None:

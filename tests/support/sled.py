@@ -46,6 +46,7 @@ def sled(folder: Path, laws: Sequence[str] = LAWS) -> Robot:
                 "joint_step",
                 "jac_alpha_joint_step",
                 "vjp_step",
+                "estimate_torque",
                 "joint_step_unrolled",
                 "forward_dynamics",
                 "torque_terms",

@@ -13,7 +13,7 @@ MASS = (7.369, 13.051, 3.989, 2.1, 1.98, 0.615)  # kg
 CENTRE = ((0.021, 0.0, 0.027), (0.38, 0.0, 0.158), (0.24, 0.0, 0.068), (0.0, 0.007, 0.018), (0.0, 0.007, 0.018),
           (0.0, 0.0, -0.026))  # fmt: skip
 """[m] In the frames of Denavit and Hartenberg."""
-RADIUS = 0.1  # m, of gyration: no figure is published for all links
+RADIUS = 0.1  # m, of gyration: a stand-in, which only torques depend on; these stay below half of their limits
 LIMIT = (6.2831853, 6.2831853, 3.1415927, 6.2831853, 6.2831853, 6.2831853)  # rad
 SPEED = (2.0943951, 2.0943951, 3.1415927, 3.1415927, 3.1415927, 3.1415927)  # rad/s
 TORQUE = (330.0, 330.0, 150.0, 56.0, 56.0, 56.0)  # N·m
