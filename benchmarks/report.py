@@ -113,16 +113,17 @@ def write_json(
 
 
 DRAWN = (
-    ("CasADi ABA Euler", "articulated body, Euler", "#999999", "s--"),
-    ("CasADi ABA RK4", "RK4", "#000000", "s--"),
-    ("MuJoCo Euler", "MuJoCo", "#56B4E9", "s--"),
-    ("diffpbd joint_step", "joint_step", "#D55E00", "o-"),
-    ("diffpbd joint_step, order 4", "order 4", "#E69F00", "o-"),
-    ("diffpbd joint_step, order 6", "order 6", "#CC79A7", "o-"),
-    ("diffpbd step_variational_direct", "step, variational direct", "#0072B2", "o-"),
-    ("diffpbd step_paper_gauss_seidel", "Algorithm 1, Gauss–Seidel", "#009E73", "o-"),
+    ("CasADi ABA Euler", "articulated body, Euler", "#777777", "s--", 0, (-40, 9)),
+    ("CasADi ABA RK4", "articulated body, RK4", "#000000", "s--", -1, (-6, -15)),
+    ("MuJoCo Euler", "MuJoCo", "#56B4E9", "s--", 0, (-4, 9)),
+    ("diffpbd joint_step", "joint_step", "#D55E00", "o-", -1, (-30, -15)),
+    ("diffpbd joint_step, order 4", "order 4", "#E69F00", "o-", -1, (7, -3)),
+    ("diffpbd joint_step, order 6", "order 6", "#CC79A7", "o-", -1, (7, -3)),
+    ("diffpbd step_variational_direct", "step, variational", "#0072B2", "o-", -1, (7, -4)),
+    ("diffpbd step_paper_gauss_seidel", "Algorithm 1", "#009E73", "o-", -1, (-10, 9)),
 )
-"""Rows of the figure by the start of their name: label, colour (Okabe and Ito's), form; peers with our instructions."""
+"""Rows of the figure by the start of their name: label, colour (Okabe and Ito's), form; at which point the label stands, and
+how far from it. Peers are shown with our instructions."""
 
 
 def plot(path: Path, curves: Curves) -> None:
@@ -133,14 +134,14 @@ def plot(path: Path, curves: Curves) -> None:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(9, 6), layout="constrained")
-    for name, label, colour, form in DRAWN:
+    for name, label, colour, form, at, off in DRAWN:
         exact = [n for n in curves if n == name or n.startswith(f"{name} x ")]
         points = next((curves[n] for n in [f"{name}, AVX2 + FMA", *exact] if curves.get(n)), [])
         if not points:
             continue
         x, y = [c[1] / 1e3 for c in points], [c[2] for c in points]
         axes.loglog(x, y, form, color=colour, lw=2, ms=5)
-        axes.annotate(label, (x[-1], y[-1]), xytext=(7, -3), textcoords="offset points", color=colour, fontsize=10)
+        axes.annotate(label, (x[at], y[at]), xytext=off, textcoords="offset points", color=colour, fontsize=10)
     axes.set_xlabel("computing time per simulated second [ms], steps of 20 to 1 ms")
     axes.set_ylabel(f"joint-angle error after {max(TIMES):g} s of free swing [rad]")
     axes.margins(x=0.16)
