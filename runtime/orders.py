@@ -26,6 +26,8 @@ State: TypeAlias = tuple[FloatArray, FloatArray]
 Chain: TypeAlias = tuple[float, tuple[float, ...]]
 """Weight of a chain of steps in the result, and its steps as fractions of h."""
 
+SIXTH: Final = "sixth_order_step"
+"""The compiled step of sixth order, made where `generate --functions` names it."""
 SUZUKI_S: Final = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
 SUZUKI_SUBSTEPS: Final = (SUZUKI_S, SUZUKI_S, 1.0 - 4.0 * SUZUKI_S, SUZUKI_S, SUZUKI_S)
 """Fourth-order composition of a symmetric second-order step (Suzuki 1990); the middle substep is negative."""
@@ -100,6 +102,9 @@ class Composed:
     ) -> State:
         """The state h later."""
         h, alpha = self._given(h, alpha)
+        if self.order == 6 and SIXTH in self.robot.functions:
+            end: State = self.robot.function(SIXTH)(p, pd, u, h, alpha)
+            return end
         start = np.asarray(p, float), np.asarray(pd, float)
         ends = [self._chain(start, u, h, alpha, fractions)[-1] for _, fractions in ORDERS[self.order]]
         return self._weighted([p for p, _ in ends]), self._weighted([pd for _, pd in ends])

@@ -43,6 +43,12 @@ CONSTANTS: Final = (
         "rad or m",
         "last correction of a pose of a rollout in momentum form: to its square the next start is exact",
     ),
+    Constant(
+        "near_newton",
+        0.02,
+        "rad or m",
+        "first correction of a step of sixth order up to which one Newton iteration is enough",
+    ),
     Constant("far_guess", 0.1, "rad or m", "error of a first guess beyond which it says little about the next one's"),
     Constant("far_pose", 10.0, "rad or m", "correction in one step beyond which the solve has diverged"),
     Constant("far_rate", 1e9, "rad/s or m/s", "rate beyond which the input was not a robot's"),
@@ -154,6 +160,7 @@ STATUS: Final = {
     7: "mpc: the step fails along every guess; there is no plan",
     8: "mpc: the costs do not determine the torques, or the iterations failed; there is no plan",
     9: "estimate_torque: an input is not finite, or the loss has no finite value; there is no estimate",
+    11: "a step of sixth order is for conservative forces: set friction to 0, or use joint_step",
     2: "the rate under implicit friction was not found, or an input is not finite",
 }
 

@@ -90,7 +90,7 @@ def write_folder(
         say("deriving the step in joint space")
         graphs |= step_graphs.step_graphs(model, found)
         by_alpha = found.has("jac_alpha_joint_step")
-        kernels = step_kernels(model, by_alpha)
+        kernels = step_kernels(model, by_alpha, found.has("sixth_order_step"))
         work = sources.add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha)
         paths.add_second_path(emission, "joint_step")
         if not kernels.deep:

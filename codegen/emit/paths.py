@@ -33,13 +33,19 @@ def add_lanes(emission: Emission, kernels: StepKernels, n: int, links: int, alph
     names = sorted({text[5 : text.index("(")] for text in EACH.values()} - WRITTEN)
     two = [name for name in names if f"each_{name}({{0}},{{1}})" in EACH.values()]
     emission.add("src/lanes.h", "lanes.h", one=[name for name in names if name not in two], two=two)
-    emission.add("src/joint_step_kernels.h", "joint_step_kernels.h", step=kernels.step, derivatives=kernels.derivatives)
+    emission.add(
+        "src/joint_step_kernels.h",
+        "joint_step_kernels.h",
+        step=kernels.step,
+        derivatives=kernels.derivatives,
+        sixth=kernels.sixth,
+    )
     emission.add(
         "src/joint_step_lanes.h", "joint_step_lanes.h",
         alone=emission.known("jac_kicked_step").work_size, n=n, links=links, alpha_size=len(alpha), coulomb=coulomb,
         more_coulomb=more_coulomb, varying=len(starts(alpha, FRICTION)) > PLAIN_FRICTION,
         model_size=kernels.model, record_size=kernels.record, factors_size=kernels.factors, mass_size=kernels.mass,
-        kernel_work=kernels.work, **IN_C,
+        kernel_work=kernels.work, sixth=bool(kernels.sixth), **IN_C,
     )  # fmt: skip
     for lanes, words in ((4, V3), (MOST_LANES, V4)):
         defined = {"LANES": str(lanes), "MANY(name)": f"name##_lanes{lanes}"}

@@ -195,7 +195,7 @@ def add_joint_step(
         n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
         more_coulomb=more_coulomb, friction=friction, varying=len(friction) > PLAIN_FRICTION,
         mass_size=mass, factors_size=factors, record_size=kernels.record,
-        deep=deep, by_alpha=by_alpha, **IN_C,
+        deep=deep, by_alpha=by_alpha, sixth=bool(kernels.sixth), **IN_C,
     )  # fmt: skip
     emission.texts["joint_step"] = kernels.bytes
     shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 20 * n + 16 * n * n
@@ -238,17 +238,19 @@ def add_joint_step(
         ("jac_alpha_joint_step", state, "dp_next_dalpha dpd_next_dalpha", step + jacobian_alpha),
         ("vjp_joint_step", f"{state} p_next_bar pd_next_bar", bars, step + adjoint),
         ("node_torque", "p_prev p p_next h alpha", "u", node),
+        ("sixth_order_step", state, ends, 6 * step),
         ("rollout", "p0 pd0 U h alpha", "P PD", onward),
         ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, onward + adjoint),
         ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, count("prepare") + adjoint),
     ):
-        if name == "jac_alpha_joint_step" and not by_alpha:
+        if (name == "jac_alpha_joint_step" and not by_alpha) or (name == "sixth_order_step" and not kernels.sixth):
             continue
         work = None if name.endswith(("rollout", "trajectory")) else size + lanes.get(name, 0)
         declared.add(name)
         emission.declare(
             name, DOCS[name], arguments(inputs), arguments(outputs),
-            operations=operations, work=work, graph=name in graphs, status=(1, 2),
+            operations=operations, work=work, graph=name in graphs,
+            status=(1, 2, 11) if name == "sixth_order_step" else (1, 2),
         )  # fmt: skip
     dispatched = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
     emission.dispatched += dispatched

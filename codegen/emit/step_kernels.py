@@ -28,8 +28,6 @@ from diffpbd.codegen.program.program import Program
 
 NUMBERS = ("before", "after", "body", "gravity", "rotor", "stiffness", "rest", "coulomb", "viscous", "transition")
 """Blocks of the model that the step's programs take as inputs; external wrenches and lever springs have one more each."""
-
-
 SHARED: Final = ("h", "alpha", "model")
 """Inputs that all states of a batch have in common where they are worked out side by side."""
 LANES: Final = (
@@ -40,6 +38,8 @@ LANES: Final = (
 """Kernels that take one state or several side by side; the first STEP of them make a step."""
 STEP: Final = 5
 MOST_LANES: Final = 8
+BY_LANE: Final = ("start", "onward")
+"""Kernels that a step of sixth order takes with another h in every lane, under names of their own."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,12 @@ class StepKernels:
     step: tuple[str, ...] = ()
     derivatives: tuple[str, ...] = ()
     portable: tuple[str, ...] = ()
+    sixth: tuple[str, ...] = ()
 
     @property
     def bytes(self) -> int:
         """Of all texts."""
-        return sum(map(len, (*self.texts, *self.step, *self.derivatives, *self.portable)))
+        return sum(map(len, (*self.texts, *self.step, *self.derivatives, *self.portable, *self.sixth)))
 
     def lanes_work(self, n: int, alpha_size: int) -> dict[str, int]:
         """Doubles that functions with lanes need beyond those of one state, by name; see joint_step_lanes.h."""
@@ -77,28 +78,26 @@ class StepKernels:
             "jac_joint_step": 4 * (step + blocks),
             "vjp_joint_step": 4 * (step + reverse),
             "rollout": 4 * (step + reverse),
+            "sixth_order_step": 4 * (step + self.record + 4 * n),
         }
         return {name: 0 if self.deep else head + size for name, size in sizes.items()}
 
 
-def step_kernels(model: Model, by_alpha: bool = True) -> StepKernels:
-    """All kernels of a model's step; `by_alpha`: that of its Jacobian by parameters too."""
-    return _rolled(model) if model.tree.deep else _straight(model, by_alpha)
+def step_kernels(model: Model, by_alpha: bool = True, sixth: bool = False) -> StepKernels:
+    """All kernels of a model's step; `by_alpha`: that of its Jacobian by parameters too; `sixth`: of a sixth-order step."""
+    return _rolled(model) if model.tree.deep else _straight(model, by_alpha, sixth)
 
 
-def _straight(model: Model, by_alpha: bool) -> StepKernels:
-    graphs = joint_step.kernels(model, prepare(model), by_alpha)
+def _straight(model: Model, by_alpha: bool, sixth: bool) -> StepKernels:
+    size = {g.name(): g for g in joint_step.kernels(model, prepare(model), by_alpha)}
     kernels = {
-        g.name(): kernel(
-            g,
-            f"{g.name()}_kernel",
-            accumulate=g.name() == "adjoint_parameters",
-            shared=SHARED if g.name() in LANES else None,
+        name: kernel(
+            g, f"{name}_kernel", accumulate=name == "adjoint_parameters", shared=SHARED if name in LANES else None
         )
-        for g in graphs
+        for name, g in size.items()
     }
+    by_lane = [kernel(size[name], f"{name}_by_lane_kernel", shared=("alpha", "model")) for name in BY_LANE if sixth]
     placed = ("prepare", *LANES, "jacobian_alpha")
-    size = {g.name(): g for g in graphs}
     return StepKernels(
         tuple(k.text for name, k in kernels.items() if name not in placed),
         {name: k.operations for name, k in kernels.items()},
@@ -110,6 +109,7 @@ def _straight(model: Model, by_alpha: bool) -> StepKernels:
         deep=False,
         step=tuple(kernels[name].text for name in ("prepare", *LANES[:STEP])),
         derivatives=tuple(kernels[name].text for name in LANES[STEP:] if name in kernels),
+        sixth=tuple(k.text for k in by_lane),
         portable=(kernels["jacobian_alpha"].text,) if by_alpha else (),
     )
 

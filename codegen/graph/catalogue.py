@@ -155,6 +155,7 @@ DOCS: Final[Mapping[str, str]] = {
     "torque_terms": "What inverse_dynamics is linear in: inverse_dynamics = terms phi.",
     "torque_coefficients": "Coefficients of torque_terms: inertial parameters, friction, rotors, offsets, springs.",
     "joint_step": "One second-order symplectic step on joint coordinates.",
+    "sixth_order_step": "joint_steps over h, h/2 and h/3, extrapolated to sixth order; no friction.",
     "jac_joint_step": "joint_step and its Jacobian by p, pd and u.",
     "jac_alpha_joint_step": "Jacobian of joint_step by alpha.",
     "vjp_joint_step": "Reverse derivative of joint_step.",

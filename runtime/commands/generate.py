@@ -125,10 +125,18 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     help="Parameters of a spring between two lever arms about this hinge (stiffness [N/m], arms and rest length [m], angle "
     "[rad]), may be given more than once.",
 )
-def command(robot: str, out: Path | None, **options: Any) -> None:
+@click.option(
+    "--order",
+    type=click.Choice(["2", "4", "6"]),
+    default="2",
+    help="6: a compiled step of sixth order besides, as --functions default,sixth_order_step; 4 is made of joint_step anyway.",
+)
+def command(robot: str, out: Path | None, order: str, **options: Any) -> None:
     """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml) or a URDF file."""
     from diffpbd.codegen.generate import generate
 
+    if order == "6":
+        options["functions"] = [*(options["functions"] or ["default"]), "sixth_order_step"]
     result = generate(robot, out=out, progress=lambda line: click.echo(line, err=True), **options)
     if branches := result.manifest.robot.left_out:
         click.echo(

@@ -277,7 +277,7 @@ def test_motors_share_what_they_give() -> None:
     for k in range(1, 60):
         found = c.robot.node_torque(P[k - 1], P[k], P[k + 1], h=h)
         worst = max(worst, float(np.abs(found - (U[k] + U[k - 1]) / 2).max()))
-    assert worst < 1e-10
+    assert worst < 3e-10  # rates are good to 1e-12, and a hundredth of a second divides them
     pdd = c.robot.forward_dynamics(P[7], PD[7], U[7])
     back = c.robot.inverse_dynamics(P[7], PD[7], pdd)
     np.testing.assert_allclose(back.u, U[7], rtol=0, atol=1e-11)

@@ -29,7 +29,9 @@ NAMES = ("joint_step", "jac_joint_step", "vjp_joint_step")
 def robot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Robot]:
     """Compiled as users do: no flag of the suite's own."""
     folder = tmp_path_factory.mktemp("paths") / ROBOT
-    shutil.copytree(generated(ROBOT, functions=("mpc",)), folder, ignore=shutil.ignore_patterns("*.so*"))
+    shutil.copytree(
+        generated(ROBOT, functions=("mpc", "sixth_order_step")), folder, ignore=shutil.ignore_patterns("*.so*")
+    )
     flags = os.environ.pop("DIFFPBD_CFLAGS", None)
     try:
         compile_library(folder, f"lib{ROBOT}.so")
@@ -245,3 +247,17 @@ def test_trajectories_are_the_same(on_path: Robot, friction: dict[str, float], r
             both.append([P - p, PD, *on_path.vjp_trajectory(U, 0.01, alpha, P, PD, P_bar, PD_bar)])
         for want, found in zip(*both, strict=True):
             np.testing.assert_allclose(found, want, rtol=1e-8, atol=1e-9 * max(1.0, np.abs(want).max()))
+
+
+def test_the_step_of_sixth_order_is_the_same(on_path: Robot) -> None:
+    """Its chains stand side by side where vectors are; a long step wants Newton twice, an angle may be out of their range."""
+    path, rng = on_path.instructions, np.random.default_rng(10)
+    for row in range(24):
+        p, pd, u = rng.uniform(-2, 2, (3, 2))
+        p, h = p + (4e5 * np.pi if row == 5 else 0.0), 0.1 if row % 4 == 0 else 0.02
+        both = []
+        for name in (PORTABLE, path):
+            on_path.choose_instructions(name)
+            both.append(on_path.functions["sixth_order_step"](p, pd, u, h))
+        np.testing.assert_allclose(both[1].p_next, both[0].p_next, rtol=1e-14, atol=1e-11)
+        np.testing.assert_allclose(both[1].pd_next, both[0].pd_next, rtol=0, atol=1e-9)
