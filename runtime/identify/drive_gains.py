@@ -31,6 +31,8 @@ MOST = 1200
 """[1] Samples of a run that are used: motions are slower than that many in a recording."""
 SLIP = 0.02  # rad/s or m/s over which Coulomb friction turns its sign
 RANK = 1e-6  # of the largest singular value
+CONSTANT = 1e-9
+"""[1] Range of a current, as part of its size, below which it is constant but for the filter's rounding."""
 FRICTION = 3  # columns a joint: Coulomb, viscous, offset
 LEAST_SHARE = 0.02
 """[1] Part of a payload's torque that the arm's own columns must not be able to make, for it to say anything about a gain."""
@@ -68,6 +70,7 @@ def drive_gains(
         raise InputError("payload: expected payload.mass above 0 kg, the mass that is known.")
     if not free or not loaded:
         raise InputError("Drive gains need runs without and with the payload; expected at least one of each.")
+    _check_currents(robot, free, loaded)
     blocks = [
         _columns(robot, samples, payload, run == 1) for run, group in enumerate((free, loaded)) for samples in group
     ]
@@ -82,6 +85,22 @@ def drive_gains(
     solved = zip(felt, *_solve([joints[j] for j in felt], free[0].rate), strict=True)
     gains = {robot.joints[j]: (value, std) for j, value, std in solved}
     return tuple(DriveGain(joint, *gains.get(joint, (None, None))) for joint in robot.joints)
+
+
+def _check_currents(robot: Robot, free: Sequence[Samples], loaded: Sequence[Samples]) -> None:
+    """InputError for a run with the payload that is one without it, and for currents that never change."""
+    for own in loaded:
+        for other in free:
+            if own.tau.shape == other.tau.shape and np.array_equal(own.tau, other.tau):
+                raise InputError(
+                    f"{own.name} and {other.name} have the same currents to the bit, one with the payload and one without: "
+                    "expected different recordings."
+                )
+    for samples in (*free, *loaded):
+        still = np.ptp(samples.tau, axis=0) <= CONSTANT * np.abs(samples.tau).max(axis=0)
+        if still.any():
+            joint = robot.joints[int(np.argmax(still))]
+            raise InputError(f"{samples.name}: the current of {joint} never changes, so it is none; leave the run out.")
 
 
 def _columns(

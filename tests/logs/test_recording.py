@@ -305,3 +305,21 @@ def test_chunks_of_bz2_are_read(tmp_path: Path) -> None:
     )
     path.write_bytes(bag_module.MAGIC + packed)
     np.testing.assert_array_equal(read_recording(path, JOINTS).q, plain.q)
+
+
+@pytest.mark.parametrize("key", ["stamp", "name", "position", "velocity", "effort"])
+@pytest.mark.parametrize("value", ["x", 1e400, 10**400, [[1]], {"a": 1}, ["1", "x"], [{}], "ab", None])
+def test_a_line_of_another_kind_is_named(tmp_path: Path, key: str, value: object) -> None:
+    """Never a raw error: the recording without the line, or a sentence that says which."""
+    message = {"name": ["a", "b"], "velocity": [1.0, -1.0], "effort": [1.0, 2.0]}
+    lines = [{**message, "stamp": 1.0 + 0.01 * k, "position": [0.01 * k, -0.01 * k]} for k in range(60)]
+    lines[30][key] = value
+    path = tmp_path / "run.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    try:
+        found = read_recording(path, JOINTS)
+        assert len(found.time) == 59 and any(
+            word in note for note in found.notes for word in ("(1)", "1 messages of other")
+        )
+    except InputError as error:
+        assert "line 31 is not a joint state message: expected" in str(error)
