@@ -6,6 +6,7 @@ import argparse
 import platform
 import sys
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,10 @@ from diffpbd.runtime.compiler import COMPILE_FLAGS, find_compiler
 ROOT = Path(__file__).parent.parent
 ROBOT = "baxter_bare"
 BASELINE = "CasADi ABA Euler"
+ADAM = ("adam-robotics",) if find_spec("adam") else ()
+"""A peer that may be missing."""
+WIDE, WIDE_FLAGS = ", AVX2 + FMA", ("-mavx2", "-mfma", "-ffp-contract=fast")
+"""The peers once more with the instructions that ours choose at run time."""
 CURVE_H = (0.02, 0.01, 0.005, 0.002, 0.001)
 """[s], the points of the error-versus-time curves."""
 LEGEND = f"""\
@@ -38,18 +43,23 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def peer_rows(urdf: Path, joints: list[str], watch: object, s: States, build: Path) -> list[Row]:
+def peer_rows(urdf: Path, joints: list[str], watch: object, s: States, build: Path, wide: bool) -> list[Row]:
     chain = arm.bodies(urdf)
     n = len(chain)
     aba = peers.differentiated(n, lambda p, pd, u: arm.articulated_body(chain, p, pd, u))
     crba = peers.Dynamics(n, lambda *x: arm.composite_body(chain, *x), lambda *x: arm.implicit_jacobian(chain, *x))
     plan = [(f"CasADi ABA {i}", aba, i) for i in peers.INTEGRATORS]
     plan += [(f"CasADi CRBA {i}", crba, i) for i in ("Euler", "RK4")]
-    plan += [("CasADi adam ABA Euler", peers.adam_articulated_body(urdf, joints), "Euler")]
+    if ADAM:
+        plan += [("CasADi adam ABA Euler", peers.adam_articulated_body(urdf, joints), "Euler")]
+    else:
+        say("peer: adam-robotics is not installed; its row is left out")
     rows = []
     for name, dynamics, integrator in plan:
         say(f"peer: {name}")
         rows.append(peers.row(name, dynamics, integrator, watch, s, build))
+        if dynamics is aba and integrator in ("Euler", "RK4") and wide:
+            rows.append(peers.row(name + WIDE, dynamics, integrator, watch, s, build, WIDE_FLAGS))
     return [*rows, simulators.pinocchio_row(urdf, s), simulators.mujoco_row(simulators.mujoco_model(urdf, joints), s)]
 
 
@@ -57,7 +67,7 @@ def agreement(rows: list[Row], exact: Row) -> None:
     """Refuse to compare steps of different arms: all Euler rows must follow pinocchio's to rounding."""
     want = exact.simulate(H, 10)
     for row in rows:
-        if row.name.endswith("Euler") or row is exact:
+        if row.name.removesuffix(WIDE).endswith("Euler") or row is exact:
             worst = float(np.abs(row.simulate(H, 10) - want).max())
             if worst > 1e-9:
                 raise SystemExit(f"{row.name} simulates another arm than pinocchio: {worst:.1e} rad after ten steps.")
@@ -78,7 +88,7 @@ def main() -> None:
     if joints != list(pin.buildModelFromUrdf(str(urdf)).names)[1:]:
         raise SystemExit(f"{urdf}: pinocchio and diffpbd order the joints differently.")
     watch, s = stopwatch(build), random_states(urdf)
-    rows = peer_rows(urdf, joints, watch, s, build)
+    rows = peer_rows(urdf, joints, watch, s, build, ours.path != "portable")
     agreement(rows, next(r for r in rows if r.name.startswith("Pinocchio")))
     rows += ours.rows(watch, s)
 
@@ -88,10 +98,12 @@ def main() -> None:
     core = timing.pin_to_one_core()
     timings = timing.measure(rows, next(r for r in rows if r.name == BASELINE), say, options.rounds)
     curves = {
-        r.name: [(h, timing.step_time(r.timed["step"], h) / h, errors[r.name][h][-1]) for h in CURVE_H] for r in rows
+        r.name: [(h, timing.step_time(r.timed["step"], h) / h, errors[r.name][h][-1]) for h in CURVE_H]
+        for r in rows
+        if r.simulate
     }
 
-    versions = {name: metadata.version(name) for name in ("casadi", "pin", "mujoco", "adam-robotics")}
+    versions = {name: metadata.version(name) for name in ("casadi", "pin", "mujoco", *ADAM)}
     compiler = " ".join([*find_compiler(), *COMPILE_FLAGS])
     seconds, size = ours.compiled.seconds, sum(ours.compiled.source_bytes.values())
     facts = {"robot": ROBOT, "baseline": BASELINE, "rounds": options.rounds, "compiler": compiler, "versions": versions,
@@ -101,8 +113,9 @@ def main() -> None:
     report.plot(options.out / "bench.png", curves)
     print(f"{ROBOT}, h = {1e3 * H:g} ms, {options.rounds} rounds on core {core} of {processor()}; {compiler}")
     print("; ".join(f"{k} {v}" for k, v in versions.items()))
+    print(f"diffpbd: kernels of the step for {ours.path}, chosen at run time, but for the row that says portable")
     print(f"diffpbd: all C of the robot {size / 1e6:.2f} MB, compiled in {seconds:.1f} s on one core\n")
-    print(report.table([report.cells(r, timings[r.name], errors[r.name]) for r in rows]))
+    print(report.table([report.cells(r, timings[r.name], errors.get(r.name, {})) for r in rows]))
     print("\n" + LEGEND)
     for row in rows:
         for text in report.remarks(row, timings[row.name]):

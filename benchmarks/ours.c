@@ -4,6 +4,9 @@
 #include <string.h>
 
 int ROBOT(joint_step)(const double *const *in, double *const *out, double *work);
+long ROBOT(map)(int (*fn)(const double *const *, double *const *, double *), int n_in, const int *in_size,
+                const double *const *in, int n_out, const int *out_size, double *const *out, long rows, double *work);
+int ROBOT(jac_joint_step)(const double *const *in, double *const *out, double *work);
 int ROBOT(rollout)(int steps, const double *const *in, double *const *out, double *work);
 int ROBOT(vjp_trajectory)(int steps, const double *const *in, double *const *out, double *work);
 
@@ -21,6 +24,34 @@ int ours_gradient(int steps, const double *const *in, double *const *out, double
         out[BARS + 3][steps * N + i] = 2 * out[BARS + 1][steps * N + i];
     }
     return status | ROBOT(vjp_trajectory)(steps, at, out, work);
+}
+
+/* Steps of h, h/2 and h/3 from the same state: the step is symmetric, so its error is even in h, and these weights leave h^7. */
+int ours_order6(const double *const *in, double *const *out, double *work)
+{
+    const double weights[3] = {1.0 / 24, -16.0 / 15, 81.0 / 40};
+    const double *at[5];
+    double state[2][N], sum[2][N], h;
+    int i, j, k, status = 0;
+    memset(sum, 0, sizeof sum);
+    at[0] = state[0]; at[1] = state[1]; at[2] = in[2]; at[3] = &h; at[4] = in[4];
+    for (j = 0; j < 3; ++j) {
+        memcpy(state[0], in[0], sizeof state[0]);
+        memcpy(state[1], in[1], sizeof state[1]);
+        h = in[3][0] / (j + 1);
+        for (k = 0; k <= j; ++k) {
+            status |= ROBOT(joint_step)(at, out, work);
+            memcpy(state[0], out[0], sizeof state[0]);
+            memcpy(state[1], out[1], sizeof state[1]);
+        }
+        for (i = 0; i < N; ++i) {
+            sum[0][i] += weights[j] * state[0][i];
+            sum[1][i] += weights[j] * state[1][i];
+        }
+    }
+    memcpy(out[0], sum[0], sizeof sum[0]);
+    memcpy(out[1], sum[1], sizeof sum[1]);
+    return status;
 }
 
 /* Suzuki's composition: joint_step of s, s, 1 - 4s, s, s times h. */
@@ -41,4 +72,18 @@ int ours_order4(const double *const *in, double *const *out, double *work)
         memcpy(state[1], out[1], sizeof state[1]);
     }
     return status;
+}
+
+/* BATCH states at once, as a batched call has them; in and out hold them one after another. */
+int ours_batch_step(const double *const *in, double *const *out, double *work)
+{
+    const int in_size[5] = {N, N, N, 0, 0}, out_size[2] = {N, N};
+    return (int)ROBOT(map)(ROBOT(joint_step), 5, in_size, in, 2, out_size, out, BATCH, work);
+}
+
+int ours_batch_jacobian(const double *const *in, double *const *out, double *work)
+{
+    enum { NN = N * N };
+    const int in_size[5] = {N, N, N, 0, 0}, out_size[8] = {N, N, NN, NN, NN, NN, NN, NN};
+    return (int)ROBOT(map)(ROBOT(jac_joint_step), 5, in_size, in, 8, out_size, out, BATCH, work);
 }

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.native import HERE, Native, compile_c
-from benchmarks.row import Row, joint_swing, timer
+from benchmarks.row import Row, Timer, joint_swing, timer
 from benchmarks.states import STEPS, States
 from benchmarks.swing import Simulate
 from diffpbd.codegen.generate import generate
@@ -20,8 +21,17 @@ from diffpbd.runtime.manifest import Argument, Function
 
 OPTIONS: Mapping[str, Any] = {"functions": ["default", "vjp_step"], "variants": ["published"]}
 PREFIX = "diffpbd "
+BATCH = 256
+"""States of a batched call."""
 LEFT_OUT = ("h_bar", "alpha_bar")
 """What the gradient by all torques does not ask for."""
+
+
+COMPOSED = {
+    4: "five joint_steps of s, s, 1-4s, s, s times h",
+    6: "joint_steps of h, h/2 and h/3 one after another; weights 1/24, -16/15, 81/40. Peers could extrapolate as well",
+}
+"""What the rows of higher order are made of."""
 
 
 class Ours:
@@ -39,9 +49,21 @@ class Ours:
         self.facts = {f.name: f for f in self.manifest.functions}
         self.n = len(self.manifest.robot.joints)
         self.alpha = np.array([[a.default for a in self.manifest.alpha]])
-        options = [f"-DN={self.n}", f"-DROBOT(name)={robot}_##name", f"-I{copy}", str(self.compiled.library.resolve())]
+        options = [
+            f"-DN={self.n}",
+            f"-DBATCH={BATCH}",
+            f"-DROBOT(name)={robot}_##name",
+            f"-I{copy}",
+            str(self.compiled.library.resolve()),
+        ]
         compile_c(HERE / "ours.c", build / "ours.so", *options)
         self.extra = ctypes.CDLL(str((build / "ours.so").resolve()))
+        shutil.copy(self.compiled.library, build / "portable.so")  # a path is chosen for a library
+        self.portable = ctypes.CDLL(str((build / "portable.so").resolve()))
+        getattr(self.portable, f"{robot}_set_path")(b"portable")
+        path = getattr(self.library, f"{robot}_path")
+        path.restype = ctypes.c_char_p
+        self.path = path().decode()
 
     def native(self, name: str) -> Native:
         """A function of the manifest; of a rollout, with STEPS steps."""
@@ -59,9 +81,12 @@ class Ours:
 
     def rows(self, watch: ctypes.CDLL, s: States) -> list[Row]:
         """joint_step, its fourth-order composition, and every variant of step."""
-        return [self._joint_step(watch, s), self._order4(watch, s)] + [
-            self._step(watch, s, f) for f in self.facts.values() if f.name.startswith("step_")
-        ]
+        rows = [self._joint_step(watch, s), self._portable(watch, s), self._batch(watch, s)]
+        return (
+            rows
+            + [self._composed(watch, s, order) for order in COMPOSED]
+            + [self._step(watch, s, f) for f in self.facts.values() if f.name.startswith("step_")]
+        )
 
     def _operations(self, **names: str) -> dict[str, int]:
         return {key: self.facts[name].operations for key, name in names.items() if name in self.facts}
@@ -90,12 +115,38 @@ class Ours:
         swing = joint_swing(step, self.n, self.alpha)
         return Row(PREFIX + "joint_step", timed, swing, operations, *self.source("joint_step"))
 
-    def _order4(self, watch: ctypes.CDLL, s: States) -> Row:
+    def _portable(self, watch: ctypes.CDLL, s: States) -> Row:
+        """What runs on every processor."""
+        state = [s.p, s.pd, s.u, None, self.alpha]
+        names = {"step": "joint_step", "jacobian": "jac_joint_step", "vjp": "vjp_joint_step"}
+        own = {k: replace(self.native(name), library=self.portable) for k, name in names.items()}
+        timed = {k: timer(watch, f, [*state, *(s.seeds if k == "vjp" else ())]) for k, f in own.items()}
+        return Row(PREFIX + "joint_step, portable", timed, joint_swing(own["step"], self.n, self.alpha))
+
+    def _batch(self, watch: ctypes.CDLL, s: States) -> Row:
+        """A state of a batched call, rows side by side in vectors."""
+        state = [x[:BATCH].reshape(1, -1) for x in (s.p, s.pd, s.u)]
+        work = self.facts["jac_kicked_step"].work_size or 0
+
+        def batch(name: str, one: str) -> Timer:
+            f = self.native(one)
+            sizes = (*(BATCH * n for n in f.in_size[:3]), *f.in_size[3:])
+            many = Native(self.extra, name, sizes, tuple(BATCH * n for n in f.out_size), max(work, f.work_size))
+            whole = timer(watch, many, [*state, None, self.alpha])
+            return lambda h, calls: whole(h, max(1, calls // BATCH)) / BATCH
+
+        timed = {
+            "step": batch("ours_batch_step", "joint_step"),
+            "jacobian": batch("ours_batch_jacobian", "jac_joint_step"),
+        }
+        return Row(PREFIX + f"joint_step, one of {BATCH} in lanes", timed, None)
+
+    def _composed(self, watch: ctypes.CDLL, s: States, order: int) -> Row:
         step = self.native("joint_step")
-        composed = Native(self.extra, "ours_order4", step.in_size, step.out_size, step.work_size)
+        composed = Native(self.extra, f"ours_order{order}", step.in_size, step.out_size, step.work_size)
         timed = {"step": timer(watch, composed, [s.p, s.pd, s.u, None, self.alpha])}
         swing = joint_swing(composed, self.n, self.alpha)
-        return Row(PREFIX + "joint_step, order 4", timed, swing, note="five joint_steps of s, s, 1-4s, s, s times h")
+        return Row(PREFIX + f"joint_step, order {order}", timed, swing, note=COMPOSED[order])
 
     def _step(self, watch: ctypes.CDLL, s: States, f: Function) -> Row:
         step, fk = self.native(f.name), self.native("fk")

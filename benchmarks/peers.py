@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -148,10 +149,12 @@ def operations(function: ca.Function) -> int:
     return total
 
 
-def row(name: str, dynamics: Dynamics, integrator: str, watch: ctypes.CDLL, s: States, folder: Path) -> Row:
-    """Emit and compile step, Jacobian, reverse step, rollout and gradient."""
+def row(
+    name: str, dynamics: Dynamics, integrator: str, watch: ctypes.CDLL, s: States, folder: Path, flags: Sequence[str] = ()
+) -> Row:  # fmt: skip
+    """Emit and compile step, Jacobian, reverse step, rollout and gradient; `flags` come after those of generated code."""
     n, made = dynamics.n, graphs(dynamics, integrator)
-    stem = "".join(c if c.isalnum() else "_" for c in name)
+    stem = re.sub("[^A-Za-z0-9]+", "_", name)
     generator = ca.CodeGenerator(stem + ".c")
     for graph in made:
         generator.add(graph)
@@ -160,7 +163,7 @@ def row(name: str, dynamics: Dynamics, integrator: str, watch: ctypes.CDLL, s: S
     generated = source.read_text()
     wrappers = "".join(WRAPPER.format(name=g.name(), iw=max(g.sz_iw(), 1)) for g in made)
     source.write_text(generated + wrappers + LOOPS.format(n=n, file=HERE / "rollout.c"))
-    seconds = compile_c(source, library)
+    seconds = compile_c(source, library, *flags)
     loaded, work = ctypes.CDLL(str(library.resolve())), max(g.sz_w() for g in made)
 
     def native(g: ca.Function) -> Native:

@@ -103,34 +103,49 @@ def write_json(
             "compile_s": row.compile_s,
             "timings_us": {k: asdict(t) for k, t in timings[row.name].items()},
             "swing_error_rad": {
-                f"{h:g}": dict(zip(map(str, TIMES), e, strict=True)) for h, e in errors[row.name].items()
+                f"{h:g}": dict(zip(map(str, TIMES), e, strict=True)) for h, e in errors.get(row.name, {}).items()
             },
-            "error_versus_time": [dict(zip(point, c, strict=True)) for c in curves[row.name]],
+            "error_versus_time": [dict(zip(point, c, strict=True)) for c in curves.get(row.name, [])],
         }
         for row in rows
     ]
     path.write_text(json.dumps({**facts, "rows": entries}, indent=1) + "\n")
 
 
+DRAWN = (
+    ("CasADi ABA Euler", "articulated body, Euler", "#777777", "s--", 0, (-40, 9)),
+    ("CasADi ABA RK4", "articulated body, RK4", "#000000", "s--", -1, (-6, -15)),
+    ("MuJoCo Euler", "MuJoCo", "#56B4E9", "s--", 0, (-4, 9)),
+    ("diffpbd joint_step", "joint_step", "#D55E00", "o-", -1, (-30, -15)),
+    ("diffpbd joint_step, order 4", "order 4", "#E69F00", "o-", -1, (7, -3)),
+    ("diffpbd joint_step, order 6", "order 6", "#CC79A7", "o-", -1, (7, -3)),
+    ("diffpbd step_variational_direct", "step, variational", "#0072B2", "o-", -1, (7, -4)),
+    ("diffpbd step_paper_gauss_seidel", "Algorithm 1", "#009E73", "o-", -1, (-10, 9)),
+)
+"""Rows of the figure by the start of their name: label, colour (Okabe and Ito's), form; at which point the label stands, and
+how far from it. Peers are shown with our instructions."""
+
+
 def plot(path: Path, curves: Curves) -> None:
-    """Error after the longest of TIMES over computing time per simulated second, a curve a row."""
+    """Error after the longest of TIMES over computing time per simulated second, a few rows, each with its label beside it."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    colours = pyplot.get_cmap("tab20").colors
     figure, axes = pyplot.subplots(figsize=(9, 6), layout="constrained")
-    for k, (name, points) in enumerate((n, p) for n, p in curves.items() if p):
-        ours = name.startswith("diffpbd")
-        form, width = ("o-", 2) if ours else ("s--", 1)
-        colour = colours[k % len(colours)]
-        axes.loglog(
-            [c[1] / 1e3 for c in points], [c[2] for c in points], form, color=colour, lw=width, ms=4, label=name
-        )
-    axes.set_xlabel("computing time per simulated second [ms]")
+    for name, label, colour, form, at, off in DRAWN:
+        exact = [n for n in curves if n == name or n.startswith(f"{name} x ")]
+        points = next((curves[n] for n in [f"{name}, AVX2 + FMA", *exact] if curves.get(n)), [])
+        if not points:
+            continue
+        x, y = [c[1] / 1e3 for c in points], [c[2] for c in points]
+        axes.loglog(x, y, form, color=colour, lw=2, ms=5)
+        axes.annotate(label, (x[at], y[at]), xytext=off, textcoords="offset points", color=colour, fontsize=10)
+    axes.set_xlabel("computing time per simulated second [ms], steps of 20 to 1 ms")
     axes.set_ylabel(f"joint-angle error after {max(TIMES):g} s of free swing [rad]")
+    axes.margins(x=0.16)
     axes.grid(True, which="major", alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)
     pyplot.close(figure)

@@ -15,7 +15,7 @@ from support.robots import loaded_alpha, model
 from diffpbd.codegen.description.recipe import default_recipe, with_options
 from diffpbd.codegen.description.resolve import read_robot, shipped_robots
 from diffpbd.codegen.graph.model import build
-from diffpbd.codegen.joint_space import link_step, step
+from diffpbd.codegen.joint_space import link_rollout, link_step, step
 from diffpbd.runtime.parameters import ParameterVector
 
 H = 0.01
@@ -171,3 +171,15 @@ def test_the_step_is_the_same(pair: tuple[Programs, Array]) -> None:
         rates.see(rate, expected[1], f"state {seed}", 1.0)
     poses.close()
     rates.close()
+
+
+def test_a_corrected_pose_hands_on_its_record(pair: tuple[Programs, Array]) -> None:
+    """The record of the next step belongs to the corrected pose, to the correction's square."""
+    programs, alpha = pair
+    p, pd, u = state(programs, 4)
+    p_next, mine = solved(programs, alpha, p, pd, u)
+    away = 1e-6 * np.random.default_rng(5).normal(size=(programs.n, 1))
+    given = {"p_next": p_next + away, "p": p, "u": u, "u_next": u, "h": H, **mine}
+    found = programs.run(link_rollout.onward(programs.tree), alpha, **given)
+    exact = programs.run(link_rollout.inertia(programs.tree), alpha, p=found["next"].ravel())
+    np.testing.assert_allclose(found["record_next"], exact["record"], rtol=0, atol=1e-10)
