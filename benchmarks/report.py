@@ -114,7 +114,7 @@ def write_json(
 
 DRAWN = (
     ("CasADi ABA Euler", "articulated body, Euler", "#777777", "s--", 0, (-40, 9)),
-    ("CasADi ABA RK4", "articulated body, RK4", "#000000", "s--", -1, (-6, -15)),
+    ("CasADi ABA RK4", "articulated body, RK4", "#000000", "s--", 2, (-148, -5)),
     ("MuJoCo Euler", "MuJoCo", "#56B4E9", "s--", 0, (-4, 9)),
     ("diffpbd joint_step", "joint_step", "#D55E00", "o-", -1, (-30, -15)),
     ("diffpbd joint_step, order 4", "order 4", "#E69F00", "o-", -1, (7, -3)),
