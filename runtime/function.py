@@ -19,7 +19,7 @@ from diffpbd.runtime.manifest import Function as FunctionFacts
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterVector
 
-__all__ = ["BoundFunction", "Function", "addresses", "as_array", "check_threads", "plain"]
+__all__ = ["BoundFunction", "Function", "addresses", "as_array", "check_count", "check_threads", "plain"]
 
 
 def addresses(arrays: Sequence[FloatArray]) -> Any:
@@ -48,8 +48,13 @@ def as_array(value: Any, name: str, function: str) -> FloatArray:
 
 def check_threads(threads: Any, function: str) -> None:
     """Refuse what is not a whole number of at least 1."""
-    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 1:
-        raise InputError(f"{function}: threads: expected a whole number of at least 1, found {_shorten(threads)}.")
+    check_count(threads, function, "threads")
+
+
+def check_count(count: Any, function: str, what: str) -> None:
+    """Refuse what is not a whole number of at least 1."""
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+        raise InputError(f"{function}: {what}: expected a whole number of at least 1, found {_shorten(count)}.")
 
 
 def _shorten(value: Any) -> str:

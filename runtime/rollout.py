@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.function import BoundFunction, addresses, as_array, check_threads, plain
+from diffpbd.runtime.function import BoundFunction, addresses, as_array, check_count, check_threads, plain
 from diffpbd.runtime.manifest import MATRIX, Argument
 
 __all__ = ["Rollout", "RolloutGradient"]
@@ -145,8 +145,8 @@ class RolloutGradient(Rollout):
     def __call__(self, *args: Any, threads: int = 1, segment: int | None = None, **named: Any) -> Any:
         """The gradient; `segment` is the number of steps held at a time (default: as many as 64 MiB hold)."""
         check_threads(threads, self.name)
-        if segment is not None and segment < 1:
-            raise InputError(f"{self.name}: segment: expected at least 1 step, found {segment}.")
+        if segment is not None:
+            check_count(segment, self.name, "segment")
         inputs, steps, rows = self._prepare(self._bind(args, named))
         if rows is None:
             return self._result(*self._numbers(self._reverse(inputs, steps, segment, "")))

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from diffpbd.codegen.description.loops import LoopEntry
+from diffpbd.codegen.description.report import quoted
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.names import IDENTIFIER, RESERVED
+from diffpbd.runtime.names import IDENTIFIER, LONGEST, PUNCTUATION, RESERVED, strange_characters
 
 INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
@@ -165,6 +166,22 @@ class Recipe:
             )
         if not all(math.isfinite(component) for component in self.gravity):
             raise InputError(f'recipe "{self.name}": gravity = {self.gravity}; finite numbers are expected')
+        for k, loop in enumerate(self.loop):
+            self._expect_usable(loop, f'recipe "{self.name}": loop {k + 1}')
+
+    @staticmethod
+    def _expect_usable(loop: LoopEntry, where: str) -> None:
+        """A name that may go into code and pages, and numbers that are some."""
+        if not loop.name.strip() or len(loop.name) > LONGEST or strange_characters(loop.name):
+            raise InputError(
+                f"{where}: name = {quoted(loop.name)}; 1 to {LONGEST} letters, digits, spaces and {PUNCTUATION.strip()} are "
+                "expected"
+            )
+        for entry in dataclasses.fields(loop):
+            value = getattr(loop, entry.name)
+            numbers = value if isinstance(value, tuple) else (value,)
+            if any(isinstance(x, float) and not math.isfinite(x) for x in numbers):
+                raise InputError(f"{where}: {entry.name} = {value}; finite numbers are expected")
 
 
 def default_recipe(

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.codegen.description.recipe import AVERAGING, DEFAULT_SWEEPS, Recipe, Relaxation
@@ -19,6 +19,9 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+LONGEST_SHOWN: Final = 200
+"""[characters] Of an entry in a message."""
+
 
 def load_recipe(path: str | os.PathLike[str]) -> Recipe:
     """Reads a TOML recipe; `urdf` in it is relative to the file. Unknown entries are refused."""
@@ -27,8 +30,10 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: the recipe cannot be read: {error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of TOML, UTF-8, or digits beyond what Python reads
         raise InputError(f"{path}: the recipe is not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: the recipe cannot be read: lists in lists beyond all measure") from error
     known = {entry.name: entry.metadata["read"] for entry in dataclasses.fields(Recipe)}
     unknown = sorted(set(content) - set(known))
     if unknown:
@@ -74,19 +79,19 @@ class Entries:
     def number(self, key: str) -> float:
         """A number."""
         value = self.content[key]
-        return float(value) if type(value) in (int, float) else self._refuse(key, "a number")
+        return float(value) if _is_number(value) else self._refuse(key, "a number")
 
     def relaxation(self, key: str) -> Relaxation:
         """A number, or the word for averages."""
         value = self.content[key]
         if value == AVERAGING:
             return cast("Relaxation", value)
-        return float(value) if type(value) in (int, float) else self._refuse(key, f'a number or "{AVERAGING}"')
+        return float(value) if _is_number(value) else self._refuse(key, f'a number or "{AVERAGING}"')
 
     def vector(self, key: str) -> tuple[float, ...]:
         """Three numbers."""
         value = self.content[key]
-        if not isinstance(value, list) or len(value) != 3 or not all(type(x) in (int, float) for x in value):
+        if not isinstance(value, list) or len(value) != 3 or not all(map(_is_number, value)):
             self._refuse(key, "a list of 3 numbers")
         return tuple(map(float, value))
 
@@ -119,4 +124,11 @@ class Entries:
         return LoopEntry(**values)
 
     def _refuse(self, key: str, expected: str) -> Any:
-        raise InputError(f"{self.path}: {key} = {self.content[key]!r}; {expected} is expected")
+        found = repr(self.content[key])
+        found = found if len(found) <= LONGEST_SHOWN else f"{found[:LONGEST_SHOWN]}…"
+        raise InputError(f"{self.path}: {key} = {found}; {expected} is expected")
+
+
+def _is_number(value: object) -> bool:
+    """A number of TOML that a double can hold."""
+    return type(value) is float or (type(value) is int and abs(value) <= sys.float_info.max)

@@ -33,6 +33,7 @@ MOST: Final = 128 * 2**20
 ROOMS: Final = ("description", "program", "laws", "joint_space")
 """Folders of codegen whose sources decide what a stored program is."""
 SUFFIX: Final = ".program"
+UNFINISHED: Final = ".program-new"
 
 Derive = TypeVar("Derive", bound=Callable[..., Program])
 _forget: list[Callable[[], None]] = []
@@ -123,7 +124,7 @@ def _save(file: Path, program: Program) -> None:
         return
     content = f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}".encode()
     with contextlib.suppress(OSError):  # a full disk, a folder that went away: what is not kept is derived again
-        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=".new")
+        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=UNFINISHED)
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(content)
@@ -138,6 +139,8 @@ def _trim(path: Path) -> None:
     """Files that were not used for longest go until the rest is within `MOST`."""
     known = []
     for file in path.iterdir():
+        if file.suffix not in (SUFFIX, UNFINISHED):  # DIFFPBD_CACHE may name a folder with more in it
+            continue
         with contextlib.suppress(OSError):  # another process has taken it away
             status = file.stat()
             known.append((status.st_mtime, status.st_size, file))

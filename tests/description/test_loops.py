@@ -138,6 +138,9 @@ def test_nothing_driven_is_a_doubt(tmp_path: Path) -> None:
     assert [doubt.names for doubt in doubts if doubt.code == "passive"] == [("j1", "j2", "j3")]
 
 
+NAMED = '[[loop]]\ntype = "hinge"\nparent = "a"\nchild = "b"\nname = '
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -146,6 +149,11 @@ def test_nothing_driven_is_a_doubt(tmp_path: Path) -> None:
         ('[[loop]]\nname = "a"\ntype = "hinge"\nparent = "a"\nchild = "b"\nanchor = 3', "unknown anchor; a loop knows"),
         ('[[loop]]\nname = "a"\ntype = "hinge"\nparent = "a"\nchild = "b"\naxis = [1]', "loop 1: axis"),
         ('[[loop]]\nname = 3\ntype = "hinge"\nparent = "a"\nchild = "b"', "loop 1: name"),
+        (f'{NAMED}"" ', 'loop 1: name = ""'),
+        (f'{NAMED}"a;system(1)"', 'loop 1: name = "a;system(1)"; 1 to 200 letters'),
+        (f'{NAMED}"a"\nparent_rpy = [nan, 0, 0]', "loop 1: parent_rpy = (nan, 0.0, 0.0); finite numbers"),
+        (f'{NAMED}"a"\nlength = inf', "loop 1: length = inf; finite numbers"),
+        (f'{NAMED}"a"\naxis = [0, 0, 1{"0" * 400}]', "loop 1: axis = [0, 0, 1000"),
     ],
 )
 def test_recipe_that_cannot_be_read(text: str, message: str, tmp_path: Path) -> None:

@@ -150,11 +150,15 @@ def test_where_programs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_the_oldest_give_way(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elimination.solver(9, 9, False)
     (first,) = folder.iterdir()
+    foreign = folder / "letter.txt"
+    foreign.write_bytes(first.read_bytes() * 3)
+    os.utime(foreign, (1.0, 1.0))
     size = first.stat().st_size
     monkeypatch.setattr(store, "MOST", int(2.5 * size))
     for columns, age in ((10, 200.0), (11, 100.0)):
         os.utime(first, (age, age))
         elimination.solver(9, columns, False)
+    foreign.unlink()  # was left alone
     left = list(folder.iterdir())
     assert first not in left and len(left) == 2
     assert sum(file.stat().st_size for file in left) <= store.MOST

@@ -105,8 +105,9 @@ def test_wrong_arguments_are_named(twin: Robot) -> None:
         twin.rollout(P0, PD0, bad)
     with pytest.raises(InputError, match="'p0': expected 4 rows|'U': expected 3 rows"):
         twin.rollout(np.zeros((3, 2)), PD0, np.zeros((4, N, 2)))
-    with pytest.raises(InputError, match="segment"):
-        twin.vjp_rollout(P0, PD0, U, segment=0)
+    for segment in (0, 1.5, "a"):
+        with pytest.raises(InputError, match="segment: expected a whole number"):
+            twin.vjp_rollout(P0, PD0, U, segment=segment)
     with pytest.raises(InputError, match="'U' is missing"):
         twin.rollout(P0, PD0)
 
