@@ -26,34 +26,6 @@ int ours_gradient(int steps, const double *const *in, double *const *out, double
     return status | ROBOT(vjp_trajectory)(steps, at, out, work);
 }
 
-/* Steps of h, h/2 and h/3 from the same state: the step is symmetric, so its error is even in h, and these weights leave h^7. */
-int ours_order6(const double *const *in, double *const *out, double *work)
-{
-    const double weights[3] = {1.0 / 24, -16.0 / 15, 81.0 / 40};
-    const double *at[5];
-    double state[2][N], sum[2][N], h;
-    int i, j, k, status = 0;
-    memset(sum, 0, sizeof sum);
-    at[0] = state[0]; at[1] = state[1]; at[2] = in[2]; at[3] = &h; at[4] = in[4];
-    for (j = 0; j < 3; ++j) {
-        memcpy(state[0], in[0], sizeof state[0]);
-        memcpy(state[1], in[1], sizeof state[1]);
-        h = in[3][0] / (j + 1);
-        for (k = 0; k <= j; ++k) {
-            status |= ROBOT(joint_step)(at, out, work);
-            memcpy(state[0], out[0], sizeof state[0]);
-            memcpy(state[1], out[1], sizeof state[1]);
-        }
-        for (i = 0; i < N; ++i) {
-            sum[0][i] += weights[j] * state[0][i];
-            sum[1][i] += weights[j] * state[1][i];
-        }
-    }
-    memcpy(out[0], sum[0], sizeof sum[0]);
-    memcpy(out[1], sum[1], sizeof sum[1]);
-    return status;
-}
-
 /* Suzuki's composition: joint_step of s, s, 1 - 4s, s, s times h. */
 int ours_order4(const double *const *in, double *const *out, double *work)
 {
