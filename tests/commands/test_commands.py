@@ -157,7 +157,7 @@ def test_simulate_in_maximal_coordinates_with_a_plot(here: Path) -> None:
 
 def test_simulate_refusals(here: Path) -> None:
     out = ("--out", "run.csv")
-    assert "diffpbd generate twin --integrator variational --solver jacobi" in refused(
+    assert "twin was generated without step_variational_jacobi; it has step." in refused(
         "simulate", "twin", "--maximal", "--solver", "jacobi", *out
     )
     assert "add --maximal" in refused("simulate", "twin", "--solver", "jacobi", *out, code=2)

@@ -155,5 +155,7 @@ def test_reverse_mode_of_a_rollout(name: str, parameters: str) -> None:
         step = alpha_steps(robot) if by == "alpha" else STEPS[{"p0": "p", "pd0": "pd", "U": "u"}.get(by, by)]
         expected = differences(loss(by), np.atleast_1d(np.asarray(value, float)).ravel(), step)["loss"][0]
         worst.see(np.ravel(found[f"{by}_bar"]), expected, f"{by}_bar")
-        np.testing.assert_allclose(in_pieces[f"{by}_bar"], found[f"{by}_bar"], rtol=1e-10, atol=1e-10)
+        whole = np.asarray(found[f"{by}_bar"])
+        # A piece starts from rates, not from momenta: another first guess, another rounding of the poses.
+        np.testing.assert_allclose(in_pieces[f"{by}_bar"], whole, rtol=1e-10, atol=1e-9 * max(1.0, np.abs(whole).max()))
     worst.close()

@@ -82,7 +82,7 @@ def test_maximal_coordinates_report_gaps(twin: Robot) -> None:
 
 def test_a_variant_that_was_not_generated(twin: Robot) -> None:
     assert maximal_variant(twin, "variational", "direct") == "step"
-    with pytest.raises(InputError, match="diffpbd generate twin --integrator paper --solver direct"):
+    with pytest.raises(InputError, match="twin was generated without step_paper_direct; it has step"):
         maximal_variant(twin, "paper", None)
 
 
