@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 import click
@@ -33,6 +32,7 @@ from diffpbd.runtime.identify import (
     one_by_one,
     provenance,
     read_recordings,
+    repeated,
     select,
     unknown_torques,
     with_inertials,
@@ -257,21 +257,10 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
     source = provenance(loaded, logs, aim.validate, click.get_current_context().meta[_WORDS])
     outputs.write(loaded, result, source)
     click.echo(summary(result))
-    for sentence in (*implausible(fitted, result), *_repeated(logs, aim.validate)):
+    for sentence in (*implausible(fitted, result), *repeated(source, logs, aim.validate)):
         click.echo(f"\nwarning: {sentence}")
     written = str(outputs)
     click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {written}." if written else ""))
-
-
-def _repeated(logs: Sequence[str], validate: Sequence[str]) -> Iterator[str]:
-    """What recordings that are given more than once make believe."""
-    fitted = [Path(log).resolve() for log in logs]
-    for log in dict.fromkeys(logs):
-        if fitted.count(Path(log).resolve()) > 1:
-            yield f"LOG {log} is given more than once: standard deviations and what is left out in turn mislead"
-    for log in dict.fromkeys(validate):
-        if Path(log).resolve() in fitted:
-            yield f"--validate {log} is a LOG of the fit as well: it tells nothing of other motions"
 
 
 def _rotors(robot: Robot, names: Sequence[str]) -> dict[str, float]:
