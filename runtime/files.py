@@ -18,6 +18,9 @@ Named: TypeAlias = "tuple[str, str | Path | None]"
 """What names a file on the command line, and the file, if any."""
 TEMPORARY_NAME = 32  # characters of a file's name in that of its temporary file, which must not become too long
 
+DATA = (".csv", ".gz", ".npz", ".json", ".bag", ".db3", ".mcap", ".toml", ".urdf", ".html", ".c", ".h", ".so")
+"""Endings of files that no picture replaces."""
+
 
 def write_atomic(path: str | Path, content: str | bytes) -> None:
     """Write a file next to its final place and rename it, so that an interruption keeps the previous one.
@@ -65,6 +68,8 @@ def distinct(outputs: Sequence[Named], inputs: Sequence[Named]) -> None:
         for other_name, other in seen:
             if _same(path, other):
                 raise InputError(f"{name} {path} is the same file as {other_name} {other}; expected another one.")
+        if name == "--plot" and str(path).lower().endswith(DATA):
+            raise InputError(f"--plot {path}: a picture is written, expected a name such as {Path(path).stem}.png.")
         seen.append((name, path))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.help_text import help_text
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.manifest import MATRIX, SCALAR, Argument, Manifest
 from diffpbd.runtime.manifest import Function as FunctionFacts
@@ -78,7 +79,7 @@ class BoundFunction(ABC):
         self._names = [argument.name for argument in facts.inputs]
         make: Any = collections.namedtuple
         self._result = make(f"{facts.name}_result", [argument.name for argument in facts.outputs])
-        self.__doc__ = f"{self!r}\n\n{facts.doc}"
+        self.__doc__ = help_text(facts, repr(self), manifest.recipe.h)
 
     def __repr__(self) -> str:
         def text(arguments: Sequence[Argument]) -> str:

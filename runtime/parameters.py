@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,7 +47,7 @@ def _number(entry: Any, where: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{where}: expected a number, found {value!r}.") from None
+        raise InputError(f"{where}: expected a number, found {reprlib.repr(value)}.") from None
     if not math.isfinite(number):
         raise InputError(f"{where}: expected a finite number, found {number}.")
     return number

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
@@ -10,6 +12,8 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["advise"]
 
+OPEN = 1e-6
+"""[rad or m] A start with closed loops is within this of the closed pose nearest to it."""
 MOST_HALVINGS = 14
 """Steps of a ten-thousandth of the one that failed are no advice: then the torque or the stiffness is wrong."""
 
@@ -17,8 +21,11 @@ MOST_HALVINGS = 14
 def advise(robot: Robot, q: FloatArray, dq: FloatArray, tau: FloatArray, h: float, alpha: FloatArray) -> str:
     """A sentence for a message: from q, dq [rad, rad/s] (n,) under tau [N·m] (n,) `joint_step` failed with h [s]."""
     text = ""
+    if "close_loops" in robot.functions and (nearest := _closing(robot, q, alpha)):
+        return nearest
     if "forward_dynamics" in robot.functions:
-        with np.errstate(all="ignore"):
+        acceleration = np.full(robot.n, np.nan)
+        with np.errstate(all="ignore"), contextlib.suppress(SolverError):  # of loops at a singular pose
             acceleration = np.abs(np.reshape(robot.functions["forward_dynamics"](q, dq, tau, alpha), -1))
         if np.isfinite(acceleration).all():
             k = int(np.argmax(acceleration))
@@ -36,3 +43,15 @@ def advise(robot: Robot, q: FloatArray, dq: FloatArray, tau: FloatArray, h: floa
         if all(np.isfinite(values).all() for values in found):
             return f"{text} A step of {shorter:.3g} s works from here."
     return f"{text} No step down to {h / 2**MOST_HALVINGS:.3g} s works from here: look at torques, stiffnesses and the state."
+
+
+def _closing(robot: Robot, q: FloatArray, alpha: FloatArray) -> str:
+    """What closes the loops of q, empty if they are closed."""
+    names = ", ".join(loop.name for loop in robot.manifest.robot.loops)
+    try:
+        closed = np.reshape(robot.functions["close_loops"](q, np.zeros(robot.n), alpha), -1)
+    except SolverError:
+        return f" From this pose no closed one of {names} is found; start nearer to one."
+    if np.abs(closed - q).max() <= OPEN:
+        return ""
+    return f" The nearest pose that closes {names} is {[float(x) for x in closed]}."

@@ -32,6 +32,7 @@ from diffpbd.runtime.identify import (
     one_by_one,
     provenance,
     read_recordings,
+    repeated,
     select,
     unknown_torques,
     with_inertials,
@@ -256,7 +257,7 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
     source = provenance(loaded, logs, aim.validate, click.get_current_context().meta[_WORDS])
     outputs.write(loaded, result, source)
     click.echo(summary(result))
-    for sentence in implausible(fitted, result):
+    for sentence in (*implausible(fitted, result), *repeated(source, logs, aim.validate)):
         click.echo(f"\nwarning: {sentence}")
     written = str(outputs)
     click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {written}." if written else ""))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import fields
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-__all__ = ["grouped", "live_option", "plot_option"]
+__all__ = ["given", "grouped", "live_option", "plot_option"]
 
 live_option = click.option(
     "--live/--no-live", default=True, help="On a terminal, a line with rate, latency and status while it runs.",
@@ -19,6 +20,13 @@ live_option = click.option(
 def plot_option(help: str) -> Callable[[Any], Any]:
     """`--plot`, a PNG of what `help` says."""
     return click.option("--plot", metavar="OUT.png", help=help)
+
+
+def given(but: Collection[str]) -> list[str]:
+    """The options that the command line of the present command gives, except those of some names."""
+    context = click.get_current_context()
+    words = (p for p in context.command.params if isinstance(p, click.Option) and p.name not in but)
+    return [p.opts[0] for p in words if context.get_parameter_source(p.name or "") is ParameterSource.COMMANDLINE]
 
 
 def grouped(name: str, record: Any, *options: Callable[[Any], Any]) -> Callable[[Any], Any]:

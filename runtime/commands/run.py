@@ -18,7 +18,7 @@ from diffpbd.runtime.arms.baxter.description import compare_description, tighter
 from diffpbd.runtime.commands.locate import find_description, open_robot, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real
-from diffpbd.runtime.commands.options import live_option, plot_option
+from diffpbd.runtime.commands.options import given, live_option, plot_option
 from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.errors import InputError
@@ -125,6 +125,8 @@ def command(robot: str, side: Literal["left", "right"], mends: MendWords, **opti
     if options["transport"] == "replay":
         if not options["source"]:
             raise click.UsageError("--transport replay needs --from LOG.")
+        if unused := given(but=("transport", "source", "program", "plot", "live")):
+            click.echo(f"note: {', '.join(unused)}: not used; a replay takes all from LOG, and writes none", err=True)
         result = replay(options["source"], generated, program=shlex.split(options["program"] or ""))
         click.echo(str(result))
         _draw(options["plot"], options["source"])

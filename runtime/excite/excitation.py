@@ -128,7 +128,8 @@ def excite(
     say = progress or (lambda _line: None)
     missing = [f for f in ("regressor", "tip_pose", "jac_tip_pose", "jac_inverse_dynamics") if f not in robot.functions]
     if missing:
-        raise InputError(f"{robot.name} has no {', '.join(missing)}, which excitation needs; generate it again.")
+        why = robot.manifest.why_not(missing[0]) or "Generate it again."
+        raise InputError(f"{robot.name} has no {', '.join(missing)}, which excitation needs. {why}")
     envelope = Envelope.of(robot, wishes.margin, wishes.least_height, alpha, wishes.acceleration, wishes.table)
     pose = envelope.best_pose()
     columns = base_columns(robot, envelope)

@@ -16,7 +16,7 @@ from diffpbd.runtime.identify.forms import identify
 from diffpbd.runtime.identify.free_bodies import with_inertials
 from diffpbd.runtime.identify.least_squares import Condensation, minimise
 from diffpbd.runtime.identify.plausibility import implausible
-from diffpbd.runtime.identify.provenance import provenance
+from diffpbd.runtime.identify.provenance import provenance, repeated
 from diffpbd.runtime.identify.recordings import Wanted, read_recordings
 from diffpbd.runtime.identify.result import Identification
 from diffpbd.runtime.identify.selection import select
@@ -27,6 +27,6 @@ from diffpbd.runtime.identify.workers import Map, one_by_one, workers
 __all__ = [
     "FORMS", "FRICTION_MODELS", "LOSSES", "PRIOR", "RESIDUALS", "STANDSTILL", "Condensation", "Identification", "Map",
     "Settings", "Wanted",
-    "identify", "implausible", "minimise", "one_by_one", "provenance", "read_recordings", "select", "unknown_torques",
-    "with_inertials", "workers", "write_torques",
+    "identify", "implausible", "minimise", "one_by_one", "provenance", "read_recordings", "repeated", "select",
+    "unknown_torques", "with_inertials", "workers", "write_torques",
 ]  # fmt: skip

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from diffpbd.runtime.files import read_bytes
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["provenance"]
+__all__ = ["provenance", "repeated"]
 
 PACKAGES = ("diffpbd", "casadi", "numpy", "scipy")
 
@@ -25,6 +25,18 @@ def provenance(robot: Robot, logs: Sequence[str], validate: Sequence[str], words
         "validate": {path: _hash(path) for path in validate},
         "versions": {name: _version(name) for name in PACKAGES},
     }
+
+
+def repeated(source: Mapping[str, Any], logs: Sequence[str], validate: Sequence[str]) -> Iterator[str]:
+    """What recordings that are there more than once, by their content, make believe; `source` is their provenance."""
+    fitted = [source["logs"][log] for log in logs]
+    for k, log in enumerate(logs):
+        if fitted[k] in fitted[:k]:
+            first = logs[fitted.index(fitted[k])]
+            yield f"LOG {log} is LOG {first} again: standard deviations and what is left out in turn mislead"
+    for log in validate:
+        if source["validate"][log] in fitted:
+            yield f"--validate {log} is a LOG of the fit as well: it tells nothing of other motions"
 
 
 def _hash(path: str) -> str:

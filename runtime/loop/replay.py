@@ -31,6 +31,8 @@ ROUNDING = 1e-9
 def read_run(path: str | Path, notes: list[str] | None = None) -> tuple[Configuration, Iterator[Tick]]:
     """Configuration and ticks of a `.bag` or `.csv` log; `notes` get a sentence where the end of a bag is missing."""
     target = Path(path)
+    if target.is_dir():
+        raise LogError(f"{path}: is a folder; a log of `diffpbd run` (.bag or .csv) is expected.")
     if target.suffix == ".bag":
         messages = read_bag(target, notes)
         for message in messages:

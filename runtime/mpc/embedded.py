@@ -34,10 +34,8 @@ class Embedded:
         """Of a robot that was generated with `mpc`."""
         robot, n, N = problem.robot, problem.robot.n, problem.horizon
         if "mpc" not in robot.functions:
-            raise InputError(
-                f"{robot.name} has no function mpc: it was generated before there was one, or has no joint_step. "
-                f"Generate it again: diffpbd generate {robot.name}."
-            )
+            why = robot.manifest.why_not("mpc") or f"Generate it again: diffpbd generate {robot.name}."
+            raise InputError(f"{robot.name} has no function mpc. {why}")
         function = robot.function("mpc")
         assert isinstance(function, Rollout)
         self.problem = problem

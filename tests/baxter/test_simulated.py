@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from diffpbd.runtime import Robot
+from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.ros1 import Node
@@ -100,6 +100,12 @@ def test_sensors_are_quantised() -> None:
     q, _, effort = plant.measured(np.full(7, 0.00123))
     np.testing.assert_allclose(np.round(q / ENCODER_STEP), q / ENCODER_STEP, atol=1e-9)
     np.testing.assert_array_equal(effort, np.zeros(7))
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "baxter_dual"])
+def test_what_is_no_single_arm_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="one arm with the joints s0.*w2.*description are .*"):
+        Plant(URDF.parent / f"{name}.urdf")
 
 
 @pytest.fixture

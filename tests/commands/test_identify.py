@@ -64,6 +64,9 @@ def test_validate_takes_logs_up_to_the_next_option(tmp_path: Path, log: Path) ->
     robot = generated("double_pendulum")
     code, text = run("identify", robot, log, "--validate", log, other, "--fit", "friction", "--trim", 0.5)
     assert code == 0 and "validate RMSE" in text, text
+    assert f"warning: --validate {log} is a LOG of the fit as well" in text and " again: " not in text
+    code, text = run("identify", robot, log, log, "--fit", "friction")
+    assert code == 0 and text.count(f"warning: LOG {log} is LOG {log} again") == 1, text
     code, text = run("identify", robot, "--fit", "friction", "--validate", log, other)
     assert code == 2 and "Missing argument 'LOG...'" in text
 

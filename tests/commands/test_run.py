@@ -39,6 +39,14 @@ def test_a_recording_without_its_configuration(tmp_path: Path) -> None:
     assert code == 1 and "wrote beside it as first.json, is not there" in " ".join(output.split()), output
 
 
+def test_what_a_replay_does_not_use(tmp_path: Path) -> None:
+    words = ("--transport", "replay", "--from", tmp_path, "--no-live")
+    code, output = run(generated("baxter_bare"), *words, "--goal", "{}", "--log", tmp_path / "new.csv")
+    assert code == 1 and "note: --log, --goal: not used; a replay takes all from LOG" in output, output
+    assert "is a folder; a log of `diffpbd run`" in output
+    assert "not used" not in run(generated("baxter_bare"), *words)[1]
+
+
 def test_a_robot_that_no_shipped_description_simulates() -> None:
     with pytest.raises(InputError, match=r"mine is neither a URDF file nor .*baxter_bare.*sim-baxter FILE.urdf"):
         with _simulated("mine"):

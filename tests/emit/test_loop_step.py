@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,7 @@ from support.robots import CACHE, generated
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.simulation import simulate
 
 QUICK = ("four_bar", "five_bar", "spatial_four_bar", "bennett")
 LONG = tuple(pytest.param(name, marks=pytest.mark.soak) for name in ("slider_crank", "watt", "delta"))
@@ -312,6 +314,16 @@ def test_open_start_is_refused(name: str) -> None:
         c.robot.joint_step(c.p + 1e-3 * off, c.pd, u, h=0.01)
     with pytest.raises(SolverError, match="close_loops"):
         c.robot.rollout(c.p + 1e-3 * off, c.pd, np.zeros((3, c.robot.n)), h=0.01)
+
+
+def test_a_simulation_says_where_its_open_start_closes() -> None:
+    c = case("four_bar")
+    with pytest.raises(SolverError, match=r"open at the start.*nearest pose that closes four_bar is \[") as caught:
+        simulate(c.robot, duration=0.05, start=(c.p + 1e-3 * np.eye(3)[0], c.pd))
+    closed = np.array(json.loads(str(caught.value).split(" is ")[-1].rstrip(".")))
+    assert np.abs(c.robot.loop_residual(closed, c.pd).rows).max() < 1e-12
+    with pytest.raises(SolverError, match="open at the start"):  # stretched out, where rows depend on each other
+        simulate(c.robot, duration=0.05, start=(np.zeros(3), np.zeros(3)))
 
 
 def test_closing_keeps_what_is_fixed_or_says_that_it_cannot() -> None:

@@ -76,6 +76,7 @@ def test_commands_refuse_the_same_file_twice_before_any_work(here: Path) -> None
     Path("in.json").write_text('{"p": [0, 0]}', encoding="utf-8")
     assert "same file" in refused("eval", "twin", "gravity", "--json", "in.json", "--out", "./in.json")
     assert "same file" in refused("simulate", "twin", "--out", "a.csv", "--plot", "a.csv")
+    assert "expected a name such as b.png" in refused("simulate", "twin", "--out", "a.csv", "--plot", "b.csv")
     assert "same file as ROBOT" in refused("simulate", "twin", "--out", "generated/twin/manifest.json")
     assert "no folder" in refused("simulate", "twin", "--out", "a.csv", "--plot", "none/a.png")
     assert "same file" in refused("identify", "twin", "a.csv", "--fit", "friction", "--out", "a.csv")

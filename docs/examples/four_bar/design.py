@@ -15,6 +15,7 @@ import numpy as np
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import load
 from diffpbd.runtime.callback import Callback
+from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.ipopt import solve
 
 HERE = Path(__file__).resolve().parent
@@ -85,14 +86,20 @@ def loss(lengths):
     return 0.5e3 * float((off**2).sum()), 1e3 * back(gradient), off, places
 
 
+def reachable(lengths):
+    """Value and gradient, not a number where the loop does not close or opens on the way; IPOPT then takes a shorter step."""
+    try:
+        return loss(np.array(lengths).ravel())[:2]
+    except SolverError:
+        return np.nan, np.full(4, np.nan)
+
+
 def solved():
     """IPOPT on both."""
     size = ca.Sparsity.dense(4, 1)
     one, none = ca.Sparsity.dense(1, 1), ca.Sparsity(0, 0)
-    f = Callback("f", {"x": size}, {"f": one}, lambda x: [loss(np.array(x).ravel())[0]])
-    both = Callback(
-        "grad_f", {"x": size, "p": none}, {"f": one, "grad_f_x": size}, lambda x, _: list(loss(np.array(x).ravel())[:2])
-    )
+    f = Callback("f", {"x": size}, {"f": one}, lambda x: [reachable(x)[0]])
+    both = Callback("grad_f", {"x": size, "p": none}, {"f": one, "grad_f_x": size}, lambda x, _: list(reachable(x)))
     x = ca.MX.sym("x", 4)
     ipopt = {"hessian_approximation": "limited-memory", "max_iter": 100, "tol": 1e-6}
     found = solve(

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.plant import BAXTER_COULOMB, BAXTER_SPRING, BAXTER_VISCOUS, ENCODER_STEP
 
 __all__ = ["ENCODER_STEP", "STEP", "Plant", "PlantSettings"]
@@ -45,9 +46,18 @@ class Plant:
 
         self._pin = pinocchio
         self.settings = settings or PlantSettings()
-        self._model = pinocchio.buildModelFromUrdf(str(urdf))
+        try:
+            self._model = pinocchio.buildModelFromUrdf(str(urdf))
+        except (ValueError, RuntimeError) as error:
+            raise InputError(f"{urdf}: no description that can be simulated: {error}") from error
         self._data = self._model.createData()
         self.joints: tuple[str, ...] = tuple(self._model.names[1:])
+        if tuple(name.split("_")[-1] for name in self.joints) != ORDER:
+            found = ", ".join(self.joints) or "none"
+            raise InputError(
+                f"{urdf}: the simulated Baxter is one arm with the joints {', '.join(ORDER)}, by the ends of their names; "
+                f"moving joints of the description are {found}."
+            )
         self.n = int(self._model.nv)
         self.spring_joint = next(k for k, name in enumerate(self.joints) if name.endswith("_s1"))
         self.effort = np.array(self._model.effortLimit, dtype=np.float64)
