@@ -41,7 +41,7 @@ def packed(wheel: Path) -> set[str]:
         names = archive.namelist()
         entry = next(archive.read(name).decode() for name in names if name.endswith("/entry_points.txt"))
     assert len(names) == len(set(names))
-    assert "diffpbd = diffpbd.runtime.cli:main" in entry
+    assert "diffpbd = diffpbd.command:main" in entry
     return {name for name in names if ".dist-info/" not in name}
 
 
@@ -60,6 +60,16 @@ def test_sdist_can_build_and_test_itself(tmp_path: Path, monkeypatch: pytest.Mon
     (unpacked,) = (tmp_path / "unpacked").iterdir()
     monkeypatch.chdir(unpacked)
     assert packed(tmp_path / build_wheel(str(tmp_path))) == source_files()
+
+
+def test_the_command_takes_one_thread_of_blas_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import sys, os, diffpbd.command; print('numpy' in sys.modules, os.environ['OPENBLAS_NUM_THREADS'])"
+    for given, taken in ((None, "1"), ("3", "3")):
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+        if given:
+            monkeypatch.setenv("OPENBLAS_NUM_THREADS", given)
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, text=True, capture_output=True)
+        assert done.stdout.split() == ["True", taken]
 
 
 def test_plain_checkout_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:

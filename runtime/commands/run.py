@@ -267,7 +267,7 @@ def _simulated(name: str) -> Iterator[str]:
             "that it prints as --master."
         ) from None
     process = subprocess.Popen(
-        [sys.executable, "-m", "diffpbd.runtime.cli", "sim-baxter", "--no-live", name], stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "diffpbd.command", "sim-baxter", "--no-live", name], stdout=subprocess.PIPE, text=True,
         start_new_session=True,
     )  # fmt: skip
     assert process.stdout is not None
