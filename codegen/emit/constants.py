@@ -49,6 +49,9 @@ CONSTANTS: Final = (
         "rad or m",
         "first correction of a step of sixth order up to which one Newton iteration is enough",
     ),
+    Constant(
+        "long_step", 0.5, "rad or m", "step of a rollout beyond which other poses than joint_step's own may solve it"
+    ),
     Constant("far_guess", 0.1, "rad or m", "error of a first guess beyond which it says little about the next one's"),
     Constant("far_pose", 10.0, "rad or m", "correction in one step beyond which the solve has diverged"),
     Constant("far_rate", 1e9, "rad/s or m/s", "rate beyond which the input was not a robot's"),

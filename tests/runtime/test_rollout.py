@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.robots import generated
 
-from diffpbd.runtime import InputError, Robot, SolverError
+from diffpbd.runtime import InputError, Robot, SolverError, load
 from diffpbd.runtime import rollout as rollout_module
 
 RNG = np.random.default_rng(2)
@@ -92,6 +93,22 @@ def test_batched_gradients_and_missing_seeds(twin: Robot) -> None:
         single = twin.vjp_rollout(starts[row], PD0, U, P_bar=P_BAR, PD_bar=np.zeros((N + 1, 2)))
         for a, b in zip(batch, single, strict=True):
             assert (np.asarray(a[row]) == np.asarray(b)).all()
+
+
+def test_long_steps_are_those_of_joint_step() -> None:
+    """Beyond half a radian a step has several solutions, of which a guess from the steps before may find another one."""
+    robot, rng, compared = load(generated("double_pendulum")), np.random.default_rng(7), 0
+    for _ in range(400):
+        p, pd = rng.normal(size=2), 40.0 * rng.normal(size=2)
+        try:
+            P, PD = robot.rollout(p, pd, np.zeros((20, 2)), 0.01)
+            for _ in range(20):
+                p, pd = robot.joint_step(p, pd, np.zeros(2), 0.01)
+        except SolverError:
+            continue
+        compared += np.abs(np.diff(P, axis=0)).max() > 0.5
+        assert np.abs(P[-1] - p).max() < 1e-6
+    assert compared > 50
 
 
 def test_wrong_arguments_are_named(twin: Robot) -> None:
