@@ -121,7 +121,8 @@ def write_folder(
     content = {path: text.encode() for path, text in emission.files.items()}
     for name, graph in graphs.items():
         content[f"casadi/{name}.casadi"] = _saved(graph, folder)
-    _write(folder, content)
+    # Compilers may be reading what was handed over: it is not written again.
+    _write(folder, {path: data for path, data in content.items() if path not in handed})
     manifest = Manifest(
         name=recipe.name,
         abi_hash=abi_hash,

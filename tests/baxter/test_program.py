@@ -34,12 +34,14 @@ def spring(arm_robot: Robot, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if compiler is None:
         pytest.skip("there is no C compiler")
     folder = tmp_path_factory.mktemp("spring")
-    sources = [str(arm_robot.folder / "src" / name) for name in ("functions.c", "common.c")]
+    library = str(arm_robot.folder / arm_robot.manifest.library)
     base = [compiler, "-std=c99", f"-I{arm_robot.folder}"]
     strict = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]
     own = str(folder / "spring.o")
     subprocess.run([*base, *strict, "-c", "-o", own, str(SOURCE)], check=True)
-    subprocess.run([*base, "-O1", "-o", str(folder / "spring"), own, *sources, "-lm"], check=True)
+    subprocess.run(
+        [*base, "-O1", "-o", str(folder / "spring"), own, library, f"-Wl,-rpath,{arm_robot.folder}", "-lm"], check=True
+    )
     return folder / "spring"
 
 

@@ -12,11 +12,11 @@ from diffpbd.runtime import cli
 from diffpbd.runtime.commands.numbers import Real
 
 CHECKED_LATER = {
-    "drive-gain": {"--cutoff", "--trim", "--bridge"},
+    "drive-gain": {"--cutoff", "--bridge"},
     "estimate-torque": {"--horizon", "--cutoff"},
     "excite": {"--duration", "--harmonics", "--rate", "--margin"},
-    "log": {"--cutoff", "--trim", "--bridge"},
-    "identify": {"--cutoff", "--trim", "--bridge", "--split", "--prior"},
+    "log": {"--cutoff", "--bridge"},
+    "identify": {"--cutoff", "--bridge", "--split", "--prior"},
     "simulate": {"--duration", "--h"},
 }
 """Options whose range is that of the library's own check, which other callers need too."""
