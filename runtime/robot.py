@@ -79,9 +79,8 @@ class Robot:
         if name in functions:
             return functions[name]
         why = self.__dict__["manifest"].why_not(name) if "manifest" in self.__dict__ else ""
-        raise AttributeError(
-            f"{type(self).__name__} {self.__dict__.get('name', '')} has no {name!r}. {why or hint(name, functions)}"
-        )
+        words = f"{type(self).__name__} {self.__dict__.get('name', '')} has no {name!r}. {why or hint(name, functions)}"
+        raise AttributeError(words.rstrip(". "))  # Python may add ". Did you mean ...?"
 
     @property
     def instructions(self) -> str:

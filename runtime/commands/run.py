@@ -120,6 +120,8 @@ def command(robot: str, side: Literal["left", "right"], mends: MendWords, **opti
         mends.expect_log("--reference LOG")
         if options["column_map"]:
             raise click.UsageError("--map renames columns of a log; expected --reference LOG with it.")
+        if options["bridge_jumps"]:
+            raise click.UsageError("--bridge-jumps goes over jumps of a log; expected --reference LOG with it.")
     _check_files(robot, options)
     generated = open_robot(robot)
     if options["transport"] == "replay":

@@ -53,7 +53,9 @@ def test_a_robot_that_no_shipped_description_simulates() -> None:
             pass
 
 
-@pytest.mark.parametrize("words", [("--degrees",), ("--time-unit", "ms"), ("--flip", "left_s0"), ("--map", "x.json")])
+@pytest.mark.parametrize(
+    "words", [("--degrees",), ("--time-unit", "ms"), ("--flip", "left_s0"), ("--map", "x.json"), ("--bridge-jumps",)]
+)
 def test_words_about_a_log_need_one(words: tuple[str, ...]) -> None:
     code, output = run(generated("baxter_bare"), *words)
     assert code == 2 and "expected --reference LOG with it" in output, output
