@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from diffpbd.codegen.description.assembly import assemble
+from diffpbd.codegen.description.collisions import collision_contacts
+from diffpbd.codegen.description.contacts import Touching, contact_doubts, contact_faults, touching
 from diffpbd.codegen.description.document import Document, read_document
 from diffpbd.codegen.description.doubts import link_doubts, mass_doubts, mimic_doubts, selection_doubts
 from diffpbd.codegen.description.faults import BODY_FAULTS, document_faults, selection_faults
@@ -53,8 +55,9 @@ def examine(
     hold: Sequence[str] = (),
     loops: Sequence[LoopEntry] = (),
     passive: Sequence[str] = (),
+    touch: Touching = Touching(),  # noqa: B008 (frozen)
 ) -> tuple[Report, Robot | None]:
-    """The report and, without faults, the robot; `loops` are a recipe's, `passive` joints have no motor."""
+    """The report and, without faults, the robot; `loops` and `touch` are a recipe's, `passive` joints have no motor."""
     name, content = read_bytes(source)
     try:
         root = parse(content)
@@ -74,9 +77,15 @@ def examine(
         cuts = gathered(selection, loops, document.loops)
         faults += (*loop_faults(selection, cuts), *passive_faults(selection, passive))
         doubts += (*cut_doubts(selection), *passive_doubts(selection, passive))
+        taken, refused, doubtful = collision_contacts(root, touch.collisions, touch.planes)
+        spheres = (*touch.contacts, *taken)
+        faults += (*refused, *contact_faults(selection, touch.planes, spheres))
+        doubts += (*doubtful, *contact_doubts(touch.planes, spheres))
     if selection is not None and not faults:
         robot = assemble(document.name or "robot", selection)
         robot = replace(robot, loops=closed(robot, selection, cuts), passive=tuple(passive))
+        planes, contacts = touching(selection, touch.planes, spheres)
+        robot = replace(robot, planes=planes, contacts=contacts)
         driven = [rotor for rotor in rotors(root) if rotor.joint in {joint.name for joint in robot.joints}]
         robot = replace(robot, rotors=tuple((rotor.joint, rotor.reflected) for rotor in driven))
         doubts += rotor_doubts(driven)

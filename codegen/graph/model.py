@@ -19,15 +19,15 @@ from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.report import DescriptionError, Report
 from diffpbd.codegen.description.rigid import AXES, MOMENTS, triad_of, upper_triangle
-from diffpbd.codegen.description.robot import ZERO, JointType, Loop, Robot, Tip
+from diffpbd.codegen.description.robot import ZERO, JointType, Loop, Pair, Plane, Robot, Tip
 from diffpbd.codegen.graph.geometry import about_origin, rows, square, squared, symmetric, turned, upper, vector
 from diffpbd.codegen.graph.loop_poses import Probe, frame_of
 from diffpbd.codegen.graph.loop_rows import Chosen, choose
-from diffpbd.codegen.graph.parameters import LEVER_PARTS, SIDES, WRENCH_PARTS, alpha_entries, is_limited
+from diffpbd.codegen.graph.parameters import CONTACT_LAW, LEVER_PARTS, SIDES, WRENCH_PARTS, alpha_entries, is_limited
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.laws import forces
-from diffpbd.codegen.program.tree import Closure, Gear, Tree
+from diffpbd.codegen.program.tree import Closure, Contact, Gear, Tree
 from diffpbd.runtime.manifest import Parameter
 
 JOINT_BLOCKS: Mapping[str, str] = {
@@ -68,7 +68,12 @@ def tree_of(
         lever_joints(robot, levers),
         tuple(Closure(loop.type.value, loop.parent, loop.child) for loop in robot.loops),
         friction=tuple(law for law in forces.MORE_FRICTION if law in friction),
+        contacts=tuple(_touching(pair) for pair in robot.pairs),
     )
+
+
+def _touching(pair: Pair) -> Contact:
+    return Contact(pair.sphere.link, pair.other.link, not isinstance(pair.other, Plane), pair.sphere.friction > 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +85,8 @@ class Model:
     subtrees), the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
     translation 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
     payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque), lever 5 × lever springs,
-    loop 25 × loops (see `closures`); `chosen` says which rows of these are kept.
+    loop 25 × loops (see `closures`); `chosen` says which rows of these are kept; contact 8 × contacts (see `contacts`),
+    contact_law 3 × contacts (friction, 0 without any; compliance; load), slip 1.
     """
 
     robot: Robot
@@ -189,6 +195,8 @@ def _built(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mode
     blocks |= {block: column(FRICTION_BLOCKS[block]) for block in more}
     if robot.loops:
         blocks["loop"] = ca.horzcat(*[_loop(entry, index, aligned, loop) for loop in robot.loops])
+    if robot.pairs:
+        blocks |= _contacts(entry, aligned, robot)
     blocks |= _in_joint_axes(tree, blocks)
     return Model(robot, recipe, tree, entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
 
@@ -263,6 +271,26 @@ def _loop(entry: Any, index: Mapping[str, int], aligned: Sequence[Any], loop: Lo
             axes, place = ca.mtimes(aligned[link].T, axes), ca.mtimes(aligned[link].T, place)
         parts += [rows(axes), place]
     return ca.vertcat(*parts, entry(f"loop.length.{loop.name}", loop.length))
+
+
+def _contacts(entry: Any, aligned: Sequence[Any], robot: Robot) -> dict[str, Any]:
+    """Numbers of every contact in the axes of the joints of both links, see `contacts`, and those of its law."""
+
+    def seen(link: int, v: Sequence[float]) -> Any:
+        numbers = ca.DM(list(v))
+        return numbers if link < 0 else ca.mtimes(aligned[link].T, numbers)
+
+    columns, laws = [], []
+    for pair in robot.pairs:
+        own, other = pair.sphere, pair.other
+        if isinstance(other, Plane):
+            last = [seen(other.link, other.normal), entry(f"plane.height.{other.name}", other.height)]
+        else:
+            last = [seen(other.link, other.point), entry(f"contact.radius.{other.name}", other.radius)]
+        radius = entry(f"contact.radius.{own.name}", own.radius)
+        columns.append(ca.vertcat(seen(own.link, own.point), radius, *last))
+        laws.append(ca.vertcat(*[entry(f"contact.{kind}.{own.name}", 0.0) for kind in CONTACT_LAW]))
+    return {"contact": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws), "slip": entry("contact.slip", 0.0)}
 
 
 def _origin(entry: Any, index: Mapping[str, int], joint: Any) -> tuple[Any, Any]:

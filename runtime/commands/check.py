@@ -24,16 +24,29 @@ __all__ = ["command"]
 @click.option("--base", metavar="LINK", help="Base link (default: the root).")
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
+@click.option(
+    "--contact-from-collision",
+    "collision",
+    metavar="LINK[=PLANE]",
+    multiple=True,
+    help="Contacts of this link's <collision> against a plane of the recipe, may be given more than once.",
+)
 @click.option("--strict", is_flag=True, help="Exit with 1 on doubts too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: an object, of several files a list of them.")
 def command(
-    files: tuple[str, ...], base: str | None, tip: tuple[str, ...], hold: tuple[str, ...], strict: bool, as_json: bool
+    files: tuple[str, ...],
+    base: str | None,
+    tip: tuple[str, ...],
+    hold: tuple[str, ...],
+    collision: tuple[str, ...],
+    strict: bool,
+    as_json: bool,
 ) -> None:
     """List every fault and doubt of descriptions (or of shipped robots), by name."""
     reports = []
     for file in files:
         try:
-            reports.append(_report(file, base, tip, hold))
+            reports.append(_report(file, base, tip, hold, collision))
         except InputError as error:
             if len(files) == 1:
                 raise
@@ -50,7 +63,7 @@ def command(
         sys.exit(1)
 
 
-def _report(file: str, base: str | None, tip: Sequence[str], hold: Sequence[str]) -> Report:
+def _report(file: str, base: str | None, tip: Sequence[str], hold: Sequence[str], collision: Sequence[str]) -> Report:
     from diffpbd.codegen.description.recipe import as_names, default_recipe
     from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
     from diffpbd.codegen.description.validate import examine
@@ -58,14 +71,18 @@ def _report(file: str, base: str | None, tip: Sequence[str], hold: Sequence[str]
     if not file:
         raise InputError("FILE.urdf: expected the name of a file, found an empty string.")
     if file in shipped_robots() or Path(file).suffix == ".toml":
-        recipe = find_recipe(file, base=base, tip=tip or None, hold=hold or None)
+        recipe = find_recipe(
+            file, base=base, tip=tip or None, hold=hold or None, contact_from_collision=collision or None
+        )
     else:
-        recipe = dataclasses.replace(default_recipe(file, base, tip), hold=as_names(hold))
-    loops, passive = recipe.loop, recipe.passive
+        recipe = dataclasses.replace(
+            default_recipe(file, base, tip), hold=as_names(hold), contact_from_collision=as_names(collision)
+        )
     report, robot = examine(
-        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=loops, passive=passive
-    )
-    if robot is None or not (robot.loops or robot.passive):
+        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
+        touch=recipe.touching,
+    )  # fmt: skip
+    if robot is None or not (robot.loops or robot.passive or robot.pairs):
         return report
     from diffpbd.codegen.graph.loop_report import with_loops  # which costs a second to import
 
