@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 from collections.abc import Sequence
@@ -24,16 +23,25 @@ __all__ = ["command"]
 @click.option("--base", metavar="LINK", help="Base link (default: the root).")
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
+@click.option(
+    "--base-joint", type=click.Choice(["fixed", "planar", "floating"]), help="How the base moves (default: not)."
+)
 @click.option("--strict", is_flag=True, help="Exit with 1 on doubts too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: an object, of several files a list of them.")
 def command(
-    files: tuple[str, ...], base: str | None, tip: tuple[str, ...], hold: tuple[str, ...], strict: bool, as_json: bool
+    files: tuple[str, ...],
+    base: str | None,
+    tip: tuple[str, ...],
+    hold: tuple[str, ...],
+    base_joint: str | None,
+    strict: bool,
+    as_json: bool,
 ) -> None:
     """List every fault and doubt of descriptions (or of shipped robots), by name."""
     reports = []
     for file in files:
         try:
-            reports.append(_report(file, base, tip, hold))
+            reports.append(_report(file, base, tip, hold, base_joint))
         except InputError as error:
             if len(files) == 1:
                 raise
@@ -50,20 +58,26 @@ def command(
         sys.exit(1)
 
 
-def _report(file: str, base: str | None, tip: Sequence[str], hold: Sequence[str]) -> Report:
-    from diffpbd.codegen.description.recipe import as_names, default_recipe
+def _report(file: str, base: str | None, tip: Sequence[str], hold: Sequence[str], base_joint: str | None) -> Report:
+    from diffpbd.codegen.description.recipe import as_names, default_recipe, with_options
     from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
     from diffpbd.codegen.description.validate import examine
 
     if not file:
         raise InputError("FILE.urdf: expected the name of a file, found an empty string.")
     if file in shipped_robots() or Path(file).suffix == ".toml":
-        recipe = find_recipe(file, base=base, tip=tip or None, hold=hold or None)
+        recipe = find_recipe(file, base=base, tip=tip or None, hold=hold or None, base_joint=base_joint)
     else:
-        recipe = dataclasses.replace(default_recipe(file, base, tip), hold=as_names(hold))
+        recipe = with_options(default_recipe(file, base, tip), hold=as_names(hold), base_joint=base_joint)
     loops, passive = recipe.loop, recipe.passive
     report, robot = examine(
-        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=loops, passive=passive
+        recipe.urdf,
+        base=recipe.base,
+        tip=recipe.tip,
+        hold=recipe.hold,
+        loops=loops,
+        passive=passive,
+        base_joint=recipe.base_joint,
     )
     if robot is None or not (robot.loops or robot.passive):
         return report
