@@ -147,6 +147,6 @@ def _planar(normal: Vec3) -> tuple[tuple[str, str, Vec3], ...]:
     if normal in _PLANES:
         slides: tuple[tuple[str, Vec3], ...] = _PLANES[normal]
     else:
-        triad = triad_of(normal)
-        slides = (("1", triad[0:3]), ("2", triad[3:6]))
+        a, b, c, d, e, f, *_ = triad_of(normal)
+        slides = (("1", (a, b, c)), ("2", (d, e, f)))
     return (*((f"base_{name}", "prismatic", axis) for name, axis in slides), ("base_turn", "continuous", normal))
