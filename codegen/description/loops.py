@@ -153,7 +153,8 @@ def passive_faults(selection: Selection, passive: Sequence[str]) -> Iterator[Fin
 
 def passive_doubts(selection: Selection, passive: Sequence[str]) -> Iterator[Finding]:
     """A robot that nothing drives."""
-    driven = [joint.name for joint in selection.joints if joint.name not in passive and joint.mimic is None]
+    without = {joint.name for joint in selection.joints if joint.of_base} | set(passive)
+    driven = [joint.name for joint in selection.joints if joint.name not in without and joint.mimic is None]
     if passive and not driven:
         yield Finding("passive", "every joint is passive: nothing drives this robot", (), tuple(passive))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from diffpbd.codegen.description.base import BASE_JOINTS, FIXED
 from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry, Touching
 from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.codegen.description.report import quoted
@@ -89,6 +90,7 @@ class Recipe:
     which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act,
     `lever_springs` hinges between whose links straight springs act on lever arms.
     `table` is the height [m] over the root link of the description that `run`, `excite` and `mpc` keep the arm above.
+    `base_joint` says whether the base is fixed, moves in a plane or is free (docs/bases.md).
     Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md). Every `contact` is a
     sphere or point that touches planes (`plane`) or other spheres; words LINK or LINK=PLANE in `contact_from_collision` make
     such of the link's `<collision>` (docs/contact.md).
@@ -127,6 +129,7 @@ class Recipe:
     contact_from_collision: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--contact-from-collision"))
     table: float | None = field(default=None, metadata=_entry("number"))
     sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
+    base_joint: str = field(default=FIXED, metadata=_entry("text", "--base-joint", BASE_JOINTS))
 
     @property
     def variant(self) -> str:

@@ -182,7 +182,8 @@ class Robot:
 
     `base` names the link the tree hangs on, `tips[0]` is the tip of every function that speaks of one. `left_out` and `rotors`
     (joint, reflected inertia [kg·m²]) are in the file and not in the dynamics. `loops` close what the tree leaves open; joints
-    in `passive` have no motor. `contacts` are spheres on links that touch `planes` and each other.
+    in `passive` have no motor. `base_joint` says whether the base is fixed, moves in a plane or is free: its three or six
+    freedoms are the first joints then. `contacts` are spheres on links that touch `planes` and each other.
     """
 
     name: str
@@ -194,6 +195,8 @@ class Robot:
     rotors: tuple[tuple[str, float], ...] = field(default=(), compare=False)
     loops: tuple[Loop, ...] = ()
     passive: tuple[str, ...] = ()
+    base_joint: str = "fixed"
+
     planes: tuple[Plane, ...] = ()
     contacts: tuple[Contact, ...] = ()
 
@@ -207,6 +210,17 @@ class Robot:
             for c in self.contacts
             for name in c.against
         )
+
+    @property
+    def floating(self) -> bool:
+        """Whether the base is free."""
+        return self.base_joint == "floating"
+
+    @property
+    def base_freedoms(self) -> tuple[str, ...]:
+        """Names of the joints that are freedoms of the base."""
+        count = {"planar": 3, "floating": 6}.get(self.base_joint, 0)
+        return tuple(joint.name for joint in self.joints[:count])
 
     @property
     def n(self) -> int:

@@ -68,6 +68,8 @@ def _lines(robot: Robot, chosen: Chosen) -> list[str]:
     if robot.loops:
         text = f"closed: rank {chosen.rank} at every closed pose, mobility {chosen.mobility}, largest residual at zero "
         lines.append(f"{text}{chosen.gap:.3g}, least singular value found {chosen.least:.2g} of the largest")
-    if robot.passive:
-        lines.append(f"passive: {', '.join(robot.passive)}")
+    if robot.base_freedoms:
+        lines.append(f"base: {robot.base_joint}, coordinates {', '.join(robot.base_freedoms)}")
+    if passive := robot.passive[len(robot.base_freedoms) :]:
+        lines.append(f"passive: {', '.join(passive)}")
     return [*lines, *contact_lines(robot)]

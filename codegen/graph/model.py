@@ -19,15 +19,16 @@ from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.report import DescriptionError, Report
 from diffpbd.codegen.description.rigid import AXES, MOMENTS, triad_of, upper_triangle
-from diffpbd.codegen.description.robot import ZERO, JointType, Loop, Pair, Plane, Robot, Tip
+from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.graph.attached import as_touching, contact_blocks, lever_numbers, loop_numbers, wrench_numbers
 from diffpbd.codegen.graph.geometry import about_origin, rows, square, squared, symmetric, turned, upper, vector
-from diffpbd.codegen.graph.loop_poses import Probe, frame_of
+from diffpbd.codegen.graph.loop_poses import Probe
 from diffpbd.codegen.graph.loop_rows import Chosen, choose
-from diffpbd.codegen.graph.parameters import CONTACT_LAW, LEVER_PARTS, SIDES, WRENCH_PARTS, alpha_entries, is_limited
+from diffpbd.codegen.graph.parameters import SIDES, alpha_entries, is_limited
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.laws import forces
-from diffpbd.codegen.program.tree import Closure, Contact, Gear, Tree
+from diffpbd.codegen.program.tree import Closure, Gear, Tree
 from diffpbd.runtime.manifest import Parameter
 
 JOINT_BLOCKS: Mapping[str, str] = {
@@ -68,12 +69,8 @@ def tree_of(
         lever_joints(robot, levers),
         tuple(Closure(loop.type.value, loop.parent, loop.child) for loop in robot.loops),
         friction=tuple(law for law in forces.MORE_FRICTION if law in friction),
-        contacts=tuple(_touching(pair) for pair in robot.pairs),
+        contacts=tuple(as_touching(pair) for pair in robot.pairs),
     )
-
-
-def _touching(pair: Pair) -> Contact:
-    return Contact(pair.sphere.link, pair.other.link, not isinstance(pair.other, Plane), pair.sphere.friction > 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,16 +184,16 @@ def _built(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mode
         **{block: column(kind) for block, kind in JOINT_BLOCKS.items()},
     }
     if recipe.wrench:
-        blocks["wrench"] = ca.horzcat(*[_wrench(entry, frame) for frame in wrench_frames(robot, recipe.wrench)])
+        blocks["wrench"] = ca.horzcat(*[wrench_numbers(entry, frame) for frame in wrench_frames(robot, recipe.wrench)])
     if recipe.lever_springs:
-        blocks["lever"] = ca.horzcat(*[_lever(entry, name) for name in recipe.lever_springs])
+        blocks["lever"] = ca.horzcat(*[lever_numbers(entry, name) for name in recipe.lever_springs])
     tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs, recipe.friction_law)
     more = forces.friction_names(tree.friction)[len(forces.FRICTION) :]
     blocks |= {block: column(FRICTION_BLOCKS[block]) for block in more}
     if robot.loops:
-        blocks["loop"] = ca.horzcat(*[_loop(entry, index, aligned, loop) for loop in robot.loops])
+        blocks["loop"] = ca.horzcat(*[loop_numbers(entry, index, aligned, loop) for loop in robot.loops])
     if robot.pairs:
-        blocks |= _contacts(entry, aligned, robot)
+        blocks |= contact_blocks(entry, aligned, robot)
     blocks |= _in_joint_axes(tree, blocks)
     return Model(robot, recipe, tree, entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
 
@@ -256,53 +253,7 @@ def _column(elements: list[Any]) -> Any:
     return ca.vertcat(*elements) if elements else ca.SX.zeros(0, 1)
 
 
-def _loop(entry: Any, index: Mapping[str, int], aligned: Sequence[Any], loop: Loop) -> Any:
-    """Cut frame of a loop in the axes of the joints of both links, see `closures`; z is its axis."""
-    triad = ca.reshape(ca.DM([x for axis in frame_of(loop) for x in axis]), 3, 3)
-    parts = []
-    for side, link, rotation, translation in (
-        ("parent", loop.parent, loop.parent_rotation, loop.parent_translation),
-        ("child", loop.child, loop.child_rotation, loop.child_translation),
-    ):
-        prefix = f"loop.origin.{loop.name}.{side}"
-        place = vector(entry, prefix, AXES, translation)
-        axes = ca.mtimes(turned(entry, index, prefix, rotation), triad)
-        if link >= 0:
-            axes, place = ca.mtimes(aligned[link].T, axes), ca.mtimes(aligned[link].T, place)
-        parts += [rows(axes), place]
-    return ca.vertcat(*parts, entry(f"loop.length.{loop.name}", loop.length))
-
-
-def _contacts(entry: Any, aligned: Sequence[Any], robot: Robot) -> dict[str, Any]:
-    """Numbers of every contact in the axes of the joints of both links, see `contacts`, and those of its law."""
-
-    def seen(link: int, v: Sequence[float]) -> Any:
-        numbers = ca.DM(list(v))
-        return numbers if link < 0 else ca.mtimes(aligned[link].T, numbers)
-
-    columns, laws = [], []
-    for pair in robot.pairs:
-        own, other = pair.sphere, pair.other
-        if isinstance(other, Plane):
-            last = [seen(other.link, other.normal), entry(f"plane.height.{other.name}", other.height)]
-        else:
-            last = [seen(other.link, other.point), entry(f"contact.radius.{other.name}", other.radius)]
-        radius = entry(f"contact.radius.{own.name}", own.radius)
-        columns.append(ca.vertcat(seen(own.link, own.point), radius, *last))
-        laws.append(ca.vertcat(*[entry(f"contact.{kind}.{own.name}", 0.0) for kind in CONTACT_LAW]))
-    return {"contact": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws), "slip": entry("contact.slip", 0.0)}
-
-
 def _origin(entry: Any, index: Mapping[str, int], joint: Any) -> tuple[Any, Any]:
     """Rotation (3 × 3) and translation (3) of a joint, symbolic where the recipe says so."""
     translation = vector(entry, f"origin.{joint.name}", AXES, joint.translation)
     return turned(entry, index, f"origin.{joint.name}", joint.rotation), translation
-
-
-def _wrench(entry: Any, frame: Tip) -> Any:
-    parts = [vector(entry, f"wrench.{frame.name}.{kind}", AXES, ZERO) for kind, _ in WRENCH_PARTS]
-    return ca.vertcat(ca.DM(list(frame.translation)), *parts)
-
-
-def _lever(entry: Any, joint: str) -> Any:
-    return ca.vertcat(*[entry(f"lever_spring.{part}.{joint}", 0.0) for part in LEVER_PARTS])
