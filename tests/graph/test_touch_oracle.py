@@ -113,8 +113,8 @@ def test_its_derivatives_are_those_of_differences() -> None:
 
 
 def test_a_hand_on_a_tray_that_turns_keeps_the_momentum_of_both() -> None:
-    """What presses the one presses the other back, at one point: nothing outside turns them about the upright axis, but that the
-    smoothing of the wall, a few centimetres away, pushes with load · slip over 2 gap/h."""
+    """What presses the one presses the other back, at one point: nothing outside turns them about the upright axis, but the
+    smoothing of the wall, a few centimetres away, which pushes with load · slip over 2 gap/h."""
     o = oracle("reaching_arm")
     graphs = Graphs(o.model)
     inertia = ca.Function("M", [graphs.p, graphs.alpha], [graphs.mass_matrix(graphs.p)])
