@@ -77,7 +77,7 @@ GROUPS: Final = (
     Group("a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open"), "joint_step", ON_DEMAND),
     Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven"), "joint_step"),
     Group("predictive control", ("mpc",), ("inertia", "open", "driven"), "joint_step"),
-    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short", "open", "driven")),
+    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
     Group("constraints of maximal states", ("constraints",), ("independent", "open")),
     Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive", "open")),
     Group(
