@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from diffpbd.codegen.description.loops import LoopEntry
+from diffpbd.codegen.description.mjcf import file_defaults
 from diffpbd.codegen.description.report import quoted
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import IDENTIFIER, LONGEST, PUNCTUATION, RESERVED, strange_characters
@@ -192,7 +193,7 @@ def default_recipe(
     name = re.sub(r"[^A-Za-z0-9_]", "_", urdf.stem)
     if not IDENTIFIER.fullmatch(name) or name.lower() in RESERVED:
         name = f"robot_{name}"
-    return Recipe(name=name, urdf=urdf, base=base, tip=as_names(tip))
+    return Recipe(name=name, urdf=urdf, base=base, tip=as_names(tip), **file_defaults(urdf))
 
 
 def with_options(recipe: Recipe, **options: Any) -> Recipe:
