@@ -100,6 +100,8 @@ class JointElement:
     rotor: float = 0.0
     stiffness: float = 0.0
     rest: float = 0.0
+    of_base: bool = False
+    """Whether this is a freedom of a moving base, which no file names."""
 
     @property
     def moves(self) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,16 +23,37 @@ __all__ = ["command"]
 @click.option("--base", metavar="LINK", help="Base link (default: the root).")
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
+@click.option(
+    "--contact-from-collision",
+    "collision",
+    metavar="LINK[=PLANE]",
+    multiple=True,
+    help="Contacts of this link's <collision> against a plane of the recipe, may be given more than once.",
+)
+@click.option(
+    "--base-joint", type=click.Choice(["fixed", "planar", "floating"]), help="How the base moves (default: not)."
+)
 @click.option("--strict", is_flag=True, help="Exit with 1 on doubts too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: an object, of several files a list of them.")
 def command(
-    files: tuple[str, ...], base: str | None, tip: tuple[str, ...], hold: tuple[str, ...], strict: bool, as_json: bool
+    files: tuple[str, ...],
+    base: str | None,
+    tip: tuple[str, ...],
+    hold: tuple[str, ...],
+    collision: tuple[str, ...],
+    base_joint: str | None,
+    strict: bool,
+    as_json: bool,
 ) -> None:
     """List every fault and doubt of descriptions (or of shipped robots), by name."""
+    options = {
+        "base": base, "tip": tip or None, "hold": hold or None, "base_joint": base_joint,
+        "contact_from_collision": collision or None,
+    }  # fmt: skip
     reports = []
     for file in files:
         try:
-            reports.append(_report(file, base, tip, hold))
+            reports.append(_report(file, options))
         except InputError as error:
             if len(files) == 1:
                 raise
@@ -50,22 +70,22 @@ def command(
         sys.exit(1)
 
 
-def _report(file: str, base: str | None, tip: Sequence[str], hold: Sequence[str]) -> Report:
-    from diffpbd.codegen.description.recipe import as_names, default_recipe
+def _report(file: str, options: Mapping[str, Any]) -> Report:
+    from diffpbd.codegen.description.recipe import default_recipe, with_options
     from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
     from diffpbd.codegen.description.validate import examine
 
     if not file:
         raise InputError("FILE.urdf: expected the name of a file, found an empty string.")
     if file in shipped_robots() or Path(file).suffix == ".toml":
-        recipe = find_recipe(file, base=base, tip=tip or None, hold=hold or None)
+        recipe = find_recipe(file, **options)
     else:
-        recipe = dataclasses.replace(default_recipe(file, base, tip), hold=as_names(hold))
-    loops, passive = recipe.loop, recipe.passive
+        recipe = with_options(default_recipe(file), **options)
     report, robot = examine(
-        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=loops, passive=passive
-    )
-    if robot is None or not (robot.loops or robot.passive):
+        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
+        base_joint=recipe.base_joint, touch=recipe.touching,
+    )  # fmt: skip
+    if robot is None or not (robot.loops or robot.passive or robot.pairs):
         return report
     from diffpbd.codegen.graph.loop_report import with_loops  # which costs a second to import
 
