@@ -137,7 +137,7 @@ def read_document(root: Element) -> Document:
     """Reads every link and joint; nothing is refused here, faults are collected."""
     reader = _Reader()
     if root.tag != "robot" or root.namespace:
-        reader.fault("root", f"the root element is {root.label}, a URDF has <robot>")
+        reader.fault("root", f"the root element is {root.label}, a URDF has <robot>, an MJCF <mujoco>")
         return Document("", (), (), tuple(reader.faults), ())
     reader.find_foreign(root)
     reader.expect_children(root, _ROBOT_CHILDREN, others=True)

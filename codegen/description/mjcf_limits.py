@@ -48,7 +48,7 @@ def _fields(model: Any) -> Iterator[Finding]:
         ("a density of air or water", model.opt.density),
         ("a viscosity of air or water", model.opt.viscosity),
         ("a deformable (flex)", model.nflex),
-        ("a plugin", model.nplugin),
+        ("a plugin of a body or actuator", max([-1, *model.body_plugin, *model.actuator_plugin]) >= 0),
         ("a plastic spring", getattr(model, "nplastic", 0)),
     ):
         if there:

@@ -203,7 +203,7 @@ class Recipe:
 def default_recipe(
     urdf: str | os.PathLike[str], base: str | None = None, tip: str | Sequence[str] | None = None
 ) -> Recipe:
-    """The recipe of a bare URDF file; it is named after the file."""
+    """The recipe of a bare URDF or MJCF file; it is named after the file."""
     urdf = Path(urdf)
     name = re.sub(r"[^A-Za-z0-9_]", "_", urdf.stem)
     if not IDENTIFIER.fullmatch(name) or name.lower() in RESERVED:

@@ -43,7 +43,7 @@ def check(
     hold: Sequence[str] = (),
     base_joint: str = FIXED,
 ) -> Report:
-    """The report on a URDF file (or its bytes) as the robot from `base` to `tip`; see `read_urdf`.
+    """The report on a URDF or MJCF file (or its bytes) as the robot from `base` to `tip`; see `read_urdf`.
 
     Raises InputError only where the file cannot be read at all.
     """

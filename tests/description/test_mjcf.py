@@ -9,8 +9,8 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from support.mujoco_judge import Functions, Judge, differences
 
+from benchmarks.mujoco_twin import Functions, Judge, differences
 from diffpbd.codegen.description.recipe import Recipe, default_recipe
 from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.report import DescriptionError, Report
