@@ -29,6 +29,7 @@ NEEDS: Final[Mapping[str, str]] = {
     "independent": "no joint mimics another",
     "massive": "every moving link has mass and inertia of its own",
     "open": "no loop closes it",
+    "unlimited": "no limits act",
     "driven": "every joint has a motor",
     "shared": "every joint has a motor, or closed loops share the load",
     "shallow": f"no loop closes it, or no path has more than {DENSE_DEPTH} joints and friction is of the plain law",
@@ -74,7 +75,7 @@ GROUPS: Final = (
         "steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia", "shallow")
     ),
     Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow"), "joint_step", ON_DEMAND),
-    Group("a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open"), "joint_step", ON_DEMAND),
+    Group("a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open", "unlimited"), "joint_step", ON_DEMAND),
     Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven"), "joint_step"),
     Group("predictive control", ("mpc",), ("inertia", "open", "driven"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short", "open", "driven")),
@@ -88,7 +89,9 @@ GROUPS: Final = (
         "every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive", "open"),
         made=ON_DEMAND,
     ),
-    Group("CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open"), "joint_step", ON_DEMAND),
+    Group(
+        "CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open", "unlimited"), "joint_step", ON_DEMAND
+    ),
     Group("CasADi graphs of the derivatives that are made", (GRAPHS,), made=ON_DEMAND),
 )  # fmt: skip
 
@@ -147,6 +150,8 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["massive"] = f"links without mass or inertia of their own: {names}"
     if robot.loops:
         lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"
+    if model.tree.limits:
+        lacking["unlimited"] = "limits act"
     if robot.passive:
         lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     if model.tree.deep:

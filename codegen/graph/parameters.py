@@ -9,6 +9,7 @@ from typing import Final
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
 from diffpbd.codegen.description.robot import Joint, JointType, Loop, LoopType, Robot
+from diffpbd.codegen.joint_space.cones import LOAD, SLIP
 from diffpbd.runtime.manifest import Parameter
 
 TRANSITION_VELOCITY: Final = 0.01
@@ -28,6 +29,11 @@ LEVER_PARTS: Final[Mapping[str, tuple[str, float, float | None]]] = {
 """Unit, default and lower bound of a lever spring's numbers, in the order of the block `lever`. Without stiffness it does
 nothing. The rest length is the paper's (Baxter's hardware manual), whose arms and angle are in a figure only: ours let a
 spring of 7 kN/m carry a stretched Baxter arm. An arm shorter than a millimetre is none."""
+
+LEAST_LOAD: Final = 1e-6
+"""[N·m or N] Below it what holds a limit is rounding."""
+LEAST_SLIP: Final = 1e-9
+"""[rad/s or m/s] Below it a limit is so sharp that its gap, half a step's slip, is rounding."""
 
 SIDES: Final = ("lower", "upper")
 WRENCH_PARTS: Final = (("force", "N"), ("torque", "N·m"))
@@ -85,6 +91,9 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
                 if is_limited(j):
                     bound = j.lower if side == "lower" else j.upper
                     yield Parameter(f"limit.{side}.{j.name}", j.type.unit, float(bound or 0.0), None, None)
+        if any(map(is_limited, robot.joints)):
+            yield Parameter("limit.load", "N·m or N", LOAD, LEAST_LOAD, None)
+            yield Parameter("limit.slip", "rad/s or m/s", SLIP, LEAST_SLIP, None)
     for name in recipe.wrench:
         for kind, unit in WRENCH_PARTS:
             for axis in AXES:
