@@ -31,7 +31,7 @@ from diffpbd.codegen.graph import (
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.loop_report import loop_facts
+from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
@@ -266,5 +266,5 @@ def _facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
     tips = tuple(t.name for t in robot.tips)
     return RobotFacts(
         robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
-        loop_facts(model), robot.passive,
+        loop_facts(model), robot.passive, contact_facts(robot),
     )  # fmt: skip
