@@ -80,7 +80,8 @@ GROUPS: Final = (
         "the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow", "free"), "joint_step", ON_DEMAND
     ),
     Group(
-        "a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open", "unlimited", "free"), "joint_step", ON_DEMAND
+        "a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open", "unlimited", "free"), "joint_step",
+        ON_DEMAND,
     ),
     Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven", "free"), "joint_step"),
     Group("predictive control", ("mpc",), ("inertia", "open", "driven", "free"), "joint_step"),
