@@ -201,6 +201,12 @@ DOCS_OF_LOOPS: Final[Mapping[str, str]] = {
     "inverse_dynamics": "Torques of the motors (zero at passive joints), forces of the loops, and what is left where there are "
     "fewer motors than freedoms; of more the least torques.",
     "forward_dynamics": "Joint acceleration under the true torque u, the loops' forces included.",
+    "torque_terms": "What the torques of the tree, with a motor at every joint, are linear in: terms phi.",
     "node_torque": "Torques of the motors from three poses: the discrete Euler-Lagrange equation at the middle one.",
 }
 """What reads differently for a robot with closed loops."""
+
+DOCS_OF_LIMITS: Final[Mapping[str, str]] = {
+    "joint_step": "One second-order symplectic step on joint coordinates; joints stop at their limits.",
+}
+"""What reads differently for a robot whose limits act."""

@@ -26,9 +26,7 @@ from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.selection import below
 from diffpbd.codegen.program.store import stored
 
-SLIP: Final = 1e-5
-"""[rad/s or m/s] Default rate at which smoothing lets go of what is held: far below what a robot's sensors tell from rest."""
-LOAD: Final = 5.0
+LIMIT_LOAD: Final = 5.0
 """[N·m or N] Default load under which what is held at a limit moves at SLIP: of the size of a small joint's torque."""
 
 
