@@ -21,7 +21,7 @@ TORQUE_COLUMNS: Final = (
 )
 
 CONTACT_IMPULSES: Final = (
-    "contact by contact: friction times the normal one, then along two tangents; the normal one alone without friction"
+    "contact by contact: the normal one, then along two tangents; the normal one alone without friction"
 )
 
 ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {

@@ -26,8 +26,8 @@ class At:
 
 
 class Touched:
-    """Impulses β stand contact by contact, (μ λₙ, λₜ) with friction and λₙ without [N s]; those of the pose stage act along the
-    rows at the start of a step, those of the rate stage along the rows at its end."""
+    """Impulses λ stand contact by contact, normal and along two tangents with friction, the normal one without [N s]. Those of
+    the pose stage act along the rows at the start of a step, those of the rate stage along the rows at its end."""
 
     def __init__(self, model: Model) -> None:
         self.model, self.tree = model, model.tree
@@ -52,70 +52,49 @@ class Touched:
         found = self._inlined(contacts.rows(self.tree, False, True), p=p, sign=sign)
         return At(found["gap"], found["J"], sign)
 
-    def friction(self, k: int) -> Any:
-        """μ of contact k, 1 without friction: what its first impulse is of λₙ."""
-        return self.model.blocks["contact_law"][0, k] if self.tree.contacts[k].rough else ca.SX(1)
-
-    def push(self, J: Any, beta: Any) -> Any:
-        """What impulses do to the coordinates, Jᵀ (λₙ, λₜ) (n)."""
-        if not self.count:
-            return ca.SX.zeros(self.tree.freedoms)
-        unscaled = ca.SX(beta)
-        for k, first in enumerate(self.first):
-            unscaled[first] = beta[first] / self.friction(k)
-        return ca.mtimes(J.T, unscaled)
-
-    def rows(self, beta: Any, rates: Any, gap: Any, h: Any, opening: bool, mass: Any = None) -> Any:
-        """β − P(β − ρ σ) of every contact [N s]: `rates` (impulses) along the rows, of which the normal ones count where
-        `opening` (the rate stage), and gaps at the end. ρ is `mass` (c), by default what the load weighs."""
+    def rows(self, impulse: Any, rates: Any, gap: Any, h: Any, opening: bool, mass: Any = None) -> Any:
+        """β − P(β − ρ σ) of every contact, β = (μ λₙ, λₜ) [N s]: `rates` (impulses) along the rows, of which the normal
+        ones count where `opening` (the rate stage), and gaps at the end. ρ is `mass` (c), by default what the load weighs."""
         found, blocks = [], self.model.blocks
         for k, first in enumerate(self.first):
             mu, compliance, load = (blocks["contact_law"][i, k] for i in range(3))
             slip = blocks["slip"]
             rho = load / WEIGHT if mass is None else mass[k]
             normal = rates[first] if opening else ca.SX(0)
-            soft = gap[k] + 2 * compliance * beta[first] / self.friction(k) / h
+            soft = gap[k] + 2 * compliance * impulse[first] / h
             if not self.tree.contacts[k].rough:
-                given = {
-                    "beta": beta[first],
-                    "rate": normal,
-                    "gap": soft,
-                    "rho": rho,
-                    "h": h,
-                    "load": load,
-                    "slip": slip,
-                }
-                found.append(inline(cones.side(), given)["row"])
+                own = (impulse[first], normal, soft, rho, h, load, slip)
+                side = cones.side()
+                found.append(inline(side, dict(zip(side.inputs, own, strict=True)))["row"])
                 continue
             v = rates[first + 1 : first + 3]
             sigma = ca.vertcat(cones.closing(normal, soft, h) / mu + ca.sqrt(ca.dot(v, v) + slip * slip), v)
             kappa = 2 * mu * cones.smoothing(load, slip, h)
-            given = {"beta": beta[first : first + 3], "sigma": sigma, "rho": rho, "kappa": kappa}
+            beta = ca.vertcat(mu * impulse[first], impulse[first + 1 : first + 3])
+            given = {"beta": beta, "sigma": sigma, "rho": rho, "kappa": kappa}
             found.append(inline(cones.cone(), given)["row"])
         return ca.vertcat(*found, ca.SX(0, 1))
 
-    def pose(self, beta: Any, p: Any, p_next: Any, h: Any, mass: Any = None) -> tuple[Any, Any]:
+    def pose(self, impulse: Any, p: Any, p_next: Any, h: Any, mass: Any = None) -> tuple[Any, Any]:
         """Rows of the pose stage, and what its impulses do."""
         start = self.at(p)
         end = self.at(p_next, start.sign)
         rates = ca.mtimes(start.J + end.J, p_next - p) / (2 * h)
-        return self.rows(beta, rates, end.gap, h, False, mass), self.push(start.J, beta)
+        return self.rows(impulse, rates, end.gap, h, False, mass), ca.mtimes(start.J.T, impulse)
 
-    def rate(self, beta: Any, p: Any, p_next: Any, pd_next: Any, h: Any, mass: Any = None) -> tuple[Any, Any]:
+    def rate(self, impulse: Any, p: Any, p_next: Any, pd_next: Any, h: Any, mass: Any = None) -> tuple[Any, Any]:
         """Rows of the rate stage, and what its impulses do."""
         end = self.at(p_next, self.at(p).sign)
-        return self.rows(beta, ca.mtimes(end.J, pd_next), end.gap, h, True, mass), self.push(end.J, beta)
+        return self.rows(impulse, ca.mtimes(end.J, pd_next), end.gap, h, True, mass), ca.mtimes(end.J.T, impulse)
 
-    def force(self, beta: Any, gamma: Any, p: Any, p_next: Any, h: Any) -> Any:
+    def force(self, first_half: Any, second_half: Any, p: Any, p_next: Any, h: Any) -> Any:
         """Mean force over a step on the sphere of every contact (3 × c) [N], world axes."""
         sign, columns = self.at(p).sign, []
         frames = [self._inlined(contacts.directions(self.tree), p=q, sign=sign)["frames"] for q in (p, p_next)]
         for k, first in enumerate(self.first):
             total = ca.SX.zeros(3)
-            for impulse, frame in zip((beta, gamma), frames, strict=True):
-                axes = ca.reshape(frame[:, k], 3, 3)
-                total += impulse[first] / self.friction(k) * axes[:, 0]
-                if self.tree.contacts[k].rough:
-                    total += ca.mtimes(axes[:, 1:], impulse[first + 1 : first + 3])
+            rows = 3 if self.tree.contacts[k].rough else 1
+            for impulse, frame in zip((first_half, second_half), frames, strict=True):
+                total += ca.mtimes(ca.reshape(frame[:, k], 3, 3)[:, :rows], impulse[first : first + rows])
             columns.append(total / h)
         return ca.horzcat(*columns)

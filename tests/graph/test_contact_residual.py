@@ -16,17 +16,16 @@ from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import contacts
 
 
-def scaled(o: Oracle, impulses: Any, alpha: Any, frames: Any, own: Any) -> Any:
-    """The oracle's (λₙ, λₜ), along its tangents, as β along those of the product."""
-    names, found = [e.name for e in o.model.entries], []
+def turned(o: Oracle, impulses: Any, frames: Any, own: Any) -> Any:
+    """The oracle's (λₙ, λₜ), along its tangents, along those of the product."""
+    found = []
     for k, pair in enumerate(o.pairs):
         normal, *across = impulses[k]
         if pair.sphere.friction == 0.0:
             found.append([normal])
             continue
-        mu = alpha[names.index(f"contact.friction.{pair.sphere.name}")]
         world = frames[3:, k].reshape(2, 3).T @ np.array(across)
-        found.append([mu * normal, *(own[3:, k].reshape(2, 3) @ world)])
+        found.append([normal, *(own[3:, k].reshape(2, 3) @ world)])
     return np.concatenate(found)
 
 
@@ -52,9 +51,9 @@ def test_zero_along_a_step(name: str, p: Any, pd: Any, steps: int) -> None:
     (spec,) = specs(o.model)
     frames = Frames(o)
     at_start, at_end = frames(p, p, alpha), frames(end.p, p, alpha)
-    beta = scaled(o, end.contacts[0], alpha, *at_start)
-    gamma = scaled(o, end.contacts[1], alpha, *at_end)
-    given = (p, pd, u, h, alpha, end.p, end.pd, beta, gamma)
+    push = turned(o, end.contacts[0], *at_start)
+    push_rate = turned(o, end.contacts[1], *at_end)
+    given = (p, pd, u, h, alpha, end.p, end.pd, push, push_rate)
     for residual in spec.graph(*given):
         assert np.abs(np.array(residual)).max() < 1e-13
     # every unknown matters
@@ -63,9 +62,9 @@ def test_zero_along_a_step(name: str, p: Any, pd: Any, steps: int) -> None:
         moved[k] = moved[k] + 1e-3
         assert max(np.abs(np.array(x)).max() for x in spec.graph(*moved)) > 1e-6
     touched = Touched(o.model)
-    symbols = [ca.SX.sym(f"x{k}", np.size(x)) for k, x in enumerate((beta, gamma, p, end.p, h, alpha))]
+    symbols = [ca.SX.sym(f"x{k}", np.size(x)) for k, x in enumerate((push, push_rate, p, end.p, h, alpha))]
     force = touched.force(*symbols[:5])
-    found = ca.Function("force", [*symbols, o.model.alpha], [force])(beta, gamma, p, end.p, h, alpha, alpha)
+    found = ca.Function("force", [*symbols, o.model.alpha], [force])(push, push_rate, p, end.p, h, alpha, alpha)
     np.testing.assert_allclose(np.array(found).T, end.force, rtol=0, atol=1e-10)
 
 

@@ -5,7 +5,7 @@ own hF and hG, differentiated as a whole, solved densely with patience; its deri
     rate stage   hG − h A(p₁)ᵀ η − h J(p₁)ᵀ (γₙ, γₜ) = 0,    A(p₁) ṗ₁ = 0
 
 and for every contact β = P(β − ρ σ), β = (μ λₙ, λₜ), σ = (gₙ/μ + √(‖v‖² + slip²), v), with ψ = (φ₁ + 2 compliance λₙ/h) 2/h and
-gₙ = ψ, v = ½ (T(p₀) + T(p₁)) (p₁ − p₀)/h in the first stage, gₙ = N ṗ₁ + ψ, v = T(p₁) ṗ₁ in the second. Everything is worked out in
+gₙ = ψ, v = ½ (T(p₀) + T(p₁)) (p₁ − p₀)/h in the first stage, gₙ = N ṗ₁ + ψ, v = T(p₁) ṗ₁ in the second. All is worked out in
 world axes; N and T are then seen from the link that carries both bodies.
 """
 
