@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from diffpbd.runtime.api.robots import examined
 from diffpbd.runtime.errors import InputError
-
-if TYPE_CHECKING:
-    from diffpbd.codegen.description.report import Report
 
 __all__ = ["command"]
 
@@ -33,7 +27,7 @@ def command(
     reports = []
     for file in files:
         try:
-            reports.append(_report(file, base, tip, hold))
+            reports.append(examined(file, base, tip, hold))
         except InputError as error:
             if len(files) == 1:
                 raise
@@ -48,25 +42,3 @@ def command(
         click.echo(texts[0] if len(files) == 1 else together, nl=False)
     if len(reports) < len(files) or not all(report.passed(strict=strict) for report in reports):
         sys.exit(1)
-
-
-def _report(file: str, base: str | None, tip: Sequence[str], hold: Sequence[str]) -> Report:
-    from diffpbd.codegen.description.recipe import as_names, default_recipe
-    from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
-    from diffpbd.codegen.description.validate import examine
-
-    if not file:
-        raise InputError("FILE.urdf: expected the name of a file, found an empty string.")
-    if file in shipped_robots() or Path(file).suffix == ".toml":
-        recipe = find_recipe(file, base=base, tip=tip or None, hold=hold or None)
-    else:
-        recipe = dataclasses.replace(default_recipe(file, base, tip), hold=as_names(hold))
-    loops, passive = recipe.loop, recipe.passive
-    report, robot = examine(
-        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=loops, passive=passive
-    )
-    if robot is None or not (robot.loops or robot.passive):
-        return report
-    from diffpbd.codegen.graph.loop_report import with_loops  # which costs a second to import
-
-    return with_loops(report, robot, recipe)

@@ -15,7 +15,7 @@ import click
 
 from diffpbd.runtime.arms.baxter.arm import BaxterArm, command_topic
 from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
-from diffpbd.runtime.commands.locate import find_description, open_robot, robot_files, state_file
+from diffpbd.runtime.commands.locate import open_robot, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real
 from diffpbd.runtime.commands.options import given, live_option, plot_option
@@ -25,6 +25,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.live import live_line
+from diffpbd.runtime.locate import find_description
 from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.configuration import Configuration

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify.workers import Map, one_by_one
-from diffpbd.runtime.logs.checked import check_parts, read_checked
+from diffpbd.runtime.logs.checked import accepted, check_parts, examined, read_checked
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of, process
 from diffpbd.runtime.logs.recording import Reading, Recording
 from diffpbd.runtime.manifest import Joint
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["Wanted", "read_recordings"]
+__all__ = ["Wanted", "read_recordings", "samples_of"]
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,26 @@ def read_recordings(
     return check_parts(robot, first, accept), check_parts(robot, second, accept)
 
 
+def samples_of(robot: Robot, recordings: Sequence[Recording], wanted: Wanted) -> tuple[list[Samples], list[Samples]]:
+    """The same of recordings that are read already, of the robot's joints in its order."""
+    joints, reading = robot.manifest.robot.joints, wanted.reading
+    parts = [_parted(r.path, accepted(examined(r, reading, joints), reading), wanted) for r in recordings]
+    first, second = ([samples for part in parts for samples in part[k]] for k in (0, 1))
+    return check_parts(robot, first, reading.accept), check_parts(robot, second, reading.accept)
+
+
 def _read(task: _Task) -> tuple[list[Samples], list[Samples]]:
     recording = read_checked(task.path, [joint.name for joint in task.joints], task.wanted.reading, task.joints)
-    if task.wanted.split is None:
-        return _process(task.name, recording, task.wanted), []
-    early, late = recording.split(task.wanted.split)
+    return _parted(task.name, recording, task.wanted)
+
+
+def _parted(name: str, recording: Recording, wanted: Wanted) -> tuple[list[Samples], list[Samples]]:
+    if wanted.split is None:
+        return _process(name, recording, wanted), []
+    early, late = recording.split(wanted.split)
     return (
-        _process(f"{task.name} to {early.time[-1]:.6g} s", early, task.wanted),
-        _process(f"{task.name} from {late.time[0]:.6g} s", late, task.wanted),
+        _process(f"{name} to {early.time[-1]:.6g} s", early, wanted),
+        _process(f"{name} from {late.time[0]:.6g} s", late, wanted),
     )
 
 
