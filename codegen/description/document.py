@@ -96,6 +96,8 @@ class JointElement:
     damping: float = 0.0
     friction: float = 0.0
     mimic: MimicElement | None = None
+    of_base: bool = False
+    """Whether this is a freedom of a moving base, which no file names."""
 
     @property
     def moves(self) -> bool:

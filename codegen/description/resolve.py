@@ -55,8 +55,9 @@ def read_robot(recipe: Recipe) -> Robot:
 def read_doubted(recipe: Recipe) -> tuple[Robot, tuple[Finding, ...]]:
     """The same with every doubt about its description."""
     report, robot = examine(
-        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive
-    )
+        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
+        base_joint=recipe.base_joint, touch=recipe.touching,
+    )  # fmt: skip
     if robot is None:
         raise DescriptionError(report)
     return dataclasses.replace(robot, name=recipe.name), report.doubts

@@ -16,13 +16,13 @@ from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
-from diffpbd.codegen.emit.loop_step import add_loop_step
+from diffpbd.codegen.emit.constrained_step import add_constrained_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
+    constrained_step,
     design,
     identification,
-    loop_step,
     maximal,
     simultaneous,
     step_graphs,
@@ -31,7 +31,7 @@ from diffpbd.codegen.graph import (
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.loop_report import loop_facts
+from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
@@ -82,8 +82,8 @@ def write_folder(
     n, alpha, work = model.tree.freedoms, model.entries, 0
     if found.has("joint_step") and model.tree.closures:
         say("deriving the step in joint space with its closed loops")
-        graphs |= {"joint_step": loop_step.solved(model)}
-        work = add_loop_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
+        graphs |= {"joint_step": constrained_step.solved(model)}
+        work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
         clock.lap("joint_step")
         hand_over()
     elif found.has("joint_step"):
@@ -157,7 +157,7 @@ def write_folder(
 
 
 OF_THE_TREE: Final = ("inverse_dynamics", "forward_dynamics")
-"""Plain functions of a tree that closed loops take part in, and that `add_loop_step` emits then."""
+"""Plain functions of a tree that closed loops take part in, and that `add_constrained_step` emits then."""
 
 
 class _Clock:
@@ -259,5 +259,5 @@ def _facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
     tips = tuple(t.name for t in robot.tips)
     return RobotFacts(
         robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
-        loop_facts(model), robot.passive,
+        loop_facts(model), robot.passive, contact_facts(robot),
     )  # fmt: skip

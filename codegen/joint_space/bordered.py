@@ -53,7 +53,7 @@ def _begun(name: str, doc: str, tree: Tree, *inputs: str) -> Program:
 @stored
 def start(tree: Tree) -> Program:
     """`link_step.start`, with A at the start and every row of the loops there."""
-    b = _begun("loop_step_start", "Start of a step, its loops' gradient and gaps.", tree, "p", "pd", "u", "h")
+    b = _begun("constrained_step_start", "Start of a step, its loops' gradient and gaps.", tree, "p", "pd", "u", "h")
     begun = _within(b, link_step.start(tree))
     for name in ("record", "terms", "guess"):
         b.output(name, begun[name])
@@ -71,7 +71,9 @@ def _border(b: Program, A: Any, X: Any, x: Any, wanted: Any) -> None:
 @stored
 def newton(tree: Tree) -> Program:
     """x = −D⁻¹ hF (`correction`), the `factors` of D, X, and the border at the iterate."""
-    b = _begun("loop_step_newton", "Bordered Newton iteration on F.", tree, "iterate", "p", "record", "terms", "A0")
+    b = _begun(
+        "constrained_step_newton", "Bordered Newton iteration on F.", tree, "iterate", "p", "record", "terms", "A0"
+    )
     found = _within(b, link_step.newton(tree))
     rows = _within(b, closures.rows(tree), p=b.inputs["iterate"])
     X = elimination.solve(b, found["factors"], b.inputs["A0"].T)
@@ -85,7 +87,9 @@ def newton(tree: Tree) -> Program:
 @stored
 def chord(tree: Tree) -> Program:
     """x and the border with factors of an earlier D and its X."""
-    b = _begun("loop_step_chord", "Chord iteration on F.", tree, "iterate", "p", "record", "terms", "factors", "X")
+    b = _begun(
+        "constrained_step_chord", "Chord iteration on F.", tree, "iterate", "p", "record", "terms", "factors", "X"
+    )
     rows = _within(b, closures.rows(tree), p=b.inputs["iterate"])
     found = _within(b, link_step.chord(tree))
     b.output("correction", found["correction"])
@@ -96,7 +100,9 @@ def chord(tree: Tree) -> Program:
 @stored
 def end(tree: Tree) -> Program:
     """The same at the end of a step, with its momentum (A₀ᵀ Λ/h not yet added), inertia and A."""
-    b = _begun("loop_step_end", "End of a step.", tree, "p_next", "p", "record", "terms", "u", "factors", "X", "h")
+    b = _begun(
+        "constrained_step_end", "End of a step.", tree, "p_next", "p", "record", "terms", "u", "factors", "X", "h"
+    )
     found = _within(b, link_step.end(tree))
     rows = _within(b, closures.rows(tree), p=b.inputs["p_next"])
     for name in ("correction", "momentum", "M"):
@@ -109,7 +115,7 @@ def end(tree: Tree) -> Program:
 @stored
 def gradient(tree: Tree) -> Program:
     """A at p."""
-    b = _begun("loop_step_gradient", "Gradient of the kept rows.", tree, "p")
+    b = _begun("constrained_step_gradient", "Gradient of the kept rows.", tree, "p")
     b.output("A", _within(b, closures.rows(tree))["A"])
     return b
 
@@ -129,7 +135,7 @@ def _rates(b: Program, tree: Tree, slopes: Any, force: Any, pd: Any) -> None:
 @stored
 def velocity(tree: Tree) -> Program:
     """The rate stage from its momentum where friction is linear."""
-    b = _begun("loop_step_velocity", "Rate stage when friction is linear.", tree, "M", "h", "momentum", "A")
+    b = _begun("constrained_step_velocity", "Rate stage when friction is linear.", tree, "M", "h", "momentum", "A")
     _rates(b, tree, list(b.input("viscous", tree.n)), b.inputs["momentum"], Matrix([0] * tree.freedoms))
     return b
 
@@ -137,7 +143,7 @@ def velocity(tree: Tree) -> Program:
 @stored
 def rate(tree: Tree) -> Program:
     """A Newton iteration of the rate stage at ṗ, from the gradient there."""
-    b = _begun("loop_step_rate", "Newton iteration of the rate stage.", tree, "M", "h", "pd", "gradient", "A")
+    b = _begun("constrained_step_rate", "Newton iteration of the rate stage.", tree, "M", "h", "pd", "gradient", "A")
     pd = b.inputs["pd"]
     _rates(b, tree, friction_inputs(b, tree).slopes(b, gears.rates(b, tree, pd)), b.let(-b.inputs["gradient"]), pd)
     return b
@@ -146,7 +152,7 @@ def rate(tree: Tree) -> Program:
 @stored
 def node(tree: Tree) -> Program:
     """`link_step.node`, with A at the middle pose."""
-    b = _begun("loop_step_node", "Torque of the tree at a node.", tree, "p_prev", "p", "p_next", "h")
+    b = _begun("constrained_step_node", "Torque of the tree at a node.", tree, "p_prev", "p", "p_next", "h")
     found = _within(b, link_step.node(tree))
     for name in ("u", "momentum", "M"):
         b.output(name, found[name])
@@ -162,7 +168,7 @@ def systems(tree: Tree) -> Program:
     `response` = (h M₁)⁻¹, `Y` = response A₁ᵀ, `T` = A₁ Y and `wG` = Yᵀ hG, so that Η = T⁻¹ wG; and the blocks D, K₀, M₀, K₁ of
     `link_jacobian`, of the tree alone.
     """
-    b = Program("loop_step_systems", "Systems of the derivatives of a step with closed loops.")
+    b = Program("constrained_step_systems", "Systems of the derivatives of a step with closed loops.")
     h, s = link_jacobian.declare_blocks(b, tree)
     residuals = _within(b, link_step.residuals(tree))
     A0 = _within(b, closures.rows(tree))["A"]

@@ -47,6 +47,8 @@ class GenerateOptions(TypedDict, total=False):
     gravity: tuple[float, float, float]
     limits: bool
     table: float
+    base_joint: str
+    contact_from_collision: str | Sequence[str]
 
 
 @in_python
@@ -71,7 +73,8 @@ def generate(
     Nothing is done where `out` (default: ./generated/NAME) already holds exactly this; else it takes 10 s to a minute.
     `progress` hears what is being done, `print` for example. Options, several names as a list or a string:
 
-    - `base`, `tip`: link names; `hold`: joints welded at zero; `limits=True`: joints stop at their limits
+    - `base`, `tip`: link names; `hold`: joints welded at zero; `limits=True`: joints stop at their limits;
+      `base_joint` "planar" or "floating": the base moves
     - `symbolic`: what besides is a run-time parameter, of "mass", "com", "inertia", "origin"
     - `friction_law`: of "asymmetric", "stribeck"; `springs`, `lever_springs`: joints with one; `wrench`: links
     - `functions`: "default", "all", or names as `diffpbd info` lists them; `variants`: steps on maximal states
@@ -92,7 +95,7 @@ def generate(
 
 def _several(options: Mapping[str, Any]) -> dict[str, Any]:
     """Where names are wanted, "a,b" is two of them, as on the command line."""
-    plain = ("base", "integrator", "solver", "friction", "sweep_order", "relaxation")
+    plain = ("base", "base_joint", "integrator", "solver", "friction", "sweep_order", "relaxation")
     return {
         name: value.split(",") if isinstance(value, str) and name not in plain else value
         for name, value in options.items()
@@ -100,31 +103,32 @@ def _several(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @in_python
-def check(urdf: str | Path, *, base: str | None = None, tip: Sequence[str] = (), hold: Sequence[str] = ()) -> Report:
+def check(urdf: str | Path, **options: Unpack[GenerateOptions]) -> Report:
     """Every fault and doubt of a description (a URDF file, a recipe or a shipped name), by name, with both numbers.
 
     `print(check("arm.urdf").text())` shows them; `.faults` and `.doubts` hold them, `.passed()` says whether there is no fault.
+    `options` are those of `generate`: base, tip, hold, base_joint.
     """
-    return examined(str(urdf), base, tip, hold)
+    return examined(str(urdf), **_several(options))
 
 
-def examined(file: str, base: str | None, tip: Sequence[str], hold: Sequence[str]) -> Report:
+def examined(file: str, **options: Any) -> Report:
     """The same for the command."""
-    from diffpbd.codegen.description.recipe import as_names, default_recipe
+    from diffpbd.codegen.description.recipe import default_recipe, with_options
     from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
     from diffpbd.codegen.description.validate import examine
 
     if not file:
         raise InputError("FILE.urdf: expected the name of a file, found an empty string.")
     if file in shipped_robots() or Path(file).suffix == ".toml":
-        recipe = find_recipe(file, base=base, tip=tip or None, hold=hold or None)
+        recipe = find_recipe(file, **options)
     else:
-        recipe = dataclasses.replace(default_recipe(file, base, tip), hold=as_names(hold))
-    loops, passive = recipe.loop, recipe.passive
+        recipe = with_options(default_recipe(file), **options)
     report, robot = examine(
-        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=loops, passive=passive
-    )
-    if robot is None or not (robot.loops or robot.passive):
+        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
+        base_joint=recipe.base_joint, touch=recipe.touching,
+    )  # fmt: skip
+    if robot is None or not (robot.loops or robot.passive or robot.pairs):
         return report
     from diffpbd.codegen.graph.loop_report import with_loops  # which costs a second to import
 

@@ -18,16 +18,37 @@ __all__ = ["command"]
 @click.option("--base", metavar="LINK", help="Base link (default: the root).")
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
+@click.option(
+    "--contact-from-collision",
+    "collision",
+    metavar="LINK[=PLANE]",
+    multiple=True,
+    help="Contacts of this link's <collision> against a plane of the recipe, may be given more than once.",
+)
+@click.option(
+    "--base-joint", type=click.Choice(["fixed", "planar", "floating"]), help="How the base moves (default: not)."
+)
 @click.option("--strict", is_flag=True, help="Exit with 1 on doubts too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: an object, of several files a list of them.")
 def command(
-    files: tuple[str, ...], base: str | None, tip: tuple[str, ...], hold: tuple[str, ...], strict: bool, as_json: bool
+    files: tuple[str, ...],
+    base: str | None,
+    tip: tuple[str, ...],
+    hold: tuple[str, ...],
+    collision: tuple[str, ...],
+    base_joint: str | None,
+    strict: bool,
+    as_json: bool,
 ) -> None:
     """List every fault and doubt of descriptions (or of shipped robots), by name."""
+    options = {
+        "base": base, "tip": tip or None, "hold": hold or None, "base_joint": base_joint,
+        "contact_from_collision": collision or None,
+    }  # fmt: skip
     reports = []
     for file in files:
         try:
-            reports.append(examined(file, base, tip, hold))
+            reports.append(examined(file, **options))
         except InputError as error:
             if len(files) == 1:
                 raise

@@ -61,6 +61,11 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
 @click.option("--base", metavar="LINK", help="Base link (default: the recipe's, or the root).")
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
+@click.option(
+    "--base-joint",
+    type=click.Choice(["fixed", "planar", "floating"]),
+    help="How the base moves: not (default), in a plane, or freely.",
+)
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder (default: generated/NAME).")
 @click.option("--integrator", type=click.Choice(["variational", "paper"]), help="Integrator of `step`.")
 @click.option("--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="Projection of `step`.")
@@ -116,6 +121,13 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     metavar="LINK",
     multiple=True,
     help="Parameters of a force [N] and torque [N·m] on this link or tip, may be given more than once.",
+)
+@click.option(
+    "--contact-from-collision",
+    metavar="LINK[=PLANE]",
+    multiple=True,
+    help="Contacts of this link's <collision> (spheres, boxes, capsules, cylinders) against a plane of the recipe, may be "
+    "given more than once.",
 )
 @click.option(
     "--lever-spring",

@@ -1,4 +1,4 @@
-"""Kernels of the joint-space step with closed loops, under the names that templates/loop_step.c.jinja calls."""
+"""Kernels of the joint-space step with closed loops, under the names that templates/constrained_step.c.jinja calls."""
 
 from __future__ import annotations
 

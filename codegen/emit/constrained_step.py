@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping
 from diffpbd.codegen.emit.c_writer import kernel
 from diffpbd.codegen.emit.constants import IN_C, IN_LOOPS
 from diffpbd.codegen.emit.sources import Emission, argument
-from diffpbd.codegen.graph import loop_step
+from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.joint_space.closures import ROWS
@@ -24,20 +24,20 @@ def motors(model: Model) -> list[int]:
     return [int(joint.name not in model.robot.passive) for joint in joints]
 
 
-def add_loop_step(emission: Emission, model: Model, by_alpha: bool, graphs: Container[str]) -> int:
-    """src/loop_step.c and its entries of the manifest; returns the size of the work array.
+def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graphs: Container[str]) -> int:
+    """src/constrained_step.c and its entries of the manifest; returns the size of the work array.
 
     `by_alpha`: with the Jacobian by the parameters. `graphs` names what has a CasADi graph."""
     tree, alpha = model.tree, model.entries
     n, m, every = tree.freedoms, tree.rows, sum(len(ROWS[c.kind]) for c in tree.closures)
-    made = loop_step.kernels(model, by_alpha)
+    made = constrained_step.kernels(model, by_alpha)
     texts = {g.name(): kernel(g, f"{g.name()}_kernel", accumulate=g.name() == "parameters") for g in made}
     size = next(g for g in made if g.name() == "prepare").numel_out(0)
     driven, work = motors(model), max(k.work for k in texts.values())
     border = max(n + m, every)
     coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
     emission.add(
-        "src/loop_step.c", "loop_step.c",
+        "src/constrained_step.c", "constrained_step.c",
         n=n, links=tree.n, alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
         coulomb=coulomb, border=border, kernel_work=work, record_size=RECORD_ROWS * tree.n,
         kernels=[k.text for k in texts.values()], by_alpha=by_alpha, **IN_C, **IN_LOOPS,
