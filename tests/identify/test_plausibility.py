@@ -14,6 +14,7 @@ from support.robots import generated
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import identify, implausible
+from diffpbd.runtime.identify.starting import starting_point
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 
