@@ -68,7 +68,7 @@ def generate(
     progress: Callable[[str], None] | None = None,
     **options: Unpack[GenerateOptions],
 ) -> Robot:
-    """The robot of a URDF file, a recipe (.toml) or a shipped name: derived, emitted as C, compiled and loaded.
+    """The robot of a URDF or MJCF file, a recipe (.toml) or a shipped name: derived, emitted as C, compiled and loaded.
 
     Nothing is done where `out` (default: ./generated/NAME) already holds exactly this; else it takes 10 s to a minute.
     `progress` hears what is being done, `print` for example. Options, several names as a list or a string:
@@ -119,7 +119,7 @@ def examined(file: str, **options: Any) -> Report:
     from diffpbd.codegen.description.validate import examine
 
     if not file:
-        raise InputError("FILE.urdf: expected the name of a file, found an empty string.")
+        raise InputError("FILE: expected the name of a file, found an empty string.")
     if file in shipped_robots() or Path(file).suffix == ".toml":
         recipe = find_recipe(file, **options)
     else:
