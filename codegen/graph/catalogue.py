@@ -190,6 +190,7 @@ DOCS_OF_LOOPS: Final[Mapping[str, str]] = {
     "inverse_dynamics": "Torques of the motors (zero at passive joints), forces of the loops, and what is left where there are "
     "fewer motors than freedoms; of more the least torques.",
     "forward_dynamics": "Joint acceleration under the true torque u, the loops' forces included.",
+    "torque_terms": "What the torques of the tree, with a motor at every joint, are linear in: terms phi.",
     "node_torque": "Torques of the motors from three poses: the discrete Euler-Lagrange equation at the middle one.",
 }
 """What reads differently for a robot with closed loops."""
