@@ -10,6 +10,8 @@ from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.sided import sides
+from diffpbd.codegen.graph.touched import Touched
 from diffpbd.codegen.joint_space.closures import ROWS
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
 from diffpbd.runtime.manifest import Argument
@@ -40,14 +42,14 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
     size = next(g for g in made if g.name() == "prepare").numel_out(0)
     driven, work = motors(model), max(k.work for k in texts.values())
     border = max(n + m, every)
-    found = constrained_step.sides(model)
+    found = sides(model)
     ends = [
         {"coordinate": k.coordinate, "entry": k.entry} | {n: literal(getattr(k, n)) for n in ("slope", "shift", "sign")}
         for k in found
     ]
-    rows_of_contacts = constrained_step.contact_rows(tree) if tree.contacts else []
+    touches = tree.contact_rows
+    rows_of_contacts = [*Touched(model).first, touches] if tree.contacts else []
     rough = sorted({k.rough for k in tree.contacts})
-    touches = rows_of_contacts[-1] if rows_of_contacts else 0
     where = {e.name: k for k, e in enumerate(alpha)}
     limits = {"limit_load": where.get("limit.load", 0), "limit_slip": where.get("limit.slip", 0)}
     coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
@@ -55,8 +57,9 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "src/constrained_step.c", "constrained_step.c",
         n=n, links=tree.n, alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
         coulomb=coulomb, border=border, kernel_work=work, record_size=RECORD_ROWS * tree.n,
-        kernels=[k.text for k in texts.values()], by_alpha=by_alpha,
-        sides=ends, contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), **limits, **IN_C, **IN_LOOPS, **IN_CONES,
+        kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
+        contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), **limits,
+        **IN_C, **IN_LOOPS, **IN_CONES,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
     total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)

@@ -84,14 +84,14 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         )
     yield from _more_friction(robot, recipe)
     for j in robot.joints:
-        yield Parameter(f"rotor_inertia.{j.name}", "kg·m^2" if j.type.unit == "rad" else "kg", 0.0, 0.0, None)
+        yield Parameter(f"rotor_inertia.{j.name}", "kg·m^2" if j.type.unit == "rad" else "kg", j.rotor, 0.0, None)
     for j in robot.joints:
         if j.mimic is None:  # the others have no sensor
             yield Parameter(f"torque_offset.{j.name}", j.type.effort_unit, 0.0, None, None)
     for j in robot.joints:
-        yield Parameter(f"spring.stiffness.{j.name}", f"{j.type.effort_unit}/{j.type.unit}", 0.0, 0.0, None)
+        yield Parameter(f"spring.stiffness.{j.name}", f"{j.type.effort_unit}/{j.type.unit}", j.stiffness, 0.0, None)
     for j in robot.joints:
-        yield Parameter(f"spring.rest.{j.name}", j.type.unit, 0.0, None, None)
+        yield Parameter(f"spring.rest.{j.name}", j.type.unit, j.rest, None, None)
     for part, (unit, default, lower) in LEVER_PARTS.items():
         for name in recipe.lever_springs:
             yield Parameter(f"lever_spring.{part}.{name}", unit, default, lower, None)

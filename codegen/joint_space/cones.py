@@ -99,16 +99,6 @@ def side_parameters() -> Program:
     return b
 
 
-@stored
-def cone() -> Program:
-    """β, σ (3 each), ρ, κ of a second-order cone → `row` (3)."""
-    b = Program("cone", "Row of a contact with friction.")
-    beta, sigma = b.input("beta", 3), b.input("sigma", 3)
-    rho, kappa = b.scalar("rho"), b.scalar("kappa")
-    b.output("row", b.let(beta - projected_cone(b, b.let(beta - rho * sigma), b.let(rho * kappa))))
-    return b
-
-
 LAW: Final = 4
 """Numbers of a contact: friction, compliance [m/N], load [N], slip [m/s]."""
 
