@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arms.franka.driver import TIMEOUT, TURN, Driver
+from diffpbd.runtime.arms.franka.driver import SILENCE, TIMEOUT, Driver
 from diffpbd.runtime.arms.franka.words import flags, trouble_of
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
@@ -147,11 +147,11 @@ class FrankaArm:
         self._reader.start()
 
     def close(self) -> None:
-        """Read no longer; a motion that is still there is halted."""
-        self._driver.halt()
+        """Read no longer; a motion that is still there is halted. Only a robot that has fallen silent is waited for."""
         self._closing.set()
+        self._driver.close()
         if self._reader.is_alive():
-            self._reader.join(TURN)
+            self._reader.join(SILENCE)
 
     def missing(self, *, suppressing: bool) -> str:
         """What has not come yet."""

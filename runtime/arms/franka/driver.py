@@ -13,7 +13,7 @@ from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.ros1.errors import RefusedError
 
-__all__ = ["MAX_STEP", "TIMEOUT", "Driver"]
+__all__ = ["MAX_STEP", "SILENCE", "TIMEOUT", "Driver"]
 
 MAX_STEP = 1.0
 """N·m by which the driver lets a torque change in a millisecond: the robot ends a motion at more."""
@@ -25,6 +25,8 @@ STOP_RAMP = 0.05
 """s in which the driver's stop takes back what torque is left of the loop's braking."""
 TURN = 0.05
 """s to wait for another caller, who waits for the robot's next state: a millisecond, or a second where none comes."""
+SILENCE = 2.0
+"""s after which the driver itself gives up waiting for a robot."""
 HALT_WAIT = 0.2
 """s for a robot to acknowledge a halt; one that does not is left to its own watchdog."""
 
@@ -44,6 +46,7 @@ class Driver:
         """Whether the driver's own stop runs."""
         self._motion: Any = None
         self._turn = threading.Lock()
+        self._halting: threading.Thread | None = None
 
     @property
     def moving(self) -> bool:
@@ -125,9 +128,15 @@ class Driver:
             with contextlib.suppress(Exception):
                 robot.poll_motion()
 
-        thread = threading.Thread(target=work, name="halt", daemon=True)
-        thread.start()
-        thread.join(HALT_WAIT)
+        self._halting = threading.Thread(target=work, name="halt", daemon=True)
+        self._halting.start()
+        self._halting.join(HALT_WAIT)
+
+    def close(self) -> None:
+        """Halt what runs, and wait for it: a thread that comes back from the driver into an ended Python aborts it."""
+        self.halt()
+        if self._halting is not None:
+            self._halting.join(SILENCE)
 
     def recover(self) -> None:
         """Ask the robot to leave its error; `fault` tells where it does not."""
