@@ -43,6 +43,14 @@ class LockStep:
         self.frozen = False
         """Whether time passes without the robot."""
         self._extra = 0
+        self._asked = np.zeros(7)
+        self._control = simulation.robot.torque_control
+        simulation.robot.torque_control = self._seen
+
+    def _seen(self, torques: np.ndarray, has_new_command: bool = True) -> None:
+        """What the robot is asked for, without its own gravity compensation."""
+        self._asked = np.array(torques, dtype=np.float64)
+        self._control(torques, has_new_command)
 
     def now(self) -> float:
         return 1000.0 + PERIOD * (self.simulation.ticks + self._extra)
@@ -61,9 +69,8 @@ class LockStep:
             select.select([self.server._FrankaServer__udp_socket], [], [], ANSWER)
         else:
             time.sleep(READ)
-        robot = self.simulation.robot
-        self.torques.append(np.array(robot.state.tau_J_d) if self.simulation.commanded else np.full(7, np.nan))
-        self.positions.append(np.array(robot.inner_state.q))
+        self.torques.append(self._asked if self.simulation.commanded else np.full(7, np.nan))
+        self.positions.append(np.array(self.simulation.robot.inner_state.q))
 
 
 @contextlib.contextmanager
@@ -97,21 +104,21 @@ class Lone:
             wrapped or self.driver, self.simulation.host, self.robot.joints, limits or limits_of(self.robot),
             clock=self.clock, **options,
         )  # fmt: skip
-        arm._driver.turn = lambda wait=0.0: self._turn(arm._driver._turn, wait)
+        arm._driver._taken = lambda: self._taken(arm._driver._turn)
+        close = arm.close
+
+        def closed() -> None:
+            with ticking(self.simulation):  # the reading thread waits for one more state
+                close()
+
+        arm.close = closed
         return arm
 
-    @contextlib.contextmanager
-    def _turn(self, lock: threading.Lock, wait: float) -> Iterator[None]:
+    def _taken(self, lock: threading.Lock) -> bool:
         """Whoever holds the lock waits for the next state: the loop's own thread has to make it."""
-        if wait < 0:
-            lock.acquire()
-        else:
-            while not lock.acquire(timeout=READ):
-                self.clock.tick()
-        try:
-            yield
-        finally:
-            lock.release()
+        while not lock.acquire(timeout=READ):
+            self.clock.tick()
+        return True
 
 
 @contextlib.contextmanager
