@@ -15,12 +15,13 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
-from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
+from diffpbd.codegen.emit.constants import CONE_CONSTANTS, CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
 from diffpbd.codegen.emit.constrained_step import add_constrained_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
     constrained_step,
+    contact_residual,
     design,
     identification,
     maximal,
@@ -80,8 +81,9 @@ def write_folder(
 
     emission.add("src/paths.h", "paths.h")
     n, alpha, work = model.tree.freedoms, model.entries, 0
-    if found.has("joint_step") and model.tree.closures:
-        say("deriving the step in joint space with its closed loops")
+    constrained = bool(model.tree.closures or model.tree.limits)
+    if found.has("joint_step") and constrained:
+        say(f"deriving the step in joint space with its {' and '.join(_acting(model))}")
         graphs |= {"joint_step": constrained_step.solved(model)}
         work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
         clock.lap("joint_step")
@@ -143,6 +145,7 @@ def write_folder(
         constants=(
             *CONSTANTS,
             *(LIMIT_CONSTANTS if model.tree.limits else ()),
+            *(CONE_CONSTANTS if model.tree.limits and found.has("joint_step") else ()),
             *(LOOP_CONSTANTS if model.tree.closures else ()),
         ),  # fmt: skip
         functions=tuple(emission.functions),
@@ -154,6 +157,11 @@ def write_folder(
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, clock.seconds)
+
+
+def _acting(model: Model) -> list[str]:
+    """What the step keeps, in words."""
+    return [*(["closed loops"] if model.tree.closures else []), *(["limits"] if model.tree.limits else [])]
 
 
 OF_THE_TREE: Final = ("inverse_dynamics", "forward_dynamics")
@@ -182,7 +190,8 @@ def _add_plain(
     reduced = Graphs(model, forward=found.has("forward_dynamics"))
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
-    for spec in chain(specs(reduced, found.has), fitting, transcribed, design.specs()):
+    touched = contact_residual.specs(model) if found.has("contact_residual") and model.tree.contacts else ()
+    for spec in chain(specs(reduced, found.has), fitting, transcribed, touched, design.specs()):
         if not found.has(spec.name) or (model.tree.closures and family(spec.name) in OF_THE_TREE):
             continue
         derivative = spec.name.startswith(("jac_", "vjp_"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.emit.constants import IN_C, LOOP_STATUS, STATUS
+from diffpbd.codegen.emit.constants import IN_C, LOOP_STATUS, SIDED_STATUS, STATUS
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
@@ -74,7 +74,10 @@ class Emission:
     ) -> str:
         """Add a function's entry to the manifest; without `work` it is a rollout; returns its symbol."""
         symbol = f"{self.robot}_{name}"
-        casadi, meanings = f"casadi/{name}.casadi" if graph else None, {k: (STATUS | LOOP_STATUS)[k] for k in status}
+        casadi, meanings = (
+            f"casadi/{name}.casadi" if graph else None,
+            {k: (STATUS | LOOP_STATUS | SIDED_STATUS)[k] for k in status},
+        )
         self.functions.append(
             Function(name, doc, symbol, tuple(inputs), tuple(outputs), work, operations, casadi, meanings, work is None)
         )
@@ -264,7 +267,7 @@ def add_joint_step(
 def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
     """The header of all functions that are declared so far; returns the parameters as templates take them."""
     numbers = [{"name": a.name, "unit": a.unit, "default": literal(a.default)} for a in alpha]
-    closed = {k: v for k, v in LOOP_STATUS.items() if any(k in f.status for f in emission.functions)}
+    closed = {k: v for k, v in (LOOP_STATUS | SIDED_STATUS).items() if any(k in f.status for f in emission.functions)}
     statuses = "; ".join(f"{k}: {v}" for k, v in sorted((STATUS | closed).items()))
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses

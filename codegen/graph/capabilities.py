@@ -29,6 +29,7 @@ NEEDS: Final[Mapping[str, str]] = {
     "independent": "no joint mimics another",
     "massive": "every moving link has mass and inertia of its own",
     "open": "no loop closes it",
+    "unlimited": "no limits act",
     "free": "nothing can touch it",
     "driven": "every joint has a motor",
     "shared": "every joint has a motor, or closed loops share the load",
@@ -78,10 +79,13 @@ GROUPS: Final = (
     Group(
         "the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow", "free"), "joint_step", ON_DEMAND
     ),
-    Group("a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open", "free"), "joint_step", ON_DEMAND),
+    Group(
+        "a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open", "unlimited", "free"), "joint_step",
+        ON_DEMAND,
+    ),
     Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven", "free"), "joint_step"),
     Group("predictive control", ("mpc",), ("inertia", "open", "driven", "free"), "joint_step"),
-    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short", "open", "driven")),
+    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
     Group("constraints of maximal states", ("constraints",), ("independent", "open")),
     Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive", "open", "free")),
     Group(
@@ -92,7 +96,10 @@ GROUPS: Final = (
         "every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive", "open", "free"),
         made=ON_DEMAND,
     ),
-    Group("CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open", "free"), "joint_step", ON_DEMAND),
+    Group(
+        "CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open", "unlimited", "free"), "joint_step",
+        ON_DEMAND,
+    ),
     Group("CasADi graphs of the derivatives that are made", (GRAPHS,), made=ON_DEMAND),
 )  # fmt: skip
 
@@ -100,7 +107,7 @@ OF_LOOPS: Final = Group(
     "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "shallow"), "joint_step"
 )
 """What only a robot with closed loops has, with its step; no other lacks it."""
-OF_CONTACT: Final = Group("contacts", ("contact_gap", "contact_jacobian"), made=ALWAYS)
+OF_CONTACT: Final = Group("contacts", ("contact_gap", "contact_jacobian", "contact_residual"), made=ALWAYS)
 """What only a robot with contacts has."""
 
 
@@ -153,6 +160,8 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["massive"] = f"links without mass or inertia of their own: {names}"
     if robot.loops:
         lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"
+    if model.tree.limits:
+        lacking["unlimited"] = "limits act"
     if robot.pairs:
         lacking["free"] = f"contacts: {', '.join(dict.fromkeys(pair.sphere.name for pair in robot.pairs))}"
     if robot.passive:
