@@ -40,6 +40,7 @@ class Case:
 CASES: dict[str, tuple[Any, Any, int]] = {
     "box": ([0.0, 0.05 + 1e-7, 0.001], [0.7, 0.0, 0.0], 3),
     "reaching_arm": ([-0.6, 0.7, 0.1], [2.0, 0.0, 0.0], 32),
+    "pressing_five_bar": ([2.2, -1.2, 0.9, 0.2], [0.0, 0.0, 0.0, 0.0], 30),
 }
 
 
@@ -53,6 +54,7 @@ def case(name: str) -> Case:
     robot = load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
     recipe = find_recipe(str(path))
     p, pd, steps = CASES[name]
+    p = robot.close_loops(p, np.zeros(robot.n)) if mechanism.loops else p
     P, PD = robot.rollout(np.array(p), np.array(pd), np.zeros((steps, robot.n)), h=H)
     return Case(robot, Oracle(build(read_robot(recipe), recipe)), np.array(P[-1]), np.array(PD[-1]))
 
@@ -73,7 +75,10 @@ def test_steps_are_those_of_the_oracle(name: str) -> None:
             p_next, pd_next = c.robot.joint_step(p, pd, u, h=H, alpha=alpha)
             np.testing.assert_allclose(p_next, end.p, rtol=0, atol=1e-13)
             np.testing.assert_allclose(pd_next, end.pd, rtol=0, atol=1e-11)
+            found = c.robot.contact_force(p, pd, u, h=H, alpha=alpha)
             p, pd = end.p, end.pd
+            np.testing.assert_allclose(found.contact_force, end.force.T, rtol=0, atol=1e-9)
+            assert 1 <= found.iterations[:2].min() and found.iterations[:2].max() < 60
         assert np.abs(end.force).max() > 1.0
 
 
@@ -107,3 +112,12 @@ def test_a_batch_is_its_rows() -> None:
         one = c.robot.joint_step(rows[k], rates[k], u[k], h=H)
         np.testing.assert_array_equal(many.p_next[k], one.p_next)
         np.testing.assert_array_equal(many.pd_next[k], one.pd_next)
+
+
+def test_a_loop_stays_closed_in_contact() -> None:
+    """It lands and slides to rest: rows hold to rounding, and nothing sinks in."""
+    c = case("pressing_five_bar")
+    P, PD = c.robot.rollout(c.p, c.pd, np.zeros((300, 4)), h=H)
+    left = [c.robot.loop_residual(p, pd) for p, pd in zip(P, PD, strict=True)]
+    assert max(np.abs(r.rows).max() for r in left) < 1e-13 and max(np.abs(r.row_rates).max() for r in left) < 1e-12
+    assert min(c.robot.contact_gap(p)[0] for p in P) > -0.5 * H * 0.4 * 1e-5
