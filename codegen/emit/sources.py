@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.emit.constants import IN_C, LOOP_STATUS, SIDED_STATUS, STATUS
+from diffpbd.codegen.emit.constants import IN_C, LOOP_STATUS, SIDED_STATUS, STATUS, STATUS_NAMES
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
@@ -266,13 +267,24 @@ def add_joint_step(
 
 def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
     """The header of all functions that are declared so far; returns the parameters as templates take them."""
-    numbers = [{"name": a.name, "unit": a.unit, "default": literal(a.default)} for a in alpha]
+    names = alpha_identifiers([a.name for a in alpha])
+    numbers = [
+        {"name": a.name, "identifier": own, "unit": a.unit, "default": literal(a.default)}
+        for a, own in zip(alpha, names, strict=True)
+    ]
     closed = {k: v for k, v in (LOOP_STATUS | SIDED_STATUS).items() if any(k in f.status for f in emission.functions)}
-    statuses = "; ".join(f"{k}: {v}" for k, v in sorted((STATUS | closed).items()))
+    statuses = [(k, STATUS_NAMES[k], v) for k, v in sorted((STATUS | closed).items())]
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses
     )
     return numbers
+
+
+def alpha_identifiers(names: Sequence[str]) -> list[str]:
+    """Each name in capitals, other characters than ASCII letters and digits as `_`; what would come twice gets its position
+    at the end."""
+    plain = [re.sub(r"[^A-Z0-9]", "_", name.upper()) for name in names]
+    return [f"{own}_{k}" if plain.count(own) > 1 else own for k, own in enumerate(plain)]
 
 
 def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float) -> str:
@@ -287,12 +299,18 @@ def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Paramet
     abi_hash = digest.hexdigest()
     most = max(max(len(f.inputs), len(f.outputs)) for f in emission.functions)
     emission.add(
-        "src/common.c", "common.c", abi_hash=abi_hash, abi=ABI_VERSION, most_arguments=most, lanes=emission.lanes
+        "src/common.c",
+        "common.c",
+        alpha=numbers,
+        abi_hash=abi_hash,
+        abi=ABI_VERSION,
+        most_arguments=most,
+        lanes=emission.lanes,
     )
     stepping = any(f.name == "joint_step" for f in emission.functions)
     gravity = emission.known("gravity")
     emission.add(
-        "main.c", "main.c", alpha=numbers, h=literal(h), stepping=stepping,
+        "main.c", "main.c", h=literal(h), stepping=stepping,
         work=max(1, work if stepping else gravity.work_size or 0),
     )  # fmt: skip
     emission.add("Makefile", "Makefile", sources=sources)
