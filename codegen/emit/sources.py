@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.emit.constants import IN_C, LOOP_STATUS, SIDED_STATUS, STATUS, STATUS_NAMES
+from diffpbd.codegen.emit.constants import IN_C, LOOP_STATUS, SIDED_STATUS, STATUS
+from diffpbd.codegen.emit.enumerators import parameters, statuses
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
@@ -267,24 +267,12 @@ def add_joint_step(
 
 def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
     """The header of all functions that are declared so far; returns the parameters as templates take them."""
-    names = alpha_identifiers([a.name for a in alpha])
-    numbers = [
-        {"name": a.name, "identifier": own, "unit": a.unit, "default": literal(a.default)}
-        for a, own in zip(alpha, names, strict=True)
-    ]
-    closed = {k: v for k, v in (LOOP_STATUS | SIDED_STATUS).items() if any(k in f.status for f in emission.functions)}
-    statuses = [(k, STATUS_NAMES[k], v) for k, v in sorted((STATUS | closed).items())]
+    numbers = parameters(alpha)
     emission.add(
-        f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses
-    )
+        f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions,
+        statuses=statuses(emission.functions),
+    )  # fmt: skip
     return numbers
-
-
-def alpha_identifiers(names: Sequence[str]) -> list[str]:
-    """Each name in capitals, other characters than ASCII letters and digits as `_`; what would come twice gets its position
-    at the end."""
-    plain = [re.sub(r"[^A-Z0-9]", "_", name.upper()) for name in names]
-    return [f"{own}_{k}" if plain.count(own) > 1 else own for k, own in enumerate(plain)]
 
 
 def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float) -> str:

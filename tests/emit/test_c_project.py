@@ -13,7 +13,7 @@ from support.imports import ROOT
 from support.robots import CACHE, generated, loaded
 
 from diffpbd.codegen.emit.constants import LOOP_STATUS, SIDED_STATUS, STATUS, STATUS_NAMES
-from diffpbd.codegen.emit.sources import alpha_identifiers
+from diffpbd.codegen.emit.enumerators import alpha_identifiers
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.mpc.problem import Status
 
