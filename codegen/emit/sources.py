@@ -12,22 +12,11 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.emit.constants import IN_C, LOOP_STATUS, SIDED_STATUS, STATUS
 from diffpbd.codegen.emit.enumerators import parameters, statuses
 from diffpbd.codegen.emit.environment import render
+from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
 from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
-
-COULOMB = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
-VISCOUS = ("friction.viscous", "friction.viscous_asymmetry")
-FRICTION = (COULOMB[0], VISCOUS[0], *COULOMB[1:], *VISCOUS[1:])
-"""Kinds of alpha whose values, where all are zero, leave no Coulomb friction, no viscous friction, none."""
-PLAIN_FRICTION = 2
-
-
-def starts(alpha: Sequence[Parameter], kinds: Sequence[str]) -> list[int]:
-    """Where each of these kinds that a robot has begins in alpha."""
-    found = ([k for k, entry in enumerate(alpha) if entry.name.startswith(f"{kind}.")] for kind in kinds)
-    return [places[0] for places in found if places]
 
 
 @dataclass(frozen=True)
