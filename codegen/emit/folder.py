@@ -81,7 +81,7 @@ def write_folder(
 
     emission.add("src/paths.h", "paths.h")
     n, alpha, work = model.tree.freedoms, model.entries, 0
-    constrained = bool(model.tree.closures or model.tree.limits)
+    constrained = bool(model.tree.closures or model.tree.sided)
     if found.has("joint_step") and constrained:
         say(f"deriving the step in joint space with its {' and '.join(_acting(model))}")
         graphs |= {"joint_step": constrained_step.solved(model)}
@@ -145,7 +145,7 @@ def write_folder(
         constants=(
             *CONSTANTS,
             *(LIMIT_CONSTANTS if model.tree.limits else ()),
-            *(CONE_CONSTANTS if model.tree.limits and found.has("joint_step") else ()),
+            *(CONE_CONSTANTS if model.tree.sided and found.has("joint_step") else ()),
             *(LOOP_CONSTANTS if model.tree.closures else ()),
         ),  # fmt: skip
         functions=tuple(emission.functions),
@@ -161,7 +161,11 @@ def write_folder(
 
 def _acting(model: Model) -> list[str]:
     """What the step keeps, in words."""
-    return [*(["closed loops"] if model.tree.closures else []), *(["limits"] if model.tree.limits else [])]
+    return [
+        *(["closed loops"] if model.tree.closures else []),
+        *(["limits"] if model.tree.limits else []),
+        *(["contacts"] if model.tree.contacts else []),
+    ]
 
 
 OF_THE_TREE: Final = ("inverse_dynamics", "forward_dynamics")
