@@ -84,7 +84,7 @@ GROUPS: Final = (
         ON_DEMAND,
     ),
     Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven", "free"), "joint_step"),
-    Group("predictive control", ("mpc",), ("inertia", "open", "driven", "free"), "joint_step"),
+    Group("predictive control", ("mpc",), ("inertia", "shallow", "free"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
     Group("constraints of maximal states", ("constraints",), ("independent", "open")),
     Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive", "open", "free")),

@@ -14,11 +14,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
 from diffpbd.runtime.mpc.history import History
 from diffpbd.runtime.mpc.options import Backend, MpcOptions
+from diffpbd.runtime.mpc.passive import bounds_of_motors, closed_state, expect_observable, weights_of_motors
 from diffpbd.runtime.mpc.plan import PlanReuse, PlanSource
 from diffpbd.runtime.mpc.problem import (
     NONE,
@@ -88,8 +90,11 @@ class Mpc:
         step = robot.h if h is None else h
         check_step(step)
         chosen = options or MpcOptions()
-        rows, tip = (weights or Weights()).rows(n)
-        limits = (bounds or Bounds.of(robot, step)).rows(n)
+        rows, tip = weights_of_motors(robot, weights or Weights()).rows(n)
+        limits = bounds_of_motors(robot, bounds or Bounds.of(robot, step)).rows(n)
+        self._closed = closed_loops.of(robot)
+        if chosen.disturbance is not None:
+            expect_observable(robot)
         values = (
             robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.array(alpha, dtype=np.float64)
         )
@@ -191,6 +196,8 @@ class Mpc:
         plan: Plan | None = None
         status = Status.BAD_INPUT
         state = np.array([np.asarray(p, dtype=np.float64), np.asarray(pd, dtype=np.float64)])
+        if self._closed is not None:
+            state = closed_state(self._closed, state, self.problem.alpha)
         references = [np.asarray(r, dtype=np.float64) for r in (P, PD, U, tip) if r is not None]
         if self.observer is not None:
             self._bias = self._observe(self.observer, time, stamp, state)

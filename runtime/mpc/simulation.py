@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.live import Loop
 from diffpbd.runtime.logs.csv import Log
+from diffpbd.runtime.mpc.passive import OnLoops
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Status
@@ -73,6 +75,9 @@ def run_closed_loop(
     q[0] = start
     hold = np.clip(holding_torque(robot, start, problem.alpha), problem.bounds[0], problem.bounds[1])
     unknown = np.zeros(robot.n) if load is None else load
+    closed = closed_loops.of(robot)
+    if closed is not None and closed.looped:
+        reference = OnLoops(reference, closed)
     reference.start(start)
     mpc.start(hold)
     waiting = deque([hold] * mpc.delay)
