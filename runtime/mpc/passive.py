@@ -14,7 +14,9 @@ from diffpbd.runtime.mpc.problem import Bounds, Weights
 from diffpbd.runtime.mpc.reference import Reference
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["OnLoops", "bounds_of_motors", "closed_state", "expect_observable", "weights_of_motors"]
+__all__ = [
+    "OnLoops", "bounds_of_motors", "closed_start", "closed_state", "expect_motors", "expect_observable", "weights_of_motors",
+]  # fmt: skip
 
 TORQUES = ("u_lower", "u_upper", "du")
 
@@ -69,6 +71,28 @@ def closed_state(closed: Closed, state: FloatArray, alpha: FloatArray) -> FloatA
         return np.array([p, robot.close_rates(p, state[1], alpha)])
     except SolverError:
         return np.full_like(state, np.nan)
+
+
+def closed_start(robot: Robot, start: FloatArray | None, alpha: FloatArray) -> FloatArray:
+    """The pose [rad or m] (n,) to begin at, zero without one; with loops the closed pose in which the motors are where they are
+    given, or nearest to zero."""
+    pose = np.zeros(robot.n) if start is None else start
+    if not robot.manifest.robot.loops:
+        return pose
+    few = int(driven(robot).sum()) <= robot.manifest.robot.mobility
+    fixed = np.where(driven(robot), 1.0, 0.0) if start is not None and few else np.zeros(robot.n)
+    try:
+        return np.asarray(robot.close_loops(pose, fixed, alpha), dtype=np.float64)
+    except SolverError as error:
+        raise InputError(f"The start pose does not close the loops: {error} Give one that does by --q0.") from None
+
+
+def expect_motors(robot: Robot, goal: FloatArray) -> None:
+    """Refuses a goal (n,), NaN where there is none, of a joint without a motor."""
+    asked = ~np.isnan(goal) & ~driven(robot)
+    if asked.any():
+        names = ", ".join(j for j, own in zip(robot.joints, asked, strict=True) if own)
+        raise InputError(f"--goal: {names} without a motor; give an object of goals of joints that have one.")
 
 
 class OnLoops:
