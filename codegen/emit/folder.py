@@ -21,6 +21,7 @@ from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
     constrained_step,
+    contact_residual,
     design,
     identification,
     maximal,
@@ -80,7 +81,7 @@ def write_folder(
 
     emission.add("src/paths.h", "paths.h")
     n, alpha, work = model.tree.freedoms, model.entries, 0
-    constrained = bool(model.tree.closures or model.tree.limits)
+    constrained = bool(model.tree.closures or model.tree.sided)
     if found.has("joint_step") and constrained:
         say(f"deriving the step in joint space with its {' and '.join(_acting(model))}")
         graphs |= {"joint_step": constrained_step.solved(model)}
@@ -144,7 +145,7 @@ def write_folder(
         constants=(
             *CONSTANTS,
             *(LIMIT_CONSTANTS if model.tree.limits else ()),
-            *(CONE_CONSTANTS if model.tree.limits and found.has("joint_step") else ()),
+            *(CONE_CONSTANTS if model.tree.sided and found.has("joint_step") else ()),
             *(LOOP_CONSTANTS if model.tree.closures else ()),
         ),  # fmt: skip
         functions=tuple(emission.functions),
@@ -160,7 +161,11 @@ def write_folder(
 
 def _acting(model: Model) -> list[str]:
     """What the step keeps, in words."""
-    return [*(["closed loops"] if model.tree.closures else []), *(["limits"] if model.tree.limits else [])]
+    return [
+        *(["closed loops"] if model.tree.closures else []),
+        *(["limits"] if model.tree.limits else []),
+        *(["contacts"] if model.tree.contacts else []),
+    ]
 
 
 OF_THE_TREE: Final = ("inverse_dynamics", "forward_dynamics")
@@ -189,7 +194,8 @@ def _add_plain(
     reduced = Graphs(model, forward=found.has("forward_dynamics"))
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
-    for spec in chain(specs(reduced, found.has), fitting, transcribed, design.specs()):
+    touched = contact_residual.specs(model) if found.has("contact_residual") and model.tree.contacts else ()
+    for spec in chain(specs(reduced, found.has), fitting, transcribed, touched, design.specs()):
         if not found.has(spec.name) or (model.tree.closures and family(spec.name) in OF_THE_TREE):
             continue
         derivative = spec.name.startswith(("jac_", "vjp_"))

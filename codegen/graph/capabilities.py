@@ -74,17 +74,15 @@ GROUPS: Final = (
     ),
     Group(
         "steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"),
-        ("inertia", "shallow", "free"),
+        ("inertia", "shallow"),
     ),
-    Group(
-        "the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow", "free"), "joint_step", ON_DEMAND
-    ),
+    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow"), "joint_step", ON_DEMAND),
     Group(
         "a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open", "unlimited", "free"), "joint_step",
         ON_DEMAND,
     ),
     Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven", "free"), "joint_step"),
-    Group("predictive control", ("mpc",), ("inertia", "shallow", "free"), "joint_step"),
+    Group("predictive control", ("mpc",), ("inertia", "shallow"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
     Group("constraints of maximal states", ("constraints",), ("independent", "open")),
     Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive", "open", "free")),
@@ -107,7 +105,7 @@ OF_LOOPS: Final = Group(
     "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "shallow"), "joint_step"
 )
 """What only a robot with closed loops has, with its step; no other lacks it."""
-OF_CONTACT: Final = Group("contacts", ("contact_gap", "contact_jacobian"), made=ALWAYS)
+OF_CONTACT: Final = Group("contacts", ("contact_gap", "contact_jacobian", "contact_residual"), made=ALWAYS)
 """What only a robot with contacts has."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -34,6 +34,7 @@ from diffpbd.runtime.identify import (
     read_recordings,
     repeated,
     select,
+    starting_point,
     unknown_torques,
     with_inertials,
     workers,
@@ -258,7 +259,7 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
     with workers(how.jobs, how.scheduler) as spread, progress() as say:
         settings = how.settings(loaded, spread)
         wanted = Wanted(words.reading(), words.processing(), aim.split, settings.torques is not None, aim.start)
-        base = fitted.alpha.vector(aim.fixed, base=fitted.alpha.vector(aim.params or _rotors(loaded, aim.names)))
+        base = starting_point(loaded, fitted, aim.names, aim.params, aim.fixed)
         train, rest = read_recordings(loaded, logs, wanted, spread)
         held = rest + read_recordings(loaded, aim.validate, replace(wanted, split=None), spread)[0]
         result = identify(
@@ -272,12 +273,6 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
         click.echo(f"\nwarning: {sentence}")
     written = str(outputs)
     click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {written}." if written else ""))
-
-
-def _rotors(robot: Robot, names: Sequence[str]) -> dict[str, float]:
-    """Where rotors that are fitted begin: at what the description's transmissions say of them."""
-    rotors = {f"rotor_inertia.{joint}": value for joint, value in robot.manifest.robot.rotors.items()}
-    return {name: value for name, value in rotors.items() if any(name == n or name.startswith(f"{n}.") for n in names)}
 
 
 def _draw(plot: str, robot: Robot, result: Identification) -> None:

@@ -11,14 +11,14 @@ from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify.workers import Map, one_by_one
-from diffpbd.runtime.logs.checked import check_parts, read_checked
+from diffpbd.runtime.logs.checked import accepted, check_parts, examined, read_checked
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of, process
 from diffpbd.runtime.logs.recording import Reading, Recording, joints_in
 from diffpbd.runtime.manifest import Joint
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["Wanted", "read_recordings"]
+__all__ = ["Wanted", "read_recordings", "samples_of"]
 
 
 @dataclass(frozen=True)
@@ -51,24 +51,40 @@ def read_recordings(
     robot: Robot, paths: Sequence[str], wanted: Wanted, spread: Map = one_by_one
 ) -> tuple[list[Samples], list[Samples]]:
     """Logs of the robot's joints as samples, and the rest of each where they are split; a fault names the file."""
-    facts, closed = robot.manifest.robot, closed_loops.of(robot)
-    optional = facts.passive if facts.loops else ()
-    reading = replace(wanted.reading, passive=facts.passive)
+    wanted, joints, optional = _wanted(robot, wanted), robot.manifest.robot.joints, _optional(robot)
+    named = zip(names_of(list(paths)), paths, strict=True)
+    return _checked(robot, spread(_read, [_Task(n, str(p), joints, optional, wanted) for n, p in named]), wanted)
+
+
+def samples_of(robot: Robot, recordings: Sequence[Recording], wanted: Wanted) -> tuple[list[Samples], list[Samples]]:
+    """The same of recordings that are read already, of the robot's joints in its order."""
+    wanted, joints = _wanted(robot, wanted), robot.manifest.robot.joints
+    parts = [_parted(r.path, accepted(examined(r, wanted.reading, joints), wanted.reading), wanted) for r in recordings]
+    return _checked(robot, parts, wanted)
+
+
+def _wanted(robot: Robot, wanted: Wanted) -> Wanted:
+    """With the robot's passive joints; a pose of others is refused."""
+    facts, optional = robot.manifest.robot, _optional(robot)
     if strangers := [joint for joint in wanted.pose if joint not in optional]:
         raise InputError(
             f"--pose {strangers[0]}: it is for joints without a motor of closed loops; "
             + (f"{robot.name} has {listing(optional)}." if optional else f"{robot.name} has none.")
         )
-    wanted = replace(wanted, reading=reading)
-    tasks = [
-        _Task(n, str(p), facts.joints, optional, wanted) for n, p in zip(names_of(list(paths)), paths, strict=True)
-    ]
-    first: list[Samples] = []
-    second: list[Samples] = []
-    for early, late in spread(_read, tasks):
-        first += early
-        second += late
-    accept = wanted.reading.accept
+    return replace(wanted, reading=replace(wanted.reading, passive=facts.passive))
+
+
+def _optional(robot: Robot) -> tuple[str, ...]:
+    facts = robot.manifest.robot
+    return facts.passive if facts.loops else ()
+
+
+def _checked(
+    robot: Robot, parts: Sequence[tuple[list[Samples], list[Samples]]], wanted: Wanted
+) -> tuple[list[Samples], list[Samples]]:
+    """First and second parts, on the loops where there are some, held against the robot."""
+    first, second = ([samples for part in parts for samples in part[k]] for k in (0, 1))
+    closed, accept = closed_loops.of(robot), wanted.reading.accept
     if closed is not None and closed.looped:
         first, second = ([_on_loops(closed, s, wanted.pose) for s in samples] for samples in (first, second))
     return check_parts(robot, first, accept), check_parts(robot, second, accept)
@@ -108,12 +124,16 @@ def _read(task: _Task) -> tuple[list[Samples], list[Samples]]:
         have = joints_in(task.path, task.wanted.reading)
         facts = tuple(joint for joint in facts if joint.name in have or joint.name not in task.passive)
     recording = read_checked(task.path, [joint.name for joint in facts], task.wanted.reading, facts)
-    if task.wanted.split is None:
-        return _process(task.name, recording, task.wanted), []
-    early, late = recording.split(task.wanted.split)
+    return _parted(task.name, recording, task.wanted)
+
+
+def _parted(name: str, recording: Recording, wanted: Wanted) -> tuple[list[Samples], list[Samples]]:
+    if wanted.split is None:
+        return _process(name, recording, wanted), []
+    early, late = recording.split(wanted.split)
     return (
-        _process(f"{task.name} to {early.time[-1]:.6g} s", early, task.wanted),
-        _process(f"{task.name} from {late.time[0]:.6g} s", late, task.wanted),
+        _process(f"{name} to {early.time[-1]:.6g} s", early, wanted),
+        _process(f"{name} from {late.time[0]:.6g} s", late, wanted),
     )
 
 

@@ -56,6 +56,14 @@ def page(result: Identification) -> str:
     )
 
 
+def tables(result: Identification) -> str:
+    """Parameters and errors by joint as HTML, for a notebook."""
+    lost = (
+        f"<p>Not identifiable: {html.escape(', '.join(item.name for item in result.lost))}.</p>" if result.lost else ""
+    )
+    return _parameters(result) + lost + _errors(result.joints, result.train, result.validate, result.left_out)
+
+
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
