@@ -9,7 +9,7 @@ from __future__ import annotations
 import time as clock
 from collections import Counter, deque
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,10 @@ import numpy.typing as npt
 from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.mpc.backends import Solver, solver_of
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
 from diffpbd.runtime.mpc.history import History
-from diffpbd.runtime.mpc.options import Backend, MpcOptions
+from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.passive import bounds_of_motors, closed_state, expect_observable, weights_of_motors
 from diffpbd.runtime.mpc.plan import PlanReuse, PlanSource
 from diffpbd.runtime.mpc.problem import (
@@ -42,18 +43,6 @@ __all__ = ["Mpc", "Tick"]
 
 DAMPING_SHARE = 0.1
 """[1] Damping of the fall-back torque: this share of a joint's effort limit at its speed limit."""
-
-
-class Solver(Protocol):
-    """What a back end offers."""
-
-    name: str
-    problem: Problem
-
-    def solve(
-        self, task: Task, guess: Plan | None = None, *, shifted: bool = False, programs: int = 1, seconds: float = ...
-    ) -> Plan:
-        """A plan from a guess (None: cold; `shifted`: moved on by a step)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,7 +97,7 @@ class Mpc:
         widths = [*robot.alpha.indices("friction.transition_velocity")]
         planned[widths] = np.maximum(planned[widths], chosen.transition)
         self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, chosen.price)
-        self.solver: Solver = _solver(self.problem, chosen.backend)
+        self.solver: Solver = solver_of(self.problem, chosen.backend)
         self.delay = chosen.delay
         self.counts: Counter[PlanSource] = Counter()
         self.statuses: Counter[Status] = Counter()
@@ -295,13 +284,3 @@ class Mpc:
         self._told = False
         if np.isfinite(time):
             self._last_time = time
-
-
-def _solver(problem: Problem, backend: Backend) -> Solver:
-    if backend == "embedded":
-        from diffpbd.runtime.mpc.embedded import Embedded
-
-        return Embedded(problem)
-    from diffpbd.runtime.mpc.ipopt import Ipopt
-
-    return Ipopt(problem)
