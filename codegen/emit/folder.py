@@ -16,7 +16,7 @@ from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
 from diffpbd.codegen.emit.constants import CONE_CONSTANTS, CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
-from diffpbd.codegen.emit.constrained_step import add_constrained_step
+from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
@@ -108,7 +108,8 @@ def write_folder(
     if found.has("mpc"):
         mpc.add_mpc(emission, model)
     if found.has("estimate_torque"):
-        add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
+        kernels_of = torque_estimation.kernels(model)
+        add_torque_estimation(emission, kernels_of, motors(model), robot.n, alpha, bool(model.tree.closures))
         clock.lap("estimate_torque")
     if found.has("step"):
         say("deriving steps on maximal states")
