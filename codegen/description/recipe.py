@@ -90,7 +90,7 @@ class Recipe:
     `table` is the height [m] over the root link of the description that `run`, `excite` and `mpc` keep the arm above.
     Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md).
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
-    or ALL; DEFAULT where it is empty.
+    or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU besides (docs/gpu.md).
     """
 
     name: str = field(metadata=_entry("text"))
@@ -121,6 +121,7 @@ class Recipe:
     loop: tuple[LoopEntry, ...] = field(default=(), metadata=_entry("loops"))
     table: float | None = field(default=None, metadata=_entry("number"))
     sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
+    cuda: bool = field(default=False, metadata=_entry("flag", "--cuda"))
 
     @property
     def variant(self) -> str:

@@ -15,6 +15,7 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
+from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
 from diffpbd.codegen.emit.loop_step import add_loop_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
@@ -57,6 +58,8 @@ def write_folder(
     )
     model = build(robot, recipe)
     found = capabilities(model, command)
+    if recipe.cuda:
+        check_cuda(model, found)
     for line in (*found.notes(), *(doubt.line("doubt") for doubt in model.chosen.doubts)):
         say(line)
     loose = [j.name for k, j in enumerate(robot.joints) if k not in model.tree.limits and j.lower is not None]
@@ -108,6 +111,10 @@ def write_folder(
     if found.has("estimate_torque"):
         add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
         clock.lap("estimate_torque")
+    if recipe.cuda:
+        say("writing the text for a GPU")
+        add_cuda(emission, model, found)
+        clock.lap("cuda")
     if found.has("step"):
         say("deriving steps on maximal states")
         _add_steps(emission, model, found, graphs)
