@@ -65,15 +65,16 @@ _lent: dict[int, tuple[Any, ...]] = {}
 """What is handed out and not yet given back, by the address of its description."""
 
 
-@_Deleter
-def _give_back(managed: Any) -> None:
+def _given_back(managed: Any) -> None:
     _lent.pop(ctypes.addressof(managed.contents), None)
 
 
-@_Destructor
 def _destroyed(capsule: int) -> None:
     if _dead_is_valid(capsule, NAME):  # nobody took it
         _lent.pop(_dead_pointer(capsule, NAME), None)
+
+
+_give_back, _destroy = _Deleter(_given_back), _Destructor(_destroyed)
 
 
 def export(array: Lying, dtype: npt.DTypeLike, device: int) -> Any:
@@ -81,11 +82,13 @@ def export(array: Lying, dtype: npt.DTypeLike, device: int) -> Any:
     n = len(array.shape)
     shape, strides = (c_int64 * n)(*array.shape), (c_int64 * n)(*array.strides)
     managed = _Managed(
-        _Tensor(array.address, CUDA, device, n, FLOAT, 8 * np.dtype(dtype).itemsize, 1, shape, strides, 0), None, _give_back
+        _Tensor(array.address, CUDA, device, n, FLOAT, 8 * np.dtype(dtype).itemsize, 1, shape, strides, 0),
+        None,
+        _give_back,
     )
     address = ctypes.addressof(managed)
     _lent[address] = managed, shape, strides, array
-    return _new(address, NAME, _destroyed)
+    return _new(address, NAME, _destroy)
 
 
 class Taken:
@@ -95,7 +98,9 @@ class Taken:
         self._managed = managed
         tensor = managed.contents.tensor
         if tensor.code != FLOAT or tensor.lanes != 1 or tensor.bits not in (32, 64):
-            raise InputError(f"DLPack: expected floats of 32 or 64 bits, found code {tensor.code} of {tensor.bits} bits.")
+            raise InputError(
+                f"DLPack: expected floats of 32 or 64 bits, found code {tensor.code} of {tensor.bits} bits."
+            )
         self.dtype = np.dtype(f"f{tensor.bits // 8}")
         self.address = int(tensor.data or 0) + tensor.offset
         self.shape = tuple(tensor.shape[k] for k in range(tensor.ndim))

@@ -43,7 +43,12 @@ class DeviceArray:
     """
 
     def __init__(
-        self, owner: Driver, dtype: npt.DTypeLike, shape: Sequence[int], stream: int, strides: Sequence[int] | None = None
+        self,
+        owner: Driver,
+        dtype: npt.DTypeLike,
+        shape: Sequence[int],
+        stream: int,
+        strides: Sequence[int] | None = None,
     ) -> None:
         """Memory for so many elements, which nothing is written to yet; `strides` in elements cover it without gaps."""
         self.dtype, self.shape, self.stream = np.dtype(dtype), tuple(map(int, shape)), stream

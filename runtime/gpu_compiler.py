@@ -1,8 +1,8 @@
 """CUDA sources to code of one architecture by NVRTC, and the results kept on disk.
 
-NVRTC comes from its wheel (`pip install 'diffpbd[gpu]'`) or a toolkit; it needs neither a GPU nor a driver. What it made is kept
-under the hash of the source, the options and its own version, in `diffpbd/gpu` in XDG_CACHE_HOME (default ~/.cache), or in what
-DIFFPBD_CACHE names; DIFFPBD_CACHE=off keeps nothing. A folder that others may write to is not used.
+NVRTC comes from its wheel (`pip install 'diffpbd[gpu]'`) or a toolkit; it needs neither a GPU nor a driver. What it made is
+kept under the hash of the source, the options and its own version, in `diffpbd/gpu` in XDG_CACHE_HOME (default ~/.cache), or
+in what DIFFPBD_CACHE names; DIFFPBD_CACHE=off keeps nothing. A folder that others may write to is not used.
 """
 
 from __future__ import annotations

@@ -197,9 +197,7 @@ class Module:
         pointers = (c_void_p * 1)(ctypes.addressof(arguments))
         with self._driver.current():
             blocks = -(-threads // block)
-            self._driver.call(
-                "cuLaunchKernel", self._entry(name), blocks, 1, 1, block, 1, 1, 0, stream, pointers, None
-            )
+            self._driver.call("cuLaunchKernel", self._entry(name), blocks, 1, 1, block, 1, 1, 0, stream, pointers, None)
 
     def constants(self, name: str, count: int) -> list[int]:
         """Whole numbers that the module names."""
@@ -241,7 +239,9 @@ def _open() -> Any:
             try:
                 symbol = getattr(library, function)
             except AttributeError:
-                raise InputError(f"{name} has no {function}: NVIDIA's driver is older than CUDA 11.2; a newer one is needed.") from None
+                raise InputError(
+                    f"{name} has no {function}: NVIDIA's driver is older than CUDA 11.2; a newer one is needed."
+                ) from None
             symbol.argtypes, symbol.restype = arguments, c_int
         return library
     raise InputError(f"There is no driver of NVIDIA's on this machine ({reason}), and so no GPU. {ON_THE_CPU}")

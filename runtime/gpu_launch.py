@@ -49,7 +49,8 @@ def _plain(name: str) -> Entry:
 
 
 _BACK: Final = (
-    ("vjp_rollout_forward", False), ("vjp_rollout_blocks", True), ("vjp_rollout_sweep", False), ("vjp_rollout_parameters", False),
+    ("vjp_rollout_forward", False), ("vjp_rollout_blocks", True),
+    ("vjp_rollout_sweep", False), ("vjp_rollout_parameters", False),
 )  # fmt: skip
 
 ENTRIES: Final = {
@@ -97,7 +98,8 @@ class Arguments(ctypes.Structure):
     """What a kernel gets."""
 
     _fields_ = [
-        ("count", c_int64), ("steps", c_int64), ("work", c_void_p), ("inputs", _Array * MOST_IN), ("outputs", _Array * MOST_OUT),
+        ("count", c_int64), ("steps", c_int64), ("work", c_void_p), ("inputs", _Array * MOST_IN),
+        ("outputs", _Array * MOST_OUT),
     ]  # fmt: skip
 
     @classmethod
@@ -105,9 +107,7 @@ class Arguments(ctypes.Structure):
         """Of some states."""
 
         def arrays(lays: Sequence[Lay]) -> list[_Array]:
-            return [
-                _Array(k.view.address + batch.first * k.state * itemsize, k.state, k.step, k.element) for k in lays
-            ]
+            return [_Array(k.view.address + batch.first * k.state * itemsize, k.state, k.step, k.element) for k in lays]
 
         result = cls(batch.count, batch.steps, batch.work)
         for k, one in enumerate(arrays(inputs)):

@@ -80,7 +80,9 @@ def _plain(model: Model, found: Capabilities) -> Mapping[str, ca.Function]:
     for name, inputs, outputs in Graphs(model, forward=found.has("forward_dynamics")).values():
         if name in (*PLAIN, "friction_torque") and found.has(name):
             dense = [ca.densify(ca.SX(v)) for v in outputs.values()]
-            chosen[name] = ca.Function(name, [v for _, v in inputs], dense, [k for k, _ in inputs], list(outputs), {"cse": True})
+            chosen[name] = ca.Function(
+                name, [v for _, v in inputs], dense, [k for k, _ in inputs], list(outputs), {"cse": True}
+            )
     return chosen
 
 

@@ -1,5 +1,5 @@
-"""A driver and a compiler that stand in for NVIDIA's where there is no GPU: memory is the host's, and a kernel is the same .cu text
-compiled by a C++ compiler, its threads called one after another. What is not tried this way is speed and the GPU's own rounding."""
+"""A driver and a compiler that stand in for NVIDIA's where there is no GPU: memory is the host's, and a kernel is the same
+.cu text compiled by a C++ compiler, its threads called one after another. Speed and a GPU's own rounding are not tried."""
 
 from __future__ import annotations
 
@@ -24,7 +24,19 @@ def built(folder: Path) -> tuple[Path, Path]:
         target = folder / f"{name}.so"
         if not target.exists():
             source = str(HERE / f"{name}.c")
-            command = [*find_compiler(), "-D_GNU_SOURCE", "-O0", "-Wall", "-Werror", "-shared", "-fPIC", source, "-o", str(target), "-ldl"]
+            command = [
+                *find_compiler(),
+                "-D_GNU_SOURCE",
+                "-O0",
+                "-Wall",
+                "-Werror",
+                "-shared",
+                "-fPIC",
+                source,
+                "-o",
+                str(target),
+                "-ldl",
+            ]
             subprocess.run(command, check=True)
         made.append(target)
     return made[0], made[1]
