@@ -2,8 +2,8 @@
 
     python -m benchmarks.gpu_text generated/baxter_bare [--architecture sm_90]
 
-Needs a folder of `generate --cuda` and NVRTC (pip install "diffpbd[gpu]"). An instruction has 16 bytes, from Volta on; the count is
-that of the text, loops once.
+Needs a folder of `generate --cuda` and NVRTC (pip install "diffpbd[gpu]"). An instruction has 16 bytes, from Volta on; the
+count is that of the text, loops once.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def generate(
     progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> GenerateResult:
-    """Derive, emit and compile ROBOT (a shipped name, a recipe or a URDF file) into `out` (default generated/NAME).
+    """Derive, emit and compile ROBOT (a shipped name, a recipe, a URDF or MJCF file) into `out` (default generated/NAME).
 
     `options` are entries of a `Recipe` by name, as `with_options` takes them; None and empty ones leave the recipe's own.
     Nothing is done where the folder already holds exactly this. A new folder is made aside and renamed, so a failure
@@ -55,6 +55,10 @@ def generate(
     described, doubts = read_doubted(recipe)
     for doubt in doubts:
         say(doubt.line("doubt"))
+    if described.floating:
+        raise InputError(
+            f"{recipe.name}: a floating base is read, but nothing is generated for it yet; hold it or fix the base."
+        )
     wrench_frames(described, recipe.wrench)
     lever_joints(described, recipe.lever_springs)
     check_friction(described, recipe.friction_law)
@@ -91,7 +95,7 @@ def generate(
 
 def _options_hash(robot: Robot, recipe: Recipe) -> str:
     """Hash of everything that decides the folder's content: robot, recipe, generator sources, versions."""
-    apart = ("urdf", "loop")  # both are in the robot as read
+    apart = ("urdf", "loop", "plane", "contact", "contact_from_collision")  # they are in the robot as read
     chosen: dict[str, Any] = {
         f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe) if f.name not in apart
     }

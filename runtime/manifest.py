@@ -198,6 +198,20 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class Contact:
+    """A sphere on `link` (radius 0 [m]: a point) that touches `against`, a plane or a sphere on the link `other`; `rough` with
+    friction."""
+
+    name: str
+    link: str
+    radius: float
+    against: str
+    shape: str
+    other: str
+    rough: bool
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """`mass` [kg] of `links` behind a joint that was not chosen, which the link `carrier` misses."""
 
@@ -213,7 +227,8 @@ class RobotFacts:
 
     `joints` are the coordinates of every function; `mimics` are joints that follow them. Every joint of either kind moves
     one link of `links`. `squared` are the joints whose rotations had entries within `right_angle` of −1, 0 or 1 that were
-    taken for these. `loops` close what the tree leaves open; `passive` joints have no motor.
+    taken for these. `loops` close what the tree leaves open; `passive` joints have no motor;
+    `contacts` are what can touch, in the order of gaps and forces.
     """
 
     base: str
@@ -227,6 +242,7 @@ class RobotFacts:
     rotors: Mapping[str, float] = field(default_factory=dict)
     loops: tuple[Loop, ...] = ()
     passive: tuple[str, ...] = ()
+    contacts: tuple[Contact, ...] = ()
 
     @property
     def mobility(self) -> int:
@@ -297,7 +313,7 @@ class Manifest:
     def to_json(self) -> str:
         """The text of manifest.json: sorted keys, indent 1, a newline at the end."""
         data = dataclasses.asdict(self)
-        for name in ("loops", "passive"):  # what an open tree with motors has none of
+        for name in ("loops", "passive", "contacts"):  # what an open tree with motors in free space has none of
             if not data["robot"][name]:
                 del data["robot"][name]
         if data["recipe"]["table"] is None:
@@ -319,10 +335,13 @@ def read_manifest(folder: str | Path) -> Manifest:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError(
-            f"{path.parent} is not a generated folder: it has no {MANIFEST_NAME}. "
-            "Make one with `diffpbd generate ROBOT` and pass generated/NAME."
-        ) from None
+        named = Path(folder)
+        what = (
+            f"{named} is not a generated folder: it has no {MANIFEST_NAME}"
+            if named.is_dir()
+            else f"There is no folder {named}"
+        )
+        raise InputError(f"{what}. Make one with `diffpbd generate ROBOT` and pass generated/NAME.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}.") from None
     try:

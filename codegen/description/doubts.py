@@ -53,7 +53,7 @@ def link_doubts(document: Document) -> Iterator[Finding]:
 def selection_doubts(selection: Selection) -> Iterator[Finding]:
     """Axes and limits of the chosen joints, and what the choice leaves out."""
     for joint in selection.joints:
-        if joint.type not in MOVING_TYPES:
+        if joint.type not in MOVING_TYPES or joint.of_base:
             continue
         yield from _axis_doubts(joint)
         yield from _limit_doubts(joint)
@@ -114,8 +114,9 @@ def mass_doubts(selection: Selection, robot: Robot) -> Iterator[Finding]:
         message += " inverse dynamics is generated, forward dynamics and steps are impossible"
         yield Finding("singular", message, (link,), (joint,))
     inertials = {link.name: link.inertial for link in robot.links}
+    phantoms = {joint.child for joint in selection.joints if joint.of_base} - {selection.base_link}
     for link, joint in massless_links(robot):
-        if (link, joint) in singular:
+        if (link, joint) in singular or link in phantoms:
             continue
         inertial = inertials[link]
         smallest = principal_moments(inertial.inertia)[0]

@@ -51,8 +51,10 @@ def selection_faults(selection: Selection) -> Iterator[Finding]:
     for joint in selection.joints:
         name = quoted(joint.name)
         if joint.type in UNSUPPORTED_TYPES:
-            message = f"joint {name}: type {quoted(joint.type)} is not supported;"
-            message += f" supported are {', '.join(MOVING_TYPES)} and fixed; hold it (--hold) to weld it at zero"
+            message = f"joint {name}: type {quoted(joint.type)} is not supported here;"
+            message += f" supported are {', '.join(MOVING_TYPES)} and fixed, on a root that carries nothing else"
+            message += f" {' and '.join(UNSUPPORTED_TYPES)}"
+            message += " too; hold it (--hold) to weld it at zero, or choose another base (--base)"
             yield Finding("joint-type", message, (), (joint.name,))
         if joint.mimic is not None and joint.mimic.joint:
             yield from _mimic_faults(selection, joint, joint.mimic.joint)

@@ -80,7 +80,8 @@ class Joint:
     link, or in the world frame for parent -1. `axis` is a unit vector (3) in the joint frame. `lower`,
     `upper` [rad or m], `velocity` [rad/s or m/s] and `effort` [N·m or N] are None where unbounded. `damping`
     [N·m·s/rad or N·s/m] and `friction` [N·m or N] are what the file's `dynamics` element says. A joint with
-    `mimic` has no freedom of its own.
+    `mimic` has no freedom of its own. `rotor` [kg·m² or kg] turns with the joint; a spring of `stiffness` [N·m/rad or N/m]
+    is at rest at `rest` [rad or m].
     """
 
     name: str
@@ -96,6 +97,9 @@ class Joint:
     damping: float = 0.0
     friction: float = 0.0
     mimic: Mimic | None = None
+    rotor: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
 
 
 class LoopType(Enum):
@@ -130,6 +134,43 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class Plane:
+    """A flat surface on link `link` (index, -1 the world): its points x have `normal` · x = `height` [m] in the link's frame.
+
+    `normal` is a unit vector (3) that points away from the solid.
+    """
+
+    name: str
+    link: int
+    normal: Vec3
+    height: float
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A sphere on link `link` (index, -1 the world) about `point` [m] (3, link frame); radius 0 [m] is a point.
+
+    `against` names planes and other spheres that it touches, all with the coefficient `friction` [1]; 0 is frictionless.
+    """
+
+    name: str
+    link: int
+    point: Vec3
+    radius: float
+    friction: float
+    against: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What can touch: a sphere and a plane or another sphere. `name` is the sphere's, with the other's where it has several."""
+
+    name: str
+    sphere: Contact
+    other: Plane | Contact
+
+
+@dataclass(frozen=True)
 class Tip:
     """A named frame on link `link` (index): `rotation` (3 x 3, R_link_tip), `translation` [m] (3, link)."""
 
@@ -145,7 +186,8 @@ class Robot:
 
     `base` names the link the tree hangs on, `tips[0]` is the tip of every function that speaks of one. `left_out` and `rotors`
     (joint, reflected inertia [kg·m²]) are in the file and not in the dynamics. `loops` close what the tree leaves open; joints
-    in `passive` have no motor.
+    in `passive` have no motor. `base_joint` says whether the base is fixed, moves in a plane or is free: its three or six
+    freedoms are the first joints then. `contacts` are spheres on links that touch `planes` and each other.
     """
 
     name: str
@@ -157,6 +199,32 @@ class Robot:
     rotors: tuple[tuple[str, float], ...] = field(default=(), compare=False)
     loops: tuple[Loop, ...] = ()
     passive: tuple[str, ...] = ()
+    base_joint: str = "fixed"
+
+    planes: tuple[Plane, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Everything that can touch, sphere by sphere."""
+        every: list[Plane | Contact] = [*self.planes, *self.contacts]
+        others = {other.name: other for other in every}
+        return tuple(
+            Pair(c.name if len(c.against) == 1 else f"{c.name}/{name}", c, others[name])
+            for c in self.contacts
+            for name in c.against
+        )
+
+    @property
+    def floating(self) -> bool:
+        """Whether the base is free."""
+        return self.base_joint == "floating"
+
+    @property
+    def base_freedoms(self) -> tuple[str, ...]:
+        """Names of the joints that are freedoms of the base."""
+        count = {"planar": 3, "floating": 6}.get(self.base_joint, 0)
+        return tuple(joint.name for joint in self.joints[:count])
 
     @property
     def n(self) -> int:

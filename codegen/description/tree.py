@@ -74,6 +74,11 @@ class Selection:
     held: tuple[JointElement, ...]
     welded: tuple[str, ...] = ()
 
+    @property
+    def base_link(self) -> str:
+        """The link whose pose the freedoms of a moving base are; empty where it does not move."""
+        return next((joint.child for joint in reversed(self.joints) if joint.of_base), "")
+
     def chain(self, joint: JointElement) -> tuple[str, ...]:
         """Names of the chosen joints that `joint` follows, the nearest first, each once."""
         chosen = {element.name: element for element in self.joints}

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from diffpbd.codegen.description.assembly import assemble
+from diffpbd.codegen.description.base import FIXED, base_doubts, base_faults, massless_base, with_base
+from diffpbd.codegen.description.collisions import collision_contacts
+from diffpbd.codegen.description.contacts import Touching, contact_doubts, contact_faults, touching
 from diffpbd.codegen.description.document import Document, read_document
 from diffpbd.codegen.description.doubts import link_doubts, mass_doubts, mimic_doubts, selection_doubts
 from diffpbd.codegen.description.faults import BODY_FAULTS, document_faults, selection_faults
@@ -20,6 +23,7 @@ from diffpbd.codegen.description.loops import (
     passive_doubts,
     passive_faults,
 )
+from diffpbd.codegen.description.mjcf import is_mjcf, read_mjcf
 from diffpbd.codegen.description.recipe import as_names
 from diffpbd.codegen.description.report import Finding, Report
 from diffpbd.codegen.description.robot import WORLD, Robot
@@ -37,12 +41,13 @@ def check(
     base: str | None = None,
     tip: str | Sequence[str] | None = None,
     hold: Sequence[str] = (),
+    base_joint: str = FIXED,
 ) -> Report:
-    """The report on a URDF file (or its bytes) as the robot from `base` to `tip`; see `read_urdf`.
+    """The report on a URDF or MJCF file (or its bytes) as the robot from `base` to `tip`; see `read_urdf`.
 
     Raises InputError only where the file cannot be read at all.
     """
-    return examine(source, base=base, tip=tip, hold=hold)[0]
+    return examine(source, base=base, tip=tip, hold=hold, base_joint=base_joint)[0]
 
 
 def examine(
@@ -53,17 +58,21 @@ def examine(
     hold: Sequence[str] = (),
     loops: Sequence[LoopEntry] = (),
     passive: Sequence[str] = (),
+    base_joint: str = FIXED,
+    touch: Touching = Touching(),  # noqa: B008 (frozen)
 ) -> tuple[Report, Robot | None]:
-    """The report and, without faults, the robot; `loops` are a recipe's, `passive` joints have no motor."""
+    """The report and, without faults, the robot; `loops` and `touch` are a recipe's, `passive` joints have no motor (besides
+    those of which an MJCF says so), `base_joint` says how the base moves."""
     name, content = read_bytes(source)
     try:
         root = parse(content)
+        document = read_mjcf(source, as_names(tip)) if is_mjcf(root) else read_document(root)
     except SourceError as error:
         return Report(name, faults=(Finding("source", str(error)),)), None
-    document = read_document(root)
     faults = [*document.faults, *document_faults(document)]
     doubts = [*link_doubts(document), *asymmetry_doubts(document)]
-    selection, more = _chosen(document, base, as_names(tip), as_names(hold))
+    foot = with_base(document, base, as_names(hold), base_joint)
+    selection, more = _chosen(foot.document, base if foot.kind == FIXED else None, as_names(tip), as_names(hold))
     faults += more
     robot = None
     if selection is not None:
@@ -71,17 +80,29 @@ def examine(
         doubts += unfelt
         faults += selection_faults(selection)
         doubts += selection_doubts(selection)
+        passive = _passive(document, selection, passive)
         cuts = gathered(selection, loops, document.loops)
-        faults += (*loop_faults(selection, cuts), *passive_faults(selection, passive))
-        doubts += (*cut_doubts(selection), *passive_doubts(selection, passive))
+        faults += (*loop_faults(selection, cuts), *passive_faults(selection, passive), *base_faults(foot, document))
+        doubts += (*cut_doubts(selection), *passive_doubts(selection, passive), *base_doubts(foot, document))
+        taken, refused, doubtful = collision_contacts(root, touch.collisions, touch.planes)
+        spheres = (*touch.contacts, *taken)
+        faults += (*refused, *contact_faults(selection, touch.planes, spheres))
+        doubts += (*doubtful, *contact_doubts(touch.planes, spheres))
     if selection is not None and not faults:
         robot = assemble(document.name or "robot", selection)
-        robot = replace(robot, loops=closed(robot, selection, cuts), passive=tuple(passive))
+        robot = replace(robot, loops=closed(robot, selection, cuts), passive=(*foot.freedoms, *passive))
+        planes, contacts = touching(selection, touch.planes, spheres)
+        robot = replace(robot, planes=planes, contacts=contacts)
+        if foot.kind != FIXED:
+            robot = replace(robot, base=foot.chosen, base_joint=foot.kind)
+            faults += massless_base(foot, robot)
         driven = [rotor for rotor in rotors(root) if rotor.joint in {joint.name for joint in robot.joints}]
         robot = replace(robot, rotors=tuple((rotor.joint, rotor.reflected) for rotor in driven))
         doubts += rotor_doubts(driven)
         doubts += mimic_doubts(robot)
         doubts += mass_doubts(selection, robot)
+    if faults:
+        robot = None
     # Numbers that could not be read stand as zeros here: no doubt about them is worth a line.
     unread = {name for fault in document.faults for name in (*fault.links, *fault.joints)}
     report = Report(
@@ -95,6 +116,12 @@ def examine(
         doubts=(*document.doubts, *(doubt for doubt in doubts if unread.isdisjoint(doubt.names))),
     )
     return report, robot
+
+
+def _passive(document: Document, selection: Selection, more: Sequence[str]) -> tuple[str, ...]:
+    """Chosen joints of which the file says that they have no motor, and those of the recipe."""
+    chosen = {joint.name for joint in selection.joints}
+    return (*(name for name in document.passive if name in chosen and name not in more), *more)
 
 
 def _unfelt(faults: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:

@@ -154,6 +154,21 @@ LIMIT_CONSTANTS: Final = (
 )
 """Listed where limits act."""
 
+CONE_CONSTANTS: Final = (
+    Constant("cone_rate", 1e-11, "relative to 1 + |rate|", "correction of rates at which limits are that of rounding"),
+    Constant("cone_near", 1e-9, "rad or m, or their rates", "change that a line search takes whole: rounding is near"),
+    Constant("cone_halvings", 8, "1", "step lengths tried in a line search beside limits"),
+    Constant("cone_first", 12, "1", "iterations at the final slip"),
+    Constant("cone_level", 10, "1", "iterations at each slip above it"),
+    Constant("cone_last", 25, "1", "iterations at the final slip after those above it"),
+    Constant("cone_top", 0.5, "rad/s or m/s", "slip from which it falls, ten times it at the second attempt"),
+    Constant("cone_rough", 1e-2, "1", "residual over load and step at which a slip above the final one is left"),
+)
+"""Listed where limits act in the joint-space step."""
+
+IN_CONES: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONE_CONSTANTS}
+"""The same as C text."""
+
 STATUS: Final = {
     1: "the pose of the next instant was not found: the step is too long for the motion, or an input is not finite",
     3: "rotor inertia exists in joint space only: use joint_step, or set rotor_inertia to 0",
@@ -173,3 +188,27 @@ LOOP_STATUS: Final = {
     13: "a loop did not close: it is out of reach, or the step is too long for the motion",
 }
 """What only a robot with closed loops can say."""
+
+SIDED_STATUS: Final = {
+    14: "a joint's limit was not resolved by any level of the solver: the step is too long for the motion"
+}
+"""What only a robot whose limits act can say of its joint-space step."""
+
+STATUS_NAMES: Final = {
+    0: "OK",
+    1: "POSE_NOT_FOUND",
+    2: "RATE_NOT_FOUND",
+    3: "ROTOR_INERTIA",
+    4: "DIVERGED",
+    5: "MPC_LIMITED",
+    6: "MPC_BAD_INPUT",
+    7: "MPC_STEP_FAILED",
+    8: "MPC_NOT_SOLVED",
+    9: "ESTIMATE_BAD_INPUT",
+    10: "LOOPS_SINGULAR",
+    11: "FRICTION_REFUSED",
+    12: "LOOP_OPEN",
+    13: "LOOP_NOT_CLOSED",
+    14: "LIMIT_NOT_RESOLVED",
+}
+"""What the header calls each of them, after <ROBOT>_STATUS_."""

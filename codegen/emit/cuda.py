@@ -9,12 +9,14 @@ import casadi as ca
 
 from diffpbd.codegen.emit.c_writer import LANES, kernel
 from diffpbd.codegen.emit.constants import IN_C
+from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
 from diffpbd.codegen.emit.paths import WRITTEN
-from diffpbd.codegen.emit.sources import COULOMB, FRICTION, PLAIN_FRICTION, Emission, starts
+from diffpbd.codegen.emit.sources import Emission
 from diffpbd.codegen.graph import joint_step, torque_estimation
 from diffpbd.codegen.graph.capabilities import Capabilities
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, prepare
+from diffpbd.codegen.program.tree import DENSE_DEPTH
 from diffpbd.runtime.errors import InputError
 
 STEP: Final = (
@@ -30,16 +32,18 @@ MOST_IN, MOST_OUT = 10, 9
 
 def check_cuda(model: Model, found: Capabilities) -> None:
     """Refuses what has no text for a GPU, by name."""
-    tree, name = model.tree, model.recipe.name
-    reasons = [
-        (bool(tree.closures), found.lacking.get("open", "")),
-        (tree.deep, f"{found.lacking.get('short', '')}, beyond those whose step is solved as dense matrices"),
-        (bool(model.recipe.limits), "limits act on joints (--limits)"),
-        (not found.has("joint_step"), found.left_out.get("joint_step", "")),
-    ]
-    for refused, reason in reasons:
-        if refused:
-            raise InputError(f"{name}: --cuda is for open trees that step in joint space: {reason}. Leave --cuda out.")
+    reasons = [found.lacking[need] for need in ("open", "unlimited", "free") if need in found.lacking]
+    if model.robot.floating:
+        reasons.append("a floating base")
+    if model.tree.deep:
+        reasons.append(found.lacking["short"])
+    if not found.has("joint_step"):
+        reasons.append(found.left_out["joint_step"])
+    if reasons:
+        raise InputError(
+            f"{model.recipe.name}: --cuda is for open trees on a fixed or planar base, without limits and contacts, of at most "
+            f"{DENSE_DEPTH} joints on a path, that step in joint space: here {'; '.join(reasons)}. Leave --cuda out."
+        )
 
 
 def add_cuda(emission: Emission, model: Model, found: Capabilities) -> None:

@@ -15,15 +15,16 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
-from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
+from diffpbd.codegen.emit.constants import CONE_CONSTANTS, CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
+from diffpbd.codegen.emit.constrained_step import add_constrained_step
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
-from diffpbd.codegen.emit.loop_step import add_loop_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
+    constrained_step,
+    contact_residual,
     design,
     identification,
-    loop_step,
     maximal,
     simultaneous,
     step_graphs,
@@ -32,7 +33,7 @@ from diffpbd.codegen.graph import (
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.loop_report import loop_facts
+from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
@@ -83,10 +84,11 @@ def write_folder(
 
     emission.add("src/paths.h", "paths.h")
     n, alpha, work = model.tree.freedoms, model.entries, 0
-    if found.has("joint_step") and model.tree.closures:
-        say("deriving the step in joint space with its closed loops")
-        graphs |= {"joint_step": loop_step.solved(model)}
-        work = add_loop_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
+    constrained = bool(model.tree.closures or model.tree.sided)
+    if found.has("joint_step") and constrained:
+        say(f"deriving the step in joint space with its {' and '.join(_acting(model))}")
+        graphs |= {"joint_step": constrained_step.solved(model)}
+        work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
         clock.lap("joint_step")
         hand_over()
     elif found.has("joint_step"):
@@ -107,7 +109,7 @@ def write_folder(
     hand_over()
     emission.functions[:] = emission.functions[count:] + emission.functions[:count]
     if found.has("mpc"):
-        mpc.add_mpc(emission, n, len(alpha))
+        mpc.add_mpc(emission, model)
     if found.has("estimate_torque"):
         add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
         clock.lap("estimate_torque")
@@ -150,6 +152,7 @@ def write_folder(
         constants=(
             *CONSTANTS,
             *(LIMIT_CONSTANTS if model.tree.limits else ()),
+            *(CONE_CONSTANTS if model.tree.sided and found.has("joint_step") else ()),
             *(LOOP_CONSTANTS if model.tree.closures else ()),
         ),  # fmt: skip
         functions=tuple(emission.functions),
@@ -163,8 +166,17 @@ def write_folder(
     return manifest, _rows(manifest, emission.texts, clock.seconds)
 
 
+def _acting(model: Model) -> list[str]:
+    """What the step keeps, in words."""
+    return [
+        *(["closed loops"] if model.tree.closures else []),
+        *(["limits"] if model.tree.limits else []),
+        *(["contacts"] if model.tree.contacts else []),
+    ]
+
+
 OF_THE_TREE: Final = ("inverse_dynamics", "forward_dynamics")
-"""Plain functions of a tree that closed loops take part in, and that `add_loop_step` emits then."""
+"""Plain functions of a tree that closed loops take part in, and that `add_constrained_step` emits then."""
 
 
 class _Clock:
@@ -189,7 +201,8 @@ def _add_plain(
     reduced = Graphs(model, forward=found.has("forward_dynamics"))
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
-    for spec in chain(specs(reduced, found.has), fitting, transcribed, design.specs()):
+    touched = contact_residual.specs(model) if found.has("contact_residual") and model.tree.contacts else ()
+    for spec in chain(specs(reduced, found.has), fitting, transcribed, touched, design.specs()):
         if not found.has(spec.name) or (model.tree.closures and family(spec.name) in OF_THE_TREE):
             continue
         derivative = spec.name.startswith(("jac_", "vjp_"))
@@ -266,5 +279,5 @@ def _facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
     tips = tuple(t.name for t in robot.tips)
     return RobotFacts(
         robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
-        loop_facts(model), robot.passive,
+        loop_facts(model), robot.passive, contact_facts(robot),
     )  # fmt: skip

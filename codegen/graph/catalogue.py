@@ -20,6 +20,10 @@ TORQUE_COLUMNS: Final = (
     "Coulomb, viscous, rotor inertia, torque offset, spring stiffness, spring torque at zero"
 )
 
+CONTACT_IMPULSES: Final = (
+    "contact by contact: the normal one, then along two tangents; the normal one alone without friction"
+)
+
 ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "p": (POSITION, JOINTS),
     "pd": (RATE, JOINTS),
@@ -64,6 +68,16 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "rows": ("m or 1", "every row of every loop, those that are not solved included; axes of the parent's cut frame"),
     "row_rates": ("m/s or 1/s", "as rows"),
     "loop_force": ("N or N·m", "kept rows of every loop, on the child; axes of the parent's cut frame"),
+    "loop_impulse": ("N·s or N·m·s", "kept rows of every loop; axes of the parent's cut frame at the start"),
+    "loop_impulse_next": ("N·s or N·m·s", "the same of the rate stage, at the end"),
+    "contact_force": ("N", f"{WORLD}; a column a contact, on its sphere"),
+    "iterations": ("1", "of pose and rate stage, then 1 where slip was followed down in either"),
+    "contact_impulse": ("N·s", CONTACT_IMPULSES),
+    "contact_impulse_next": ("N·s", f"of the rate stage; {CONTACT_IMPULSES}"),
+    "pose_residual": ("kg·m^2 (kg·m), m or 1, N·s", "momenta times h, rows of loops, contacts as contact_impulse"),
+    "rate_residual": ("kg·m^2 (kg·m), m/s or 1/s, N·s", "momenta times h, rates of loops, contacts as contact_impulse"),
+    "gap": ("m", "of every contact, below 0 where bodies overlap"),
+    "contact_rows": ("m per joint unit", "contact by contact: along the normal towards the sphere, then two tangents"),
     "unbalanced": (EFFORT, f"what motors and loops cannot give; {JOINTS}"),
     "xi_next": ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM"),
     "terms": ("u per coefficient", TORQUE_COLUMNS),
@@ -112,7 +126,7 @@ SCALARS: Final = frozenset({
     "lever_offset", "lever_rest", "lever_torque",
 })  # fmt: skip
 """Arguments that are one number for every robot."""
-MATRICES: Final = frozenset({"M", "J", "Y", "terms"})
+MATRICES: Final = frozenset({"M", "J", "Y", "terms", "contact_rows", "contact_force"})
 """Arguments that are matrices, whatever the number of their columns."""
 
 
@@ -178,6 +192,10 @@ DOCS: Final[Mapping[str, str]] = {
     "close_rates": "Rates that the loops allow, nearest to pd in the kinetic energy.",
     "loop_residual": "Every row of the loops, and its rate.",
     "loop_force": "Forces along the kept rows of the loops at an instant.",
+    "contact_gap": "How far apart what can touch is.",
+    "contact_force": "Mean forces of contacts over the joint_step from a state, and the iterations that it takes.",
+    "contact_residual": "Equations of a step in contact, zero along joint_step: for transcriptions.",
+    "contact_jacobian": "Rates of the sphere of every contact against the other, at the point between them, per joint rate.",
     "lever_spring_torque": "Torque of a straight spring between two lever arms about a joint.",
 }
 
@@ -186,6 +204,15 @@ DOCS_OF_LOOPS: Final[Mapping[str, str]] = {
     "inverse_dynamics": "Torques of the motors (zero at passive joints), forces of the loops, and what is left where there are "
     "fewer motors than freedoms; of more the least torques.",
     "forward_dynamics": "Joint acceleration under the true torque u, the loops' forces included.",
+    "mpc": "Plan of N torques of the motors along a reference, bounded: sequential quadratic programs over joint_step, every "
+    "node and the measured state moved to what closed loops allow. Torques of joints without a motor are zero; their weights "
+    "and bounds of u are not read.",
+    "torque_terms": "What the torques of the tree, with a motor at every joint, are linear in: terms phi.",
     "node_torque": "Torques of the motors from three poses: the discrete Euler-Lagrange equation at the middle one.",
 }
 """What reads differently for a robot with closed loops."""
+
+DOCS_OF_LIMITS: Final[Mapping[str, str]] = {
+    "joint_step": "One second-order symplectic step on joint coordinates; joints stop at their limits.",
+}
+"""What reads differently for a robot whose limits act."""

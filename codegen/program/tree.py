@@ -29,6 +29,17 @@ class Closure:
 
 
 @dataclass(frozen=True)
+class Contact:
+    """A sphere on link `link` that touches a plane on link `other` (-1 the world), or a sphere there where `round`; with
+    friction where `rough`."""
+
+    link: int
+    other: int
+    round: bool = False
+    rough: bool = True
+
+
+@dataclass(frozen=True)
 class Tree:
     """Topology of a robot. Joint i moves link i; parents[i] < i is the link it hangs on, -1 the fixed world.
 
@@ -39,6 +50,7 @@ class Tree:
     levers[k]: the hinge that lever spring k acts on.
     friction: parts of the law of friction beyond the plain one (of `laws.forces.MORE_FRICTION`).
     closures[k]: closed loop k.
+    contacts[k]: what can touch.
     gears[i]: what joint i follows, None where nothing (empty where no joint follows another). A leader follows none itself.
     """
 
@@ -51,6 +63,7 @@ class Tree:
     levers: tuple[int, ...] = ()
     closures: tuple[Closure, ...] = ()
     friction: tuple[str, ...] = ()
+    contacts: tuple[Contact, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -58,9 +71,19 @@ class Tree:
         return sum(len(closure.kept) for closure in self.closures)
 
     @property
+    def contact_rows(self) -> int:
+        """Number of impulses of all contacts: three with friction, one without."""
+        return sum(3 if contact.rough else 1 for contact in self.contacts)
+
+    @property
     def limits(self) -> tuple[int, ...]:
         """Joints whose position limits act."""
         return tuple(j for j, acts in enumerate(self.limited) if acts)
+
+    @property
+    def sided(self) -> bool:
+        """Whether something acts on one side only: a limit, a contact."""
+        return bool(self.limits or self.contacts)
 
     @property
     def n(self) -> int:

@@ -1,39 +1,54 @@
-"""`diffpbd check FILE.urdf…`."""
+"""`diffpbd check FILE…`."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from diffpbd.runtime.api.robots import examined
 from diffpbd.runtime.errors import InputError
-
-if TYPE_CHECKING:
-    from diffpbd.codegen.description.report import Report
 
 __all__ = ["command"]
 
 
 @click.command("check")
-@click.argument("files", metavar="FILE.urdf...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--base", metavar="LINK", help="Base link (default: the root).")
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
+@click.option(
+    "--contact-from-collision",
+    "collision",
+    metavar="LINK[=PLANE]",
+    multiple=True,
+    help="Contacts of this link's <collision> against a plane of the recipe, may be given more than once.",
+)
+@click.option(
+    "--base-joint", type=click.Choice(["fixed", "planar", "floating"]), help="How the base moves (default: not)."
+)
 @click.option("--strict", is_flag=True, help="Exit with 1 on doubts too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: an object, of several files a list of them.")
 def command(
-    files: tuple[str, ...], base: str | None, tip: tuple[str, ...], hold: tuple[str, ...], strict: bool, as_json: bool
+    files: tuple[str, ...],
+    base: str | None,
+    tip: tuple[str, ...],
+    hold: tuple[str, ...],
+    collision: tuple[str, ...],
+    base_joint: str | None,
+    strict: bool,
+    as_json: bool,
 ) -> None:
-    """List every fault and doubt of descriptions (or of shipped robots), by name."""
+    """List every fault and doubt of descriptions (URDF, MJCF, recipes or shipped robots), by name."""
+    options = {
+        "base": base, "tip": tip or None, "hold": hold or None, "base_joint": base_joint,
+        "contact_from_collision": collision or None,
+    }  # fmt: skip
     reports = []
     for file in files:
         try:
-            reports.append(_report(file, base, tip, hold))
+            reports.append(examined(file, **options))
         except InputError as error:
             if len(files) == 1:
                 raise
@@ -48,25 +63,3 @@ def command(
         click.echo(texts[0] if len(files) == 1 else together, nl=False)
     if len(reports) < len(files) or not all(report.passed(strict=strict) for report in reports):
         sys.exit(1)
-
-
-def _report(file: str, base: str | None, tip: Sequence[str], hold: Sequence[str]) -> Report:
-    from diffpbd.codegen.description.recipe import as_names, default_recipe
-    from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
-    from diffpbd.codegen.description.validate import examine
-
-    if not file:
-        raise InputError("FILE.urdf: expected the name of a file, found an empty string.")
-    if file in shipped_robots() or Path(file).suffix == ".toml":
-        recipe = find_recipe(file, base=base, tip=tip or None, hold=hold or None)
-    else:
-        recipe = dataclasses.replace(default_recipe(file, base, tip), hold=as_names(hold))
-    loops, passive = recipe.loop, recipe.passive
-    report, robot = examine(
-        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=loops, passive=passive
-    )
-    if robot is None or not (robot.loops or robot.passive):
-        return report
-    from diffpbd.codegen.graph.loop_report import with_loops  # which costs a second to import
-
-    return with_loops(report, robot, recipe)

@@ -61,6 +61,11 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
 @click.option("--base", metavar="LINK", help="Base link (default: the recipe's, or the root).")
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
+@click.option(
+    "--base-joint",
+    type=click.Choice(["fixed", "planar", "floating"]),
+    help="How the base moves: not (default), in a plane, or freely.",
+)
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder (default: generated/NAME).")
 @click.option("--integrator", type=click.Choice(["variational", "paper"]), help="Integrator of `step`.")
 @click.option("--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="Projection of `step`.")
@@ -118,6 +123,13 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     help="Parameters of a force [N] and torque [N·m] on this link or tip, may be given more than once.",
 )
 @click.option(
+    "--contact-from-collision",
+    metavar="LINK[=PLANE]",
+    multiple=True,
+    help="Contacts of this link's <collision> (spheres, boxes, capsules, cylinders) against a plane of the recipe, may be "
+    "given more than once.",
+)
+@click.option(
     "--lever-spring",
     "lever_springs",
     metavar="JOINT",
@@ -133,7 +145,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     help="6: a compiled step of sixth order besides, as --functions default,sixth_order_step; 4 is made of joint_step anyway.",
 )
 def command(robot: str, out: Path | None, order: str, **options: Any) -> None:
-    """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml) or a URDF file."""
+    """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml), a URDF or MJCF file."""
     from diffpbd.codegen.generate import generate
 
     if order == "6":

@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
+from diffpbd.runtime.arms.franka.arm import is_franka
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.mpc import parse_weights
 from diffpbd.runtime.control.gravity import GravitySettings, check_gravity
@@ -31,10 +32,19 @@ TIP_STIFFNESS = (200.0, 200.0, 200.0, 5.0, 5.0, 5.0)  # N/m and N·m/rad
 TIP_DAMPING = 0.7  # of critical
 POSTURE = 0.2
 """Share of the joints' stiffness with which the cartesian controller holds what does not move the tip."""
-STIFFNESS = {"s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.0, "w2": 5.0}
-"""N·m/rad by joint; the paper's 30 at the shoulder, less where the effort limits are lower."""
-DAMPING = {"s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2}
+STIFFNESS = {
+    "s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.0, "w2": 5.0,
+    "joint1": 200.0, "joint2": 200.0, "joint3": 200.0, "joint4": 200.0, "joint5": 60.0, "joint6": 60.0, "joint7": 20.0,
+}  # fmt: skip
+"""N·m/rad by joint; the paper's 30 at the shoulder, less where the effort limits are lower. A Franka arm has more friction to
+speak against, and torque sensors to do so."""
+DAMPING = {
+    "s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2,
+    "joint1": 20.0, "joint2": 20.0, "joint3": 20.0, "joint4": 20.0, "joint5": 4.0, "joint6": 4.0, "joint7": 1.5,
+}  # fmt: skip
 """N·m·s/rad by joint."""
+RATE, FRANKA_RATE = 250.0, 1000.0
+"""Hz, of the ticks where --rate does not say; a plan takes more than a millisecond, so mpc has the lower one."""
 REPLY_SHARE = 0.5
 """Share of a period that a controller program may take for its reply."""
 LEAD_DAMPING = 0.2
@@ -46,6 +56,8 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
     if options["disturbance"] and options["controller"] != "mpc":
         raise click.UsageError(f"--disturbance is for --controller mpc, found --controller {options['controller']}.")
     alpha = robot.alpha.vector(options["params"])
+    quick = is_franka(robot.joints) and options["controller"] != "mpc"
+    rate = options["rate"] or (FRANKA_RATE if quick else RATE)
     model = options["gravity"] == "model"
     mode = Mode.POSITION if options["controller"] == "hold" else Mode.TORQUE
     owner = check_gravity(GravitySettings(
@@ -68,16 +80,19 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
     elif options["controller"] == "cartesian":
         posture = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
         controller |= _cartesian(options, posture.tolist(), damping.tolist())
+    elif options["controller"] == "track":
+        stiffness = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
+        controller |= {"stiffness": stiffness.tolist(), "damping": damping.tolist(), **_track(robot, options, reading)}
     elif options["controller"] == "mpc":
         controller |= _mpc(robot, options, reading)
     elif options["controller"] == "program":
         if not options["program"]:
             raise click.UsageError("--controller program needs --program COMMAND.")
-        controller |= {"command": shlex.split(options["program"]), "timeout": REPLY_SHARE / options["rate"]}
+        controller |= {"command": shlex.split(options["program"]), "timeout": REPLY_SHARE / rate}
     return Configuration(
         robot.name, robot.manifest.abi_hash, robot.joints, controller, owner, alpha,
         limits_of(robot, torque_share=options["torque_share"]),
-        Settings(1.0 / options["rate"], ramp=options["ramp"], reflexes=ReflexSettings(contact=options["contact"])),
+        Settings(1.0 / rate, ramp=options["ramp"], reflexes=ReflexSettings(contact=options["contact"])),
         robot.manifest.recipe.table if options["table"] is None else options["table"],
         robot.instructions,
     )  # fmt: skip
@@ -93,15 +108,25 @@ def _mpc(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str
         "goal": None if options["reference"] else _goal(robot, options["goal"]), "reference": None,
         "disturbance": TIME_CONSTANT if options["disturbance"] else None,
     }  # fmt: skip
-    if options["reference"]:
-        found, notes = read_reference(
-            options["reference"], robot, reading, options["goal_speed"], bridge=options["bridge_jumps"]
-        )
-        for note in notes:
-            click.echo(note)
-        settings["reference"] = {name: getattr(found, name).tolist() for name in ("time", "q", "dq")}
-        settings["reach"] = None if np.isinf(found.reach) else found.reach
-    return settings
+    return settings | (_reference(robot, options, reading) if options["reference"] else {})
+
+
+def _reference(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+    """The samples of --reference, and how far from the first one the arm may start."""
+    found, notes = read_reference(
+        options["reference"], robot, reading, options["goal_speed"], bridge=options["bridge_jumps"]
+    )
+    for note in notes:
+        click.echo(note)
+    samples = {name: getattr(found, name).tolist() for name in ("time", "q", "dq")}
+    return {"reference": samples, "reach": None if np.isinf(found.reach) else found.reach}
+
+
+def _track(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+    """Settings of the track controller beside its gains."""
+    if not options["reference"]:
+        raise click.UsageError("--controller track needs --reference LOG, such as the motion of `diffpbd excite`.")
+    return {"goal_speed": options["goal_speed"], **_reference(robot, options, reading)}
 
 
 def _gains(robot: Robot, text: str | None, option: str, default: dict[str, float]) -> Any:

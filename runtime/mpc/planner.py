@@ -9,16 +9,19 @@ from __future__ import annotations
 import time as clock
 from collections import Counter, deque
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.mpc.backends import Solver, solver_of
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
 from diffpbd.runtime.mpc.history import History
-from diffpbd.runtime.mpc.options import Backend, MpcOptions
+from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.passive import bounds_of_motors, closed_state, expect_observable, weights_of_motors
 from diffpbd.runtime.mpc.plan import PlanReuse, PlanSource
 from diffpbd.runtime.mpc.problem import (
     NONE,
@@ -42,19 +45,7 @@ DAMPING_SHARE = 0.1
 """[1] Damping of the fall-back torque: this share of a joint's effort limit at its speed limit."""
 
 
-class Solver(Protocol):
-    """What a back end offers."""
-
-    name: str
-    problem: Problem
-
-    def solve(
-        self, task: Task, guess: Plan | None = None, *, shifted: bool = False, programs: int = 1, seconds: float = ...
-    ) -> Plan:
-        """A plan from a guess (None: cold; `shifted`: moved on by a step)."""
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tick:
     """What a tick sends: `torque` (n,) [N·m], always finite and within the torque bounds, and where it comes from."""
 
@@ -63,6 +54,10 @@ class Tick:
     status: Status
     seconds: float
     plan: Plan | None
+
+    def __repr__(self) -> str:
+        torque = np.array2string(self.torque, precision=4, threshold=14, max_line_width=10**6)
+        return f"<Tick: {self.source.value}, {self.status.name.lower()}, {1e3 * self.seconds:.3f} ms, torque {torque}>"
 
 
 class Mpc:
@@ -88,8 +83,11 @@ class Mpc:
         step = robot.h if h is None else h
         check_step(step)
         chosen = options or MpcOptions()
-        rows, tip = (weights or Weights()).rows(n)
-        limits = (bounds or Bounds.of(robot, step)).rows(n)
+        rows, tip = weights_of_motors(robot, weights or Weights()).rows(n)
+        limits = bounds_of_motors(robot, bounds or Bounds.of(robot, step)).rows(n)
+        self._closed = closed_loops.of(robot)
+        if chosen.disturbance is not None:
+            expect_observable(robot)
         values = (
             robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.array(alpha, dtype=np.float64)
         )
@@ -99,7 +97,7 @@ class Mpc:
         widths = [*robot.alpha.indices("friction.transition_velocity")]
         planned[widths] = np.maximum(planned[widths], chosen.transition)
         self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, chosen.price)
-        self.solver: Solver = _solver(self.problem, chosen.backend)
+        self.solver: Solver = solver_of(self.problem, chosen.backend)
         self.delay = chosen.delay
         self.counts: Counter[PlanSource] = Counter()
         self.statuses: Counter[Status] = Counter()
@@ -119,6 +117,11 @@ class Mpc:
         )
         self._yielding = Yielding(robot, self.problem.alpha, step, chosen.delay, limits[5])
         self.start()
+
+    def __repr__(self) -> str:
+        p = self.problem
+        ticks = ", ".join(f"{count} {source.value}" for source, count in self.counts.items()) or "none yet"
+        return f"<Mpc of {p.robot.name}: {p.horizon} steps of {p.h:g} s, {self.solver.name}; ticks: {ticks}>"
 
     def start(self, u_last: FloatArray | None = None) -> None:
         """Forget everything; `u_last` [N·m] is the torque that acts now (None: what holds the first measured pose)."""
@@ -191,6 +194,8 @@ class Mpc:
         plan: Plan | None = None
         status = Status.BAD_INPUT
         state = np.array([np.asarray(p, dtype=np.float64), np.asarray(pd, dtype=np.float64)])
+        if self._closed is not None:
+            state = closed_state(self._closed, state, self.problem.alpha)
         references = [np.asarray(r, dtype=np.float64) for r in (P, PD, U, tip) if r is not None]
         if self.observer is not None:
             self._bias = self._observe(self.observer, time, stamp, state)
@@ -279,13 +284,3 @@ class Mpc:
         self._told = False
         if np.isfinite(time):
             self._last_time = time
-
-
-def _solver(problem: Problem, backend: Backend) -> Solver:
-    if backend == "embedded":
-        from diffpbd.runtime.mpc.embedded import Embedded
-
-        return Embedded(problem)
-    from diffpbd.runtime.mpc.ipopt import Ipopt
-
-    return Ipopt(problem)

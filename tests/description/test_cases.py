@@ -101,8 +101,6 @@ def test_numbers_of_one_file_of_several(cases: Path, case: str, file: str) -> No
     ("case", "file"),
     [
         ("P08-zero-axis", "zero_on_revolute.urdf"),
-        ("P12-planar-and-floating", "planar.urdf"),
-        ("P12-planar-and-floating", "floating.urdf"),
         ("P15-duplicate-names", "two_joints_one_name.urdf"),
         ("P16-two-roots-and-loop", "two_roots.urdf"),
         ("P17-xacro-leftover", "xacroleft.urdf"),

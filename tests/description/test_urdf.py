@@ -121,7 +121,8 @@ def test_base_below_moving_joints_is_held_in_the_root_frame() -> None:
     assert held == [("ja",), ("jb",)]
     floating = chain("floating", "revolute")
     assert read_urdf(floating, base="a").n == 1
-    assert fault_codes(floating) == {"joint-type"}
+    assert fault_codes(chain("revolute", "floating")) == {"joint-type"}
+    assert fault_codes(chain("revolute", "planar")) == {"joint-type"}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +13,7 @@ from support.robots import loaded, model
 from support.standin import standing_in
 
 from diffpbd.codegen.emit.cuda import MOST_IN, MOST_OUT, check_cuda
-from diffpbd.codegen.graph.capabilities import capabilities
+from diffpbd.codegen.graph.capabilities import Capabilities, capabilities
 from diffpbd.runtime import InputError, gpu_launch
 from diffpbd.runtime.gpu import SETTINGS
 from diffpbd.runtime.gpu_compiler import Compiler, compiler, resources
@@ -149,11 +148,13 @@ def test_robots_without_a_text_for_a_gpu_are_refused_by_name(tmp_path: Path) -> 
     pendulum = model("double_pendulum")
     found = capabilities(pendulum)
     check_cuda(pendulum, found)
-    limited: Any = SimpleNamespace(tree=pendulum.tree, recipe=replace(pendulum.recipe, limits=True))
-    with pytest.raises(
-        InputError, match=r"double_pendulum: --cuda is for open trees.*limits act on joints \(--limits\)"
-    ):
-        check_cuda(limited, found)
+    for need in ("open", "unlimited", "free", "inertia"):
+        lacking = Capabilities({need: f"this is why {need}"})
+        with pytest.raises(InputError, match=f"double_pendulum: --cuda is for open trees .*: here this is why {need}"):
+            check_cuda(pendulum, lacking)
+    free: Any = SimpleNamespace(tree=pendulum.tree, recipe=pendulum.recipe, robot=SimpleNamespace(floating=True))
+    with pytest.raises(InputError, match="here a floating base"):
+        check_cuda(free, found)
     inertia = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     links = "".join(f'<link name="l{k}">{inertia}</link>' for k in range(14))
     joints = "".join(

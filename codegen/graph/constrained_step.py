@@ -1,4 +1,4 @@
-"""Kernels of the joint-space step with closed loops, under the names that templates/loop_step.c.jinja calls."""
+"""Kernels of the joint-space step with closed loops and limits, under the names of templates/constrained_step.c.jinja."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import casadi as ca
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.joint_step import kernel_graph, node_torque, residuals, solve
 from diffpbd.codegen.graph.model import Model, prepare
+from diffpbd.codegen.graph.sided import Sided, sided_kernels
 from diffpbd.codegen.graph.step_graphs import NEXT, STATE, TOLERANCES
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import bordered, closures
+from diffpbd.codegen.joint_space import bordered, closures, contacts
 from diffpbd.codegen.joint_space import step as joint_space
 
 
@@ -24,6 +25,8 @@ class Closed:
 
     def rows(self, p: Any, every: bool = False) -> tuple[Any, Any]:
         """g and A at p."""
+        if not self.model.tree.closures:
+            return ca.SX(0, 1), ca.SX(0, self.model.tree.freedoms)
         program = closures.rows(self.model.tree, every)
         found = inline(program, {k: p if k == "p" else self.model.blocks[k] for k in program.inputs})
         return found["g"], found["A"]
@@ -33,44 +36,67 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
     """Every kernel of the step, its derivatives, and what is asked at an instant."""
     tree, prepared = model.tree, prepare(model)
     values = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
-    programs = {
-        "start": bordered.start(tree),
-        "newton": bordered.newton(tree),
-        "chord": bordered.chord(tree),
-        "end": bordered.end(tree),
-        "velocity": bordered.velocity(tree),
-        "rate": bordered.rate(tree),
-        "velocity_gradient": joint_space.velocity_gradient(tree),
-        "gradient": bordered.gradient(tree),
-        "node": bordered.node(tree),
-        "systems": bordered.systems(tree),
-    }
+    programs = {"start": bordered.start(tree), "node": bordered.node(tree)}
+    if tree.sided:
+        programs |= {
+            f.__name__: f(tree) for f in (bordered.pose, bordered.landing, bordered.rate_system, bordered.blocks)
+        }
+    else:
+        steps = (bordered.newton, bordered.chord, bordered.end, bordered.velocity, bordered.rate, bordered.systems)
+        programs |= {f.__name__: f(tree) for f in (*steps, bordered.gradient, joint_space.velocity_gradient)}
+    if tree.contacts:
+        programs |= {"touch_start": contacts.rows(tree), "touch": contacts.rows(tree, ending=True)}
+        programs |= {"directions": contacts.directions(tree)}
     made = [kernel_graph(program, name, prepared) for name, program in programs.items()]
-    more = [by_alpha(model)] if with_alpha else []
-    others = [curvature(model), parameters(model), node_torque(model), closing(model), instant(model), held(model)]
-    return [values, *made, *more, *others]
+    made += [by_alpha(model)] if with_alpha and not tree.sided else []
+    made += sided_kernels(model)
+    made += [closing(model), instant(model), held(model), curvature(model)] if tree.closures else []
+    return [values, *made, parameters(model), node_torque(model)]
 
 
 def solved(model: Model) -> ca.Function:
-    """joint_step by two root finders, of the pose stage for p_next and Λ and of the rate stage: exact derivatives of any order.
-    The start is taken for closed."""
-    r, m = residuals(model), model.tree.rows
-    L, H = (ca.SX.sym(k, m) for k in ("L", "H"))
+    """joint_step by two root finders, of the pose stage for p_next, Λ and the impulses of limits and contacts, and of the rate
+    stage: exact derivatives of any order. The start is taken for closed."""
+    r, m, sided = residuals(model), model.tree.rows, Sided(model)
+    n, k, cones_count = r.n, sided.count, len(sided.sides) + len(model.tree.contacts)
+    L, H, rho = (ca.SX.sym(name, size) for name, size in (("L", m), ("H", m), ("rho", cones_count)))
+    B, C = (ca.SX.sym(name, k) for name in ("B", "C"))
     pose, closed, rate, still = _equations(model, L, H)
-    options = {**TOLERANCES[False], "max_iter": 50, "error_on_fail": True}
+    pose, rate = pose - r.h * ca.mtimes(sided.pushes(False), B), rate - r.h * ca.mtimes(sided.pushes(True), C)
+    touched, pressed = sided.rows(B, False, rho), sided.rows(C, True, rho)
+    options = {**TOLERANCES[bool(k)], "max_iter": 50, "line_search": bool(k), "error_on_fail": True}
+    sign = sided.touching.sign if sided.touching else ca.SX(0, 1)
     known = ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha)
-    stages = [
-        ca.rootfinder("pose", "newton", {"x": ca.vertcat(r.p_next, L), "p": known, "g": ca.vertcat(pose, closed)}, options),
-        ca.rootfinder(
-            "rate", "newton",
-            {"x": ca.vertcat(r.pd_next, H), "p": ca.vertcat(known, r.p_next), "g": ca.vertcat(rate, still)}, options,
-        ),
-    ]  # fmt: skip
-    given = {k: ca.MX.sym(k, v.numel()) for k, v in zip(STATE, (r.p, r.pd, r.u, r.h, r.alpha), strict=True)}
-    at, none = ca.vertcat(*given.values()), ca.DM.zeros(m)
-    p_next = stages[0](x0=ca.vertcat(given["p"] + given["h"] * given["pd"], none), p=at)["x"][: r.n]
-    pd_next = stages[1](x0=ca.vertcat(ca.DM.zeros(r.n), none), p=ca.vertcat(at, p_next))["x"][: r.n]
+    given = {name: ca.MX.sym(name, v.numel()) for name, v in zip(STATE, (r.p, r.pd, r.u, r.h, r.alpha), strict=True)}
+    at, none, guess = ca.vertcat(*given.values()), ca.DM.zeros(m), r.p + r.h * r.pd
+    D = ca.substitute(ca.jacobian(r.F, r.p_next), r.p_next, r.p) if k else ca.SX.eye(n)
+    signs = ca.Function("signs", [known], [_signs(model)])(at)
+    begun = ca.substitute(sided.start(False), r.p_next, guess)
+    before = ca.Function("before", [known, sign], [guess, begun, sided.weights(D)])
+    after = ca.Function(
+        "after", [ca.vertcat(known, r.p_next), sign], [ca.substitute(sided.start(True), r.pd_next, r.pd)]
+    )
+    first, impulses, weights = before(at, signs)
+    stage = ca.rootfinder(
+        "pose", "newton",
+        {"x": ca.vertcat(r.p_next, L, B), "p": ca.vertcat(known, rho, sign), "g": ca.vertcat(pose, closed, touched)}, options,
+    )  # fmt: skip
+    p_next = stage(x0=ca.vertcat(first, none, impulses), p=ca.vertcat(at, weights, signs))["x"][:n]
+    rates = {
+        "x": ca.vertcat(r.pd_next, H, C), "p": ca.vertcat(known, r.p_next, rho, sign), "g": ca.vertcat(rate, still, pressed),
+    }  # fmt: skip
+    stage, start = ca.rootfinder("rate", "newton", rates, options), given["pd"] if k else ca.DM.zeros(n)
+    start = ca.vertcat(start, none, after(ca.vertcat(at, p_next), signs))
+    pd_next = stage(x0=start, p=ca.vertcat(at, p_next, weights, signs))["x"][:n]
     return ca.Function("joint_step", list(given.values()), [p_next, pd_next], list(STATE), list(NEXT))
+
+
+def _signs(model: Model) -> Any:
+    """Of the normals' third components at the start."""
+    if not model.tree.contacts:
+        return ca.SX(0, 1)
+    program, p = contacts.rows(model.tree), residuals(model).p
+    return inline(program, {k: p if k == "p" else model.blocks[k] for k in program.inputs})["sign"]
 
 
 def curvature(model: Model) -> ca.Function:

@@ -1,0 +1,95 @@
+"""Robots that touch something: bodies on slides and hinges, and arms over tables, as recipes beside their URDF files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from support.mechanisms import Mechanism, Numbers, bar, body, five_bar, joint
+
+TABLE = {"name": "table", "point": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0)}
+
+
+def contact(
+    name: str, link: str, point: Numbers, radius: float = 0.0, against: Any = "table", friction: float = 0.5
+) -> dict[str, Any]:
+    return {"name": name, "link": link, "point": point, "radius": radius, "against": against, "friction": friction}
+
+
+def reaching_arm() -> Mechanism:
+    """A turntable and two hinges out of one plane; its hand and elbow over a table, a slanted wall, a tray and two balls, of
+    which one turns with it."""
+    return Mechanism(
+        [body("turn", 2.0, (0.0, 0.0, 0.1), (0.2, 0.2, 0.2)), bar("upper", 1.0, 0.4), bar("fore", 0.7, 0.3)],
+        [
+            joint("j1", "base", "turn", (0.0, 0.0, 0.3), axis=(0.0, 0.0, 1.0)),
+            joint("j2", "turn", "upper", (0.05, 0.0, 0.2), rpy=(0.3, 0.0, 0.2)),
+            joint("j3", "upper", "fore", (0.4, 0.0, 0.0), axis=(0.0, 0.6, 0.8)),
+        ],
+        [],
+        {"j1": 0.3, "j2": -0.4, "j3": 0.6},
+        planes=[
+            TABLE,
+            {"name": "wall", "point": (0.7, 0.1, 0.0), "normal": (-2.0, 0.5, 1.0)},
+            {"name": "tray", "link": "turn", "point": (0.0, 0.0, 0.05), "normal": (0.1, 0.0, 1.0)},
+        ],
+        contacts=[
+            contact("hand", "fore", (0.3, 0.02, -0.01), 0.03, ["table", "wall", "tray", "knob", "post"]),
+            contact("elbow", "upper", (0.4, 0.0, 0.0), 0.0, "post", 0.0),
+            {"name": "knob", "link": "turn", "point": (-0.1, 0.1, 0.2), "radius": 0.05},
+            {"name": "post", "link": "world", "point": (0.4, 0.5, 0.3), "radius": 0.1},
+        ],
+    )
+
+
+MASS, HALF, RADIUS = 1.0, (0.1, 0.1, 0.05), 0.1
+"""[kg, m] Of the bodies below; half the sides of the box."""
+
+
+def inertial(mass: float, moments: Numbers) -> str:
+    x, y, z = moments
+    return (
+        f'<inertial><mass value="{mass}"/><inertia ixx="{x}" iyy="{y}" izz="{z}" ixy="0" ixz="0" iyz="0"/></inertial>'
+    )
+
+
+def free(name: str, moments: Numbers, contacts: list[dict[str, Any]], base: str) -> tuple[Mechanism, str]:
+    """One body over a table, which moves as `base` says; and the line of its recipe."""
+    root = f'<link name="{name}">{inertial(MASS, moments)}</link>'
+    return Mechanism([], [], [], {}, root=root, planes=[TABLE], contacts=contacts), f'base_joint = "{base}"'
+
+
+def ball(base: str = "planar", friction: float = 0.2) -> tuple[Mechanism, str]:
+    moment = 0.4 * MASS * RADIUS**2
+    return free("ball", (moment,) * 3, [contact("ball", "ball", (0.0, 0.0, 0.0), RADIUS, friction=friction)], base)
+
+
+def box(base: str = "planar", friction: float = 0.5, every: bool = False) -> tuple[Mechanism, str]:
+    """Its corners below, or all; of a planar one those of a side."""
+    a, b, c = HALF
+    moments = tuple(MASS / 3 * (x * x + y * y) for x, y in ((b, c), (a, c), (a, b)))
+    sides = (0,) if base == "planar" else (-1, 1)
+    corners = [(x * a, y * b, z * c) for z in ((-1, 1) if every else (-1,)) for x in (-1, 1) for y in sides]
+    touching = [contact(f"corner_{k + 1}", "box", point, friction=friction) for k, point in enumerate(corners)]
+    return free("box", moments, touching, base)
+
+
+def pressing_five_bar() -> Mechanism:
+    """A five-bar whose tip lies on a table that its arms hang over: a closed loop in contact."""
+    mechanism = five_bar()
+    mechanism.planes = [{**TABLE, "point": (0.0, 0.0, 0.5)}]
+    mechanism.contacts = [contact("tip", "l2", (0.5, 0.0, 0.0), 0.02, friction=0.4)]
+    return mechanism
+
+
+def block(friction: float = 0.5) -> Mechanism:
+    """A point mass on three slides over a table."""
+    limit = '<limit lower="-9" upper="9" effort="1" velocity="1"/>'
+    axes = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+    names = ["base", "at_x", "at_xy", "block"]
+    slides = [
+        joint(name, names[k], names[k + 1], (0, 0, 0), axis, kind="prismatic", limit=limit)
+        for k, (name, axis) in enumerate(axes.items())
+    ]
+    mass = f'<link name="block">{inertial(MASS, (1e-3, 1e-3, 1e-3))}</link>'
+    links = ['<link name="at_x"/>', '<link name="at_xy"/>', mass]
+    return Mechanism(links, slides, [], {}, planes=[TABLE], contacts=[contact("block", "block", (0.0, 0.0, 0.0))])
