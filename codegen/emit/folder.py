@@ -106,7 +106,7 @@ def write_folder(
     hand_over()
     emission.functions[:] = emission.functions[count:] + emission.functions[:count]
     if found.has("mpc"):
-        mpc.add_mpc(emission, n, len(alpha))
+        mpc.add_mpc(emission, model)
     if found.has("estimate_torque"):
         add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
         clock.lap("estimate_torque")
