@@ -140,9 +140,9 @@ def test_impossible_parameters_are_refused(tmp_path: Path, values: dict[str, flo
 
 def test_check_and_export_weld_what_is_held(tmp_path: Path) -> None:
     file, out = tmp_path / "floating.urdf", tmp_path / "held.urdf"
-    floating = builders.joint("float", "world", "base", "floating")
+    floating = builders.joint("float", "base", "arm", "floating")  # which only a root may have
     bodies = [builders.link(name) for name in ("world", "base", "arm")]
-    file.write_bytes(builders.robot(*bodies, floating, builders.joint("ja", "base", "arm")))
+    file.write_bytes(builders.robot(*bodies, builders.joint("ja", "world", "base"), floating))
     refused = run("check", str(file))
     assert refused.exit_code == 1 and "--hold" in refused.output
     assert run("check", str(file), "--hold", "float").exit_code == 0
