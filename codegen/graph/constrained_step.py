@@ -46,6 +46,7 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
         programs |= {f.__name__: f(tree) for f in (*steps, bordered.gradient, joint_space.velocity_gradient)}
     if tree.contacts:
         programs |= {"touch_start": contacts.rows(tree), "touch": contacts.rows(tree, ending=True)}
+        programs |= {"directions": contacts.directions(tree)}
     made = [kernel_graph(program, name, prepared) for name, program in programs.items()]
     made += [by_alpha(model)] if with_alpha and not tree.sided else []
     made += sided_kernels(model)
