@@ -78,7 +78,7 @@ def work_size(n: int, m: int, every: int, border: int) -> int:
 
 def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
     """Doubles that limits and contacts add; `touches` rows of contacts."""
-    own = 3 * sides + contacts + 4 * (sides + touches) + 11 * contacts + touches * (7 * n + 4)
+    own = 3 * sides + contacts + 4 * (sides + touches) + 20 * contacts + touches * (7 * n + 4)
     return own + 2 * n * n + 2 * (n + m) ** 2 + 3 * (n + m) + 2 * n + 4
 
 
@@ -97,6 +97,7 @@ def _declare(
             ("p", "pd", "pdd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0", "fixed", "p_closed", "pd_closed",
              "unbalanced"), (n, 1),
         ),
+        "contact_force": (3, len(model.tree.contacts)), "iterations": (4, 1),
         "h": (1, 1), "alpha": (na, 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"), "loop_force": (m, 1),
     }  # fmt: skip
 
@@ -151,10 +152,13 @@ def _declare(
         ("forward_dynamics", "p pd u alpha", "pdd", instant, (4, 10)),
         ("loop_force", "p pd u alpha", "loop_force", instant, (4, 10)),
         ("inverse_dynamics", "p pd pdd alpha", "u loop_force unbalanced", count("held") + (n + m) ** 3 // 3, (10,)),
+        ("contact_force", state, "contact_force iterations", step + count("directions"), status_of_step),
         ("close_loops", "p fixed alpha", "p_closed", count("closing"), (13,)),
         ("close_rates", "p pd alpha", "pd_closed", instant, (10,)),
     ):  # fmt: skip
         if (name == "jac_alpha_joint_step" and not by_alpha) or (name in AT_AN_INSTANT and not closed):
+            continue
+        if name == "contact_force" and not tree.contacts:
             continue
         along = name.endswith(("rollout", "trajectory"))
         emission.declare(

@@ -43,6 +43,8 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
     else:
         steps = (bordered.newton, bordered.chord, bordered.end, bordered.velocity, bordered.rate, bordered.systems)
         programs |= {f.__name__: f(tree) for f in (*steps, bordered.gradient, joint_space.velocity_gradient)}
+    if tree.contacts:
+        programs |= {"directions": contacts.directions(tree)}
     made = [kernel_graph(program, name, prepared) for name, program in programs.items()]
     made += [by_alpha(model)] if with_alpha and not tree.sided else []
     made += sided_kernels(model, prepared)
