@@ -89,6 +89,7 @@ def write_folder(
         say(f"deriving the step in joint space with its {' and '.join(_acting(model))}")
         graphs |= {"joint_step": constrained_step.solved(model)}
         work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
+        paths.add_second_path(emission, "constrained_step", loops=model.tree.sided)
         clock.lap("joint_step")
         hand_over()
     elif found.has("joint_step"):
