@@ -81,7 +81,7 @@ GROUPS: Final = (
         "a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open", "unlimited", "free"), "joint_step",
         ON_DEMAND,
     ),
-    Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven", "free"), "joint_step"),
+    Group("torque estimation", ("estimate_torque",), ("inertia", "shallow", "free"), "joint_step"),
     Group("predictive control", ("mpc",), ("inertia", "shallow"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
     Group("constraints of maximal states", ("constraints",), ("independent", "open")),
