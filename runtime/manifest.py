@@ -213,7 +213,8 @@ class RobotFacts:
 
     `joints` are the coordinates of every function; `mimics` are joints that follow them. Every joint of either kind moves
     one link of `links`. `squared` are the joints whose rotations had entries within `right_angle` of −1, 0 or 1 that were
-    taken for these. `loops` close what the tree leaves open; `passive` joints have no motor.
+    taken for these. `base_joint` says whether the base is fixed, moves in a plane or floats: its freedoms are the first joints.
+    `loops` close what the tree leaves open; `passive` joints have no motor.
     """
 
     base: str
@@ -227,6 +228,12 @@ class RobotFacts:
     rotors: Mapping[str, float] = field(default_factory=dict)
     loops: tuple[Loop, ...] = ()
     passive: tuple[str, ...] = ()
+    base_joint: str = "fixed"
+
+    @property
+    def floating(self) -> bool:
+        """Whether positions have a place and a quaternion for the base, one number more than there are joints."""
+        return self.base_joint == "floating"
 
     @property
     def mobility(self) -> int:
@@ -300,6 +307,8 @@ class Manifest:
         for name in ("loops", "passive"):  # what an open tree with motors has none of
             if not data["robot"][name]:
                 del data["robot"][name]
+        if data["robot"]["base_joint"] == "fixed":
+            del data["robot"]["base_joint"]
         if data["recipe"]["table"] is None:
             del data["recipe"]["table"]
         return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"

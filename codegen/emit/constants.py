@@ -141,6 +141,16 @@ LOOP_CONSTANTS: Final = (
 IN_LOOPS: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in LOOP_CONSTANTS}
 """The same as C text."""
 
+FLOATING_CONSTANTS: Final = (
+    Constant(
+        "unit", 1e-6, "1", "how far the square of a base quaternion's length may be off 1: what six printed digits leave"
+    ),
+)
+"""Listed where a base floats."""
+
+IN_FLOATING: Final = {c.name: literal(c.value) for c in FLOATING_CONSTANTS}
+"""The same as C text."""
+
 LIMIT_CONSTANTS: Final = (
     Constant(
         "limit_close",
@@ -173,3 +183,6 @@ LOOP_STATUS: Final = {
     13: "a loop did not close: it is out of reach, or the step is too long for the motion",
 }
 """What only a robot with closed loops can say."""
+
+FLOATING_STATUS: Final = {14: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
+"""What only a robot with a floating base can say."""

@@ -39,6 +39,7 @@ class Tree:
     levers[k]: the hinge that lever spring k acts on.
     friction: parts of the law of friction beyond the plain one (of `laws.forces.MORE_FRICTION`).
     closures[k]: closed loop k.
+    base: joints of a floating base, which stand before all others.
     gears[i]: what joint i follows, None where nothing (empty where no joint follows another). A leader follows none itself.
     """
 
@@ -51,6 +52,7 @@ class Tree:
     levers: tuple[int, ...] = ()
     closures: tuple[Closure, ...] = ()
     friction: tuple[str, ...] = ()
+    base: int = 0
 
     @property
     def rows(self) -> int:
@@ -79,8 +81,8 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Number of joints on the longest path from base to tip."""
-        return max((len(self.ancestors(k)) for k in range(self.n)), default=0)
+        """Number of joints on the longest path from base to tip, those of a floating base left out."""
+        return max((len(self.ancestors(k)) for k in range(self.n)), default=0) - self.base
 
     @property
     def deep(self) -> bool:
