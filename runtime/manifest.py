@@ -198,6 +198,20 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class Contact:
+    """A sphere on `link` (radius 0 [m]: a point) that touches `against`, a plane or a sphere on the link `other`; `rough` with
+    friction."""
+
+    name: str
+    link: str
+    radius: float
+    against: str
+    shape: str
+    other: str
+    rough: bool
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """`mass` [kg] of `links` behind a joint that was not chosen, which the link `carrier` misses."""
 
@@ -213,8 +227,9 @@ class RobotFacts:
 
     `joints` are the coordinates of every function; `mimics` are joints that follow them. Every joint of either kind moves
     one link of `links`. `squared` are the joints whose rotations had entries within `right_angle` of −1, 0 or 1 that were
-    taken for these. `base_joint` says whether the base is fixed, moves in a plane or floats: its freedoms are the first joints.
-    `loops` close what the tree leaves open; `passive` joints have no motor.
+    taken for these. `base_joint` says whether the base moves in a plane or floats: its freedoms are the first joints.
+    `loops` close what the tree leaves open; `passive` joints have no motor;
+    `contacts` are what can touch, in the order of gaps and forces.
     """
 
     base: str
@@ -228,7 +243,8 @@ class RobotFacts:
     rotors: Mapping[str, float] = field(default_factory=dict)
     loops: tuple[Loop, ...] = ()
     passive: tuple[str, ...] = ()
-    base_joint: str = "fixed"
+    contacts: tuple[Contact, ...] = ()
+    base_joint: str = ""
 
     @property
     def floating(self) -> bool:
@@ -304,11 +320,14 @@ class Manifest:
     def to_json(self) -> str:
         """The text of manifest.json: sorted keys, indent 1, a newline at the end."""
         data = dataclasses.asdict(self)
-        for name in ("loops", "passive"):  # what an open tree with motors has none of
+        for name in (
+            "loops",
+            "passive",
+            "contacts",
+            "base_joint",
+        ):  # what an open fixed tree with motors in free space has none of
             if not data["robot"][name]:
                 del data["robot"][name]
-        if data["robot"]["base_joint"] == "fixed":
-            del data["robot"]["base_joint"]
         if data["recipe"]["table"] is None:
             del data["recipe"]["table"]
         return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"

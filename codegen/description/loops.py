@@ -104,16 +104,10 @@ def loop_faults(selection: Selection, cuts: Sequence[_Cut]) -> Iterator[Finding]
         if cut.length is not None and (cut.type != "distance" or cut.length < SHORTEST_LENGTH):
             reason = "a distance above 0 m" if cut.type == "distance" else "only type distance has a length"
             yield Finding("loop", f"{where}length {cut.length:g} m: {reason} is expected", (), (cut.name,))
-        missing = [link for link in (cut.parent, cut.child) if _place(selection, link) is None]
+        ends = [place_of(selection, link) for link in (cut.parent, cut.child)]
+        missing = [link for link, end in zip((cut.parent, cut.child), ends, strict=True) if end is None]
         for link in missing:
-            if link in selection.tree.links:
-                message = f"{where}link {quoted(link)} is not among the chosen ones; choose a tip behind it too"
-            else:
-                near = get_close_matches(link, [*selection.tree.links, WORLD_FRAME], 1)
-                hint = f"; {quoted(near[0])} was meant?" if near else ""
-                message = f"{where}link {quoted(link)} does not exist{hint}"
-            yield Finding("loop", message, (link,), (cut.name,))
-        ends = [_place(selection, link) for link in (cut.parent, cut.child)]
+            yield Finding("loop", f"{where}{no_link(selection, link)}", (link,), (cut.name,))
         if not missing and ends[0] and ends[1] and ends[0][0] == ends[1][0]:
             same = "the same link" if cut.parent == cut.child else "rigidly one link"
             message = f"{where}parent {quoted(cut.parent)} and child {quoted(cut.child)} are {same}; nothing can close"
@@ -171,7 +165,7 @@ def closed(robot: Robot, selection: Selection, cuts: Sequence[_Cut]) -> tuple[Lo
 
 
 def _loop(robot: Robot, selection: Selection, cut: _Cut) -> Loop:
-    (parent, on_parent), (child, on_child) = (_found(selection, link) for link in (cut.parent, cut.child))
+    (parent, on_parent), (child, on_child) = (found_place(selection, link) for link in (cut.parent, cut.child))
     a, b = compose(on_parent, cut.at_parent), compose(on_child, cut.at_child)
     length = cut.length
     if cut.type == LoopType.DISTANCE.value and length is None:
@@ -192,14 +186,24 @@ def _at_zero(robot: Robot, link: int) -> Pose:
     return pose
 
 
-def _place(selection: Selection, link: str) -> tuple[int, Pose] | None:
+def no_link(selection: Selection, link: str) -> str:
+    """Why nothing can be fixed to a link that is not there, or was not chosen."""
+    if link in selection.tree.links:
+        return f"link {quoted(link)} is not among the chosen ones; choose a tip behind it too"
+    near = get_close_matches(link, [*selection.tree.links, WORLD_FRAME], 1)
+    return f"link {quoted(link)} does not exist" + (f"; {quoted(near[0])} was meant?" if near else "")
+
+
+def place_of(selection: Selection, link: str) -> tuple[int, Pose] | None:
+    """The moving link (-1 the world) that a named one is part of, and its pose there; None where there is none."""
     if link not in selection.place and link == WORLD_FRAME and link not in selection.tree.links:
         return WORLD, Pose()
     return selection.place.get(link)
 
 
-def _found(selection: Selection, link: str) -> tuple[int, Pose]:
-    found = _place(selection, link)
+def found_place(selection: Selection, link: str) -> tuple[int, Pose]:
+    """The same of a link that is there."""
+    found = place_of(selection, link)
     if found is None:
         raise KeyError(link)
     return found

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from diffpbd.codegen.description.base import BASE_JOINTS, FIXED
+from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry, Touching
 from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.codegen.description.report import quoted
 from diffpbd.runtime.errors import InputError
@@ -90,7 +91,9 @@ class Recipe:
     `lever_springs` hinges between whose links straight springs act on lever arms.
     `table` is the height [m] over the root link of the description that `run`, `excite` and `mpc` keep the arm above.
     `base_joint` says whether the base is fixed, moves in a plane or is free (docs/bases.md).
-    Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md).
+    Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md). Every `contact` is a
+    sphere or point that touches planes (`plane`) or other spheres; words LINK or LINK=PLANE in `contact_from_collision` make
+    such of the link's `<collision>` (docs/contact.md).
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
     or ALL; DEFAULT where it is empty.
     """
@@ -121,6 +124,9 @@ class Recipe:
     functions: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--functions"))
     passive: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
     loop: tuple[LoopEntry, ...] = field(default=(), metadata=_entry("loops"))
+    plane: tuple[PlaneEntry, ...] = field(default=(), metadata=_entry("planes"))
+    contact: tuple[ContactEntry, ...] = field(default=(), metadata=_entry("contacts"))
+    contact_from_collision: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--contact-from-collision"))
     table: float | None = field(default=None, metadata=_entry("number"))
     sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
     base_joint: str = field(default=FIXED, metadata=_entry("text", "--base-joint", BASE_JOINTS))
@@ -169,11 +175,17 @@ class Recipe:
             )
         if not all(math.isfinite(component) for component in self.gravity):
             raise InputError(f'recipe "{self.name}": gravity = {self.gravity}; finite numbers are expected')
-        for k, loop in enumerate(self.loop):
-            self._expect_usable(loop, f'recipe "{self.name}": loop {k + 1}')
+        for kind in ("loop", "plane", "contact"):
+            for k, entry_ in enumerate(getattr(self, kind)):
+                self._expect_usable(entry_, f'recipe "{self.name}": {kind} {k + 1}')
+
+    @property
+    def touching(self) -> Touching:
+        """What the description needs to know about contact."""
+        return Touching(self.plane, self.contact, self.contact_from_collision)
 
     @staticmethod
-    def _expect_usable(loop: LoopEntry, where: str) -> None:
+    def _expect_usable(loop: LoopEntry | PlaneEntry | ContactEntry, where: str) -> None:
         """A name that may go into code and pages, and numbers that are some."""
         if not loop.name.strip() or len(loop.name) > LONGEST or strange_characters(loop.name):
             raise InputError(

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
+from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry
 from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.codegen.description.recipe import AVERAGING, DEFAULT_SWEEPS, Recipe, Relaxation
 from diffpbd.runtime.errors import InputError
@@ -18,6 +19,8 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+Table = TypeVar("Table", LoopEntry, PlaneEntry, ContactEntry)
 
 LONGEST_SHOWN: Final = 200
 """[characters] Of an entry in a message."""
@@ -103,25 +106,37 @@ class Entries:
         return dict(value)
 
     def loops(self, key: str) -> tuple[LoopEntry, ...]:
-        """Tables `[[loop]]`; every entry of one is checked like those of the recipe itself."""
+        """Tables `[[loop]]`."""
+        return self._tables(key, LoopEntry)
+
+    def planes(self, key: str) -> tuple[PlaneEntry, ...]:
+        """Tables `[[plane]]`."""
+        return self._tables(key, PlaneEntry)
+
+    def contacts(self, key: str) -> tuple[ContactEntry, ...]:
+        """Tables `[[contact]]`."""
+        return self._tables(key, ContactEntry)
+
+    def _tables(self, key: str, made: type[Table]) -> tuple[Table, ...]:
+        """Tables of one kind; every entry of one is checked like those of the recipe itself."""
         value = self.content[key]
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            self._refuse(key, "one or several tables [[loop]]")
-        return tuple(self._loop(f"{key} {k + 1}", item) for k, item in enumerate(value))
+            self._refuse(key, f"one or several tables [[{key}]]")
+        return tuple(self._table(f"{key} {k + 1}", item, made, key) for k, item in enumerate(value))
 
-    def _loop(self, where: str, table: Mapping[str, Any]) -> LoopEntry:
-        fields = {entry.name: entry for entry in dataclasses.fields(LoopEntry)}
+    def _table(self, where: str, table: Mapping[str, Any], made: type[Table], kind: str) -> Table:
+        fields = {entry.name: entry for entry in dataclasses.fields(cast("Any", made))}
         if unknown := sorted(set(table) - set(fields)):
-            raise InputError(f"{self.path}: {where}: unknown {', '.join(unknown)}; a loop knows {', '.join(fields)}")
+            raise InputError(f"{self.path}: {where}: unknown {', '.join(unknown)}; a {kind} knows {', '.join(fields)}")
         needed = [name for name, entry in fields.items() if entry.default is dataclasses.MISSING]
         if missing := [name for name in needed if name not in table]:
-            raise InputError(f"{self.path}: {where}: {', '.join(missing)} missing; a loop has {', '.join(needed)}")
+            raise InputError(f"{self.path}: {where}: {', '.join(missing)} missing; a {kind} has {', '.join(needed)}")
         own = Entries(self.path, {f"{where}: {name}": value for name, value in table.items()})
-        read: dict[str, Any] = {
-            name: own.number if name == "length" else own.vector for name in fields if name not in needed
-        }
-        values: dict[str, Any] = {name: read.get(name, own.text)(f"{where}: {name}") for name in table}
-        return LoopEntry(**values)
+        read: dict[object, Any] = {
+            "str": own.text, "float": own.number, "float | None": own.number, "Vec3": own.vector,
+            "tuple[str, ...]": own.texts,
+        }  # fmt: skip
+        return made(**{name: read[fields[name].type](f"{where}: {name}") for name in table})
 
     def _refuse(self, key: str, expected: str) -> Any:
         found = repr(self.content[key])

@@ -130,6 +130,43 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class Plane:
+    """A flat surface on link `link` (index, -1 the world): its points x have `normal` · x = `height` [m] in the link's frame.
+
+    `normal` is a unit vector (3) that points away from the solid.
+    """
+
+    name: str
+    link: int
+    normal: Vec3
+    height: float
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A sphere on link `link` (index, -1 the world) about `point` [m] (3, link frame); radius 0 [m] is a point.
+
+    `against` names planes and other spheres that it touches, all with the coefficient `friction` [1]; 0 is frictionless.
+    """
+
+    name: str
+    link: int
+    point: Vec3
+    radius: float
+    friction: float
+    against: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What can touch: a sphere and a plane or another sphere. `name` is the sphere's, with the other's where it has several."""
+
+    name: str
+    sphere: Contact
+    other: Plane | Contact
+
+
+@dataclass(frozen=True)
 class Tip:
     """A named frame on link `link` (index): `rotation` (3 x 3, R_link_tip), `translation` [m] (3, link)."""
 
@@ -146,7 +183,7 @@ class Robot:
     `base` names the link the tree hangs on, `tips[0]` is the tip of every function that speaks of one. `left_out` and `rotors`
     (joint, reflected inertia [kg·m²]) are in the file and not in the dynamics. `loops` close what the tree leaves open; joints
     in `passive` have no motor. `base_joint` says whether the base is fixed, moves in a plane or is free: its three or six
-    freedoms are the first joints then.
+    freedoms are the first joints then. `contacts` are spheres on links that touch `planes` and each other.
     """
 
     name: str
@@ -159,6 +196,20 @@ class Robot:
     loops: tuple[Loop, ...] = ()
     passive: tuple[str, ...] = ()
     base_joint: str = "fixed"
+
+    planes: tuple[Plane, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Everything that can touch, sphere by sphere."""
+        every: list[Plane | Contact] = [*self.planes, *self.contacts]
+        others = {other.name: other for other in every}
+        return tuple(
+            Pair(c.name if len(c.against) == 1 else f"{c.name}/{name}", c, others[name])
+            for c in self.contacts
+            for name in c.against
+        )
 
     @property
     def floating(self) -> bool:

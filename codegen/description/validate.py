@@ -9,6 +9,8 @@ from dataclasses import replace
 
 from diffpbd.codegen.description.assembly import assemble
 from diffpbd.codegen.description.base import FIXED, base_doubts, base_faults, massless_base, with_base
+from diffpbd.codegen.description.collisions import collision_contacts
+from diffpbd.codegen.description.contacts import Touching, contact_doubts, contact_faults, touching
 from diffpbd.codegen.description.document import Document, read_document
 from diffpbd.codegen.description.doubts import link_doubts, mass_doubts, mimic_doubts, selection_doubts
 from diffpbd.codegen.description.faults import BODY_FAULTS, document_faults, selection_faults
@@ -56,9 +58,10 @@ def examine(
     loops: Sequence[LoopEntry] = (),
     passive: Sequence[str] = (),
     base_joint: str = FIXED,
+    touch: Touching = Touching(),  # noqa: B008 (frozen)
 ) -> tuple[Report, Robot | None]:
-    """The report and, without faults, the robot; `loops` are a recipe's, `passive` joints have no motor, `base_joint` says how
-    the base moves."""
+    """The report and, without faults, the robot; `loops` and `touch` are a recipe's, `passive` joints have no motor,
+    `base_joint` says how the base moves."""
     name, content = read_bytes(source)
     try:
         root = parse(content)
@@ -79,9 +82,15 @@ def examine(
         cuts = gathered(selection, loops, document.loops)
         faults += (*loop_faults(selection, cuts), *passive_faults(selection, passive), *base_faults(foot, document))
         doubts += (*cut_doubts(selection), *passive_doubts(selection, passive), *base_doubts(foot, document))
+        taken, refused, doubtful = collision_contacts(root, touch.collisions, touch.planes)
+        spheres = (*touch.contacts, *taken)
+        faults += (*refused, *contact_faults(selection, touch.planes, spheres))
+        doubts += (*doubtful, *contact_doubts(touch.planes, spheres))
     if selection is not None and not faults:
         robot = assemble(document.name or "robot", selection)
         robot = replace(robot, loops=closed(robot, selection, cuts), passive=(*foot.freedoms, *passive))
+        planes, contacts = touching(selection, touch.planes, spheres)
+        robot = replace(robot, planes=planes, contacts=contacts)
         if foot.kind != FIXED:
             robot = replace(robot, base=foot.chosen, base_joint=foot.kind)
             faults += massless_base(foot, robot)

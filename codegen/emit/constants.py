@@ -143,7 +143,10 @@ IN_LOOPS: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.va
 
 FLOATING_CONSTANTS: Final = (
     Constant(
-        "unit", 1e-6, "1", "how far the square of a base quaternion's length may be off 1: what six printed digits leave"
+        "unit",
+        1e-6,
+        "1",
+        "how far the square of a base quaternion's length may be off 1: what six printed digits leave",
     ),
 )
 """Listed where a base floats."""

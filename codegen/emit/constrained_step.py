@@ -35,11 +35,11 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
     size = next(g for g in made if g.name() == "prepare").numel_out(0)
     driven, work = motors(model), max(k.work for k in texts.values())
     border = max(n + m, every)
-    coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
+    rough = [i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb.")]
     emission.add(
         "src/constrained_step.c", "constrained_step.c",
-        n=n, links=tree.n, alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
-        coulomb=coulomb, border=border, kernel_work=work, record_size=RECORD_ROWS * tree.n,
+        n=n, links=len(rough), alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
+        coulomb=rough[0] if rough else 0, border=border, kernel_work=work, record_size=RECORD_ROWS * tree.n,
         kernels=[k.text for k in texts.values()], by_alpha=by_alpha, **IN_C, **IN_LOOPS,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())

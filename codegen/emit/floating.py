@@ -28,11 +28,13 @@ def add_floating_step(emission: Emission, model: Model, by_alpha: bool, graphs: 
     tree_work = add_constrained_step(tree, from_a_frame(model), by_alpha, ())
     emission.texts |= tree.texts
     emission.files |= tree.files
-    emission.add("src/floating.c", "floating.c", n=n, alpha_size=na, tree_work=tree_work, by_alpha=by_alpha, **IN_FLOATING)
+    emission.add(
+        "src/floating.c", "floating.c", n=n, alpha_size=na, tree_work=tree_work, by_alpha=by_alpha, **IN_FLOATING
+    )
     own = [f for f in tree.functions if f.name in STEPPED]
     tree.add(f"src/{name}.h", "chart.h", functions=own)
     emission.files[f"src/{name}.h"] = tree.files[f"src/{name}.h"]
-    total = tree_work + 31 * n + 1 + 2 * (na + FRAME) + 2 * n * (na + FRAME)
+    total = tree_work + 18 * n + 1 + 2 * (na + FRAME) + 2 * n * (na + FRAME)
     for f in own:
         emission.functions.append(_of_the_robot(f, emission.robot, n, na, total, f.name in graphs))
     return total

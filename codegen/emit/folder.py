@@ -15,8 +15,9 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
-from diffpbd.codegen.emit.constants import CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
+from diffpbd.codegen.emit.constants import CONSTANTS, FLOATING_CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
 from diffpbd.codegen.emit.constrained_step import add_constrained_step
+from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
@@ -30,8 +31,8 @@ from diffpbd.codegen.graph import (
 )
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.loop_report import loop_facts
+from diffpbd.codegen.graph.floating import graphs_of, stepped
+from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
@@ -80,7 +81,13 @@ def write_folder(
 
     emission.add("src/paths.h", "paths.h")
     n, alpha, work = model.tree.freedoms, model.entries, 0
-    if found.has("joint_step") and model.tree.closures:
+    if found.has("joint_step") and robot.floating:
+        say("deriving the step in joint space with its floating base")
+        graphs |= {"joint_step": stepped(model)}
+        work = add_floating_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
+        clock.lap("joint_step")
+        hand_over()
+    elif found.has("joint_step") and model.tree.closures:
         say("deriving the step in joint space with its closed loops")
         graphs |= {"joint_step": constrained_step.solved(model)}
         work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
@@ -142,6 +149,7 @@ def write_folder(
         alpha=model.entries,
         constants=(
             *CONSTANTS,
+            *(FLOATING_CONSTANTS if robot.floating else ()),
             *(LIMIT_CONSTANTS if model.tree.limits else ()),
             *(LOOP_CONSTANTS if model.tree.closures else ()),
         ),  # fmt: skip
@@ -179,7 +187,7 @@ def _add_plain(
     """src/functions.c and src/derivatives.c: everything without an iteration."""
     values: list[Spec | RowSpec] = []
     derivatives: list[Spec | RowSpec] = []
-    reduced = Graphs(model, forward=found.has("forward_dynamics"))
+    reduced = graphs_of(model, forward=found.has("forward_dynamics"))
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
     for spec in chain(specs(reduced, found.has), fitting, transcribed, design.specs()):
@@ -234,13 +242,19 @@ def _write(folder: Path, content: dict[str, bytes]) -> None:
 
 def _facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
     robot = model.robot
+    phantoms = (
+        len(robot.base_freedoms) - 1 if robot.floating else 0
+    )  # links in front of the base link that only carry it
 
     def carrier(parent: int) -> str:
-        return robot.base if parent < 0 else robot.links[parent].name
+        return ("world" if robot.base_freedoms else robot.base) if parent < phantoms else robot.links[parent].name
+
+    def moved(joint: int) -> str:
+        return robot.links[max(joint, phantoms)].name
 
     joints: Sequence[Joint] = [
         Joint(
-            name=j.name, type=j.type.value, parent=carrier(j.parent), child=robot.links[k].name, unit=j.type.unit,
+            name=j.name, type=j.type.value, parent=carrier(j.parent), child=moved(k), unit=j.type.unit,
             lower=None if j.type is JointType.CONTINUOUS else j.lower,
             upper=None if j.type is JointType.CONTINUOUS else j.upper,
             velocity=j.velocity, effort=j.effort,
@@ -254,10 +268,11 @@ def _facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
         if j.mimic is not None
     )
     links = tuple(
-        Link(k.name, k.inertial.mass, k.merged, k.inertial.com, upper_triangle(k.inertial.inertia)) for k in robot.links
+        Link(k.name, k.inertial.mass, k.merged, k.inertial.com, upper_triangle(k.inertial.inertia))
+        for k in robot.links[phantoms:]
     )
     tips = tuple(t.name for t in robot.tips)
     return RobotFacts(
         robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
-        loop_facts(model), robot.passive,
+        loop_facts(model), robot.passive, contact_facts(robot), robot.base_joint if robot.base_freedoms else "",
     )  # fmt: skip

@@ -264,7 +264,9 @@ def add_joint_step(
 def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
     """The header of all functions that are declared so far; returns the parameters as templates take them."""
     numbers = [{"name": a.name, "unit": a.unit, "default": literal(a.default)} for a in alpha]
-    closed = {k: v for k, v in (LOOP_STATUS | FLOATING_STATUS).items() if any(k in f.status for f in emission.functions)}
+    closed = {
+        k: v for k, v in (LOOP_STATUS | FLOATING_STATUS).items() if any(k in f.status for f in emission.functions)
+    }
     statuses = "; ".join(f"{k}: {v}" for k, v in sorted((STATUS | closed).items()))
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses

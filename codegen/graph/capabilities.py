@@ -29,9 +29,12 @@ NEEDS: Final[Mapping[str, str]] = {
     "independent": "no joint mimics another",
     "massive": "every moving link has mass and inertia of its own",
     "open": "no loop closes it",
+    "free": "nothing can touch it",
     "driven": "every joint has a motor",
-    "shared": "every joint has a motor, or closed loops share the load",
-    "shallow": f"no loop closes it, or no path has more than {DENSE_DEPTH} joints and friction is of the plain law",
+    "shared": "closed loops, where there are any, have a step",
+    "anchored": "its base does not float",
+    "shallow": f"no loop closes it and its base does not float, or no path has more than {DENSE_DEPTH} joints and friction is of "
+    "the plain law",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -56,39 +59,45 @@ GROUPS: Final = (
         "forces, states of links and tip",
         (
             "mass_matrix", "gravity", "coriolis", "energy", "regressor", "spring_torque", "friction_torque",
-            "fk", "joint_state", "tip_pose", "tip_jacobian", "lever_spring_torque",
+            "fk", "tip_pose", "tip_jacobian", "lever_spring_torque",
         ),
         made=ALWAYS,
     ),
+    Group("joint states of states of links", ("joint_state",), ("anchored",), made=ALWAYS),
     Group("inverse dynamics", ("inverse_dynamics",), ("shared",), made=ALWAYS),
     Group(
         "derivatives of inverse dynamics", ("jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"),
         ("open", "driven"), made=ALWAYS,
     ),
-    Group("forward dynamics", ("forward_dynamics",), ("inertia", "shallow")),
+    Group("forward dynamics", ("forward_dynamics",), ("inertia", "shallow", "free")),
     Group(
         "derivatives of forward dynamics", ("jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"),
-        ("inertia", "open"), "forward_dynamics", ON_DEMAND,
+        ("inertia", "open", "free"), "forward_dynamics", ON_DEMAND,
     ),
     Group(
-        "steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"), ("inertia", "shallow")
+        "steps in joint space", ("joint_step", "node_torque", "rollout", "trajectory"), ("inertia", "shallow", "free"),
     ),
-    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow"), "joint_step", ON_DEMAND),
-    Group("a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open"), "joint_step", ON_DEMAND),
-    Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven"), "joint_step"),
-    Group("predictive control", ("mpc",), ("inertia", "open", "driven"), "joint_step"),
-    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short", "open", "driven")),
-    Group("constraints of maximal states", ("constraints",), ("independent", "open")),
-    Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive", "open")),
+    Group(
+        "a step with a known impulse at its end", ("kicked_step",), ("inertia", "shallow", "free", "anchored"), "joint_step"
+    ),
+    Group(
+        "the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow", "free"), "joint_step", ON_DEMAND
+    ),
+    Group("a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open", "anchored", "free"), "joint_step", ON_DEMAND),
+    Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "open", "driven", "free"), "joint_step"),
+    Group("predictive control", ("mpc",), ("anchored", "inertia", "open", "driven", "free"), "joint_step"),
+    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("anchored", "short", "open", "driven")),
+    Group("constraints of maximal states", ("constraints",), ("anchored", "independent", "open")),
+    Group("steps on maximal states", ("step", "rollout_step"), ("anchored", "inertia", "independent", "massive", "open", "free")),
     Group(
         "reverse mode of steps on maximal states", ("vjp_step", "vjp_rollout_step"),
-        ("inertia", "independent", "massive", "open"), "step", ON_DEMAND,
+        ("anchored", "inertia", "independent", "massive", "open", "free"), "step", ON_DEMAND,
     ),
     Group(
-        "every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive", "open"),
+        "every pose unknown", ("momentum_residual", "state_residual"), ("anchored", "inertia", "independent", "massive", "open", "free"),
         made=ON_DEMAND,
     ),
-    Group("CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open"), "joint_step", ON_DEMAND),
+    Group("CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open", "anchored", "free"), "joint_step", ON_DEMAND),
     Group("CasADi graphs of the derivatives that are made", (GRAPHS,), made=ON_DEMAND),
 )  # fmt: skip
 
@@ -96,6 +105,8 @@ OF_LOOPS: Final = Group(
     "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "shallow"), "joint_step"
 )
 """What only a robot with closed loops has, with its step; no other lacks it."""
+OF_CONTACT: Final = Group("contacts", ("contact_gap", "contact_jacobian"), made=ALWAYS)
+"""What only a robot with contacts has."""
 
 
 @dataclass(frozen=True)
@@ -147,18 +158,21 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["massive"] = f"links without mass or inertia of their own: {names}"
     if robot.loops:
         lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"
+    if robot.pairs:
+        lacking["free"] = f"contacts: {', '.join(dict.fromkeys(pair.sphere.name for pair in robot.pairs))}"
     if robot.passive:
         lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     if model.tree.deep:
         lacking["short"] = f"a path of {model.tree.depth} joints"
-    if robot.loops and (model.tree.deep or model.tree.friction):
+    if robot.floating:
+        lacking["anchored"] = f"a floating base ({robot.base_freedoms[0]} and what follows)"
+    bound = [lacking[need] for need in ("open", "anchored") if need in lacking]
+    if bound and (model.tree.deep or model.tree.friction):
         law = f"friction that is {' and '.join(model.tree.friction)}"
-        lacking["shallow"] = f"{lacking['open']}; {lacking['short'] if model.tree.deep else law}"
+        lacking["shallow"] = f"{bound[0]}; {lacking['short'] if model.tree.deep else law}"
     unsolved = [lacking[need] for need in ("inertia", "shallow") if need in lacking]
     if robot.loops and unsolved:
         lacking["shared"] = f"{lacking['open']}; {unsolved[0]}"
-    elif robot.passive and not robot.loops:
-        lacking["shared"] = lacking["driven"]
     return Capabilities(lacking, _unasked(model.recipe, command))
 
 
@@ -203,7 +217,7 @@ def _asked(asked: tuple[str, ...]) -> set[Group]:
 def table() -> str:
     """The table of the documentation, in Markdown."""
     rows = ["| functions | made | a robot gets them if |", "|---|---|---|"]
-    for group in (*GROUPS, OF_LOOPS):
+    for group in (*GROUPS, OF_LOOPS, OF_CONTACT):
         names = ", ".join(f"`{name}`" for name in group.functions)
         needs = ", ".join(NEEDS[need] for need in group.needs) or "–"
         rows.append(f"| {group.what}: {names} | {group.made} | {needs} |")

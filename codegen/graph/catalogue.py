@@ -64,6 +64,8 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "rows": ("m or 1", "every row of every loop, those that are not solved included; axes of the parent's cut frame"),
     "row_rates": ("m/s or 1/s", "as rows"),
     "loop_force": ("N or N·m", "kept rows of every loop, on the child; axes of the parent's cut frame"),
+    "gap": ("m", "of every contact, below 0 where bodies overlap"),
+    "contact_rows": ("m per joint unit", "contact by contact: along the normal towards the sphere, then two tangents"),
     "unbalanced": (EFFORT, f"what motors and loops cannot give; {JOINTS}"),
     "xi_next": ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM"),
     "terms": ("u per coefficient", TORQUE_COLUMNS),
@@ -112,7 +114,7 @@ SCALARS: Final = frozenset({
     "lever_offset", "lever_rest", "lever_torque",
 })  # fmt: skip
 """Arguments that are one number for every robot."""
-MATRICES: Final = frozenset({"M", "J", "Y", "terms"})
+MATRICES: Final = frozenset({"M", "J", "Y", "terms", "contact_rows"})
 """Arguments that are matrices, whatever the number of their columns."""
 
 
@@ -178,6 +180,8 @@ DOCS: Final[Mapping[str, str]] = {
     "close_rates": "Rates that the loops allow, nearest to pd in the kinetic energy.",
     "loop_residual": "Every row of the loops, and its rate.",
     "loop_force": "Forces along the kept rows of the loops at an instant.",
+    "contact_gap": "How far apart what can touch is.",
+    "contact_jacobian": "Rates of the sphere of every contact against the other, at the point between them, per joint rate.",
     "lever_spring_torque": "Torque of a straight spring between two lever arms about a joint.",
 }
 

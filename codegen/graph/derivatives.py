@@ -18,7 +18,9 @@ from diffpbd.codegen.graph.functions import Graphs, Pairs
 from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.joint_space import recursive
 
-STATE_AND_ALPHA = ("inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "loop_residual")
+STATE_AND_ALPHA = (
+    "inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "loop_residual", "contact_gap", "contact_jacobian",
+)  # fmt: skip
 """Functions with jac_, jac_alpha_ and vjp_."""
 REVERSE_ONLY = ("fk", "joint_state")
 """Functions with vjp_ alone."""

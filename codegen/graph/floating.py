@@ -20,6 +20,7 @@ from typing import Any, Final
 
 import casadi as ca
 
+from diffpbd.codegen.graph.constrained_step import solved
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import rows, square
 from diffpbd.codegen.graph.model import Model
@@ -30,6 +31,8 @@ FREEDOMS, PLACE = 6, 7
 """Rates of a base, numbers of its position."""
 PHANTOMS: Final = FREEDOMS - 1
 """Massless links in front of the base link."""
+STEP: Final = ("p", "pd", "u", "h", "alpha")
+"""Arguments of joint_step."""
 FRAME: Final = 12
 """Numbers of the frame that a step is seen from: rotation by rows, place."""
 
@@ -83,6 +86,28 @@ def from_a_frame(model: Model) -> Model:
     more = tuple(Parameter(name, "1", 0.0, None, None) for name in names)
     seen = seen_from(model, square(frame[0:9]), frame[9:12])
     return dataclasses.replace(seen, alpha=ca.vertcat(model.alpha, frame), entries=(*model.entries, *more))
+
+
+def stepped(model: Model) -> ca.Function:
+    """joint_step as a differentiable CasADi function of positions with seven numbers for the base."""
+    n, na = model.tree.freedoms, model.alpha.numel()
+    p, pd, u, h, alpha = given = [ca.MX.sym(k, size) for k, size in zip(STEP, (n + 1, n, n, 1, na), strict=True)]
+    R, x = rotation(p[3:PLACE]), p[0:3]
+
+    def turned(R: Any, v: Any) -> Any:
+        return ca.vertcat(ca.mtimes(R, v[0:3]), ca.mtimes(R, v[3:FREEDOMS]), v[FREEDOMS:])
+
+    start, frame = ca.vertcat(ca.MX.zeros(FREEDOMS), p[PLACE:]), ca.vertcat(alpha, ca.vec(R.T), x)
+    end, rates = solved(from_a_frame(model)).call([start, turned(R.T, pd), turned(R.T, u), h, frame])
+    c, s = ca.cos(end[3:FREEDOMS]), ca.sin(end[3:FREEDOMS])
+    E = ca.vertcat(ca.horzcat(1, 0, s[1]), ca.horzcat(0, c[0], -s[0] * c[1]), ca.horzcat(0, s[0], c[0] * c[1]))
+    q = p[3:PLACE]
+    for k in range(3):
+        half = end[3 + k] / 2
+        q = product(q, ca.vertcat(ca.cos(half), *[ca.sin(half) if i == k else 0 for i in range(3)]))
+    p_next = ca.vertcat(x + ca.mtimes(R, end[0:3]), q / ca.norm_2(q), end[FREEDOMS:])
+    turning = ca.vertcat(rates[0:3], ca.mtimes(E, rates[3:FREEDOMS]), rates[FREEDOMS:])
+    return ca.Function("joint_step", given, [p_next, turned(R, turning)], list(STEP), ["p_next", "pd_next"])
 
 
 class FloatingGraphs(Graphs):

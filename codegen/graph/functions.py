@@ -15,7 +15,7 @@ from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import closures, recursive, recursive_jacobian, wrenches
+from diffpbd.codegen.joint_space import closures, contacts, recursive, recursive_jacobian, wrenches
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Program
 
@@ -115,6 +115,10 @@ class Graphs:
         if tree.closures:
             rows = self.program(closures.rows(tree, True), p=p)
             yield "loop_residual", [*state, alpha], {"rows": rows["g"], "row_rates": ca.mtimes(rows["A"], pd)}
+        if tree.contacts:
+            found = self.program(contacts.rows(tree, True), p=p)
+            yield "contact_gap", [("p", p), alpha], {"gap": found["gap"]}
+            yield "contact_jacobian", [("p", p), alpha], {"contact_rows": found["J"]}
         yield from maximal.values(model)
 
     def _shared(self, torque: Any, offset: Any) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
+from diffpbd.codegen.description.contacts import contact_lines
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.report import Report, quoted
-from diffpbd.codegen.description.robot import WORLD, Loop, Robot
+from diffpbd.codegen.description.robot import WORLD, Loop, Plane, Robot
 from diffpbd.codegen.graph.loop_poses import row_names
 from diffpbd.codegen.graph.loop_rows import Chosen
 from diffpbd.codegen.graph.model import Model, chosen_rows
@@ -22,6 +23,21 @@ def loop_facts(model: Model) -> tuple[manifest.Loop, ...]:
         ends = _ends(model.robot, loop)
         facts.append(manifest.Loop(loop.name, loop.type.value, *ends, tuple(names[k] for k in kept), dropped))
     return tuple(facts)
+
+
+def contact_facts(robot: Robot) -> tuple[manifest.Contact, ...]:
+    """The manifest's entry of everything that can touch."""
+
+    def on(link: int) -> str:
+        return robot.base if link == WORLD else robot.links[link].name
+
+    return tuple(
+        manifest.Contact(
+            p.name, on(p.sphere.link), p.sphere.radius, p.other.name,
+            "plane" if isinstance(p.other, Plane) else "sphere", on(p.other.link), p.sphere.friction > 0.0,
+        )
+        for p in robot.pairs
+    )  # fmt: skip
 
 
 def with_loops(report: Report, robot: Robot, recipe: Recipe) -> Report:
@@ -56,4 +72,4 @@ def _lines(robot: Robot, chosen: Chosen) -> list[str]:
         lines.append(f"base: {robot.base_joint}, coordinates {', '.join(robot.base_freedoms)}")
     if passive := robot.passive[len(robot.base_freedoms) :]:
         lines.append(f"passive: {', '.join(passive)}")
-    return lines
+    return [*lines, *contact_lines(robot)]

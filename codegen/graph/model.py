@@ -19,11 +19,16 @@ from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.report import DescriptionError, Report
 from diffpbd.codegen.description.rigid import AXES, MOMENTS, triad_of, upper_triangle
-from diffpbd.codegen.description.robot import ZERO, JointType, Loop, Robot, Tip
+from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.graph.attached import as_touching, contact_blocks, lever_numbers, loop_numbers, wrench_numbers
 from diffpbd.codegen.graph.geometry import about_origin, rows, square, squared, symmetric, turned, upper, vector
-from diffpbd.codegen.graph.loop_poses import Probe, frame_of
+from diffpbd.codegen.graph.loop_poses import Probe
 from diffpbd.codegen.graph.loop_rows import Chosen, choose
+<<<<<<< HEAD
 from diffpbd.codegen.graph.parameters import LEVER_PARTS, SIDES, WITHOUT_ENTRY, WRENCH_PARTS, alpha_entries, is_limited
+=======
+from diffpbd.codegen.graph.parameters import SIDES, alpha_entries, is_limited
+>>>>>>> main
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.laws import forces
@@ -68,7 +73,11 @@ def tree_of(
         lever_joints(robot, levers),
         tuple(Closure(loop.type.value, loop.parent, loop.child) for loop in robot.loops),
         friction=tuple(law for law in forces.MORE_FRICTION if law in friction),
+<<<<<<< HEAD
         base=len(robot.base_freedoms) if robot.floating else 0,
+=======
+        contacts=tuple(as_touching(pair) for pair in robot.pairs),
+>>>>>>> main
     )
 
 
@@ -81,7 +90,8 @@ class Model:
     subtrees), the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
     translation 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
     payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque), lever 5 × lever springs,
-    loop 25 × loops (see `closures`); `chosen` says which rows of these are kept.
+    loop 25 × loops (see `closures`); `chosen` says which rows of these are kept; contact 8 × contacts (see `contacts`),
+    contact_law 3 × contacts (friction, 0 without any; compliance; load), slip 1.
     """
 
     robot: Robot
@@ -182,14 +192,16 @@ def _built(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mode
         **{block: column(kind) for block, kind in JOINT_BLOCKS.items()},
     }
     if recipe.wrench:
-        blocks["wrench"] = ca.horzcat(*[_wrench(entry, frame) for frame in wrench_frames(robot, recipe.wrench)])
+        blocks["wrench"] = ca.horzcat(*[wrench_numbers(entry, frame) for frame in wrench_frames(robot, recipe.wrench)])
     if recipe.lever_springs:
-        blocks["lever"] = ca.horzcat(*[_lever(entry, name) for name in recipe.lever_springs])
+        blocks["lever"] = ca.horzcat(*[lever_numbers(entry, name) for name in recipe.lever_springs])
     tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs, recipe.friction_law)
     more = forces.friction_names(tree.friction)[len(forces.FRICTION) :]
     blocks |= {block: column(FRICTION_BLOCKS[block]) for block in more}
     if robot.loops:
-        blocks["loop"] = ca.horzcat(*[_loop(entry, index, aligned, loop) for loop in robot.loops])
+        blocks["loop"] = ca.horzcat(*[loop_numbers(entry, index, aligned, loop) for loop in robot.loops])
+    if robot.pairs:
+        blocks |= contact_blocks(entry, aligned, robot)
     blocks |= _in_joint_axes(tree, blocks)
     return Model(robot, recipe, tree, entries, alpha, {k: ca.densify(v) for k, v in blocks.items()})
 
@@ -249,33 +261,7 @@ def _column(elements: list[Any]) -> Any:
     return ca.vertcat(*elements) if elements else ca.SX.zeros(0, 1)
 
 
-def _loop(entry: Any, index: Mapping[str, int], aligned: Sequence[Any], loop: Loop) -> Any:
-    """Cut frame of a loop in the axes of the joints of both links, see `closures`; z is its axis."""
-    triad = ca.reshape(ca.DM([x for axis in frame_of(loop) for x in axis]), 3, 3)
-    parts = []
-    for side, link, rotation, translation in (
-        ("parent", loop.parent, loop.parent_rotation, loop.parent_translation),
-        ("child", loop.child, loop.child_rotation, loop.child_translation),
-    ):
-        prefix = f"loop.origin.{loop.name}.{side}"
-        place = vector(entry, prefix, AXES, translation)
-        axes = ca.mtimes(turned(entry, index, prefix, rotation), triad)
-        if link >= 0:
-            axes, place = ca.mtimes(aligned[link].T, axes), ca.mtimes(aligned[link].T, place)
-        parts += [rows(axes), place]
-    return ca.vertcat(*parts, entry(f"loop.length.{loop.name}", loop.length))
-
-
 def _origin(entry: Any, index: Mapping[str, int], joint: Any) -> tuple[Any, Any]:
     """Rotation (3 × 3) and translation (3) of a joint, symbolic where the recipe says so."""
     translation = vector(entry, f"origin.{joint.name}", AXES, joint.translation)
     return turned(entry, index, f"origin.{joint.name}", joint.rotation), translation
-
-
-def _wrench(entry: Any, frame: Tip) -> Any:
-    parts = [vector(entry, f"wrench.{frame.name}.{kind}", AXES, ZERO) for kind, _ in WRENCH_PARTS]
-    return ca.vertcat(ca.DM(list(frame.translation)), *parts)
-
-
-def _lever(entry: Any, joint: str) -> Any:
-    return ca.vertcat(*[entry(f"lever_spring.{part}.{joint}", 0.0) for part in LEVER_PARTS])

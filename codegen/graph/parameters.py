@@ -35,6 +35,21 @@ LEVER_PARTS: Final[Mapping[str, tuple[str, float, float | None]]] = {
 nothing. The rest length is the paper's (Baxter's hardware manual), whose arms and angle are in a figure only: ours let a
 spring of 7 kN/m carry a stretched Baxter arm. An arm shorter than a millimetre is none."""
 
+CONTACT_LAW: Final = ("friction", "compliance", "load")
+"""What every contact has of its own, in the order of the block `contact_law`."""
+FRICTION_BOUNDS: Final = (1e-3, 10.0)
+"""[1] Coefficient of friction between which the cone is neither a line nor a half-space to the solver; less is declared
+frictionless."""
+SLIP: Final = 1e-5
+"""[m/s] Default rate of slip below which friction gives way instead of holding: what a body at rest creeps at, and
+small against any motion of interest. Plans want more, 1e-2, so that gradients say something at rest."""
+LEAST_SLIP: Final = 1e-9
+"""[m/s] Below, rounding decides."""
+LOAD: Final = 10.0
+"""[N] Default normal force that the smoothing of a contact is scaled by: a hand on a table."""
+LEAST_LOAD: Final = 1e-6
+"""[N] Without any there is no smoothing, and what it smooths has no slope at rest."""
+
 SIDES: Final = ("lower", "upper")
 WRENCH_PARTS: Final = (("force", "N"), ("torque", "N·m"))
 
@@ -50,7 +65,7 @@ def is_limited(joint: Joint) -> bool:
 def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
     """Every entry of alpha in order: gravity, payload, the joint kinds one after another (friction beyond the plain law
     after what every robot has of it), lever springs, limits, external
-    wrenches, then what is symbolic, frames of closed loops last."""
+    wrenches, contacts, then what is symbolic, frames of closed loops last."""
     return tuple(_entries(robot, recipe))
 
 
@@ -98,6 +113,7 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         for kind, unit in WRENCH_PARTS:
             for axis in AXES:
                 yield Parameter(f"wrench.{name}.{kind}.{axis}", unit, 0.0, None, None)
+    yield from _contact_entries(robot)
     if "mass" in recipe.symbolic:
         for link in links:
             yield Parameter(f"mass.{link.name}", "kg", link.inertial.mass, 0.0, None)
@@ -133,6 +149,27 @@ def _loop_entries(loop: Loop) -> Iterator[Parameter]:
             yield Parameter(f"loop.origin.{loop.name}.{side}.{angle}", "rad", value, None, None)
     if loop.type is LoopType.DISTANCE:
         yield Parameter(f"loop.length.{loop.name}", "m", loop.length, 0.0, None)
+
+
+def _contact_entries(robot: Robot) -> Iterator[Parameter]:
+    """Laws of contacts, radii of spheres, heights of planes, the rate of slip; none where nothing touches."""
+    active = [c for c in robot.contacts if c.against]
+    used = {name for c in active for name in c.against}
+    for c in active:
+        if c.friction > 0.0:
+            yield Parameter(f"contact.friction.{c.name}", "1", c.friction, *FRICTION_BOUNDS)
+    for c in robot.contacts:
+        if c.against or c.name in used:
+            yield Parameter(f"contact.radius.{c.name}", "m", c.radius, 0.0, None)
+    for c in active:
+        yield Parameter(f"contact.load.{c.name}", "N", LOAD, LEAST_LOAD, None)
+    for c in active:
+        yield Parameter(f"contact.compliance.{c.name}", "m/N", 0.0, 0.0, None)
+    if active:
+        yield Parameter("contact.slip", "m/s", SLIP, LEAST_SLIP, None)
+    for plane in robot.planes:
+        if plane.name in used:
+            yield Parameter(f"plane.height.{plane.name}", "m", plane.height, None, None)
 
 
 def _more_friction(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:

@@ -29,6 +29,17 @@ class Closure:
 
 
 @dataclass(frozen=True)
+class Contact:
+    """A sphere on link `link` that touches a plane on link `other` (-1 the world), or a sphere there where `round`; with
+    friction where `rough`."""
+
+    link: int
+    other: int
+    round: bool = False
+    rough: bool = True
+
+
+@dataclass(frozen=True)
 class Tree:
     """Topology of a robot. Joint i moves link i; parents[i] < i is the link it hangs on, -1 the fixed world.
 
@@ -39,7 +50,11 @@ class Tree:
     levers[k]: the hinge that lever spring k acts on.
     friction: parts of the law of friction beyond the plain one (of `laws.forces.MORE_FRICTION`).
     closures[k]: closed loop k.
+<<<<<<< HEAD
     base: joints of a floating base, which stand before all others.
+=======
+    contacts[k]: what can touch.
+>>>>>>> main
     gears[i]: what joint i follows, None where nothing (empty where no joint follows another). A leader follows none itself.
     """
 
@@ -52,7 +67,11 @@ class Tree:
     levers: tuple[int, ...] = ()
     closures: tuple[Closure, ...] = ()
     friction: tuple[str, ...] = ()
+<<<<<<< HEAD
     base: int = 0
+=======
+    contacts: tuple[Contact, ...] = ()
+>>>>>>> main
 
     @property
     def rows(self) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,13 @@ __all__ = ["command"]
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
 @click.option(
+    "--contact-from-collision",
+    "collision",
+    metavar="LINK[=PLANE]",
+    multiple=True,
+    help="Contacts of this link's <collision> against a plane of the recipe, may be given more than once.",
+)
+@click.option(
     "--base-joint", type=click.Choice(["fixed", "planar", "floating"]), help="How the base moves (default: not)."
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 on doubts too.")
@@ -33,15 +40,20 @@ def command(
     base: str | None,
     tip: tuple[str, ...],
     hold: tuple[str, ...],
+    collision: tuple[str, ...],
     base_joint: str | None,
     strict: bool,
     as_json: bool,
 ) -> None:
     """List every fault and doubt of descriptions (or of shipped robots), by name."""
+    options = {
+        "base": base, "tip": tip or None, "hold": hold or None, "base_joint": base_joint,
+        "contact_from_collision": collision or None,
+    }  # fmt: skip
     reports = []
     for file in files:
         try:
-            reports.append(_report(file, base, tip, hold, base_joint))
+            reports.append(_report(file, options))
         except InputError as error:
             if len(files) == 1:
                 raise
@@ -58,28 +70,22 @@ def command(
         sys.exit(1)
 
 
-def _report(file: str, base: str | None, tip: Sequence[str], hold: Sequence[str], base_joint: str | None) -> Report:
-    from diffpbd.codegen.description.recipe import as_names, default_recipe, with_options
+def _report(file: str, options: Mapping[str, Any]) -> Report:
+    from diffpbd.codegen.description.recipe import default_recipe, with_options
     from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
     from diffpbd.codegen.description.validate import examine
 
     if not file:
         raise InputError("FILE.urdf: expected the name of a file, found an empty string.")
     if file in shipped_robots() or Path(file).suffix == ".toml":
-        recipe = find_recipe(file, base=base, tip=tip or None, hold=hold or None, base_joint=base_joint)
+        recipe = find_recipe(file, **options)
     else:
-        recipe = with_options(default_recipe(file, base, tip), hold=as_names(hold), base_joint=base_joint)
-    loops, passive = recipe.loop, recipe.passive
+        recipe = with_options(default_recipe(file), **options)
     report, robot = examine(
-        recipe.urdf,
-        base=recipe.base,
-        tip=recipe.tip,
-        hold=recipe.hold,
-        loops=loops,
-        passive=passive,
-        base_joint=recipe.base_joint,
-    )
-    if robot is None or not (robot.loops or robot.passive):
+        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
+        base_joint=recipe.base_joint, touch=recipe.touching,
+    )  # fmt: skip
+    if robot is None or not (robot.loops or robot.passive or robot.pairs):
         return report
     from diffpbd.codegen.graph.loop_report import with_loops  # which costs a second to import
 

@@ -123,6 +123,13 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     help="Parameters of a force [N] and torque [N·m] on this link or tip, may be given more than once.",
 )
 @click.option(
+    "--contact-from-collision",
+    metavar="LINK[=PLANE]",
+    multiple=True,
+    help="Contacts of this link's <collision> (spheres, boxes, capsules, cylinders) against a plane of the recipe, may be "
+    "given more than once.",
+)
+@click.option(
     "--lever-spring",
     "lever_springs",
     metavar="JOINT",

@@ -90,6 +90,7 @@ def describe(manifest: Manifest) -> str:
             *_undriven(manifest),
             *_mimics(manifest),
             *_loops(manifest),
+            *_contacts(manifest),
             *_squared(manifest),
             *_wrenches(manifest),
             *_levers(manifest),
@@ -126,6 +127,16 @@ def _loops(manifest: Manifest) -> list[str]:
     lines = [f"mobility: {robot.mobility}"] if rows else []
     lines += [f"passive joints: {', '.join(robot.passive)}"] if robot.passive else []
     return [*parts, "\n".join(lines)] if lines else parts
+
+
+def _contacts(manifest: Manifest) -> list[str]:
+    """A table of what can touch, where anything can."""
+    rows = [
+        [c.name, c.link, number(c.radius), f"{c.shape} {c.against}", c.other, "yes" if c.rough else "no"]
+        for c in manifest.robot.contacts
+    ]
+    header = ["contact", "link", "radius", "against", "on", "friction"]
+    return [table(header, rows, left=2)] if rows else []
 
 
 def _squared(manifest: Manifest) -> list[str]:

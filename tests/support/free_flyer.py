@@ -87,7 +87,9 @@ class FreeFlyer:
 
     def energies(self, p: Array, pd: Array) -> tuple[float, float]:
         q, v = self.q(p), self.local(p, pd)
-        return pin.computeKineticEnergy(self.model, self.data, q, v), pin.computePotentialEnergy(self.model, self.data, q)
+        return pin.computeKineticEnergy(self.model, self.data, q, v), pin.computePotentialEnergy(
+            self.model, self.data, q
+        )
 
     def after(self, p: Array, pd: Array, u: Array, time: float) -> tuple[Array, Array]:
         """The state a time later, u held in world axes."""

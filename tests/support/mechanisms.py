@@ -50,23 +50,28 @@ class Mechanism:
     guess: dict[str, float]
     passive: list[str] = field(default_factory=list)
     more: str = ""
+    planes: list[dict[str, Any]] = field(default_factory=list)
+    contacts: list[dict[str, Any]] = field(default_factory=list)
 
     def write(self, folder: Path, name: str, recipe: str = "") -> Path:
         """Writes NAME.urdf and NAME.toml; `recipe` are further lines of it."""
         tree = f'<link name="base"/>{"".join(self.links)}{"".join(self.joints)}{self.more}'
         (folder / f"{name}.urdf").write_text(f'<robot name="{name}">{tree}</robot>')
         lines = [recipe, f"passive = {self.passive!r}"]
-        for loop in self.loops:
-            lines += ["[[loop]]", *(f"{key} = {toml(value)}" for key, value in loop.items())]
+        for kind, tables in (("loop", self.loops), ("plane", self.planes), ("contact", self.contacts)):
+            for table in tables:
+                lines += [f"[[{kind}]]", *(f"{key} = {toml(value)}" for key, value in table.items())]
         path = folder / f"{name}.toml"
         path.write_text("\n".join(lines) + "\n")
         return path
 
 
 def toml(value: Any) -> str:
-    return (
-        f'"{value}"' if isinstance(value, str) else repr(value if isinstance(value, float) else list(map(float, value)))
-    )
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, (float, int)):
+        return repr(float(value))
+    return f"[{', '.join(map(toml, value))}]"
 
 
 def loop(

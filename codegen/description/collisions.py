@@ -1,0 +1,133 @@
+"""Spheres and points from the shapes of `<collision>`, for links that are asked for by name.
+
+A sphere is one; a box its eight corners; a capsule the spheres of both ends, and so is a cylinder, whose rim they round off.
+Everything else is refused by name: contact takes spheres and points against planes and spheres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final
+
+from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry
+from diffpbd.codegen.description.numerals import NumberError, read_number, read_vector
+from diffpbd.codegen.description.report import Finding, listed, quoted
+from diffpbd.codegen.description.rigid import Pose, add, apply, rotation_from_rpy
+from diffpbd.codegen.description.robot import ZERO, Vec3
+from diffpbd.codegen.description.source import Element
+
+FRICTION: Final = 0.5
+"""[1] Coefficient of contacts from collision shapes, which say none; `contact.friction.NAME` changes it."""
+_SHAPES: Final = ("sphere", "box", "cylinder", "capsule")
+Spheres = list[tuple[Vec3, float]]
+"""Centres [m] in the shape's frame, with radii [m]."""
+
+
+class _Refused(ValueError):
+    """A shape that contact does not take, with the reason."""
+
+
+def collision_contacts(
+    root: Element, words: Sequence[str], planes: Sequence[PlaneEntry]
+) -> tuple[tuple[ContactEntry, ...], tuple[Finding, ...], tuple[Finding, ...]]:
+    """Contacts LINK.K of every LINK[=PLANE], faults, doubts; without a PLANE against the only one there is."""
+    found: list[ContactEntry] = []
+    faults: list[Finding] = []
+    doubts: list[Finding] = []
+    links = {element.attributes.get("name", ""): element for element in root.named("link")}
+    asked: set[str] = set()
+    for word in words:
+        link, _, plane = word.partition("=")
+        where = f"contact from collision of {quoted(link)}: "
+        reason = _unusable(link, plane, "=" in word, links, [p.name for p in planes])
+        if link in asked:
+            reason = "asked for twice"
+        asked.add(link)
+        if reason:
+            faults.append(Finding("collision", where + reason, (link,)))
+            continue
+        spheres: Spheres = []
+        for k, element in enumerate(links[link].named("collision")):
+            try:
+                own, doubt = _spheres(element)
+            except (_Refused, NumberError) as error:
+                faults.append(Finding("collision", f"{where}shape {k + 1}: {error}", (link,)))
+                continue
+            spheres += own
+            doubts += [Finding("collision", f"{where}shape {k + 1}: {doubt}", (link,))] if doubt else []
+        against = (plane or planes[0].name,)
+        found += [
+            ContactEntry(f"{link}.{k + 1}", link, centre, radius, against, FRICTION)
+            for k, (centre, radius) in enumerate(spheres)
+        ]
+    return tuple(found), tuple(faults), tuple(doubts)
+
+
+def _unusable(link: str, plane: str, named: bool, links: dict[str, Element], planes: list[str]) -> str:
+    """Why nothing can be taken of a link, or empty."""
+    if link not in links:
+        return f"the description has no link {quoted(link)}"
+    if not links[link].named("collision"):
+        return "the link has no <collision>"
+    if named and plane not in planes:
+        return f"there is no plane {quoted(plane)}; a recipe's [[plane]] makes one, here {listed(planes) or 'none'}"
+    if not named and len(planes) != 1:
+        return (
+            f"{len(planes)} planes; name one as {link}=PLANE" if planes else "no [[plane]] in the recipe to be against"
+        )
+    return ""
+
+
+def _spheres(collision: Element) -> tuple[Spheres, str]:
+    """Spheres of a `<collision>` in the link's frame, and a doubt or empty."""
+    geometries = [child for element in collision.named("geometry") for child in element.children]
+    if len(geometries) != 1:
+        raise _Refused(f"{len(geometries)} shapes in <geometry>, one is expected")
+    (shape,) = geometries
+    if shape.tag not in _SHAPES:
+        raise _Refused(
+            f"{shape.label}: only spheres and points against planes and spheres are taken (of {', '.join(_SHAPES)}); write "
+            "[[contact]] entries for it"
+        )
+    pose = Pose()
+    for origin in collision.named("origin"):
+        xyz, rpy = (read_vector(origin.attributes[k]) if k in origin.attributes else ZERO for k in ("xyz", "rpy"))
+        pose = Pose(rotation_from_rpy(rpy), xyz)
+    own, doubt = _of_shape(shape)
+    return [(add(pose.translation, apply(pose.rotation, centre)), radius) for centre, radius in own], doubt
+
+
+def _of_shape(shape: Element) -> tuple[Spheres, str]:
+    if shape.tag == "sphere":
+        return [(ZERO, _size(shape, "radius"))], ""
+    if shape.tag == "box":
+        text = shape.attributes.get("size", "")
+        sides = read_vector(text)
+        if min(sides) <= 0.0:
+            raise _Refused(f"<box> size={quoted(text)}: sides above 0 m are expected")
+        x, y, z = (side / 2.0 for side in sides)
+        return [((a * x, b * y, c * z), 0.0) for a, b, c in product((-1.0, 1.0), repeat=3)], ""
+    radius, length = _size(shape, "radius"), _size(shape, "length")
+    if shape.tag == "capsule":
+        return list(_ends(length / 2.0, radius)), ""
+    if length < 2.0 * radius:
+        raise _Refused(
+            f"<cylinder> of length {length:g} m and radius {radius:g} m: no spheres fit its ends; write [[contact]] entries"
+        )
+    doubt = "a cylinder becomes the two spheres that fit its ends; its rim does not touch"
+    return list(_ends(length / 2.0 - radius, radius)), doubt
+
+
+def _ends(z: float, radius: float) -> Iterator[tuple[Vec3, float]]:
+    for end in (-z, z) if z else (z,):
+        yield (0.0, 0.0, end), radius
+
+
+def _size(shape: Element, attribute: str) -> float:
+    if attribute not in shape.attributes:
+        raise _Refused(f"{shape.label} has no {attribute}")
+    value = read_number(shape.attributes[attribute])
+    if value <= 0.0:
+        raise _Refused(f"{shape.label} {attribute}={value:g}: above 0 m is expected")
+    return value

@@ -1,0 +1,68 @@
+"""Numbers of what is attached to a robot's links, as columns of blocks: closed loops, contacts, wrenches, lever springs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+
+from diffpbd.codegen.description.rigid import AXES
+from diffpbd.codegen.description.robot import ZERO, Loop, Pair, Plane, Robot, Tip
+from diffpbd.codegen.graph.geometry import rows, turned, vector
+from diffpbd.codegen.graph.loop_poses import frame_of
+from diffpbd.codegen.graph.parameters import CONTACT_LAW, LEVER_PARTS, WRENCH_PARTS
+from diffpbd.codegen.program.tree import Contact
+
+
+def loop_numbers(entry: Any, index: Mapping[str, int], aligned: Sequence[Any], loop: Loop) -> Any:
+    """Cut frame of a loop in the axes of the joints of both links, see `closures`; z is its axis."""
+    triad = ca.reshape(ca.DM([x for axis in frame_of(loop) for x in axis]), 3, 3)
+    parts = []
+    for side, link, rotation, translation in (
+        ("parent", loop.parent, loop.parent_rotation, loop.parent_translation),
+        ("child", loop.child, loop.child_rotation, loop.child_translation),
+    ):
+        prefix = f"loop.origin.{loop.name}.{side}"
+        place = vector(entry, prefix, AXES, translation)
+        axes = ca.mtimes(turned(entry, index, prefix, rotation), triad)
+        if link >= 0:
+            axes, place = ca.mtimes(aligned[link].T, axes), ca.mtimes(aligned[link].T, place)
+        parts += [rows(axes), place]
+    return ca.vertcat(*parts, entry(f"loop.length.{loop.name}", loop.length))
+
+
+def as_touching(pair: Pair) -> Contact:
+    """A pair as the derivation sees it."""
+    return Contact(pair.sphere.link, pair.other.link, not isinstance(pair.other, Plane), pair.sphere.friction > 0.0)
+
+
+def contact_blocks(entry: Any, aligned: Sequence[Any], robot: Robot) -> dict[str, Any]:
+    """Numbers of every contact in the axes of the joints of both links, see `contacts`, and those of its law."""
+
+    def seen(link: int, v: Sequence[float]) -> Any:
+        numbers = ca.DM(list(v))
+        return numbers if link < 0 else ca.mtimes(aligned[link].T, numbers)
+
+    columns, laws = [], []
+    for pair in robot.pairs:
+        own, other = pair.sphere, pair.other
+        if isinstance(other, Plane):
+            last = [seen(other.link, other.normal), entry(f"plane.height.{other.name}", other.height)]
+        else:
+            last = [seen(other.link, other.point), entry(f"contact.radius.{other.name}", other.radius)]
+        radius = entry(f"contact.radius.{own.name}", own.radius)
+        columns.append(ca.vertcat(seen(own.link, own.point), radius, *last))
+        laws.append(ca.vertcat(*[entry(f"contact.{kind}.{own.name}", 0.0) for kind in CONTACT_LAW]))
+    return {"contact": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws), "slip": entry("contact.slip", 0.0)}
+
+
+def wrench_numbers(entry: Any, frame: Tip) -> Any:
+    """Point, force and torque of an external wrench (9)."""
+    parts = [vector(entry, f"wrench.{frame.name}.{kind}", AXES, ZERO) for kind, _ in WRENCH_PARTS]
+    return ca.vertcat(ca.DM(list(frame.translation)), *parts)
+
+
+def lever_numbers(entry: Any, joint: str) -> Any:
+    """Numbers of a lever spring (5)."""
+    return ca.vertcat(*[entry(f"lever_spring.{part}.{joint}", 0.0) for part in LEVER_PARTS])

@@ -1,0 +1,203 @@
+"""Contact in joint coordinates: closed forms, pinocchio's frame Jacobians, derivatives."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+from support.closed_judge import Judge
+from support.touching import reaching_arm
+
+from diffpbd.codegen.description.recipe_file import load_recipe
+from diffpbd.codegen.description.resolve import read_robot
+from diffpbd.codegen.description.robot import Contact, Plane, Robot
+from diffpbd.codegen.graph.derivatives import specs
+from diffpbd.codegen.graph.functions import Graphs
+from diffpbd.codegen.graph.model import Model, build
+from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.joint_space import contacts
+from diffpbd.codegen.program.program import Program
+
+
+@cache
+def case() -> tuple[Model, Judge]:
+    with TemporaryDirectory() as folder:
+        recipe = load_recipe(reaching_arm().write(Path(folder), "made"))
+        robot = read_robot(recipe)
+        return build(robot, recipe), Judge(recipe.urdf, robot)
+
+
+@cache
+def functions() -> dict[str, ca.Function]:
+    return {spec.name: spec.graph for spec in specs(Graphs(case()[0])) if "contact" in spec.name}
+
+
+def defaults() -> Any:
+    return np.array([e.default for e in case()[0].entries])
+
+
+class Body:
+    """A link's point, its velocity and angular velocity per joint rate, by pinocchio in world axes."""
+
+    def __init__(self, judge: Judge, robot: Robot, link: int, p: Any) -> None:
+        self.R, self.o, self.J = np.eye(3), np.zeros(3), np.zeros((6, robot.n))
+        if link >= 0:
+            frame = judge.model.getFrameId(robot.links[link].name)
+            jacobian = pin.computeFrameJacobian(
+                judge.model, judge.data, judge.q(p), frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+            )
+            pin.updateFramePlacement(judge.model, judge.data, frame)
+            place = judge.data.oMf[frame]
+            self.R, self.o, self.J = place.rotation, place.translation, jacobian[:, judge.v]
+
+    def at(self, point: Any) -> Any:
+        return self.o + self.R @ np.array(point)
+
+    def motion(self, x: Any) -> Any:
+        """3 × n: velocity of the material point that is at x."""
+        return self.J[:3] - pin.skew(x - self.o) @ self.J[3:]
+
+
+def wanted(robot: Robot, judge: Judge, p: Any, own: Contact, other: Plane | Contact) -> tuple[float, Any, Any]:
+    """Gap, normal and 3 × n relative motion at the point between, in world axes."""
+    one, two = Body(judge, robot, own.link, p), Body(judge, robot, other.link, p)
+    centre = one.at(own.point)
+    if isinstance(other, Plane):
+        normal = two.R @ np.array(other.normal)
+        surface = two.o + two.R @ (np.array(other.normal) * other.height)
+        gap = normal @ (centre - surface) - own.radius
+    else:
+        apart = centre - two.at(other.point)
+        normal = apart / np.linalg.norm(apart)
+        gap = np.linalg.norm(apart) - own.radius - other.radius
+    x = centre - (own.radius + gap / 2) * normal
+    return float(gap), normal, one.motion(x) - two.motion(x)
+
+
+def poses(count: int = 20) -> Any:
+    return np.random.default_rng(12).uniform(-2.5, 2.5, (count, 3))
+
+
+def test_gap_and_rates_are_those_of_pinocchio() -> None:
+    model, judge = case()
+    alpha = defaults()
+    for p in poses():
+        gap = np.array(functions()["contact_gap"](p, alpha)).ravel()
+        J = np.array(functions()["contact_jacobian"](p, alpha)).reshape(-1, 3, 3)
+        for k, pair in enumerate(model.robot.pairs):
+            distance, normal, motion = wanted(model.robot, judge, p, pair.sphere, pair.other)
+            assert gap[k] == pytest.approx(distance, abs=1e-14)
+            np.testing.assert_allclose(J[k, 0], normal @ motion, rtol=0, atol=1e-14)
+            # the tangents may be turned about the normal: what they make of two rates together may not
+            flat = motion - np.outer(normal, normal @ motion)
+            np.testing.assert_allclose(J[k, 1:].T @ J[k, 1:], flat.T @ flat, rtol=0, atol=1e-14)
+
+
+def test_the_first_row_is_the_gradient_of_the_gap() -> None:
+    alpha = defaults()
+    for p in poses(5):
+        J = np.array(functions()["contact_jacobian"](p, alpha))
+        _, by_p = functions()["jac_contact_gap"](p, alpha)
+        np.testing.assert_allclose(J[::3], np.array(by_p), rtol=0, atol=1e-14)
+
+
+def test_joints_that_move_both_alike_have_no_part() -> None:
+    J = np.array(functions()["contact_jacobian"](poses(1)[0], defaults())).reshape(-1, 3, 3)
+    names = [pair.name for pair in case()[0].robot.pairs]
+    for name in ("hand/tray", "hand/knob"):
+        assert (J[names.index(name), :, 0] == 0.0).all()
+        assert (J[names.index(name), :, 1] != 0.0).any()
+
+
+def test_derivatives_by_pose_and_parameters() -> None:
+    model, p = case()[0], poses(1)[0]
+    alpha, names = defaults(), [e.name for e in model.entries]
+    for name, out in (("contact_gap", "gap"), ("contact_jacobian", "contact_rows")):
+        f = functions()[name]
+
+        def value(p: Any, alpha: Any, f: ca.Function = f) -> Any:
+            return np.array(f(p, alpha)).ravel(order="F")
+
+        by_p = np.array(functions()[f"jac_{name}"](p=p, alpha=alpha)[f"d{out}_dp"])
+        by_alpha = np.array(functions()[f"jac_alpha_{name}"](p=p, alpha=alpha)[f"d{out}_dalpha"])
+        for k in range(3):
+            d = 1e-4 * np.eye(3)[k]
+            slope = (
+                8 * (value(p + d, alpha) - value(p - d, alpha)) - value(p + 2 * d, alpha) + value(p - 2 * d, alpha)
+            ) / 12e-4
+            np.testing.assert_allclose(by_p[:, k], slope, rtol=0, atol=1e-9)
+        touched = [k for k, entry in enumerate(names) if entry.startswith(("contact.radius", "plane.height"))]
+        assert len(touched) == 7
+        for k in touched:
+            d = 1e-3 * np.eye(len(names))[k]
+            slope = (value(p, alpha + d) - value(p, alpha - d)) / 2e-3
+            np.testing.assert_allclose(by_alpha[:, k], slope, rtol=0, atol=1e-9)
+            assert np.abs(slope).max() > 1e-3
+        others = [k for k in range(len(names)) if k not in touched]
+        assert not by_alpha[:, others].any()
+
+
+def test_tangents_in_every_direction() -> None:
+    """Unit, across and right-handed with either sign, so that the other turns them about the normal and nothing else."""
+    b = Program("tangents")
+    n, sign = b.input("n", 3), b.scalar("sign")
+    for name, t in zip(("t1", "t2"), contacts.tangents(b, n, sign), strict=True):
+        b.output(name, t)
+    run = b.numpy()
+    rng = np.random.default_rng(1)
+    directions = [*rng.standard_normal((50, 3)), *np.eye(3), *-np.eye(3), [1e-9, 0, -1], [1, 0, -1e-300]]
+    for d in directions:
+        n = np.array(d) / np.linalg.norm(d)
+        for s in (1.0, -1.0):
+            if abs(s + n[2]) < 1e-3:
+                continue
+            found = run(n=n, sign=s)
+            t1, t2 = found["t1"].ravel(), found["t2"].ravel()
+            frame = np.array([n, t1, t2])
+            np.testing.assert_allclose(frame @ frame.T, np.eye(3), atol=1e-12)
+            np.testing.assert_allclose(np.cross(t1, t2), n, atol=1e-12)
+
+
+def test_signs_of_the_start_hold_at_the_end() -> None:
+    """A normal that passes the level keeps its tangents on the way, which a sign of its own would turn over."""
+    model = case()[0]
+    program = contacts.rows(model.tree, False, True)
+    names = [pair.name for pair in model.robot.pairs]
+    k = names.index("hand/knob")
+    sign, p = ca.SX.sym("sign", len(names)), ca.SX.sym("p", 3)
+    given = {"p": p, "sign": sign}
+    found = inline(program, {name: given.get(name, model.blocks.get(name)) for name in program.inputs})
+    rows = ca.Function("rows", [p, sign, model.alpha], [found["J"]])
+    signs = ca.Function(
+        "signs", [p, model.alpha],
+        [inline(contacts.rows(model.tree), {name: p if name == "p" else model.blocks[name]
+                                            for name in contacts.rows(model.tree).inputs})["sign"]],
+    )  # fmt: skip
+    alpha = defaults()
+
+    def of(p: Any) -> float:
+        return float(np.array(signs(p, alpha)).ravel()[k])
+
+    low, high = next((a, b) for a, b in zip(poses(40), poses(40)[1:], strict=False) if of(a) != of(b))
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if of(middle) == of(low) else (low, middle)
+    start = np.array(signs(low, alpha))
+    first = 3 * k  # only rough ones come before
+    at_start, at_end = (np.array(rows(q, start, alpha))[first : first + 3] for q in (low, high))
+    np.testing.assert_allclose(at_end, at_start, atol=1e-12)
+    own = np.array(rows(high, np.array(signs(high, alpha)), alpha))[first : first + 3]
+    assert np.abs(own - at_start).max() > 1e-3
+
+
+def test_frictionless_contacts_have_one_row() -> None:
+    model = case()[0]
+    program = contacts.rows(model.tree)
+    assert program.outputs["J"].shape == (3 * 5 + 1, 3)
+    assert contacts.rows(model.tree, True).outputs["J"].shape == (3 * 6, 3)
