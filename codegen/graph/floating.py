@@ -20,6 +20,7 @@ from typing import Any, Final
 
 import casadi as ca
 
+from diffpbd.codegen.description.robot import Plane
 from diffpbd.codegen.graph.constrained_step import solved
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import rows, square
@@ -65,7 +66,7 @@ def tangent(p: Any) -> Any:
 
 def seen_from(model: Model, R: Any, x: Any) -> Model:
     """The model with all that is given in the world, gravity, wrenches and ends of loops, in the axes of a frame there."""
-    blocks = dict(model.blocks)
+    blocks = {k: ca.SX(v) for k, v in model.blocks.items()}
     blocks["gravity"] = ca.mtimes(R.T, blocks["gravity"])
     if "wrench" in blocks:
         point, force, torque = ca.vertsplit(blocks["wrench"], 3)
@@ -76,6 +77,14 @@ def seen_from(model: Model, R: Any, x: Any) -> Model:
                 axes, place = blocks["loop"][start : start + 9, k], blocks["loop"][start + 9 : start + 12, k]
                 blocks["loop"][start : start + 9, k] = rows(ca.mtimes(R.T, square(axes)))
                 blocks["loop"][start + 9 : start + 12, k] = ca.mtimes(R.T, place - x)
+    for k, pair in enumerate(model.robot.pairs):
+        plane = isinstance(pair.other, Plane)
+        for start, link, turns in ((0, pair.sphere.link, False), (4, pair.other.link, plane)):
+            if link < 0:
+                v = blocks["contact"][start : start + 3, k]
+                if turns:
+                    blocks["contact"][7, k] -= ca.dot(v, x)
+                blocks["contact"][start : start + 3, k] = ca.mtimes(R.T, v if turns else v - x)
     return dataclasses.replace(model, blocks={k: ca.densify(v) for k, v in blocks.items()})
 
 
@@ -165,6 +174,8 @@ class FloatingGraphs(Graphs):
         if name == "tip_pose":
             place, R = self.x + ca.mtimes(self.R, found["position"]), ca.mtimes(self.R, found["rotation"])
             return {"position": place, "rotation": R}
+        if name == "contact_jacobian":
+            return {key: self._turned(J.T).T for key, J in found.items()}
         if name == "tip_jacobian":
             J = self._turned(found["J"].T).T
             return {"J": ca.vertcat(ca.mtimes(self.R, J[0:3, :]), ca.mtimes(self.R, J[3:6, :]))}

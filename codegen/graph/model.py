@@ -24,11 +24,7 @@ from diffpbd.codegen.graph.attached import as_touching, contact_blocks, lever_nu
 from diffpbd.codegen.graph.geometry import about_origin, rows, square, squared, symmetric, turned, upper, vector
 from diffpbd.codegen.graph.loop_poses import Probe
 from diffpbd.codegen.graph.loop_rows import Chosen, choose
-<<<<<<< HEAD
-from diffpbd.codegen.graph.parameters import LEVER_PARTS, SIDES, WITHOUT_ENTRY, WRENCH_PARTS, alpha_entries, is_limited
-=======
-from diffpbd.codegen.graph.parameters import SIDES, alpha_entries, is_limited
->>>>>>> main
+from diffpbd.codegen.graph.parameters import SIDES, WITHOUT_ENTRY, alpha_entries, is_limited
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.laws import forces
@@ -73,11 +69,8 @@ def tree_of(
         lever_joints(robot, levers),
         tuple(Closure(loop.type.value, loop.parent, loop.child) for loop in robot.loops),
         friction=tuple(law for law in forces.MORE_FRICTION if law in friction),
-<<<<<<< HEAD
-        base=len(robot.base_freedoms) if robot.floating else 0,
-=======
         contacts=tuple(as_touching(pair) for pair in robot.pairs),
->>>>>>> main
+        base=len(robot.base_freedoms) if robot.floating else 0,
     )
 
 

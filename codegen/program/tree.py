@@ -50,11 +50,8 @@ class Tree:
     levers[k]: the hinge that lever spring k acts on.
     friction: parts of the law of friction beyond the plain one (of `laws.forces.MORE_FRICTION`).
     closures[k]: closed loop k.
-<<<<<<< HEAD
-    base: joints of a floating base, which stand before all others.
-=======
     contacts[k]: what can touch.
->>>>>>> main
+    base: joints of a floating base, which stand before all others.
     gears[i]: what joint i follows, None where nothing (empty where no joint follows another). A leader follows none itself.
     """
 
@@ -67,11 +64,8 @@ class Tree:
     levers: tuple[int, ...] = ()
     closures: tuple[Closure, ...] = ()
     friction: tuple[str, ...] = ()
-<<<<<<< HEAD
-    base: int = 0
-=======
     contacts: tuple[Contact, ...] = ()
->>>>>>> main
+    base: int = 0
 
     @property
     def rows(self) -> int:
