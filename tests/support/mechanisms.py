@@ -50,12 +50,13 @@ class Mechanism:
     guess: dict[str, float]
     passive: list[str] = field(default_factory=list)
     more: str = ""
+    root: str = '<link name="base"/>'
     planes: list[dict[str, Any]] = field(default_factory=list)
     contacts: list[dict[str, Any]] = field(default_factory=list)
 
     def write(self, folder: Path, name: str, recipe: str = "") -> Path:
         """Writes NAME.urdf and NAME.toml; `recipe` are further lines of it."""
-        tree = f'<link name="base"/>{"".join(self.links)}{"".join(self.joints)}{self.more}'
+        tree = f"{self.root}{''.join(self.links)}{''.join(self.joints)}{self.more}"
         (folder / f"{name}.urdf").write_text(f'<robot name="{name}">{tree}</robot>')
         lines = [recipe, f"passive = {self.passive!r}"]
         for kind, tables in (("loop", self.loops), ("plane", self.planes), ("contact", self.contacts)):

@@ -41,4 +41,47 @@ def reaching_arm() -> Mechanism:
     )
 
 
-MECHANISMS = {"reaching_arm": reaching_arm}
+MASS, HALF, RADIUS = 1.0, (0.1, 0.1, 0.05), 0.1
+"""[kg, m] Of the bodies below; half the sides of the box."""
+
+
+def inertial(mass: float, moments: Numbers) -> str:
+    x, y, z = moments
+    return (
+        f'<inertial><mass value="{mass}"/><inertia ixx="{x}" iyy="{y}" izz="{z}" ixy="0" ixz="0" iyz="0"/></inertial>'
+    )
+
+
+def free(name: str, moments: Numbers, contacts: list[dict[str, Any]], base: str) -> tuple[Mechanism, str]:
+    """One body over a table, which moves as `base` says; and the line of its recipe."""
+    root = f'<link name="{name}">{inertial(MASS, moments)}</link>'
+    return Mechanism([], [], [], {}, root=root, planes=[TABLE], contacts=contacts), f'base_joint = "{base}"'
+
+
+def ball(base: str = "planar", friction: float = 0.2) -> tuple[Mechanism, str]:
+    moment = 0.4 * MASS * RADIUS**2
+    return free("ball", (moment,) * 3, [contact("ball", "ball", (0.0, 0.0, 0.0), RADIUS, friction=friction)], base)
+
+
+def box(base: str = "planar", friction: float = 0.5, every: bool = False) -> tuple[Mechanism, str]:
+    """Its corners below, or all; of a planar one those of a side."""
+    a, b, c = HALF
+    moments = tuple(MASS / 3 * (x * x + y * y) for x, y in ((b, c), (a, c), (a, b)))
+    sides = (0,) if base == "planar" else (-1, 1)
+    corners = [(x * a, y * b, z * c) for z in ((-1, 1) if every else (-1,)) for x in (-1, 1) for y in sides]
+    touching = [contact(f"corner_{k + 1}", "box", point, friction=friction) for k, point in enumerate(corners)]
+    return free("box", moments, touching, base)
+
+
+def block(friction: float = 0.5) -> Mechanism:
+    """A point mass on three slides over a table."""
+    limit = '<limit lower="-9" upper="9" effort="1" velocity="1"/>'
+    axes = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+    names = ["base", "at_x", "at_xy", "block"]
+    slides = [
+        joint(name, names[k], names[k + 1], (0, 0, 0), axis, kind="prismatic", limit=limit)
+        for k, (name, axis) in enumerate(axes.items())
+    ]
+    mass = f'<link name="block">{inertial(MASS, (1e-3, 1e-3, 1e-3))}</link>'
+    links = ['<link name="at_x"/>', '<link name="at_xy"/>', mass]
+    return Mechanism(links, slides, [], {}, planes=[TABLE], contacts=[contact("block", "block", (0.0, 0.0, 0.0))])
