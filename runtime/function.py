@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.help_text import help_text
 from diffpbd.runtime.library import Library
-from diffpbd.runtime.manifest import MATRIX, SCALAR, Argument, Manifest
+from diffpbd.runtime.manifest import MATRIX, POSITIONS, SCALAR, Argument, Manifest
 from diffpbd.runtime.manifest import Function as FunctionFacts
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterVector
@@ -63,6 +64,10 @@ def _shorten(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+NOT_UNIT = 1e-6
+"""[1] How far the square of a quaternion's length may be off 1, as in the C text."""
+
+
 class BoundFunction(ABC):
     """What every generated function has: manifest facts, C symbol, defaults for alpha, h and p_ref."""
 
@@ -77,6 +82,7 @@ class BoundFunction(ABC):
         self._h = manifest.recipe.h
         self._call: Callable[..., int] = library.bind(facts)
         self._names = [argument.name for argument in facts.inputs]
+        self._positions = [k for k, a in enumerate(facts.inputs) if manifest.robot.floating and a.name in POSITIONS]
         make: Any = collections.namedtuple
         self._result = make(f"{facts.name}_result", [argument.name for argument in facts.outputs])
         self.__doc__ = help_text(facts, repr(self), manifest.recipe.h)
@@ -104,7 +110,22 @@ class BoundFunction(ABC):
             if name in values:
                 raise InputError(f"{self.name}: argument {name!r} was given twice.")
             values[name] = value
-        return [self._default(argument, values.get(argument.name)) for argument in self.facts.inputs]
+        found = [self._default(argument, values.get(argument.name)) for argument in self.facts.inputs]
+        for k in self._positions:
+            self._expect_unit(self._names[k], found[k])
+        return found
+
+    def _expect_unit(self, name: str, value: Any) -> None:
+        """Refuses positions whose base quaternion is no unit one; what has no such numbers is refused later."""
+        with contextlib.suppress(TypeError, ValueError):
+            q = np.asarray(value, dtype=float)[..., 3:7]
+            square = np.sum(q * q, axis=-1)
+            if q.shape[-1] == 4 and not (np.abs(square - 1.0) <= NOT_UNIT).all():
+                found = np.ravel(square)[np.argmax(np.abs(np.ravel(square) - 1.0))] ** 0.5
+                raise InputError(
+                    f"{self.name}: argument {name!r}: expected a unit quaternion (w, x, y, z) of the base in numbers 3 to 6, "
+                    f"found one of length {found:.6g}."
+                )
 
     def _default(self, argument: Argument, value: Any) -> Any:
         if value is not None:

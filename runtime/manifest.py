@@ -27,6 +27,7 @@ __all__ = [
     "ABI_VERSION",
     "MANIFEST_NAME",
     "MATRIX",
+    "POSITIONS",
     "SCALAR",
     "SCHEMA_VERSION",
     "VECTOR",
@@ -55,6 +56,8 @@ SCALAR, VECTOR, MATRIX = range(3)
 """Numbers of axes of an argument."""
 MAX_SHOWN = 60  # characters of a wrong value in a message
 AGAIN = "Generate the folder again."
+POSITIONS = ("p", "p0", "p_prev", "p_next", "P", "p_closed")
+"""Arguments that are positions, which with a floating base have one number more than rates; seeds have not."""
 T = TypeVar("T")
 
 
@@ -250,6 +253,18 @@ class RobotFacts:
     def floating(self) -> bool:
         """Whether positions have a place and a quaternion for the base, one number more than there are joints."""
         return self.base_joint == "floating"
+
+    @property
+    def base_freedoms(self) -> tuple[str, ...]:
+        """Names of the joints that are freedoms of a moving base."""
+        count = {"planar": 3, "floating": 6}.get(self.base_joint, 0)
+        return tuple(joint.name for joint in self.joints[:count])
+
+    @property
+    def positions(self) -> tuple[str, ...]:
+        """Names of the numbers of a position: those of the joints, of a floating base its place and quaternion wxyz before."""
+        names = tuple(joint.name for joint in self.joints)
+        return (*names[:3], *(f"base_q{part}" for part in "wxyz"), *names[6:]) if self.floating else names
 
     @property
     def mobility(self) -> int:

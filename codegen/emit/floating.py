@@ -10,10 +10,7 @@ from diffpbd.codegen.emit.constrained_step import add_constrained_step
 from diffpbd.codegen.emit.sources import Emission
 from diffpbd.codegen.graph.floating import FRAME, from_a_frame
 from diffpbd.codegen.graph.model import Model
-from diffpbd.runtime.manifest import Argument, Function
-
-POSITIONS = ("p", "p0", "p_prev", "p_next", "P", "p_closed")
-"""Arguments that are positions, which have one number more than rates; derivatives by them have not."""
+from diffpbd.runtime.manifest import POSITIONS, Argument, Function
 
 STEPPED = (
     "joint_step", "jac_joint_step", "jac_alpha_joint_step", "vjp_joint_step", "node_torque", "rollout", "vjp_rollout",

@@ -1,14 +1,14 @@
 """A floating base: any function of a robot whose base is free, from functions of a tree that stands on six joints.
 
-At an instant the world is seen from the base: its frame stands still where the base link is, gravity and all else that is given
-in world axes is turned into it, and the first six joints, three slides and three hinges, are at zero. With R the base's rotation
-from then on, x its place, s the slides and a the hinges, the base's later place is x + R s, its rotation R Rx(a₁) Ry(a₂) Rz(a₃), its
-rates are R ṡ and R E(a) ȧ, E = (e₁, Rx e₂, Rx Ry e₃). E is 1 at a = 0, so that torques, inertias and Jacobians are turned by R alone;
-accelerations there have one part more, since E moves. Nothing of it depends on where the base is but gravity, so a frame that
-is renewed at every step never comes near the angles where E is singular.
+At an instant the world is seen from the base: its frame stands still where the base link is, gravity and all else that is
+given in world axes is turned into it, and the first six joints, three slides and three hinges, are at zero. With R the base's
+rotation at that instant, x its place, s the slides and a the hinges, the base's later place is x + R s, its later rotation
+R Rx(a₁) Ry(a₂) Rz(a₃), and its rates are R ṡ and R E(a) ȧ with E = (e₁, Rx e₂, Rx Ry e₃). E is 1 at a = 0, so torques, inertias and
+Jacobians are turned by R alone; accelerations there have one part more, since E moves. Nothing but gravity and what stands in
+the world tells one frame from another, so that of every step is a new one and the angles where E is singular are never near.
 
-A position has seven numbers for the base, place [m] and unit quaternion wxyz, rates six: velocity of the base link's origin
-[m/s] and angular velocity [rad/s], world axes. What is differentiated by a position is so by x + δ, (1, φ/2) ⊗ q and the joints:
+A position has seven numbers for the base, place [m] and unit quaternion wxyz, rates have six: velocity of the base link's
+origin [m/s] and angular velocity [rad/s], world axes. A derivative by a position is one by x + δ, (1, φ/2) ⊗ q and the joints:
 `tangent` carries derivatives by the seven to these six.
 """
 
@@ -21,7 +21,7 @@ from typing import Any, Final
 import casadi as ca
 
 from diffpbd.codegen.description.robot import Plane
-from diffpbd.codegen.graph.constrained_step import solved
+from diffpbd.codegen.graph import constrained_step, step_graphs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import rows, square
 from diffpbd.codegen.graph.model import Model
@@ -107,6 +107,7 @@ def stepped(model: Model) -> ca.Function:
         return ca.vertcat(ca.mtimes(R, v[0:3]), ca.mtimes(R, v[3:FREEDOMS]), v[FREEDOMS:])
 
     start, frame = ca.vertcat(ca.MX.zeros(FREEDOMS), p[PLACE:]), ca.vertcat(alpha, ca.vec(R.T), x)
+    solved = constrained_step.solved if model.tree.closures else step_graphs.solved
     end, rates = solved(from_a_frame(model)).call([start, turned(R.T, pd), turned(R.T, u), h, frame])
     c, s = ca.cos(end[3:FREEDOMS]), ca.sin(end[3:FREEDOMS])
     E = ca.vertcat(ca.horzcat(1, 0, s[1]), ca.horzcat(0, c[0], -s[0] * c[1]), ca.horzcat(0, s[0], c[0] * c[1]))
