@@ -33,7 +33,9 @@ def add_floating_step(emission: Emission, model: Model, by_alpha: bool, graphs: 
     emission.files[f"src/{name}.h"] = tree.files[f"src/{name}.h"]
     total = tree_work + 18 * n + 1 + 2 * (na + FRAME) + 2 * n * (na + FRAME)
     for f in own:
-        emission.functions.append(_of_the_robot(f, emission.robot, n, na, total, f.name in graphs))
+        found = _of_the_robot(f, emission.robot, n, na, total, f.name in graphs)
+        inputs, outputs = emission.worded(found.inputs), emission.worded(found.outputs)
+        emission.functions.append(dataclasses.replace(found, inputs=inputs, outputs=outputs))
     return total
 
 

@@ -54,7 +54,9 @@ def write_folder(
         )
     known = versions()
     emission = sources.Emission(
-        recipe.name, sources.Banner("", known["diffpbd"], recipe.name, options_hash[:16], command(recipe))
+        recipe.name,
+        sources.Banner("", known["diffpbd"], recipe.name, options_hash[:16], command(recipe)),
+        floating=robot.floating,
     )
     model = build(robot, recipe)
     found = capabilities(model, command)
@@ -66,7 +68,7 @@ def write_folder(
     graphs: dict[str, ca.Function] = {}
     clock, handed = _Clock(), set()
     joints = [
-        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {robot.links[i].name}"
+        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {robot.links[max(i, phantoms(robot))].name}"
         for k, i in enumerate(robot.independent)
     ]
 
@@ -240,17 +242,20 @@ def _write(folder: Path, content: dict[str, bytes]) -> None:
             raise InputError(f"{target} cannot be written: {error.strerror or error}.") from None
 
 
+def phantoms(robot: Robot) -> int:
+    """Links in front of a floating base's that only carry it, and are named nowhere."""
+    return len(robot.base_freedoms) - 1 if robot.floating else 0
+
+
 def _facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
     robot = model.robot
-    phantoms = (
-        len(robot.base_freedoms) - 1 if robot.floating else 0
-    )  # links in front of the base link that only carry it
+    hidden = phantoms(robot)
 
     def carrier(parent: int) -> str:
-        return ("world" if robot.base_freedoms else robot.base) if parent < phantoms else robot.links[parent].name
+        return ("world" if robot.base_freedoms else robot.base) if parent < hidden else robot.links[parent].name
 
     def moved(joint: int) -> str:
-        return robot.links[max(joint, phantoms)].name
+        return robot.links[max(joint, hidden)].name
 
     joints: Sequence[Joint] = [
         Joint(
@@ -269,7 +274,7 @@ def _facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
     )
     links = tuple(
         Link(k.name, k.inertial.mass, k.merged, k.inertial.com, upper_triangle(k.inertial.inertia))
-        for k in robot.links[phantoms:]
+        for k in robot.links[hidden:]
     )
     tips = tuple(t.name for t in robot.tips)
     return RobotFacts(

@@ -12,7 +12,7 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.emit.constants import FLOATING_STATUS, IN_C, LOOP_STATUS, STATUS
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.step_kernels import StepKernels
-from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
+from diffpbd.codegen.graph.catalogue import DOCS, JOINTS, OF_FLOATING, axes, unit_and_frame
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
 
@@ -52,6 +52,8 @@ class Emission:
     """Bytes of C text of each function's own kernels."""
     dispatched: list[Function] = field(default_factory=list)
     """Functions that are compiled for several instruction sets."""
+    floating: bool = False
+    """Whether arguments are those of a robot with a floating base."""
     lanes: list[str] = field(default_factory=list)
     """Names of those that also take rows of a batch side by side."""
 
@@ -76,9 +78,23 @@ class Emission:
         symbol = f"{self.robot}_{name}"
         casadi, meanings = f"casadi/{name}.casadi" if graph else None, {k: (STATUS | LOOP_STATUS)[k] for k in status}
         self.functions.append(
-            Function(name, doc, symbol, tuple(inputs), tuple(outputs), work, operations, casadi, meanings, work is None)
-        )
+            Function(
+                name, doc, symbol, self.worded(inputs), self.worded(outputs), work, operations, casadi, meanings, work is None
+            )
+        )  # fmt: skip
         return symbol
+
+    def worded(self, arguments: Iterable[Argument]) -> tuple[Argument, ...]:
+        """Arguments with the units and frames of the robot's base."""
+        if not self.floating:
+            return tuple(arguments)
+
+        def frame(text: str) -> str:
+            return text.replace(JOINTS, OF_FLOATING[JOINTS])
+
+        return tuple(
+            dataclasses.replace(a, unit=OF_FLOATING.get(a.unit, a.unit), frame=frame(a.frame)) for a in arguments
+        )
 
     def known(self, name: str) -> Function:
         """A function that was declared."""

@@ -153,9 +153,11 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["independent"] = (
             f"joints that mimic others ({names}) are folded into every function (--hold welds a joint)"
         )
-    if massless := massless_links(robot):
+    if massless := [pair for pair in massless_links(robot) if pair[0] not in robot.base_freedoms]:
         names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)
         lacking["massive"] = f"links without mass or inertia of their own: {names}"
+    elif robot.base_freedoms:
+        lacking["massive"] = f"a {robot.base_joint} base, which stands on links without mass"
     if robot.loops:
         lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"
     if robot.pairs:

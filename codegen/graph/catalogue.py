@@ -109,6 +109,15 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
 }
 
+OF_FLOATING: Final[Mapping[str, str]] = {
+    POSITION: f"m, 1 (unit quaternion wxyz), {POSITION}",
+    RATE: f"m/s, rad/s, {RATE}",
+    ACCELERATION: f"m/s^2, rad/s^2, {ACCELERATION}",
+    EFFORT: f"N, N·m, {EFFORT}",
+    JOINTS: "base (world axes, at the origin of its link), joints",
+}
+"""What units and frames are with a floating base, in front of the joints."""
+
 SCALARS: Final = frozenset({
     "h", "kinetic", "potential", "loss", "change", "known_friction", "angle", "lever_stiffness", "arm_1", "arm_2",
     "lever_offset", "lever_rest", "lever_torque",
