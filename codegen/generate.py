@@ -42,7 +42,7 @@ def generate(
     progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> GenerateResult:
-    """Derive, emit and compile ROBOT (a shipped name, a recipe or a URDF file) into `out` (default generated/NAME).
+    """Derive, emit and compile ROBOT (a shipped name, a recipe, a URDF or MJCF file) into `out` (default generated/NAME).
 
     `options` are entries of a `Recipe` by name, as `with_options` takes them; None and empty ones leave the recipe's own.
     Nothing is done where the folder already holds exactly this. A new folder is made aside and renamed, so a failure

@@ -35,8 +35,8 @@ class Robot:
     """A robot's generated functions on numpy arrays.
 
     `robot.joint_step(p, pd, u)` and every other function of the manifest are attributes; see `Function` for
-    shapes. Positions have `n_p` numbers (`positions` names them), rates and torques `n`. A missing `alpha` is the vector of defaults (or give a dict of names), a missing `h` the recipe's
-    step [s].
+    shapes. Positions have `n_p` numbers, which `positions` names, rates and torques `n`. A missing `alpha` is the vector of
+    defaults (or give a dict of names), a missing `h` the recipe's step [s].
     """
 
     def __init__(self, folder: Path) -> None:
@@ -120,8 +120,8 @@ class Robot:
         """
         if external and self.manifest.robot.floating:
             raise InputError(
-                f"{self.name}: compiled functions of a floating base have no casadi Jacobian, which would be by the seven numbers "
-                "of the base; leave out external."
+                f"{self.name}: compiled functions of a floating base have no casadi Jacobian, which would be by the seven "
+                "numbers of the base; leave out external."
             )
         from diffpbd.runtime.casadi_functions import external_function, graph_function
 

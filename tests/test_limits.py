@@ -43,9 +43,10 @@ def bounded(arm: Robot, p: Array, **more: float) -> Array:
 
 def test_entries_of_alpha(arm: Robot) -> None:
     kept = [name for name in arm.alpha.names if name.startswith("limit.")]
-    assert kept == ["limit.lower.swing", "limit.lower.slide", "limit.upper.swing", "limit.upper.slide"]
+    ends = ["limit.lower.swing", "limit.lower.slide", "limit.upper.swing", "limit.upper.slide"]
+    assert kept == [*ends, "limit.load", "limit.slip"]
     values = dict(zip(arm.alpha.names, arm.alpha.vector({}), strict=True))
-    assert [values[k] for k in kept] == [-1, -1, 1, 1]
+    assert [values[k] for k in kept] == [-1, -1, 1, 1, 5, 1e-5]
     assert [is_limited(j) for j in read_urdf(source()).joints] == [True, True, False]
 
 

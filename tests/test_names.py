@@ -19,7 +19,7 @@ from diffpbd.codegen.description.validate import check
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.arms.baxter.viewer_page import literally
+from diffpbd.runtime.arms.viewer_page import literally
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import read_manifest
 from diffpbd.runtime.names import LONGEST, RESERVED

@@ -58,6 +58,9 @@ def _joint(selection: Selection, joint: JointElement) -> Joint:
         damping=joint.damping,
         friction=joint.friction,
         mimic=_mimic(selection, joint),
+        rotor=joint.rotor,
+        stiffness=joint.stiffness,
+        rest=joint.rest,
     )
 
 

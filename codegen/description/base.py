@@ -116,14 +116,20 @@ def base_doubts(base: Base, document: Document) -> Iterator[Finding]:
 
 
 def _on_root(document: Document, base: str | None, hold: Sequence[str]) -> JointElement | None:
-    """The floating or planar joint on the root, where nothing else hangs there."""
+    """The floating or planar joint on the root, where nothing else that moves hangs there."""
     root = _root(document)
     if root is None or base not in (None, root):
         return None
-    below = [joint for joint in document.joints if joint.parent == root]
+    below = [joint for joint in document.joints if joint.parent == root and _moves(document, joint)]
     if len(below) != 1 or below[0].type not in UNSUPPORTED_TYPES or below[0].name in hold:
         return None
     return below[0]
+
+
+def _moves(document: Document, joint: JointElement) -> bool:
+    """Whether this joint or one behind it moves; what does not, stands in the world."""
+    behind = _carried(document, joint.child)
+    return joint.moves or any(other.moves for other in document.joints if other.parent in behind)
 
 
 def _root(document: Document) -> str | None:

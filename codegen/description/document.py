@@ -79,7 +79,8 @@ class MimicElement:
 
 @dataclass(frozen=True)
 class JointElement:
-    """A joint as written: `axis` not normalised, bounds infinite as in the file, None where it is silent."""
+    """A joint as written: `axis` not normalised, bounds infinite as in the file, None where it is silent; `rotor`, `stiffness`
+    and `rest` as of `robot.Joint`, which no URDF has."""
 
     name: str
     line: int
@@ -96,6 +97,9 @@ class JointElement:
     damping: float = 0.0
     friction: float = 0.0
     mimic: MimicElement | None = None
+    rotor: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
     of_base: bool = False
     """Whether this is a freedom of a moving base, which no file names."""
 
@@ -118,7 +122,7 @@ class LoopElement:
 
 @dataclass(frozen=True)
 class Document:
-    """Links and joints in file order."""
+    """Links and joints in file order; joints in `passive` have no motor, as far as the file says which have one."""
 
     name: str
     links: tuple[LinkElement, ...]
@@ -126,13 +130,14 @@ class Document:
     faults: tuple[Finding, ...]
     doubts: tuple[Finding, ...]
     loops: tuple[LoopElement, ...] = ()
+    passive: tuple[str, ...] = ()
 
 
 def read_document(root: Element) -> Document:
     """Reads every link and joint; nothing is refused here, faults are collected."""
     reader = _Reader()
     if root.tag != "robot" or root.namespace:
-        reader.fault("root", f"the root element is {root.label}, a URDF has <robot>")
+        reader.fault("root", f"the root element is {root.label}, a URDF has <robot>, an MJCF <mujoco>")
         return Document("", (), (), tuple(reader.faults), ())
     reader.find_foreign(root)
     reader.expect_children(root, _ROBOT_CHILDREN, others=True)
@@ -146,6 +151,21 @@ def read_document(root: Element) -> Document:
     if not links:
         reader.fault("no-links", "the description has no link")
     return Document(name, links, joints, tuple(reader.faults), tuple(reader.doubts), loops)
+
+
+def strange_name(kind: str, name: str) -> Finding | None:
+    """What is wrong with the name of a link or joint (`kind`), which goes into code and pages."""
+    if strange := strange_characters(name):
+        message = (
+            f"the name holds {listed(strange, 5)}; letters, digits, space and {PUNCTUATION.strip()} are expected, "
+        )
+        message += "rename it"
+    elif len(name) > LONGEST:
+        message = f"the name has {len(name)} characters; at most {LONGEST} are expected"
+    else:
+        return None
+    where: tuple[tuple[str, ...], tuple[str, ...]] = ((name,), ()) if kind == "link" else ((), (name,))
+    return Finding(f"{kind}-name", f"{kind} {quoted(name)}: {message}", *where)
 
 
 class _Reader:
@@ -268,15 +288,8 @@ class _Reader:
         return found
 
     def _expect_harmless(self, kind: str, name: str) -> None:
-        """Names go into code and pages."""
-        if strange := strange_characters(name):
-            self.fault(
-                f"{kind}-name",
-                f"the name holds {listed(strange, 5)}; letters, digits, space and {PUNCTUATION.strip()} are expected, "
-                "rename it",
-            )
-        elif len(name) > LONGEST:
-            self.fault(f"{kind}-name", f"the name has {len(name)} characters; at most {LONGEST} are expected")
+        if finding := strange_name(kind, name):
+            self.faults.append(finding)
 
     def _leave(self) -> None:
         self.where, self.links, self.joints = "", (), ()

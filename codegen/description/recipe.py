@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 from diffpbd.codegen.description.base import BASE_JOINTS, FIXED
 from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry, Touching
 from diffpbd.codegen.description.loops import LoopEntry
+from diffpbd.codegen.description.mjcf import file_defaults
 from diffpbd.codegen.description.report import quoted
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import IDENTIFIER, LONGEST, PUNCTUATION, RESERVED, strange_characters
@@ -202,12 +203,12 @@ class Recipe:
 def default_recipe(
     urdf: str | os.PathLike[str], base: str | None = None, tip: str | Sequence[str] | None = None
 ) -> Recipe:
-    """The recipe of a bare URDF file; it is named after the file."""
+    """The recipe of a bare URDF or MJCF file; it is named after the file."""
     urdf = Path(urdf)
     name = re.sub(r"[^A-Za-z0-9_]", "_", urdf.stem)
     if not IDENTIFIER.fullmatch(name) or name.lower() in RESERVED:
         name = f"robot_{name}"
-    return Recipe(name=name, urdf=urdf, base=base, tip=as_names(tip))
+    return Recipe(name=name, urdf=urdf, base=base, tip=as_names(tip), **file_defaults(urdf))
 
 
 def with_options(recipe: Recipe, **options: Any) -> Recipe:

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar, cast
 
 from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry
 from diffpbd.codegen.description.loops import LoopEntry
+from diffpbd.codegen.description.mjcf import file_defaults
 from diffpbd.codegen.description.recipe import AVERAGING, DEFAULT_SWEEPS, Recipe, Relaxation
 from diffpbd.runtime.errors import InputError
 
@@ -45,6 +46,7 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
     options: dict[str, Any] = {"name": path.stem, "urdf": f"{path.stem}.urdf"}
     options |= {name: getattr(entries, known[name])(name) for name in content}
     options["urdf"] = path.parent / options["urdf"]
+    options = {**file_defaults(options["urdf"]), **options}
     options["base"] = options.get("base") or None
     options["sweeps"] = {**DEFAULT_SWEEPS, **options.get("sweeps", {})}
     try:

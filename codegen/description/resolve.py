@@ -1,4 +1,4 @@
-"""ROBOT of the commands: a shipped name, a recipe or a URDF file."""
+"""ROBOT of the commands: a shipped name, a recipe, a URDF or MJCF file."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ def shipped_robots() -> tuple[str, ...]:
 
 
 def find_recipe(robot: str, **options: Any) -> Recipe:
-    """The recipe of a shipped name, a TOML recipe or a bare URDF file, with options as `with_options` takes them."""
+    """The recipe of a shipped name, a TOML recipe or a bare URDF or MJCF file, with options as `with_options` takes them."""
     if not robot:
-        raise InputError("ROBOT: expected a shipped name, a recipe (.toml) or a URDF file, found an empty string.")
+        raise InputError(
+            "ROBOT: expected a shipped name, a recipe (.toml), a URDF or MJCF file, found an empty string."
+        )
     try:
         os.stat(robot)
     except (FileNotFoundError, NotADirectoryError):
@@ -43,7 +45,7 @@ def find_recipe(robot: str, **options: Any) -> Recipe:
     what = "a folder" if path.is_dir() else "not a file"
     raise InputError(
         f"ROBOT {robot} is {what}; a shipped name ({', '.join(shipped_robots())}),"
-        " a recipe (.toml) or a URDF file is expected"
+        " a recipe (.toml), a URDF or MJCF file is expected"
     )
 
 

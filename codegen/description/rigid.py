@@ -50,6 +50,30 @@ def rotation_from_rpy(rpy: Vec3) -> Mat3:
     )
 
 
+def rotation_about(axis: Vec3, angle: float) -> Mat3:
+    """The turn by an angle [rad] about a unit axis (3 x 3)."""
+    if angle == 0.0:
+        return IDENTITY
+    (s, c), (x, y, z) = sine_cosine(angle), axis
+    v = 1.0 - c
+    return (
+        (c + x * x * v, x * y * v - z * s, x * z * v + y * s),
+        (x * y * v + z * s, c + y * y * v, y * z * v - x * s),
+        (x * z * v - y * s, y * z * v + x * s, c + z * z * v),
+    )
+
+
+def rotation_from_quaternion(quaternion: tuple[float, float, float, float]) -> Mat3:
+    """The rotation (3 x 3) of a quaternion w, x, y, z of any length."""
+    length = math.hypot(*quaternion)
+    w, x, y, z = (part / length for part in quaternion)
+    return (
+        (w * w + x * x - y * y - z * z, 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
+        (2.0 * (x * y + w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z - w * x)),
+        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z),
+    )
+
+
 GIMBAL_LEVEL: Final = 1e-15
 """[1] Cosine of the pitch that is the rounding of a rotation: roll and yaw turn about one axis, and roll is given as 0."""
 

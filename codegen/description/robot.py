@@ -80,7 +80,8 @@ class Joint:
     link, or in the world frame for parent -1. `axis` is a unit vector (3) in the joint frame. `lower`,
     `upper` [rad or m], `velocity` [rad/s or m/s] and `effort` [N·m or N] are None where unbounded. `damping`
     [N·m·s/rad or N·s/m] and `friction` [N·m or N] are what the file's `dynamics` element says. A joint with
-    `mimic` has no freedom of its own.
+    `mimic` has no freedom of its own. `rotor` [kg·m² or kg] turns with the joint; a spring of `stiffness` [N·m/rad or N/m]
+    is at rest at `rest` [rad or m].
     """
 
     name: str
@@ -96,6 +97,9 @@ class Joint:
     damping: float = 0.0
     friction: float = 0.0
     mimic: Mimic | None = None
+    rotor: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
 
 
 class LoopType(Enum):

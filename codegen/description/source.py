@@ -76,9 +76,9 @@ def read_bytes(source: str | os.PathLike[str] | bytes) -> tuple[str, bytes]:
     path = Path(source)
     try:
         if not path.exists():
-            raise InputError(f"{path}: no such file; a robot description (URDF) is expected")
+            raise InputError(f"{path}: no such file; a robot description (URDF, MJCF) is expected")
         if not path.is_file():
-            raise InputError(f"{path} is not a file; a robot description (URDF) is expected")
+            raise InputError(f"{path} is not a file; a robot description (URDF, MJCF) is expected")
         with path.open("rb") as stream:
             return str(path), stream.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The door: a URDF file in, a Robot out, or one exception that lists every fault."""
+"""The door: a URDF or MJCF file in, a Robot out, or one exception that lists every fault."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read_urdf(
     hold: Sequence[str] = (),
     base_joint: str = FIXED,
 ) -> Robot:
-    """Reads a URDF file (or its bytes) as the tree of moving links from `base` to `tip`.
+    """Reads a URDF or MJCF file (or its bytes) as the tree of moving links from `base` to `tip`.
 
     `base` is a link name, by default the root; `tip` one or several link names, by default every end below
     the base. Everything rigidly attached is merged into the moving link that carries it; joints named in

@@ -23,6 +23,7 @@ from diffpbd.codegen.description.loops import (
     passive_doubts,
     passive_faults,
 )
+from diffpbd.codegen.description.mjcf import is_mjcf, read_mjcf
 from diffpbd.codegen.description.recipe import as_names
 from diffpbd.codegen.description.report import Finding, Report
 from diffpbd.codegen.description.robot import WORLD, Robot
@@ -42,7 +43,7 @@ def check(
     hold: Sequence[str] = (),
     base_joint: str = FIXED,
 ) -> Report:
-    """The report on a URDF file (or its bytes) as the robot from `base` to `tip`; see `read_urdf`.
+    """The report on a URDF or MJCF file (or its bytes) as the robot from `base` to `tip`; see `read_urdf`.
 
     Raises InputError only where the file cannot be read at all.
     """
@@ -60,14 +61,14 @@ def examine(
     base_joint: str = FIXED,
     touch: Touching = Touching(),  # noqa: B008 (frozen)
 ) -> tuple[Report, Robot | None]:
-    """The report and, without faults, the robot; `loops` and `touch` are a recipe's, `passive` joints have no motor,
-    `base_joint` says how the base moves."""
+    """The report and, without faults, the robot; `loops` and `touch` are a recipe's, `passive` joints have no motor (besides
+    those of which an MJCF says so), `base_joint` says how the base moves."""
     name, content = read_bytes(source)
     try:
         root = parse(content)
+        document = read_mjcf(source, as_names(tip)) if is_mjcf(root) else read_document(root)
     except SourceError as error:
         return Report(name, faults=(Finding("source", str(error)),)), None
-    document = read_document(root)
     faults = [*document.faults, *document_faults(document)]
     doubts = [*link_doubts(document), *asymmetry_doubts(document)]
     foot = with_base(document, base, as_names(hold), base_joint)
@@ -79,6 +80,7 @@ def examine(
         doubts += unfelt
         faults += selection_faults(selection)
         doubts += selection_doubts(selection)
+        passive = _passive(document, selection, passive)
         cuts = gathered(selection, loops, document.loops)
         faults += (*loop_faults(selection, cuts), *passive_faults(selection, passive), *base_faults(foot, document))
         doubts += (*cut_doubts(selection), *passive_doubts(selection, passive), *base_doubts(foot, document))
@@ -114,6 +116,12 @@ def examine(
         doubts=(*document.doubts, *(doubt for doubt in doubts if unread.isdisjoint(doubt.names))),
     )
     return report, robot
+
+
+def _passive(document: Document, selection: Selection, more: Sequence[str]) -> tuple[str, ...]:
+    """Chosen joints of which the file says that they have no motor, and those of the recipe."""
+    chosen = {joint.name for joint in selection.joints}
+    return (*(name for name in document.passive if name in chosen and name not in more), *more)
 
 
 def _unfelt(faults: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:

@@ -141,7 +141,16 @@ LOOP_CONSTANTS: Final = (
 IN_LOOPS: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in LOOP_CONSTANTS}
 """The same as C text."""
 
+LAST_OF_FLOATING: Final = 1e-14
+"""[rad or m] See the constant of its name."""
+
 FLOATING_CONSTANTS: Final = (
+    Constant(
+        "last_of_floating",
+        LAST_OF_FLOATING,
+        "rad or m",
+        "last_correction of a robot with a floating base: its momentum, which nothing else changes, then stays to rounding",
+    ),
     Constant(
         "unit",
         1e-6,
@@ -150,9 +159,6 @@ FLOATING_CONSTANTS: Final = (
     ),
 )
 """Listed where a base floats."""
-
-IN_FLOATING: Final = {c.name: literal(c.value) for c in FLOATING_CONSTANTS}
-"""The same as C text."""
 
 LIMIT_CONSTANTS: Final = (
     Constant(
@@ -166,6 +172,21 @@ LIMIT_CONSTANTS: Final = (
     ),
 )
 """Listed where limits act."""
+
+CONE_CONSTANTS: Final = (
+    Constant("cone_rate", 1e-11, "relative to 1 + |rate|", "correction of rates at which limits are that of rounding"),
+    Constant("cone_near", 1e-9, "rad or m, or their rates", "change that a line search takes whole: rounding is near"),
+    Constant("cone_halvings", 8, "1", "step lengths tried in a line search beside limits"),
+    Constant("cone_first", 12, "1", "iterations at the final slip"),
+    Constant("cone_level", 10, "1", "iterations at each slip above it"),
+    Constant("cone_last", 25, "1", "iterations at the final slip after those above it"),
+    Constant("cone_top", 0.5, "rad/s or m/s", "slip from which it falls, ten times it at the second attempt"),
+    Constant("cone_rough", 1e-2, "1", "residual over load and step at which a slip above the final one is left"),
+)
+"""Listed where limits act in the joint-space step."""
+
+IN_CONES: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONE_CONSTANTS}
+"""The same as C text."""
 
 STATUS: Final = {
     1: "the pose of the next instant was not found: the step is too long for the motion, or an input is not finite",
@@ -187,5 +208,16 @@ LOOP_STATUS: Final = {
 }
 """What only a robot with closed loops can say."""
 
-FLOATING_STATUS: Final = {14: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
+SIDED_STATUS: Final = {
+    14: "a joint's limit was not resolved by any level of the solver: the step is too long for the motion"
+}
+"""What only a robot whose limits act can say of its joint-space step."""
+
+FLOATING_STATUS: Final = {20: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
 """What only a robot with a floating base can say."""
+
+IN_FLOATING: Final = {
+    **{c.name: literal(c.value) for c in FLOATING_CONSTANTS},
+    "not_unit": next(iter(FLOATING_STATUS)),
+}
+"""The same as C text."""

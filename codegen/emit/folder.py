@@ -15,7 +15,13 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
-from diffpbd.codegen.emit.constants import CONSTANTS, FLOATING_CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
+from diffpbd.codegen.emit.constants import (
+    CONE_CONSTANTS,
+    CONSTANTS,
+    FLOATING_CONSTANTS,
+    LIMIT_CONSTANTS,
+    LOOP_CONSTANTS,
+)
 from diffpbd.codegen.emit.constrained_step import add_constrained_step
 from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
@@ -67,8 +73,9 @@ def write_folder(
         say(f"limits act on hinges whose range is below a turn, and on slides; not on {', '.join(loose)}")
     graphs: dict[str, ca.Function] = {}
     clock, handed = _Clock(), set()
+    carried = [robot.links[max(i, phantoms(robot))].name for i in range(robot.n)]
     joints = [
-        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {robot.links[max(i, phantoms(robot))].name}"
+        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {carried[i]}"
         for k, i in enumerate(robot.independent)
     ]
 
@@ -83,14 +90,15 @@ def write_folder(
 
     emission.add("src/paths.h", "paths.h")
     n, alpha, work = model.tree.freedoms, model.entries, 0
+    constrained = bool(model.tree.closures or model.tree.limits)
     if found.has("joint_step") and robot.floating:
         say("deriving the step in joint space with its floating base")
         graphs |= {"joint_step": stepped(model)}
         work = add_floating_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
         clock.lap("joint_step")
         hand_over()
-    elif found.has("joint_step") and model.tree.closures:
-        say("deriving the step in joint space with its closed loops")
+    elif found.has("joint_step") and constrained:
+        say(f"deriving the step in joint space with its {' and '.join(_acting(model))}")
         graphs |= {"joint_step": constrained_step.solved(model)}
         work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
         clock.lap("joint_step")
@@ -153,6 +161,7 @@ def write_folder(
             *CONSTANTS,
             *(FLOATING_CONSTANTS if robot.floating else ()),
             *(LIMIT_CONSTANTS if model.tree.limits else ()),
+            *(CONE_CONSTANTS if model.tree.limits and found.has("joint_step") else ()),
             *(LOOP_CONSTANTS if model.tree.closures else ()),
         ),  # fmt: skip
         functions=tuple(emission.functions),
@@ -164,6 +173,11 @@ def write_folder(
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, clock.seconds)
+
+
+def _acting(model: Model) -> list[str]:
+    """What the step keeps, in words."""
+    return [*(["closed loops"] if model.tree.closures else []), *(["limits"] if model.tree.limits else [])]
 
 
 OF_THE_TREE: Final = ("inverse_dynamics", "forward_dynamics")

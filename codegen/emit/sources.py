@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.emit.constants import FLOATING_STATUS, IN_C, LOOP_STATUS, STATUS
+from diffpbd.codegen.emit.constants import FLOATING_STATUS, IN_C, LOOP_STATUS, SIDED_STATUS, STATUS
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.graph.catalogue import DOCS, JOINTS, OF_FLOATING, axes, unit_and_frame
@@ -76,7 +76,10 @@ class Emission:
     ) -> str:
         """Add a function's entry to the manifest; without `work` it is a rollout; returns its symbol."""
         symbol = f"{self.robot}_{name}"
-        casadi, meanings = f"casadi/{name}.casadi" if graph else None, {k: (STATUS | LOOP_STATUS)[k] for k in status}
+        casadi, meanings = (
+            f"casadi/{name}.casadi" if graph else None,
+            {k: (STATUS | LOOP_STATUS | SIDED_STATUS)[k] for k in status},
+        )
         self.functions.append(
             Function(
                 name, doc, symbol, self.worded(inputs), self.worded(outputs), work, operations, casadi, meanings, work is None
@@ -280,9 +283,8 @@ def add_joint_step(
 def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
     """The header of all functions that are declared so far; returns the parameters as templates take them."""
     numbers = [{"name": a.name, "unit": a.unit, "default": literal(a.default)} for a in alpha]
-    closed = {
-        k: v for k, v in (LOOP_STATUS | FLOATING_STATUS).items() if any(k in f.status for f in emission.functions)
-    }
+    special = LOOP_STATUS | SIDED_STATUS | FLOATING_STATUS
+    closed = {k: v for k, v in special.items() if any(k in f.status for f in emission.functions)}
     statuses = "; ".join(f"{k}: {v}" for k, v in sorted((STATUS | closed).items()))
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses

@@ -29,12 +29,13 @@ NEEDS: Final[Mapping[str, str]] = {
     "independent": "no joint mimics another",
     "massive": "every moving link has mass and inertia of its own",
     "open": "no loop closes it",
+    "unlimited": "no limits act",
     "free": "nothing can touch it",
     "driven": "every joint has a motor",
     "shared": "closed loops, where there are any, have a step",
     "anchored": "its base does not float",
-    "shallow": f"no loop closes it and its base does not float, or no path has more than {DENSE_DEPTH} joints and friction is of "
-    "the plain law",
+    "shallow": f"no loop closes it and its base does not float, or no path has more than {DENSE_DEPTH} joints and friction is "
+    "of the plain law",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -83,21 +84,29 @@ GROUPS: Final = (
     Group(
         "the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow", "free"), "joint_step", ON_DEMAND
     ),
-    Group("a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open", "anchored", "free"), "joint_step", ON_DEMAND),
+    Group(
+        "a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step",
+        ON_DEMAND,
+    ),
     Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "open", "driven", "free"), "joint_step"),
     Group("predictive control", ("mpc",), ("anchored", "inertia", "open", "driven", "free"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("anchored", "short", "open", "driven")),
     Group("constraints of maximal states", ("constraints",), ("anchored", "independent", "open")),
-    Group("steps on maximal states", ("step", "rollout_step"), ("anchored", "inertia", "independent", "massive", "open", "free")),
+    Group(
+        "steps on maximal states", ("step", "rollout_step"), ("anchored", "inertia", "independent", "massive", "open", "free")
+    ),
     Group(
         "reverse mode of steps on maximal states", ("vjp_step", "vjp_rollout_step"),
         ("anchored", "inertia", "independent", "massive", "open", "free"), "step", ON_DEMAND,
     ),
     Group(
-        "every pose unknown", ("momentum_residual", "state_residual"), ("anchored", "inertia", "independent", "massive", "open", "free"),
-        made=ON_DEMAND,
+        "every pose unknown", ("momentum_residual", "state_residual"),
+        ("anchored", "inertia", "independent", "massive", "open", "free"), made=ON_DEMAND,
     ),
-    Group("CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open", "anchored", "free"), "joint_step", ON_DEMAND),
+    Group(
+        "CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open", "unlimited", "free", "anchored"), "joint_step",
+        ON_DEMAND,
+    ),
     Group("CasADi graphs of the derivatives that are made", (GRAPHS,), made=ON_DEMAND),
 )  # fmt: skip
 
@@ -160,6 +169,8 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["massive"] = f"a {robot.base_joint} base, which stands on links without mass"
     if robot.loops:
         lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"
+    if model.tree.limits:
+        lacking["unlimited"] = "limits act"
     if robot.pairs:
         lacking["free"] = f"contacts: {', '.join(dict.fromkeys(pair.sphere.name for pair in robot.pairs))}"
     if robot.passive:

@@ -202,3 +202,8 @@ DOCS_OF_LOOPS: Final[Mapping[str, str]] = {
     "node_torque": "Torques of the motors from three poses: the discrete Euler-Lagrange equation at the middle one.",
 }
 """What reads differently for a robot with closed loops."""
+
+DOCS_OF_LIMITS: Final[Mapping[str, str]] = {
+    "joint_step": "One second-order symplectic step on joint coordinates; joints stop at their limits.",
+}
+"""What reads differently for a robot whose limits act."""

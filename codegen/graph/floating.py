@@ -3,9 +3,9 @@
 At an instant the world is seen from the base: its frame stands still where the base link is, gravity and all else that is
 given in world axes is turned into it, and the first six joints, three slides and three hinges, are at zero. With R the base's
 rotation at that instant, x its place, s the slides and a the hinges, the base's later place is x + R s, its later rotation
-R Rx(a₁) Ry(a₂) Rz(a₃), and its rates are R ṡ and R E(a) ȧ with E = (e₁, Rx e₂, Rx Ry e₃). E is 1 at a = 0, so torques, inertias and
-Jacobians are turned by R alone; accelerations there have one part more, since E moves. Nothing but gravity and what stands in
-the world tells one frame from another, so that of every step is a new one and the angles where E is singular are never near.
+R Rx(a₁) Ry(a₂) Rz(a₃), and its rates are R ṡ and R E(a) ȧ with E = (e₁, Rx e₂, Rx Ry e₃). E is 1 at a = 0, so torques,
+inertias and Jacobians are turned by R alone; accelerations there have one part more, since E moves. Nothing but gravity and
+what stands in the world tells one frame from another: every step has a new one, far from the angles where E is singular.
 
 A position has seven numbers for the base, place [m] and unit quaternion wxyz, rates have six: velocity of the base link's
 origin [m/s] and angular velocity [rad/s], world axes. A derivative by a position is one by x + δ, (1, φ/2) ⊗ q and the joints:

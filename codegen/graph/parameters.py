@@ -9,6 +9,7 @@ from typing import Final
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
 from diffpbd.codegen.description.robot import Joint, JointType, Loop, LoopType, Robot
+from diffpbd.codegen.joint_space.cones import LIMIT_LOAD
 from diffpbd.runtime.manifest import Parameter
 
 TRANSITION_VELOCITY: Final = 0.01
@@ -41,14 +42,14 @@ FRICTION_BOUNDS: Final = (1e-3, 10.0)
 """[1] Coefficient of friction between which the cone is neither a line nor a half-space to the solver; less is declared
 frictionless."""
 SLIP: Final = 1e-5
-"""[m/s] Default rate of slip below which friction gives way instead of holding: what a body at rest creeps at, and
-small against any motion of interest. Plans want more, 1e-2, so that gradients say something at rest."""
+"""[m/s, and rad/s at limits] Default rate of slip below which friction gives way instead of holding: what a body at rest
+creeps at, and small against any motion of interest. Plans want more, 1e-2, so that gradients say something at rest."""
 LEAST_SLIP: Final = 1e-9
 """[m/s] Below, rounding decides."""
 LOAD: Final = 10.0
 """[N] Default normal force that the smoothing of a contact is scaled by: a hand on a table."""
 LEAST_LOAD: Final = 1e-6
-"""[N] Without any there is no smoothing, and what it smooths has no slope at rest."""
+"""[N, and N·m at limits] Without any there is no smoothing, and what it smooths has no slope at rest."""
 
 SIDES: Final = ("lower", "upper")
 WRENCH_PARTS: Final = (("force", "N"), ("torque", "N·m"))
@@ -92,14 +93,14 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         )
     yield from _more_friction(robot, recipe)
     for j in joints:
-        yield Parameter(f"rotor_inertia.{j.name}", "kg·m^2" if j.type.unit == "rad" else "kg", 0.0, 0.0, None)
+        yield Parameter(f"rotor_inertia.{j.name}", "kg·m^2" if j.type.unit == "rad" else "kg", j.rotor, 0.0, None)
     for j in joints:
         if j.mimic is None:  # the others have no sensor
             yield Parameter(f"torque_offset.{j.name}", j.type.effort_unit, 0.0, None, None)
     for j in joints:
-        yield Parameter(f"spring.stiffness.{j.name}", f"{j.type.effort_unit}/{j.type.unit}", 0.0, 0.0, None)
+        yield Parameter(f"spring.stiffness.{j.name}", f"{j.type.effort_unit}/{j.type.unit}", j.stiffness, 0.0, None)
     for j in joints:
-        yield Parameter(f"spring.rest.{j.name}", j.type.unit, 0.0, None, None)
+        yield Parameter(f"spring.rest.{j.name}", j.type.unit, j.rest, None, None)
     for part, (unit, default, lower) in LEVER_PARTS.items():
         for name in recipe.lever_springs:
             yield Parameter(f"lever_spring.{part}.{name}", unit, default, lower, None)
@@ -109,6 +110,9 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
                 if is_limited(j):
                     bound = j.lower if side == "lower" else j.upper
                     yield Parameter(f"limit.{side}.{j.name}", j.type.unit, float(bound or 0.0), None, None)
+        if any(map(is_limited, robot.joints)):
+            yield Parameter("limit.load", "N·m or N", LIMIT_LOAD, LEAST_LOAD, None)
+            yield Parameter("limit.slip", "rad/s or m/s", SLIP, LEAST_SLIP, None)
     for name in recipe.wrench:
         for kind, unit in WRENCH_PARTS:
             for axis in AXES:

@@ -5,7 +5,8 @@ With g the kept rows of all loops (`closures`), A = ∂g/∂p, and multipliers �
     pose stage   h F(p₁; p₀, ṗ₀, u) − A(p₀)ᵀ Λ = 0,    g(p₁) = 0,
     rate stage   h G(ṗ₁; p₁, p₀, u) − A(p₁)ᵀ Η = 0,    A(p₁) ṗ₁ = 0.
 
-The tree's factors serve as they are; a Newton iteration on the first stage is
+Without loops there are no rows, and the border is empty. The tree's factors serve as they are; a Newton iteration on the
+first stage is
 
     [ D  −A₀ᵀ ] [δ]   [−h F]        X = D⁻¹ A₀ᵀ,  x = −D⁻¹ h F,
     [ A    0  ] [Λ] = [−g  ]        (A X) Λ = −g − A x,   δ = x + X Λ,
@@ -13,6 +14,11 @@ The tree's factors serve as they are; a Newton iteration on the first stage is
 D = ∂hF/∂p₁: no curvature, because A₀ is constant in it and g is linearised. Λ is found anew each time, as F is kept whole.
 What is left is a dense system as large as there are kept rows, solved with pivoting in the emitted C. The rate stage is the
 same with the inertia in the place of D. What the exact derivatives need is listed by `systems`.
+
+What acts on one side only (`cones`) adds −h N₀ᵀ β to h F and −h N₁ᵀ γ to h G, N the rates σ per rate of the coordinates. Its
+multipliers are eliminated first: δβ = −x − G δσ puts h N₀ᵀ G ∂σ/∂p₁ on D, and what is left is the system above, solved as one
+dense matrix, because its rows are few and its stiffness large. `pose`, `landing`, `rate_system` and `blocks` give what the
+emitted C assembles it from.
 """
 
 from __future__ import annotations
@@ -37,6 +43,18 @@ def _within(b: Program, program: Program, **given: Any) -> dict[str, Any]:
     return b.call(program, **arguments)
 
 
+def _rows(b: Program, tree: Tree, every: bool = False, **given: Any) -> dict[str, Any]:
+    """`closures.rows` at a pose; none where no loop closes the tree."""
+    if not tree.closures:
+        return {"g": Matrix(0, 1, []), "A": Matrix(0, tree.freedoms, [])}
+    return _within(b, closures.rows(tree, every), **given)
+
+
+def _solved(b: Program, factors: Any, rhs: Any) -> Any:
+    """A⁻¹ rhs, of no columns too."""
+    return elimination.solve(b, factors, rhs) if rhs.cols else rhs
+
+
 def _begun(name: str, doc: str, tree: Tree, *inputs: str) -> Program:
     """A program with these inputs, in this order."""
     n, m = tree.freedoms, tree.rows
@@ -57,8 +75,8 @@ def start(tree: Tree) -> Program:
     begun = _within(b, link_step.start(tree))
     for name in ("record", "terms", "guess"):
         b.output(name, begun[name])
-    b.output("A0", _within(b, closures.rows(tree))["A"])
-    b.output("gap", _within(b, closures.rows(tree, True))["g"])
+    b.output("A0", _rows(b, tree)["A"])
+    b.output("gap", _rows(b, tree, True)["g"])
     return b
 
 
@@ -75,8 +93,8 @@ def newton(tree: Tree) -> Program:
         "constrained_step_newton", "Bordered Newton iteration on F.", tree, "iterate", "p", "record", "terms", "A0"
     )
     found = _within(b, link_step.newton(tree))
-    rows = _within(b, closures.rows(tree), p=b.inputs["iterate"])
-    X = elimination.solve(b, found["factors"], b.inputs["A0"].T)
+    rows = _rows(b, tree, p=b.inputs["iterate"])
+    X = _solved(b, found["factors"], b.inputs["A0"].T)
     b.output("correction", found["correction"])
     b.output("factors", found["factors"])
     b.output("X", X)
@@ -90,7 +108,7 @@ def chord(tree: Tree) -> Program:
     b = _begun(
         "constrained_step_chord", "Chord iteration on F.", tree, "iterate", "p", "record", "terms", "factors", "X"
     )
-    rows = _within(b, closures.rows(tree), p=b.inputs["iterate"])
+    rows = _rows(b, tree, p=b.inputs["iterate"])
     found = _within(b, link_step.chord(tree))
     b.output("correction", found["correction"])
     _border(b, rows["A"], b.inputs["X"], found["correction"], -rows["g"])
@@ -104,7 +122,7 @@ def end(tree: Tree) -> Program:
         "constrained_step_end", "End of a step.", tree, "p_next", "p", "record", "terms", "u", "factors", "X", "h"
     )
     found = _within(b, link_step.end(tree))
-    rows = _within(b, closures.rows(tree), p=b.inputs["p_next"])
+    rows = _rows(b, tree, p=b.inputs["p_next"])
     for name in ("correction", "momentum", "M"):
         b.output(name, found[name])
     _border(b, rows["A"], b.inputs["X"], found["correction"], -rows["g"])
@@ -116,7 +134,7 @@ def end(tree: Tree) -> Program:
 def gradient(tree: Tree) -> Program:
     """A at p."""
     b = _begun("constrained_step_gradient", "Gradient of the kept rows.", tree, "p")
-    b.output("A", _within(b, closures.rows(tree))["A"])
+    b.output("A", _rows(b, tree)["A"])
     return b
 
 
@@ -126,10 +144,10 @@ def _rates(b: Program, tree: Tree, slopes: Any, force: Any, pd: Any) -> None:
     slopes = gears.diagonal(b, tree, [h[0, 0] * slope for slope in slopes])
     extra = Matrix(tree.freedoms, tree.freedoms, lambda i, j: slopes[i] if i == j else 0)
     factors = elimination.factors(b, b.let(M + extra), symmetric=True)
-    x, X = elimination.solve(b, factors, force), elimination.solve(b, factors, A.T)
+    x, X = elimination.solve(b, factors, force), _solved(b, factors, A.T)
     b.output("x", x)
     b.output("X", X)
-    _border(b, A, X, b.let(x + pd), Matrix([0] * tree.rows))
+    _border(b, A, X, b.let(x + pd), Matrix(tree.rows, 1, [0] * tree.rows))
 
 
 @stored
@@ -156,7 +174,7 @@ def node(tree: Tree) -> Program:
     found = _within(b, link_step.node(tree))
     for name in ("u", "momentum", "M"):
         b.output(name, found[name])
-    b.output("A", _within(b, closures.rows(tree))["A"])
+    b.output("A", _rows(b, tree)["A"])
     return b
 
 
@@ -171,8 +189,8 @@ def systems(tree: Tree) -> Program:
     b = Program("constrained_step_systems", "Systems of the derivatives of a step with closed loops.")
     h, s = link_jacobian.declare_blocks(b, tree)
     residuals = _within(b, link_step.residuals(tree))
-    A0 = _within(b, closures.rows(tree))["A"]
-    rows = _within(b, closures.rows(tree), p=b.inputs["p_next"])
+    A0 = _rows(b, tree)["A"]
+    rows = _rows(b, tree, p=b.inputs["p_next"])
     A1, one = rows["A"], Matrix.eye(tree.freedoms)
     inverse = elimination.solve(b, elimination.factors(b, s.D), one)
     M1 = elimination.factors(b, s.M1, symmetric=True)
@@ -183,5 +201,56 @@ def systems(tree: Tree) -> Program:
         ("response", response), ("Y", Y), ("T", A1 * Y), ("wG", Y.T * residuals["G"]),
         ("D", s.D), ("K0", s.K0), ("M0", s.M0), ("K1", s.K1),
     ):  # fmt: skip
+        b.output(name, b.let(value))
+    return b
+
+
+@stored
+def pose(tree: Tree) -> Program:
+    """h F, D = ∂hF/∂p₁ and the loops' rows g, A at an iterate."""
+    b = Program("constrained_step_pose", "Pose stage at an iterate: residual and Jacobian.")
+    p1, step, F = link_step.iteration(b, tree, "iterate")
+    rows = _rows(b, tree, p=p1)
+    for name, value in (("F", Matrix(list(F))), ("D", step.matrix(b, tree)), ("g", rows["g"]), ("A", rows["A"])):
+        b.output(name, b.let(value))
+    return b
+
+
+@stored
+def landing(tree: Tree) -> Program:
+    """`momentum` before friction, inertia `M` and A at the end of a pose stage whose residual vanishes."""
+    b = Program("constrained_step_landing", "Momentum and inertia at the end of a step.")
+    p1, step, _ = link_step.iteration(b, tree, "p_next")
+    u, h = b.input("u", tree.freedoms), b.scalar("h")
+    momentum, M = step.ended(b, tree, [0] * tree.freedoms, u, h)
+    for name, value in (("momentum", Matrix(list(momentum))), ("M", M), ("A", _rows(b, tree, p=p1)["A"])):
+        b.output(name, b.let(value))
+    return b
+
+
+@stored
+def rate_system(tree: Tree) -> Program:
+    """M ṗ − momentum − h τ_friction(ṗ) and its Jacobian by ṗ."""
+    b = _begun(
+        "constrained_step_rates", "Rate stage at an iterate: residual and Jacobian.", tree, "M", "momentum", "h", "pd"
+    )
+    M, momentum, h, pd = (b.inputs[k] for k in ("M", "momentum", "h", "pd"))
+    friction, rate = friction_inputs(b, tree), gears.rates(b, tree, pd)
+    torque = gears.torques(b, tree, friction.torques(b, rate))
+    slopes = gears.diagonal(b, tree, [h[0, 0] * slope for slope in friction.slopes(b, rate)])
+    held = b.let(M * pd)
+    b.output("gradient", b.each(tree.freedoms, lambda i: held[i] - momentum[i] - h[0, 0] * torque[i]))
+    b.output("slope", b.let(Matrix(tree.freedoms, tree.freedoms, lambda i, j: M[i, j] + (slopes[i] if i == j else 0))))
+    return b
+
+
+@stored
+def blocks(tree: Tree) -> Program:
+    """D, K₀, M₀, K₁, M₁ and (where friction knows the start) the lag of `link_jacobian`, and A at both ends."""
+    b = Program("constrained_step_blocks", "Blocks of the derivatives of both stages.")
+    _, s = link_jacobian.declare_blocks(b, tree)
+    parts = {"D": s.D, "K0": s.K0, "M0": s.M0, "K1": s.K1, "M1": s.M1} | ({} if s.lag is None else {"lag": s.lag})
+    parts |= {"A0": _rows(b, tree)["A"], "A1": _rows(b, tree, p=b.inputs["p_next"])["A"]}
+    for name, value in parts.items():
         b.output(name, b.let(value))
     return b

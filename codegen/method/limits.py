@@ -26,6 +26,7 @@ from diffpbd.codegen.method.world import call, kernel_at
 from diffpbd.codegen.program.notation import JOINT, LIMIT, WORLD, JointNumbers, column, part, square
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import dot
+from diffpbd.codegen.program.selection import below
 from diffpbd.codegen.program.tree import Tree
 
 PASSES: Final = 3
@@ -35,11 +36,6 @@ is for joints that let others go. Further ones change nothing but where several 
 CLOSE: Final = sp.Float(1e-6)
 """[rad or m] A joint this near to its limit, or beyond, is at it when rates are sought: far above what a converged pose is off,
 far below what matters."""
-
-
-def below(x: Any) -> Any:
-    """1 where x < 0, else 0."""
-    return (1 - sp.sign(2 * sp.sign(x) + 1)) / 2
 
 
 def stopped(program: Program, s: Any, room: Any) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""`diffpbd check FILE.urdf…`."""
+"""`diffpbd check FILE…`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["command"]
 
 
 @click.command("check")
-@click.argument("files", metavar="FILE.urdf...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--base", metavar="LINK", help="Base link (default: the root).")
 @click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
@@ -45,7 +45,7 @@ def command(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """List every fault and doubt of descriptions (or of shipped robots), by name."""
+    """List every fault and doubt of descriptions (URDF, MJCF, recipes or shipped robots), by name."""
     options = {
         "base": base, "tip": tip or None, "hold": hold or None, "base_joint": base_joint,
         "contact_from_collision": collision or None,
@@ -76,7 +76,7 @@ def _report(file: str, options: Mapping[str, Any]) -> Report:
     from diffpbd.codegen.description.validate import examine
 
     if not file:
-        raise InputError("FILE.urdf: expected the name of a file, found an empty string.")
+        raise InputError("FILE: expected the name of a file, found an empty string.")
     if file in shipped_robots() or Path(file).suffix == ".toml":
         recipe = find_recipe(file, **options)
     else:

@@ -20,7 +20,7 @@ __all__ = ["command"]
 def command(
     robot: str, base: str | None, tip: tuple[str, ...], hold: tuple[str, ...], params: str | None, out: str
 ) -> None:
-    """Write ROBOT (a shipped name, a recipe or a URDF file) as a URDF of its moving links, with the values of --params.
+    """Write ROBOT (a shipped name, a recipe, a URDF or MJCF file) as a URDF of its moving links, with the values of --params.
 
     The file reads back to the same torques. What a URDF cannot hold is printed.
     """

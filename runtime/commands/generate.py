@@ -144,7 +144,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     help="6: a compiled step of sixth order besides, as --functions default,sixth_order_step; 4 is made of joint_step anyway.",
 )
 def command(robot: str, out: Path | None, order: str, **options: Any) -> None:
-    """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml) or a URDF file."""
+    """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml), a URDF or MJCF file."""
     from diffpbd.codegen.generate import generate
 
     if order == "6":

@@ -109,9 +109,9 @@ def _base(manifest: Manifest) -> list[str]:
         return []
     text = f"{robot.base_joint} base: no motor drives {', '.join(robot.base_freedoms)}"
     if robot.floating:
-        text += f"; rates have {len(robot.joints)} numbers, first velocity and angular velocity of {robot.joints[0].child} in world "
-        text += f"axes; positions have {len(robot.positions)}: {', '.join(robot.positions[:7])} (its place, unit quaternion), then "
-        text += "the joints"
+        text += f"; rates have {len(robot.joints)} numbers, velocity and angular velocity of {robot.joints[0].child} in world "
+        text += f"axes, then the joints; positions have {len(robot.positions)}: {', '.join(robot.positions[:7])} (its place "
+        text += "and unit quaternion), then the joints"
     return [text]
 
 

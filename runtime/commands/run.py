@@ -1,21 +1,19 @@
-"""`diffpbd run baxter`."""
+"""`diffpbd run baxter`, `diffpbd run fr3`."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shlex
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import click
 
-from diffpbd.runtime.arms.baxter.arm import BaxterArm, command_topic
-from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
-from diffpbd.runtime.commands.locate import find_description, open_robot, robot_files, state_file
+from diffpbd.runtime.arms.franka.arm import is_franka
+from diffpbd.runtime.commands import run_baxter, run_franka
+from diffpbd.runtime.commands.attached import Attached
+from diffpbd.runtime.commands.locate import open_robot, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real
 from diffpbd.runtime.commands.options import given, live_option, plot_option
@@ -23,12 +21,9 @@ from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
-from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.live import live_line
 from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.recording import Reading
-from diffpbd.runtime.loop.configuration import Configuration
-from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder, configuration_file
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.replay import read_run, replay
@@ -37,8 +32,6 @@ from diffpbd.runtime.loop.status import RunStatus
 from diffpbd.runtime.loop.stopping import Reason, Report, StopRequest
 from diffpbd.runtime.report.figures import new_figure
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.ros1 import Node
-from diffpbd.runtime.ros1.errors import GraphError, RefusedError
 
 __all__ = ["command"]
 
@@ -57,15 +50,20 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 )
 @click.option("--program", metavar="COMMAND", help="With --controller program: your program, such as ./spring.")
 @click.option("--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1")
+@click.option("--host", metavar="ADDRESS", help="A Franka arm's address (default: FR3_HOST).")
+@click.option("--sim", is_flag=True, help="A simulated robot, in a process of its own.")
 @click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
 @click.option("--from", "source", metavar="LOG", help="With --transport replay: the log to replay.")
-@click.option("--rate", type=Real(100, 1000), default=250.0, help="Control ticks a second.")
+@click.option(
+    "--rate", type=Real(100, 1000), help="Control ticks a second (default: 250; a Franka arm, but for mpc: 1000)."
+)
 @click.option("--duration", type=DURATION, metavar="S", help="Default: until Ctrl-C.")
 @click.option("--log", metavar="OUT", help="OUT.bag (everything) or OUT.csv (ticks).")
 @click.option("--overwrite", is_flag=True, help="--log may replace a file that is there.")
 @click.option("--gravity", type=click.Choice(["robot", "model"]), default="robot", help="Gravity's one owner.")
 @click.option("--without-spring", is_flag=True, help="With --gravity model: the arm needs no S1 spring term.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
+@click.option("--set-load", is_flag=True, help="Franka: tell the robot the payload of --params.")
 @click.option("--goal", metavar="JSON", help="Impedance, mpc: goal [rad] by joint; others stay where they start.")
 @click.option(
     "--goal-speed", type=SPEED, default=0.2, help="Impedance, mpc: speed towards the goal [rad/s]; cartesian: [m/s]."
@@ -110,7 +108,7 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @live_option
 @click.option("--view-port", type=PORT, default=8080, help="Port of the page.")
 def command(robot: str, side: Literal["left", "right"], mends: MendWords, **options: Any) -> None:
-    """Run a controller on a Baxter arm, safely; ROBOT is the generated robot of that arm.
+    """Run a controller on an arm, safely; ROBOT is the generated robot of that arm, a Baxter's or a Franka Research 3.
 
     Torque is limited to a tenth unless --torque-share says otherwise. Every end, Ctrl-C included, is a clean
     stop: the arm brakes and is held in position mode; a reflex ends the run with its own exit code (docs/safety.md). With
@@ -137,27 +135,24 @@ def command(robot: str, side: Literal["left", "right"], mends: MendWords, **opti
         return
     if options["source"]:
         raise click.UsageError("--from is for --transport replay.")
+    franka = is_franka(generated.joints)
+    options["sim"] |= options["transport"] == "simulated"
+    if franka:
+        options["host"] = options["host"] or (None if options["sim"] else os.environ.get("FR3_HOST"))
+        run_franka.expect_options(options)
+    elif options["host"] or options["set_load"]:
+        raise click.UsageError(f"--host and --set-load are for a Franka arm; {generated.name} is none.")
     columns = {} if options["column_map"] is None else read_column_map(options["column_map"])
     reading = Reading(None, columns, mending=mends.mending(), accept=mends.accepted())
     configuration = configured(generated, options, reading)
-    with contextlib.ExitStack() as stack:
-        master = options["master"]
-        if options["transport"] == "simulated":
-            master = stack.enter_context(_simulated(generated.name))
-        node = stack.enter_context(
-            Node(f"diffpbd_run_{side}_{os.getpid()}_{time.time_ns() // 1_000_000}", master=master)
-        )
-        stack.enter_context(sole_program(f"{node.master.uri} {command_topic(side)}"))
-        others = () if options["allow_others"] else node.master.publishers(command_topic(side))
-        if others:
-            raise RefusedError(
-                f"This arm is also commanded by {', '.join(others)}. One program to an arm: end it, or accept it with "
-                "--allow-others."
-            )
-        limits = _compared(node, generated, configuration.limits, options["allow_mismatch"])
-        configuration = Configuration(**{**vars(configuration), "limits": limits})
-        configuration.check_goals(generated)
-        report = _run(configuration, generated, side, node, options)
+    attach = (
+        run_franka.attach(generated, configuration, options)
+        if franka
+        else run_baxter.attach(generated, configuration, side, options)
+    )
+    with attach as attached:
+        attached.configuration.check_goals(generated)
+        report = _run(attached, generated, options)
     click.echo(str(report))
     _draw(options["plot"], options["log"])
     if report.exit_code:
@@ -193,38 +188,28 @@ def _draw(plot: str | None, log: str) -> None:
     )
 
 
-def _run(
-    configuration: Configuration,
-    robot: Robot,
-    side: Literal["left", "right"],
-    node: Node,
-    options: dict[str, Any],
-) -> Report:
-    stop = StopRequest()
+def _run(attached: Attached, robot: Robot, options: dict[str, Any]) -> Report:
+    configuration, stop = attached.configuration, StopRequest()
     with contextlib.ExitStack() as stack:
         recorder = None
         if options["log"]:
             recorder = Recorder(options["log"], configuration.to_json(), robot.joints)
             stack.callback(recorder.close)
-        arm = BaxterArm(
-            side, robot.joints, configuration.limits, node,
-            listener=None if recorder is None else recorder.message,
-        )  # fmt: skip
+        arm = attached.arm(recorder)
         observer = None
         if options["view"]:
-            from diffpbd.runtime.arms.baxter.viewer import Viewer
+            from diffpbd.runtime.arms.viewer import Viewer
 
             viewer = stack.enter_context(Viewer(robot, port=options["view_port"]))
             click.echo(f"view: {viewer.url}")
             observer = viewer.tick
-        simulated = options["transport"] == "simulated"
         supervisor = configuration.supervisor(robot)
         if isinstance(supervisor.controller, ProgramController):
             stack.callback(supervisor.controller.close)
         run = Run(
             arm, supervisor,
             RunOptions(
-                duration=options["duration"], enable=options["enable"] or simulated,
+                duration=options["duration"], enable=options["enable"] or options["sim"],
                 allow_others=options["allow_others"], allow_mismatch=options["allow_mismatch"],
                 bring_in=options["bring_in"],
             ),
@@ -235,50 +220,3 @@ def _run(
     if recorder is not None and recorder.failure and report.good:
         report.reason, report.text = Reason.LOG_FAILED, recorder.failure
     return report
-
-
-def _compared(node: Node, robot: Robot, limits: Limits, allow: bool) -> Limits:
-    """The limits to run with, after the robot's own description was compared with the generated model."""
-    try:
-        text = str(node.master.parameter("/robot_description"))
-    except GraphError as error:
-        if allow:
-            click.echo(f"note: {error} The generated model is used unchecked.", err=True)
-            return limits
-        raise RefusedError(f"{error} The model cannot be checked; --allow-mismatch runs without.") from None
-    differences = compare_description(text, robot)
-    for difference in differences:
-        click.echo(f"{'mismatch' if difference.refuse else 'note'}: {difference}", err=True)
-    count = sum(difference.refuse for difference in differences)
-    if count and not allow:
-        raise RefusedError(
-            f"The robot's description differs from {robot.name} in {count} points, listed above. Generate the "
-            "robot from `rosparam get /robot_description`, or accept them with --allow-mismatch."
-        )
-    return tighter_limits(limits, text, robot.joints)
-
-
-@contextlib.contextmanager
-def _simulated(name: str) -> Iterator[str]:
-    """A simulated Baxter with a shipped description in a process of its own; its master's address."""
-    try:
-        find_description(name)
-    except InputError as error:
-        raise InputError(
-            f"--transport simulated: {error} Simulate it on its own, with `diffpbd sim-baxter FILE.urdf`, and give the address "
-            "that it prints as --master."
-        ) from None
-    process = subprocess.Popen(
-        [sys.executable, "-m", "diffpbd.command", "sim-baxter", "--no-live", name], stdout=subprocess.PIPE, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        if not line.startswith("ROS_MASTER_URI="):
-            raise InputError("The simulated robot did not start; its message is above.")
-        yield line.strip().partition("=")[2]
-    finally:
-        process.terminate()
-        process.wait(10.0)
-        process.stdout.close()

@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
+from diffpbd.runtime.arms.franka.arm import is_franka
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.mpc import parse_weights
 from diffpbd.runtime.control.gravity import GravitySettings, check_gravity
@@ -31,10 +32,19 @@ TIP_STIFFNESS = (200.0, 200.0, 200.0, 5.0, 5.0, 5.0)  # N/m and N·m/rad
 TIP_DAMPING = 0.7  # of critical
 POSTURE = 0.2
 """Share of the joints' stiffness with which the cartesian controller holds what does not move the tip."""
-STIFFNESS = {"s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.0, "w2": 5.0}
-"""N·m/rad by joint; the paper's 30 at the shoulder, less where the effort limits are lower."""
-DAMPING = {"s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2}
+STIFFNESS = {
+    "s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.0, "w2": 5.0,
+    "joint1": 200.0, "joint2": 200.0, "joint3": 200.0, "joint4": 200.0, "joint5": 60.0, "joint6": 60.0, "joint7": 20.0,
+}  # fmt: skip
+"""N·m/rad by joint; the paper's 30 at the shoulder, less where the effort limits are lower. A Franka arm has more friction to
+speak against, and torque sensors to do so."""
+DAMPING = {
+    "s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2,
+    "joint1": 20.0, "joint2": 20.0, "joint3": 20.0, "joint4": 20.0, "joint5": 4.0, "joint6": 4.0, "joint7": 1.5,
+}  # fmt: skip
 """N·m·s/rad by joint."""
+RATE, FRANKA_RATE = 250.0, 1000.0
+"""Hz, of the ticks where --rate does not say; a plan takes more than a millisecond, so mpc has the lower one."""
 REPLY_SHARE = 0.5
 """Share of a period that a controller program may take for its reply."""
 LEAD_DAMPING = 0.2
@@ -46,6 +56,8 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
     if options["disturbance"] and options["controller"] != "mpc":
         raise click.UsageError(f"--disturbance is for --controller mpc, found --controller {options['controller']}.")
     alpha = robot.alpha.vector(options["params"])
+    quick = is_franka(robot.joints) and options["controller"] != "mpc"
+    rate = options["rate"] or (FRANKA_RATE if quick else RATE)
     model = options["gravity"] == "model"
     mode = Mode.POSITION if options["controller"] == "hold" else Mode.TORQUE
     owner = check_gravity(GravitySettings(
@@ -73,11 +85,11 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
     elif options["controller"] == "program":
         if not options["program"]:
             raise click.UsageError("--controller program needs --program COMMAND.")
-        controller |= {"command": shlex.split(options["program"]), "timeout": REPLY_SHARE / options["rate"]}
+        controller |= {"command": shlex.split(options["program"]), "timeout": REPLY_SHARE / rate}
     return Configuration(
         robot.name, robot.manifest.abi_hash, robot.joints, controller, owner, alpha,
         limits_of(robot, torque_share=options["torque_share"]),
-        Settings(1.0 / options["rate"], ramp=options["ramp"], reflexes=ReflexSettings(contact=options["contact"])),
+        Settings(1.0 / rate, ramp=options["ramp"], reflexes=ReflexSettings(contact=options["contact"])),
         robot.manifest.recipe.table if options["table"] is None else options["table"],
         robot.instructions,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from diffpbd.runtime.ros1.joint_states import LimbState
 __all__ = ["DISABLED", "Arm", "Clock", "Fault", "SystemClock"]
 
 DISABLED = "the robot is disabled"
-"""What `Arm.unable` answers where `Arm.request_enable` would help."""
+"""How the answer of `Arm.unable` begins where `Arm.request_enable` would help."""
 
 
 class Clock(Protocol):

@@ -149,7 +149,7 @@ class Run:
         arm.forget_trouble()
         self._heed()
         trouble = arm.trouble()
-        if self.options.enable and arm.unable() == DISABLED == trouble:
+        if self.options.enable and trouble.startswith(DISABLED) and arm.unable() == trouble:
             self.phase = Phase.ENABLE
             self._until(lambda: self._enabling() and "the robot does not enable")
             arm.forget_trouble()

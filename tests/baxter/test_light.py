@@ -15,7 +15,7 @@ HEAVY = {
 
 @pytest.mark.parametrize(
     "module",
-    ["diffpbd.runtime.loop.run", "diffpbd.runtime.loop.replay", "diffpbd.runtime.arms.baxter.viewer",
+    ["diffpbd.runtime.loop.run", "diffpbd.runtime.loop.replay", "diffpbd.runtime.arms.viewer",
      "diffpbd.runtime.arms.baxter.description", "diffpbd.runtime.control", "diffpbd.runtime.commands.run",
      "diffpbd.runtime.commands.sim_baxter"],
 )  # fmt: skip

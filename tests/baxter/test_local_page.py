@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from diffpbd.runtime.arms.baxter.local_page import admits, guard_websockets
+from diffpbd.runtime.arms.local_page import admits, guard_websockets
 
 
 @pytest.mark.parametrize(("hosts", "origins", "good"), [

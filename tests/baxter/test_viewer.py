@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.arms.baxter.viewer import Viewer
-from diffpbd.runtime.arms.baxter.viewer_page import skeleton
+from diffpbd.runtime.arms.viewer import Viewer
+from diffpbd.runtime.arms.viewer_page import skeleton
 from diffpbd.runtime.ros1.messages import Header, Tick
 
 from .conftest import wait_until

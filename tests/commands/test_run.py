@@ -12,7 +12,8 @@ from support.robots import generated, with_table
 
 from diffpbd.runtime import load
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.commands.run import _simulated, command
+from diffpbd.runtime.commands.run import command
+from diffpbd.runtime.commands.run_baxter import _simulated
 from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.mending import Mending

@@ -18,6 +18,7 @@ from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.method import corrections, limits, step
 from diffpbd.codegen.method.kinematics import fk, joint_state
 from diffpbd.codegen.program.program import Program
+from diffpbd.codegen.program.selection import below
 from diffpbd.codegen.program.tree import Tree
 
 ARM = shipped("baxter_bare")
@@ -233,7 +234,7 @@ def test_double_pendulum_with_a_stop_converges_to_the_reference() -> None:
 def test_gate_and_multiplier_at_the_edge() -> None:
     program = Program("edge")
     multiplier, p, K = program.scalar("multiplier"), program.scalar("p"), program.scalar("K")
-    program.output("below", limits.below(p))
+    program.output("below", below(p))
     program.output("after", limits.projected(program, multiplier, p, program.input("limit", 2), K))
     run = program.numpy()
     for p_value, gate in ((-1e-300, 1), (0.0, 0), (1e-300, 0)):

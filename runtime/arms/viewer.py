@@ -36,7 +36,7 @@ class Viewer:
 
     def __enter__(self) -> Viewer:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "diffpbd.runtime.arms.baxter.viewer_page", str(self._robot.folder),
+            [sys.executable, "-m", "diffpbd.runtime.arms.viewer_page", str(self._robot.folder),
              str(self._port), str(os.getpid())],
             stdout=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip

@@ -1,6 +1,6 @@
 """The page of `--view`: the arm's skeleton, joint bars, torque plot and status, served by viser.
 
-    python -m diffpbd.runtime.arms.baxter.viewer_page FOLDER PORT PARENT
+    python -m diffpbd.runtime.arms.viewer_page FOLDER PORT PARENT
 prints the page's address and the port on which it takes diffpbd_msgs/Tick datagrams, and ends with PARENT.
 """
 
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arms.baxter.local_page import guard_websockets
-from diffpbd.runtime.arms.baxter.viewer import ADDRESS, MISSING_VISER
+from diffpbd.runtime.arms.local_page import guard_websockets
+from diffpbd.runtime.arms.viewer import ADDRESS, MISSING_VISER
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.robot import Robot, load

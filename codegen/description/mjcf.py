@@ -1,0 +1,123 @@
+"""MJCF as a document of links and joints. MuJoCo's own compiler reads the file, so that defaults, classes, frames, angles,
+inertias of geoms and meshes are what MuJoCo makes of them; here its numbers are put in the terms of a description.
+
+The world body is the root link `world`. A body has its frame and its name. Positions of hinges and slides are MuJoCo's `qpos`.
+Of several joints of a body, and of a ball joint, each has a link of its own, called BODY:JOINT; the body hangs on the last.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from diffpbd.codegen.description.document import Document
+from diffpbd.codegen.description.mjcf_bodies import read_bodies
+from diffpbd.codegen.description.mjcf_equalities import read_equalities
+from diffpbd.codegen.description.mjcf_limits import not_taken
+from diffpbd.codegen.description.mjcf_motors import without_motor
+from diffpbd.codegen.description.mjcf_names import Names
+from diffpbd.codegen.description.report import printable
+from diffpbd.codegen.description.source import Element, SourceError, parse, read_bytes
+from diffpbd.runtime.errors import InputError
+
+ROOT: Final = "mujoco"
+"""The root element of an MJCF."""
+
+
+def is_mjcf(root: Element) -> bool:
+    """Whether a file with this root element is an MJCF."""
+    return root.tag == ROOT and not root.namespace
+
+
+def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> Document:
+    """The links, joints, loops and motors of an MJCF; sites named in `frames` become links, for tips.
+
+    Raises SourceError where MuJoCo does not compile the file, InputError where MuJoCo is missing.
+    """
+    spec = _parsed(source)
+    try:
+        _strip(spec)
+        model = spec.compile()
+    except ValueError as error:
+        raise SourceError(f"MuJoCo does not compile the file: {_one_line(error)}") from error
+    names = Names(model)
+    faults, doubts = not_taken(model, names)
+    couplings = read_equalities(model, names)
+    links, joints = read_bodies(model, names, couplings.mimics, frames)
+    passive, more = without_motor(model, names, couplings.mimics)
+    return Document(
+        name=spec.modelname,
+        links=links,
+        joints=joints,
+        faults=(*names.faults, *faults, *couplings.faults),
+        doubts=(*doubts, *couplings.doubts, *more),
+        loops=couplings.loops,
+        passive=passive,
+    )
+
+
+def file_defaults(path: Path) -> dict[str, Any]:
+    """Entries of a recipe that an MJCF says itself: its gravity [m/s²], and its friction, which belongs to the model there.
+
+    Nothing where the file is none or cannot be read; who reads it for its robot says so.
+    """
+    if path.suffix == ".urdf":
+        return {}
+    try:
+        if not is_mjcf(parse(read_bytes(path)[1])):
+            return {}
+        spec = _parsed(path)
+    except (SourceError, InputError):
+        return {}
+    x, y, z = spec.option.gravity
+    return {"friction": "urdf", "gravity": (float(x), float(y), float(z))}
+
+
+def _parsed(source: str | os.PathLike[str] | bytes) -> Any:
+    """The file as MuJoCo's MjSpec, not compiled yet."""
+    try:
+        import mujoco
+    except ImportError:
+        raise InputError(
+            "an MJCF is read by MuJoCo, which is not installed: pip install 'diffpbd[mjcf]' (or mujoco itself)"
+        ) from None
+    try:
+        if isinstance(source, bytes):
+            return mujoco.MjSpec.from_string(source.decode("utf-8"))
+        return mujoco.MjSpec.from_file(os.fspath(source))
+    except ValueError as error:
+        raise SourceError(f"MuJoCo does not read the file: {_one_line(error)}") from error
+
+
+def _strip(spec: Any) -> None:
+    """Takes out what no mass comes from, so that neither time nor missing files of pictures matter."""
+    import mujoco
+
+    spec.compiler.fusestatic = False  # names of what is welded stay
+    for kind in ("sensors", "keys", "cameras", "lights", "pairs", "excludes", "skins", "tuples"):
+        for element in list(getattr(spec, kind)):
+            spec.delete(element)
+    of_files = (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
+    from_geoms = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+    for k, body in enumerate(spec.bodies):
+        if k == 0 or (body.explicitinertial and not from_geoms):
+            for geom in list(body.geoms):
+                if geom.type in of_files:
+                    spec.delete(geom)
+    for element in (*spec.geoms, *spec.sites, *spec.tendons, *spec.flexes):
+        element.material = ""
+    for element in (*list(spec.materials), *list(spec.textures)):
+        spec.delete(element)
+    used = {geom.meshname for geom in spec.geoms}
+    for mesh in list(spec.meshes):
+        if mesh.name not in used:
+            spec.delete(mesh)
+    for field in list(spec.hfields):
+        if not any(geom.hfieldname == field.name for geom in spec.geoms):
+            spec.delete(field)
+
+
+def _one_line(error: Exception) -> str:
+    return printable(" ".join(str(error).split()), 300)

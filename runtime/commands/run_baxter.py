@@ -1,0 +1,88 @@
+"""`diffpbd run` on a Baxter arm: the ROS graph, what the robot says of itself, and the simulated robot."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import click
+
+from diffpbd.runtime.arms.baxter.arm import BaxterArm, command_topic
+from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
+from diffpbd.runtime.commands.attached import Attached, simulator
+from diffpbd.runtime.commands.locate import find_description
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.configuration import Configuration
+from diffpbd.runtime.loop.ownership import sole_program
+from diffpbd.runtime.loop.recorder import Recorder
+from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.ros1 import Node
+from diffpbd.runtime.ros1.errors import GraphError, RefusedError
+
+__all__ = ["attach"]
+
+
+@contextlib.contextmanager
+def attach(
+    robot: Robot, configuration: Configuration, side: Literal["left", "right"], options: Mapping[str, Any]
+) -> Iterator[Attached]:
+    """A node on the robot's graph, or on that of a simulated one, which is the only program for the arm."""
+    with contextlib.ExitStack() as stack:
+        master = options["master"]
+        if options["sim"]:
+            master = stack.enter_context(_simulated(robot.name))
+        node = stack.enter_context(
+            Node(f"diffpbd_run_{side}_{os.getpid()}_{time.time_ns() // 1_000_000}", master=master)
+        )
+        stack.enter_context(sole_program(f"{node.master.uri} {command_topic(side)}"))
+        others = () if options["allow_others"] else node.master.publishers(command_topic(side))
+        if others:
+            raise RefusedError(
+                f"This arm is also commanded by {', '.join(others)}. One program to an arm: end it, or accept it with "
+                "--allow-others."
+            )
+        limits = _compared(node, robot, configuration.limits, options["allow_mismatch"])
+
+        def arm(recorder: Recorder | None) -> BaxterArm:
+            return BaxterArm(side, robot.joints, limits, node, listener=None if recorder is None else recorder.message)
+
+        yield Attached(Configuration(**{**vars(configuration), "limits": limits}), arm)
+
+
+def _compared(node: Node, robot: Robot, limits: Limits, allow: bool) -> Limits:
+    """The limits to run with, after the robot's own description was compared with the generated model."""
+    try:
+        text = str(node.master.parameter("/robot_description"))
+    except GraphError as error:
+        if allow:
+            click.echo(f"note: {error} The generated model is used unchecked.", err=True)
+            return limits
+        raise RefusedError(f"{error} The model cannot be checked; --allow-mismatch runs without.") from None
+    differences = compare_description(text, robot)
+    for difference in differences:
+        click.echo(f"{'mismatch' if difference.refuse else 'note'}: {difference}", err=True)
+    count = sum(difference.refuse for difference in differences)
+    if count and not allow:
+        raise RefusedError(
+            f"The robot's description differs from {robot.name} in {count} points, listed above. Generate the "
+            "robot from `rosparam get /robot_description`, or accept them with --allow-mismatch."
+        )
+    return tighter_limits(limits, text, robot.joints)
+
+
+@contextlib.contextmanager
+def _simulated(name: str) -> Iterator[str]:
+    """A simulated Baxter with a shipped description in a process of its own; its master's address."""
+    try:
+        find_description(name)
+    except InputError as error:
+        raise InputError(
+            f"--transport simulated: {error} Simulate it on its own, with `diffpbd sim-baxter FILE.urdf`, and give the address "
+            "that it prints as --master."
+        ) from None
+    with simulator(("sim-baxter", "--no-live", name), "ROS_MASTER_URI=") as uri:
+        yield uri

@@ -1,0 +1,101 @@
+"""`diffpbd run` on a Franka arm: the connection, what the flange carries, and the robot's model against the generated one."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import click
+import numpy as np
+
+from diffpbd.runtime.arms.franka.arm import FrankaArm
+from diffpbd.runtime.arms.franka.connection import connect
+from diffpbd.runtime.arms.franka.driver import TIMEOUT
+from diffpbd.runtime.arms.franka.load import Body, difference, mounted, payload_of, set_load, with_payload
+from diffpbd.runtime.arms.franka.model import compare_model, flange_to_tip
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.commands.attached import Attached, simulator
+from diffpbd.runtime.commands.sim_fr3 import HOST_LINE
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.loop.configuration import Configuration
+from diffpbd.runtime.loop.ownership import sole_program
+from diffpbd.runtime.loop.recorder import Recorder
+from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.ros1.errors import RefusedError
+
+__all__ = ["attach", "expect_options"]
+
+SIMULATED_TIMEOUT = 0.2
+"""s of the driver's patience with a simulated robot, which hurts nobody when this machine is busy."""
+
+
+def expect_options(options: Mapping[str, Any]) -> None:
+    """A usage error for what this arm does not have."""
+    if not (options["host"] or options["sim"]):
+        raise click.UsageError("this is a Franka arm: give its address with --host, or --sim for a simulated one.")
+    if options["host"] and options["sim"]:
+        raise click.UsageError("--host and --sim are two robots; expected one.")
+    if options["bring_in"]:
+        raise click.UsageError(
+            "--bring-in: this robot is led back by hand, in guiding mode; expected a run without it."
+        )
+
+
+@contextlib.contextmanager
+def attach(robot: Robot, configuration: Configuration, options: Mapping[str, Any]) -> Iterator[Attached]:
+    """A connection to the robot, or to a simulated one, which is the only program for the arm."""
+    if configuration.owner is GravityOwner.MODEL:
+        raise RefusedError(
+            "This robot always compensates gravity itself, payload included as far as Desk or --set-load know it: expected "
+            "--gravity robot."
+        )
+    with contextlib.ExitStack() as stack:
+        host = options["host"]
+        if options["sim"]:
+            host = stack.enter_context(simulator(("sim-fr3", "--no-live"), HOST_LINE))
+        stack.enter_context(sole_program(f"franka {host}"))
+        driver = connect(host)
+        alpha = _loaded(driver, robot, configuration.alpha, options)
+
+        def arm(recorder: Recorder | None) -> FrankaArm:
+            return FrankaArm(
+                driver, host, robot.joints, configuration.limits, timeout=SIMULATED_TIMEOUT if options["sim"] else TIMEOUT,
+                listener=None if recorder is None else recorder.message,
+            )  # fmt: skip
+
+        yield Attached(replace(configuration, alpha=alpha), arm)
+
+
+def _loaded(driver: Any, robot: Robot, alpha: FloatArray, options: Mapping[str, Any]) -> FloatArray:
+    """Alpha with what the robot says that its flange carries, or its own payload if both say the same."""
+    try:
+        state = driver.state
+    except Exception as error:
+        raise RefusedError(f"The robot's state cannot be read: {' '.join(str(error).split())}.") from None
+    rotation, place = flange_to_tip(driver, robot, alpha, np.array(state.q, dtype=np.float64))
+    own = payload_of(robot, alpha)
+    if options["set_load"]:
+        set_load(driver, state, own.seen(rotation, place))
+        state = driver.state
+    carried = mounted(state)
+    found: Body = carried.seen(rotation.T, -rotation.T @ place)
+    wrong = []
+    if own.mass > 0.0 or options["set_load"]:
+        apart = difference(own, found)
+        wrong = [f"the payload of --params is not what the robot knows of: {apart}"] if apart else []
+    else:
+        click.echo(
+            f"note: the robot says that its flange carries {carried.mass:.3f} kg; the model takes that", err=True
+        )
+        alpha = with_payload(robot, alpha, found)
+    wrong += compare_model(driver, robot, alpha, carried)
+    for text in wrong:
+        click.echo(f"mismatch: {text}", err=True)
+    if wrong and not options["allow_mismatch"]:
+        raise RefusedError(
+            f"The robot's model differs from {robot.name} in {len(wrong)} points, listed above. Set the end effector in Desk, "
+            "give the payload with --params and --set-load, or accept them with --allow-mismatch."
+        )
+    return alpha

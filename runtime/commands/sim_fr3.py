@@ -1,0 +1,99 @@
+"""`diffpbd sim-fr3`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import click
+
+from diffpbd.runtime.arms.franka.simulator import HOSTS, READY_POSE, Payload, Simulation, serving
+from diffpbd.runtime.commands.locate import parse_state
+from diffpbd.runtime.commands.numbers import DURATION, Real
+from diffpbd.runtime.commands.options import live_option
+from diffpbd.runtime.live import Parts, Rate, latency, live_line
+from diffpbd.runtime.live import duration as spoken
+from diffpbd.runtime.loop.stopping import StopRequest
+
+__all__ = ["HOST_LINE", "JOINTS", "command"]
+
+JOINTS = tuple(f"fr3_joint{k}" for k in range(1, 8))
+HOST_LINE = "FR3_HOST="
+"""How the first line begins that is printed."""
+
+
+@click.command("sim-fr3")
+@click.option(
+    "--host", metavar="ADDRESS", help="Of this machine, to answer at (default: the first free one of 127.0.0.1, …)."
+)
+@click.option("--pose", metavar="JSON", help="Start pose [rad]: a list or an object of joint names.")
+@click.option(
+    "--payload", type=Real(0, 20, min_open=True), metavar="KG", help="In the hand; the robot does not know of it."
+)
+@click.option("--coulomb", metavar="JSON", help="Friction [N·m], a list or by joint, in place of the simulator's.")
+@click.option(
+    "--viscous", metavar="JSON", help="Friction [N·m·s/rad], a list or by joint, in place of the simulator's."
+)
+@click.option("--duration", type=DURATION, metavar="S", help="End by itself (default: at Ctrl-C).")
+@live_option
+def command(
+    host: str | None,
+    pose: str | None,
+    payload: float | None,
+    coulomb: str | None,
+    viscous: str | None,
+    duration: float | None,
+    live: bool,
+) -> None:
+    """Simulate a Franka Research 3 that speaks libfranka's protocol at an address of this machine.
+
+    The first line printed is the address, ready for `export` and `diffpbd run fr3`. Physics are MuJoCo's, by the wheel
+    franky-sim; the robot has no reflexes, and its torque sensors read what is commanded.
+    """
+    begin = time.monotonic()
+    with (
+        StopRequest().signals() as stop,
+        serving(
+            HOSTS if host is None else (host,),
+            pose=READY_POSE if pose is None else parse_state(pose, "--pose", JOINTS),
+            payload=None if payload is None else Payload(payload),
+            coulomb=_values(coulomb, "--coulomb"), viscous=_values(viscous, "--viscous"),
+        ) as simulation,
+    ):  # fmt: skip
+        click.echo(f"{HOST_LINE}{simulation.host}")
+        with live_line(_Status(simulation, begin, duration), wanted=live):
+            simulation.run(
+                lambda: bool(stop.text) or (duration is not None and time.monotonic() >= begin + duration)
+            )  # fmt: skip
+
+
+def _values(text: str | None, option: str) -> Sequence[float] | None:
+    return None if text is None else parse_state(text, option, JOINTS)
+
+
+class _Status:
+    """What the simulated robot is doing, in one line. Called by another thread than its loop."""
+
+    def __init__(self, simulation: Simulation, begin: float, limit: float | None) -> None:
+        self._simulation = simulation
+        self._begin = begin
+        self._limit = limit
+        self._rate = Rate()
+
+    def __call__(self) -> Parts:
+        """Whether somebody commands it, rate and lateness of its clock, what it left out, and the time."""
+        simulation = self._simulation
+        state = (
+            ("commanded", "good")
+            if simulation.commanded
+            else ("connected", "good")
+            if simulation.connected
+            else ("free", "warn")
+        )
+        gone = time.monotonic() - self._begin
+        left = None if self._limit is None else max(self._limit - gone, 0.0)
+        return [
+            state, (f"  {self._rate.of(simulation.ticks) or 0.0:.0f} Hz  late {latency(simulation.lateness)}", ""),
+            (f"  skipped {simulation.skipped}", "warn" if simulation.skipped else ""),
+            (f"  for {spoken(gone)}" if left is None else f"  {spoken(left)} left", ""),
+        ]  # fmt: skip
