@@ -55,7 +55,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         coulomb=rough[0] if rough else 0, border=border, kernel_work=work, record_size=RECORD_ROWS * tree.n,
         kernels=[k.text for k in texts.values()], by_alpha=by_alpha,
         sides=ends, lagging=bool(tree.friction), floating=bool(tree.base),
-        **limits, **IN_C, **IN_LOOPS, **IN_CONES, **exact,
+        **limits, **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
     total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)

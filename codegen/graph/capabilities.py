@@ -85,8 +85,8 @@ GROUPS: Final = (
         "the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow", "free"), "joint_step", ON_DEMAND
     ),
     Group(
-        "a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step",
-        ON_DEMAND,
+        "a step of sixth order", ("sixth_order_step",),
+        ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
     Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "open", "driven", "free"), "joint_step"),
     Group("predictive control", ("mpc",), ("anchored", "inertia", "open", "driven", "free"), "joint_step"),
@@ -104,8 +104,8 @@ GROUPS: Final = (
         ("anchored", "inertia", "independent", "massive", "open", "free"), made=ON_DEMAND,
     ),
     Group(
-        "CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open", "unlimited", "free", "anchored"), "joint_step",
-        ON_DEMAND,
+        "CasADi graph of the step without a root finder", (UNROLLED,),
+        ("inertia", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
     Group("CasADi graphs of the derivatives that are made", (GRAPHS,), made=ON_DEMAND),
 )  # fmt: skip

@@ -45,7 +45,8 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
         }
     else:
         steps = (bordered.newton, bordered.chord, bordered.end, bordered.velocity, bordered.rate, bordered.systems)
-        programs |= {f.__name__: f(tree) for f in (*steps, bordered.gradient, joint_space.velocity_gradient)}
+        programs |= {f.__name__: f(tree) for f in (*steps, joint_space.velocity_gradient)}
+        programs |= {"gradient": bordered.gradient(tree)} if tree.rows else {}
     made = [kernel_graph(program, name, prepared) for name, program in programs.items()]
     made += [by_alpha(model)] if with_alpha and not tree.limits else []
     made += [_plain(cones.side()), _plain(cones.side_parameters())] if tree.limits else []

@@ -85,6 +85,13 @@ class FreeFlyer:
         T = np.array([self.local(p, e) for e in np.eye(len(self.v))]).T
         return T.T @ M @ T
 
+    def tip(self, p: Array, link: str) -> tuple[Any, Array]:
+        """Pose of a link, and its Jacobian in world axes by the rates."""
+        frame, q = self.model.getFrameId(link), self.q(p)
+        pin.framesForwardKinematics(self.model, self.data, q)
+        J = pin.computeFrameJacobian(self.model, self.data, q, frame, pin.LOCAL_WORLD_ALIGNED)
+        return self.data.oMf[frame], J @ np.array([self.local(p, e) for e in np.eye(len(self.v))]).T
+
     def energies(self, p: Array, pd: Array) -> tuple[float, float]:
         q, v = self.q(p), self.local(p, pd)
         return pin.computeKineticEnergy(self.model, self.data, q, v), pin.computePotentialEnergy(
