@@ -1,9 +1,10 @@
 """What a controller is.
 
 A controller in torque mode returns its law's torque *without gravity*: gravity is added in one place, by the
-supervisor, and only if the model owns it. A controller keeps nothing of a tick that the guard refuses. Three methods are
+supervisor, and only if the model owns it. A controller keeps nothing of a tick that the guard refuses. Four methods are
 optional: `measured(stamp)` hears, by the clock of `time` [s], when the state of the next `output` was measured,
-`sent(law)` what became of the torque; `expected(time)` says where the law leads the joints [rad].
+`sent(law)` what became of the torque; `expected(time)` says where the law leads the joints [rad], `finished(time)` whether
+the run may end.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.help_text import help_text
+from diffpbd.runtime.help_text import help_text, shape_words, signature_of
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.manifest import MATRIX, POSITIONS, SCALAR, Argument, Manifest
 from diffpbd.runtime.manifest import Function as FunctionFacts
@@ -86,10 +86,12 @@ class BoundFunction(ABC):
         make: Any = collections.namedtuple
         self._result = make(f"{facts.name}_result", [argument.name for argument in facts.outputs])
         self.__doc__ = help_text(facts, repr(self), manifest.recipe.h)
+        self.__name__ = self.__qualname__ = facts.name
+        self.__signature__ = signature_of(facts)
 
     def __repr__(self) -> str:
         def text(arguments: Sequence[Argument]) -> str:
-            return ", ".join(_signature(argument, self.facts.rollout) for argument in arguments)
+            return ", ".join(f"{a.name}{shape_words(a, self.facts.rollout)}" for a in arguments)
 
         return f"{self.name}({text(self.facts.inputs)}) -> {text(self.facts.outputs)}"
 
@@ -143,12 +145,6 @@ class BoundFunction(ABC):
     def _failure(self, status: int, where: str) -> SolverError:
         meaning = self.facts.status.get(status, "a status that the manifest does not explain")
         return SolverError(f"{self.name} of {self._robot} failed{where}: {meaning} (status {status}).")
-
-
-def _signature(argument: Argument, rollout: bool) -> str:
-    if rollout and argument.axes == MATRIX:
-        return f"{argument.name}[{argument.cols}, {argument.rows}]"
-    return f"{argument.name}[{', '.join(map(str, argument.shape))}]" if argument.axes else argument.name
 
 
 class _Layout:

@@ -1,10 +1,52 @@
-"""What `help(robot.joint_step)` shows of a generated function: arguments with units, defaults, batches, statuses."""
+"""What `help(robot.joint_step)` and an editor show of a generated function: its signature, arguments with units and frames,
+defaults, batches, statuses."""
 
 from __future__ import annotations
 
+from inspect import Parameter, Signature
+
 from diffpbd.runtime.manifest import MATRIX, Argument, Function
 
-__all__ = ["help_text"]
+__all__ = ["help_text", "shape_words", "signature_of"]
+
+OPTIONAL = ("alpha", "h", "p_ref")
+"""Inputs with a default."""
+
+
+class _Words(str):
+    """An annotation that shows without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def shape_words(argument: Argument, rollout: bool) -> str:
+    """`[7]`, `[7, 7]`, of a trajectory `[N+1, 7]` (one sample a row); nothing of a number."""
+    if rollout and argument.axes == MATRIX:
+        return f"[{argument.cols}, {argument.rows}]"
+    return f"[{', '.join(map(str, argument.shape))}]" if argument.axes else ""
+
+
+def signature_of(facts: Function) -> Signature:
+    """As Python sees the call. What follows an input with a default is shown as by name only; it may come by position too."""
+
+    def annotation(argument: Argument) -> _Words:
+        return _Words(f"float{shape_words(argument, facts.rollout)}")
+
+    parameters: list[Parameter] = []
+    by_name = False
+    for argument in facts.inputs:
+        default = None if argument.name in OPTIONAL else Parameter.empty
+        if default is Parameter.empty and parameters and parameters[-1].default is not Parameter.empty:
+            by_name = True
+        kind = Parameter.KEYWORD_ONLY if by_name else Parameter.POSITIONAL_OR_KEYWORD
+        parameters.append(Parameter(argument.name, kind, default=default, annotation=annotation(argument)))
+    parameters.append(Parameter("threads", Parameter.KEYWORD_ONLY, default=1, annotation=int))
+    results = [f"{argument.name}: {annotation(argument)}" for argument in facts.outputs]
+    returns = annotation(facts.outputs[0]) if len(results) == 1 else _Words(f"({', '.join(results)})")
+    return Signature(parameters, return_annotation=returns)
 
 
 def help_text(facts: Function, signature: str, h: float) -> str:
@@ -15,10 +57,15 @@ def help_text(facts: Function, signature: str, h: float) -> str:
         "p_ref": "default 0",
     }
     lines = [signature, "", facts.doc, "", "Inputs, by position or name:"]
-    lines += [_line(argument, defaults.get(argument.name, "")) for argument in facts.inputs]
-    lines += ["Outputs:", *(_line(argument, "") for argument in facts.outputs), ""]
-    if facts.rollout and any(argument.axes == MATRIX for argument in (*facts.inputs, *facts.outputs)):
+    lines += [_line(argument, facts.rollout, defaults.get(argument.name, "")) for argument in facts.inputs]
+    lines += ["Outputs:", *(_line(argument, facts.rollout, "") for argument in facts.outputs), ""]
+    matrices = any(argument.axes == MATRIX for argument in (*facts.inputs, *facts.outputs))
+    if facts.rollout and matrices:
         lines.append("Trajectories have one sample a row (the columns of the C function).")
+    elif matrices:
+        lines.append(
+            "Matrices are [rows, columns]: da_db[i, j] is the derivative of a[i] by b[j] (in C column by column)."
+        )
     lines.append(
         "One more axis in front makes a batch; single arguments are shared by its rows, threads=N splits them."
     )
@@ -27,6 +74,7 @@ def help_text(facts: Function, signature: str, h: float) -> str:
     return "\n".join(lines)
 
 
-def _line(argument: Argument, default: str) -> str:
+def _line(argument: Argument, rollout: bool, default: str) -> str:
     facts = () if argument.name == "alpha" else (argument.unit, argument.frame)
-    return f"  {argument.name}: " + "; ".join(text for text in (*facts, default) if text)
+    shape = shape_words(argument, rollout) or " (a number)"
+    return f"  {argument.name}{shape}: " + "; ".join(text for text in (*facts, default) if text)

@@ -362,10 +362,13 @@ def read_manifest(folder: str | Path) -> Manifest:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError(
-            f"{path.parent} is not a generated folder: it has no {MANIFEST_NAME}. "
-            "Make one with `diffpbd generate ROBOT` and pass generated/NAME."
-        ) from None
+        named = Path(folder)
+        what = (
+            f"{named} is not a generated folder: it has no {MANIFEST_NAME}"
+            if named.is_dir()
+            else f"There is no folder {named}"
+        )
+        raise InputError(f"{what}. Make one with `diffpbd generate ROBOT` and pass generated/NAME.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}.") from None
     try:

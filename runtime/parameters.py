@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -53,7 +53,7 @@ def _number(entry: Any, where: str) -> float:
     return number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ParameterVector:
     """The layout of alpha: entries in the order of the manifest, units as listed there."""
 
@@ -62,6 +62,10 @@ class ParameterVector:
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    def __repr__(self) -> str:
+        ends = f", {self.entries[0].name} … {self.entries[-1].name}" if self.entries else ""
+        return f"<alpha of {self.robot}: {len(self)} parameters{ends}>"
 
     def __contains__(self, name: object) -> bool:
         return name in self._positions
@@ -84,6 +88,15 @@ class ParameterVector:
     def defaults(self) -> FloatArray:
         """A new array of the default values."""
         return np.array([entry.default for entry in self.entries], dtype=np.float64)
+
+    def with_defaults(self, values: npt.ArrayLike) -> ParameterVector:
+        """The same layout with these defaults."""
+        entries = zip(self.entries, self.by_name(values).values(), strict=True)
+        return replace(self, entries=tuple(replace(entry, default=value) for entry, value in entries))
+
+    def changed(self, entries: Sequence[Parameter]) -> dict[str, float]:
+        """The defaults that are not those of `entries`, by name."""
+        return {own.name: own.default for own, e in zip(self.entries, entries, strict=True) if own.default != e.default}
 
     @property
     def lower(self) -> FloatArray:

@@ -18,7 +18,7 @@ from diffpbd.runtime.limits import JointLimits
 from diffpbd.runtime.manifest import Function as FunctionFacts
 from diffpbd.runtime.manifest import Manifest, read_manifest
 from diffpbd.runtime.names import hint
-from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.parameters import ParameterValues, ParameterVector
 from diffpbd.runtime.rollout import Rollout, RolloutGradient
 
 __all__ = ["Robot", "load"]
@@ -29,6 +29,11 @@ GRADIENT_PREFIX = "vjp_"
 def load(folder: str | Path) -> Robot:
     """Open a folder made by `diffpbd generate`; files that do not match its manifest are refused."""
     return Robot(Path(folder))
+
+
+def _reopened(folder: Path, changed: Mapping[str, float]) -> Robot:
+    """A robot as it was pickled."""
+    return load(folder).with_parameters(changed) if changed else load(folder)
 
 
 class Robot:
@@ -54,6 +59,9 @@ class Robot:
         self.limits = JointLimits.of(self.manifest.robot.joints)
         self.alpha = ParameterVector(self.manifest.alpha, self.name)
         self._library = Library(self.folder, self.manifest)
+        self._bind_functions()
+
+    def _bind_functions(self) -> None:
         functions: dict[str, BoundFunction] = {}
         for facts in sorted(self.manifest.functions, key=lambda facts: facts.name.startswith(GRADIENT_PREFIX)):
             functions[facts.name] = self._make(facts, functions)
@@ -78,11 +86,21 @@ class Robot:
             position[3] = 1.0
         return position
 
+    def with_parameters(self, values: ParameterValues) -> Robot:
+        """The same robot with other defaults of alpha, by name or from a JSON file of them such as params.json of
+        `identify`."""
+        alpha = self.alpha.with_defaults(self.alpha.vector(values))
+        other = Robot.__new__(Robot)
+        other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_externals"})
+        other.alpha = alpha
+        other._bind_functions()
+        return other
+
     def __repr__(self) -> str:
         return f"<Robot {self.name}: {self.n} joints, {len(self.functions)} functions, from {self.folder}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return load, (self.folder,)
+        return _reopened, (self.folder, self.alpha.changed(self.manifest.alpha))
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.functions})

@@ -20,13 +20,16 @@ from diffpbd.runtime.step_advice import advise
 
 __all__ = ["Run", "gaps_of", "maximal_variant", "simulate", "torque_policy"]
 
-Policy: TypeAlias = Callable[[int, FloatArray], FloatArray]
+Controller: TypeAlias = "Callable[[float, FloatArray, FloatArray], npt.ArrayLike]"
+"""controller(time [s], q (n,), dq (n,)) gives the torque (n,) held during the step that begins then."""
+Torque: TypeAlias = 'Literal["zero", "gravity"] | TorqueLog | Controller | npt.ArrayLike'
+Policy: TypeAlias = Callable[[int, FloatArray, FloatArray], FloatArray]
 
 MAX_STEPS = 10_000_000  # a run is held in memory: about 200 bytes a joint and step
 TIME_ROUNDING = 1e-9  # in steps: how far a log's sample may lie behind a step's start and still count for it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """A simulation; row k of every array is node k, (steps + 1, n) or (steps + 1,); q has a column for each of `positions`.
 
@@ -47,6 +50,9 @@ class Run:
     gap: FloatArray | None
     positions: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"<Run of {len(self.joints)} joints: {len(self.time) - 1} steps of {self.h:g} s by {self.function}>"
+
     def log(self) -> Log:
         """The run as a log."""
         return Log(self.time, self.joints, self.q, self.dq, None, self.tau, self.positions)
@@ -66,24 +72,51 @@ def maximal_variant(robot: Robot, integrator: str | None, solver: str | None) ->
     return name
 
 
-def torque_policy(robot: Robot, torque: Literal["zero", "gravity"] | TorqueLog, h: float, alpha: FloatArray) -> Policy:
-    """The torque held during step k from the pose at its start, (n,) [N·m or N]."""
-    if torque == "zero":
-        zero = np.zeros(robot.n)
-        return lambda step, p: zero
-    if torque == "gravity":
+def torque_policy(robot: Robot, torque: Torque, h: float, alpha: FloatArray, steps: int) -> Policy:
+    """The torque held during step k from the state at its start, (n,) [N·m or N]."""
+    if isinstance(torque, str) and torque == "gravity":
         gravity = robot.function("gravity")
         held_up = np.array([joint not in robot.manifest.robot.base_freedoms for joint in robot.joints])
-        return lambda step, p: held_up * np.asarray(gravity(p, alpha))
-    log = torque.select(robot.joints)
+        return lambda step, p, pd: held_up * np.asarray(gravity(p, alpha))
+    if isinstance(torque, str) and torque != "zero":
+        raise InputError(f'torque: expected "zero", "gravity", a function, an array or a log, found {torque!r}.')
+    if isinstance(torque, TorqueLog):
+        return _held(torque.select(robot.joints), h)
+    if callable(torque):
+        return _called(robot, torque, h)
+    rows = np.zeros(robot.n) if isinstance(torque, str) else as_array(torque, "torque", "simulate")
+    if rows.shape not in ((robot.n,), (steps, robot.n)):
+        raise InputError(
+            f"torque: expected shape ({robot.n},), or ({steps}, {robot.n}) for {steps} steps, found {rows.shape}."
+        )
+    rows = np.broadcast_to(rows, (steps, robot.n))
+    return lambda step, p, pd: rows[step]
+
+
+def _held(log: TorqueLog, h: float) -> Policy:
+    """A log's torques, held between its samples."""
     start = log.time - log.time[0]
 
-    def held(step: int, p: FloatArray) -> FloatArray:
+    def held(step: int, p: FloatArray, pd: FloatArray) -> FloatArray:
         position = int(np.searchsorted(start, (step + TIME_ROUNDING) * h, side="right")) - 1
         row: FloatArray = log.tau[position]
         return row
 
     return held
+
+
+def _called(robot: Robot, controller: Controller, h: float) -> Policy:
+    """A function of the user's, whose torques are checked."""
+
+    def called(step: int, p: FloatArray, pd: FloatArray) -> FloatArray:
+        given = as_array(controller(step * h, p.copy(), pd.copy()), "torque of the controller", "simulate")
+        if given.shape not in ((), (robot.n,)) or (given.ndim == 0 and robot.n != 1):
+            raise InputError(
+                f"The controller's torque at {step * h:g} s: expected shape ({robot.n},), found {given.shape}."
+            )
+        return np.broadcast_to(given, (robot.n,))
+
+    return called
 
 
 def simulate(
@@ -92,7 +125,7 @@ def simulate(
     duration: float,
     h: float | None = None,
     start: tuple[npt.ArrayLike | None, npt.ArrayLike | None] = (None, None),
-    torque: Literal["zero", "gravity"] | TorqueLog = "zero",
+    torque: Torque = "zero",
     alpha: FloatArray | None = None,
     order: Order = 2,
     step: str | None = None,
@@ -100,7 +133,8 @@ def simulate(
     """Simulate for `duration` [s] in steps of h [s] from `start`: positions [rad or m] and rates, zero where None.
 
     `step` names a maximal-coordinate step function (see `maximal_variant`); without it `joint_step` is used,
-    with `order` 4 as a Suzuki composition, with 6 as an extrapolation; both refuse friction. Torques are held during each step.
+    with `order` 4 as a Suzuki composition, with 6 as an extrapolation; both refuse friction. Torques are held during each
+    step: none, what balances gravity, a log's, an array (n,) or (steps, n) [N·m or N], or what a `Controller` says.
     """
     h = robot.h if h is None else h
     steps = _step_count(duration, h)
@@ -109,7 +143,7 @@ def simulate(
     if isinstance(torque, TorqueLog):
         _check_covers(torque, steps * h, h)
     refuse_friction(robot, alpha, order)
-    policy = torque_policy(robot, torque, h, alpha)
+    policy = torque_policy(robot, torque, h, alpha, steps)
     q, (dq, tau) = np.empty((steps + 1, robot.n_p)), np.empty((2, steps + 1, robot.n))
     q[0], dq[0] = first
     mover: _JointMover | _MaximalMover
@@ -118,7 +152,7 @@ def simulate(
     else:
         mover = _MaximalMover(robot, h, alpha, step, robot.function("fk")(q[0], dq[0], alpha))
     for k in range(steps):
-        tau[k] = policy(k, q[k])
+        tau[k] = policy(k, q[k], dq[k])
         try:
             q[k + 1], dq[k + 1] = mover(q[k], dq[k], tau[k])
         except SolverError as error:

@@ -28,6 +28,7 @@ from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
     constrained_step,
+    contact_residual,
     design,
     identification,
     maximal,
@@ -206,7 +207,8 @@ def _add_plain(
     reduced = graphs_of(model, forward=found.has("forward_dynamics"))
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
-    for spec in chain(specs(reduced, found.has), fitting, transcribed, design.specs()):
+    touched = contact_residual.specs(model) if found.has("contact_residual") and model.tree.contacts else ()
+    for spec in chain(specs(reduced, found.has), fitting, transcribed, touched, design.specs()):
         if not found.has(spec.name) or (model.tree.closures and family(spec.name) in OF_THE_TREE):
             continue
         derivative = spec.name.startswith(("jac_", "vjp_"))

@@ -90,7 +90,7 @@ GROUPS: Final = (
     ),
     Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "open", "driven", "free"), "joint_step"),
     Group("predictive control", ("mpc",), ("anchored", "inertia", "open", "driven", "free"), "joint_step"),
-    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("anchored", "short", "open", "driven")),
+    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("anchored", "short")),
     Group("constraints of maximal states", ("constraints",), ("anchored", "independent", "open")),
     Group(
         "steps on maximal states", ("step", "rollout_step"), ("anchored", "inertia", "independent", "massive", "open", "free")
@@ -114,7 +114,7 @@ OF_LOOPS: Final = Group(
     "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "shallow"), "joint_step"
 )
 """What only a robot with closed loops has, with its step; no other lacks it."""
-OF_CONTACT: Final = Group("contacts", ("contact_gap", "contact_jacobian"), made=ALWAYS)
+OF_CONTACT: Final = Group("contacts", ("contact_gap", "contact_jacobian", "contact_residual"), made=ALWAYS)
 """What only a robot with contacts has."""
 
 

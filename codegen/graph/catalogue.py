@@ -20,6 +20,10 @@ TORQUE_COLUMNS: Final = (
     "Coulomb, viscous, rotor inertia, torque offset, spring stiffness, spring torque at zero"
 )
 
+CONTACT_IMPULSES: Final = (
+    "contact by contact: the normal one, then along two tangents; the normal one alone without friction"
+)
+
 ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "p": (POSITION, JOINTS),
     "pd": (RATE, JOINTS),
@@ -64,6 +68,12 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "rows": ("m or 1", "every row of every loop, those that are not solved included; axes of the parent's cut frame"),
     "row_rates": ("m/s or 1/s", "as rows"),
     "loop_force": ("N or N·m", "kept rows of every loop, on the child; axes of the parent's cut frame"),
+    "loop_impulse": ("N·s or N·m·s", "kept rows of every loop; axes of the parent's cut frame at the start"),
+    "loop_impulse_next": ("N·s or N·m·s", "the same of the rate stage, at the end"),
+    "contact_impulse": ("N·s", CONTACT_IMPULSES),
+    "contact_impulse_next": ("N·s", f"of the rate stage; {CONTACT_IMPULSES}"),
+    "pose_residual": ("kg·m^2 (kg·m), m or 1, N·s", "momenta times h, rows of loops, contacts as contact_impulse"),
+    "rate_residual": ("kg·m^2 (kg·m), m/s or 1/s, N·s", "momenta times h, rates of loops, contacts as contact_impulse"),
     "gap": ("m", "of every contact, below 0 where bodies overlap"),
     "contact_rows": ("m per joint unit", "contact by contact: along the normal towards the sphere, then two tangents"),
     "unbalanced": (EFFORT, f"what motors and loops cannot give; {JOINTS}"),
@@ -190,6 +200,7 @@ DOCS: Final[Mapping[str, str]] = {
     "loop_residual": "Every row of the loops, and its rate.",
     "loop_force": "Forces along the kept rows of the loops at an instant.",
     "contact_gap": "How far apart what can touch is.",
+    "contact_residual": "Equations of a step in contact, zero along joint_step: for transcriptions.",
     "contact_jacobian": "Rates of the sphere of every contact against the other, at the point between them, per joint rate.",
     "lever_spring_torque": "Torque of a straight spring between two lever arms about a joint.",
 }
@@ -199,6 +210,7 @@ DOCS_OF_LOOPS: Final[Mapping[str, str]] = {
     "inverse_dynamics": "Torques of the motors (zero at passive joints), forces of the loops, and what is left where there are "
     "fewer motors than freedoms; of more the least torques.",
     "forward_dynamics": "Joint acceleration under the true torque u, the loops' forces included.",
+    "torque_terms": "What the torques of the tree, with a motor at every joint, are linear in: terms phi.",
     "node_torque": "Torques of the motors from three poses: the discrete Euler-Lagrange equation at the middle one.",
 }
 """What reads differently for a robot with closed loops."""

@@ -8,12 +8,12 @@ a solver sees it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import casadi as ca
 
-from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.derivatives import Spec
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.joint_space import recursive
@@ -23,8 +23,9 @@ from diffpbd.codegen.laws import forces
 def specs(graphs: Graphs) -> Iterator[Spec]:
     """The two functions; columns as in `catalogue.TORQUE_COLUMNS`."""
     state = [("p", graphs.p), ("pd", graphs.pd), ("pdd", graphs.pdd), ("alpha", graphs.alpha)]
-    yield _spec("torque_terms", state, {"terms": terms(graphs)})
-    yield _spec("torque_coefficients", state[3:], {"phi": coefficients(graphs)})
+    closed = graphs.model.tree.closures or graphs.model.robot.passive
+    yield _spec("torque_terms", state, {"terms": terms(graphs)}, DOCS_OF_LOOPS if closed else DOCS)
+    yield _spec("torque_coefficients", state[3:], {"phi": coefficients(graphs)}, DOCS)
 
 
 def terms(graphs: Graphs) -> Any:
@@ -64,7 +65,7 @@ def coefficients(graphs: Graphs) -> Any:
     return ca.vertcat(ca.vec(blocks["body"]), *joints, -at_zero, *(blocks[name] for name in more_friction(graphs)))
 
 
-def _spec(name: str, inputs: list[tuple[str, Any]], outputs: dict[str, Any]) -> Spec:
+def _spec(name: str, inputs: list[tuple[str, Any]], outputs: dict[str, Any], docs: Mapping[str, str]) -> Spec:
     dense = [ca.densify(value) for value in outputs.values()]
     names = [key for key, _ in inputs]
-    return Spec(name, DOCS[name], ca.Function(name, [v for _, v in inputs], dense, names, list(outputs), {"cse": True}))
+    return Spec(name, docs[name], ca.Function(name, [v for _, v in inputs], dense, names, list(outputs), {"cse": True}))

@@ -144,6 +144,22 @@ def touching(
 
 
 @stored
+def directions(tree: Tree) -> Program:
+    """p and the `sign` of every normal → `frames` (9 × contacts): normal, t₁ and t₂ in world axes."""
+    b = Program("contact_directions", "Directions of the impulses of contacts.")
+    p, links = b.input("p", tree.freedoms), link_inputs(b, tree)
+    numbers, signs = b.input("contact", CONTACT_ROWS, len(tree.contacts)), b.input("sign", len(tree.contacts))
+    places, columns = _Places(b, tree, links, side(b, tree, gears.positions(b, tree, p))), []
+    for k, contact in enumerate(tree.contacts):
+        normal = _touch(places, contact, numbers[:, k]).normal
+        axes = places.seen(places.meeting(contact.link, contact.other), -1).axes
+        vectors = (normal, *tangents(b, normal, signs[k]))
+        columns.append(Matrix([x for v in vectors for x in b.let(axes * v)]))
+    b.output("frames", Matrix.hstack(*columns))
+    return b
+
+
+@stored
 def rows(tree: Tree, every: bool = False, ending: bool = False) -> Program:
     """p → `gap` (contacts), `J` (rows × coordinates, see `touching`) and the `sign` of every normal; with `ending` the signs
     are given, those of the start of the step."""

@@ -73,6 +73,11 @@ class Tree:
         return sum(len(closure.kept) for closure in self.closures)
 
     @property
+    def contact_rows(self) -> int:
+        """Number of impulses of all contacts: three with friction, one without."""
+        return sum(3 if contact.rough else 1 for contact in self.contacts)
+
+    @property
     def limits(self) -> tuple[int, ...]:
         """Joints whose position limits act."""
         return tuple(j for j, acts in enumerate(self.limited) if acts)

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
+from diffpbd.runtime.api.robots import examined
 from diffpbd.runtime.errors import InputError
-
-if TYPE_CHECKING:
-    from diffpbd.codegen.description.report import Report
 
 __all__ = ["command"]
 
@@ -53,7 +48,7 @@ def command(
     reports = []
     for file in files:
         try:
-            reports.append(_report(file, options))
+            reports.append(examined(file, **options))
         except InputError as error:
             if len(files) == 1:
                 raise
@@ -68,25 +63,3 @@ def command(
         click.echo(texts[0] if len(files) == 1 else together, nl=False)
     if len(reports) < len(files) or not all(report.passed(strict=strict) for report in reports):
         sys.exit(1)
-
-
-def _report(file: str, options: Mapping[str, Any]) -> Report:
-    from diffpbd.codegen.description.recipe import default_recipe, with_options
-    from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
-    from diffpbd.codegen.description.validate import examine
-
-    if not file:
-        raise InputError("FILE: expected the name of a file, found an empty string.")
-    if file in shipped_robots() or Path(file).suffix == ".toml":
-        recipe = find_recipe(file, **options)
-    else:
-        recipe = with_options(default_recipe(file), **options)
-    report, robot = examine(
-        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
-        base_joint=recipe.base_joint, touch=recipe.touching,
-    )  # fmt: skip
-    if robot is None or not (robot.loops or robot.passive or robot.pairs):
-        return report
-    from diffpbd.codegen.graph.loop_report import with_loops  # which costs a second to import
-
-    return with_loops(report, robot, recipe)

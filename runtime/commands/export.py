@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from diffpbd.runtime.api.robots import exported
 from diffpbd.runtime.files import distinct, write_atomic
-from diffpbd.runtime.parameters import ParameterVector, read_values
 
 __all__ = ["command"]
 
@@ -24,18 +24,12 @@ def command(
 
     The file reads back to the same torques. What a URDF cannot hold is printed.
     """
-    from diffpbd.codegen.description.export import export
-    from diffpbd.codegen.description.recipe import SYMBOLIC, with_options
-    from diffpbd.codegen.description.resolve import find_recipe, resolve
-    from diffpbd.codegen.graph.parameters import alpha_entries
+    from diffpbd.codegen.description.resolve import find_recipe
 
-    recipe = find_recipe(robot, base=base, tip=list(tip) or None, hold=hold or None)
-    distinct([("--out", out)], [("ROBOT", robot), ("ROBOT's description", recipe.urdf), ("--params", params)])
-    recipe, described = resolve(robot, base=base, tip=list(tip) or None, hold=hold or None)
-    layout = ParameterVector(alpha_entries(described, with_options(recipe, symbolic=SYMBOLIC)), recipe.name)
-    given = {} if params is None else read_values(params)
-    layout.vector(params)  # refuses unknown names and values out of bounds
-    result = export(described, given, layout.by_name(layout.defaults))
+    chosen = {"base": base, "tip": list(tip) or None, "hold": hold or None}
+    described_by = find_recipe(robot, **chosen).urdf
+    distinct([("--out", out)], [("ROBOT", robot), ("ROBOT's description", described_by), ("--params", params)])
+    result, described = exported(robot, params, **chosen)
     write_atomic(out, result.text)
     mass = result.robot.total_mass
     click.echo(f"{out}: {described.n} joints, {mass:.6g} kg (before: {described.total_mass:.6g} kg)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import click
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.numbers import COUNT
-from diffpbd.runtime.commands.options import grouped, plot_option
+from diffpbd.runtime.commands.options import grouped, named_values, plot_option
 from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
@@ -34,6 +34,7 @@ from diffpbd.runtime.identify import (
     read_recordings,
     repeated,
     select,
+    starting_point,
     unknown_torques,
     with_inertials,
     workers,
@@ -76,6 +77,7 @@ class _Aim:
     validate: tuple[str, ...]
     split: float | None
     params: str | None
+    pose: tuple[str, ...]
 
     @property
     def names(self) -> list[str]:
@@ -83,7 +85,11 @@ class _Aim:
 
     @property
     def fixed(self) -> dict[str, float]:
-        return _fixed(self.fix)
+        return named_values("--fix", self.fix, "payload.mass=0.5")
+
+    @property
+    def start(self) -> dict[str, float]:
+        return named_values("--pose", self.pose, "j2=-1.2")
 
 
 @dataclass(frozen=True)
@@ -157,6 +163,12 @@ class _Outputs:
     click.option("--validate", multiple=True, metavar="LOG...", help="Logs to test on, up to the next option."),
     click.option("--split", type=float, metavar="SHARE", help="Fit on this first share of each LOG, test on the rest."),
     click.option("--params", metavar="FILE", help="Values of the other entries of alpha, and the start."),
+    click.option(
+        "--pose",
+        multiple=True,
+        metavar="JOINT=VALUE",
+        help="About where a joint without motor and encoder, in closed loops, is at the start of the logs (0); repeatable.",
+    ),
 )
 @grouped(
     "how",
@@ -246,8 +258,8 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
         select(fitted, aim.names, aim.fixed)  # refused before hours of logs are read
     with workers(how.jobs, how.scheduler) as spread, progress() as say:
         settings = how.settings(loaded, spread)
-        wanted = Wanted(words.reading(), words.processing(), aim.split, settings.torques is not None)
-        base = fitted.alpha.vector(aim.fixed, base=fitted.alpha.vector(aim.params or _rotors(loaded, aim.names)))
+        wanted = Wanted(words.reading(), words.processing(), aim.split, settings.torques is not None, aim.start)
+        base = starting_point(loaded, fitted, aim.names, aim.params, aim.fixed)
         train, rest = read_recordings(loaded, logs, wanted, spread)
         held = rest + read_recordings(loaded, aim.validate, replace(wanted, split=None), spread)[0]
         result = identify(
@@ -263,32 +275,11 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
     click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {written}." if written else ""))
 
 
-def _rotors(robot: Robot, names: Sequence[str]) -> dict[str, float]:
-    """Where rotors that are fitted begin: at what the description's transmissions say of them."""
-    rotors = {f"rotor_inertia.{joint}": value for joint, value in robot.manifest.robot.rotors.items()}
-    return {name: value for name, value in rotors.items() if any(name == n or name.startswith(f"{n}.") for n in names)}
-
-
 def _draw(plot: str, robot: Robot, result: Identification) -> None:
     from diffpbd.runtime.reproduce.torque_plots import plot_curves
 
     trace = (result.validate or result.train).traces[0]
     curves = {"measured": (trace.time, trace.measured), "predicted": (trace.time, trace.predicted)}
     use = "not used for the fit" if result.validate else "of the fit"
-    plot_curves(plot, robot, range(robot.n), curves, f"{robot.name}: torques of {trace.name}, {use}")
-
-
-def _fixed(words: Sequence[str]) -> dict[str, float]:
-    """NAME=VALUE words as numbers by name."""
-    found = {}
-    for word in words:
-        name, value = (part.strip() for part in (word.partition("=")[0], word.partition("=")[2]))
-        if name in found:
-            raise InputError(f"--fix: {name} is given twice.")
-        try:
-            found[name] = float(value)
-        except ValueError:
-            raise InputError(
-                f"--fix: expected NAME=VALUE with a number, such as payload.mass=0.5, found {word!r}."
-            ) from None
-    return found
+    shown = [robot.joints.index(joint) for joint in result.judged]
+    plot_curves(plot, robot, shown, curves, f"{robot.name}: torques of {trace.name}, {use}")

@@ -1,8 +1,7 @@
-"""ROBOT on the command line: a name under ./generated, a generated folder, or a description."""
+"""ROBOT on the command line, opened; its files; states given as JSON."""
 
 from __future__ import annotations
 
-import importlib.resources
 import math
 from pathlib import Path
 
@@ -11,62 +10,12 @@ import numpy.typing as npt
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, parse_json, read_json
-from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
+from diffpbd.runtime.locate import locate
+from diffpbd.runtime.manifest import Manifest, read_manifest
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot, load
 
-__all__ = [
-    "GENERATED", "files_in", "find_description", "locate", "open_manifest", "open_robot", "parse_state", "robot_files",
-    "state_file",
-]  # fmt: skip
-
-GENERATED = Path("generated")
-
-
-def locate(robot: str) -> Path:
-    """The generated folder that ROBOT names."""
-    if not robot:
-        raise InputError("ROBOT: expected a generated robot's name or folder, found an empty string.")
-    try:
-        return _locate(robot)
-    except OSError as error:  # such as a name longer than the file system allows
-        raise InputError(f"ROBOT {robot}: {error.strerror or error}.") from None
-
-
-def _locate(robot: str) -> Path:
-    named = GENERATED / robot
-    if Path(robot).name == robot and (named / MANIFEST_NAME).is_file():
-        return named
-    path = Path(robot)
-    if (path / MANIFEST_NAME).is_file():
-        return path
-    if path.is_file() and path.name == MANIFEST_NAME:
-        return path.parent
-    if path.is_file():
-        raise InputError(
-            f"{robot} is a robot description and not yet generated. Run `diffpbd generate {robot}` "
-            f"and name the folder it writes, such as {GENERATED / path.stem}."
-        )
-    if path.is_dir():
-        raise InputError(f"{robot} is not a generated folder: it has no {MANIFEST_NAME}.")
-    there = sorted(p.parent.name for p in GENERATED.glob(f"*/{MANIFEST_NAME}"))
-    raise InputError(
-        f"There is no generated robot {robot!r} in {GENERATED.resolve()}. Make it with `diffpbd generate "
-        f"{robot}`, "
-        f"or pass a generated folder. {hint(robot, there) if there else 'No robot was generated here yet.'}"
-    )
-
-
-def find_description(robot: str) -> Path:
-    """The URDF that ROBOT names: a shipped description or a file."""
-    if Path(robot).is_file():
-        return Path(robot)
-    folder = Path(str(importlib.resources.files("diffpbd.codegen"))) / "robots"
-    shipped = folder / f"{robot}.urdf"
-    if not shipped.is_file():
-        known = ", ".join(sorted(path.stem for path in folder.glob("*.urdf")))
-        raise InputError(f"{robot} is neither a URDF file nor a shipped description ({known}).")
-    return shipped
+__all__ = ["files_in", "open_manifest", "open_robot", "parse_state", "robot_files", "state_file"]
 
 
 def open_manifest(robot: str) -> tuple[Path, Manifest]:

@@ -26,7 +26,7 @@ from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
 from diffpbd.runtime.mpc.reference import GoalReference, Reference
 from diffpbd.runtime.mpc.reference_check import check_goal, read_reference
-from diffpbd.runtime.mpc.simulation import ClosedLoop, run_closed_loop
+from diffpbd.runtime.mpc.simulation import ClosedLoop, Plant, run_closed_loop
 from diffpbd.runtime.report.tables import table
 from diffpbd.runtime.robot import Robot
 
@@ -104,7 +104,7 @@ def command(robot: str, out: str, plot: str | None, live: bool, mends: MendWords
     load = None if options["load"] is None else np.array(parse_state(options["load"], "--load", loaded.joints))
     loop = Loop(round(duration / h), "tick", remark=lambda: ", ".join(_counts(mpc)))
     with live_line(loop, wanted=live):
-        run = run_closed_loop(mpc, reference, start, duration, load=load, loop=loop)
+        run = run_closed_loop(mpc, reference, start, duration, plant=Plant(load=load), loop=loop)
     if plot is not None:
         from diffpbd.runtime.report.mpc_plot import plot_closed_loop
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-__all__ = ["given", "grouped", "live_option", "plot_option"]
+from diffpbd.runtime.errors import InputError
+
+__all__ = ["given", "grouped", "live_option", "named_values", "plot_option"]
 
 live_option = click.option(
     "--live/--no-live", default=True, help="On a terminal, a line with rate, latency and status while it runs.",
@@ -44,3 +46,19 @@ def grouped(name: str, record: Any, *options: Callable[[Any], Any]) -> Callable[
         return wrapped
 
     return decorate
+
+
+def named_values(option: str, words: Sequence[str], example: str) -> dict[str, float]:
+    """NAME=VALUE words of an option as numbers by name; `example` is one for the message."""
+    found = {}
+    for word in words:
+        name, value = (part.strip() for part in (word.partition("=")[0], word.partition("=")[2]))
+        if name in found:
+            raise InputError(f"{option}: {name} is given twice.")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise InputError(
+                f"{option}: expected NAME=VALUE with a number, such as {example}, found {word!r}."
+            ) from None
+    return found

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from diffpbd.runtime.commands.locate import GENERATED
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.locate import robot_folders
 
 __all__ = ["command"]
 
@@ -42,7 +42,8 @@ def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"--out {out}: {error.strerror or error}.") from None
+        why = "it is a file" if folder.is_file() else error.strerror or error
+        raise InputError(f"--out {out}: {why}; expected a folder to write the page and its parts into.") from None
     outcomes: dict[str, Outcome] = {}
     for k, part in enumerate(chosen):
         click.echo(f"[{k + 1}/{len(chosen)}] ", nl=False)
@@ -52,7 +53,7 @@ def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
             click.echo(f"{part.key}: left out: {reason}")
             outcomes[part.key] = Outcome(0.0, "diffpbd " + " ".join(part.words), "", (), reason)
             continue
-        failed = robots(part.needs, GENERATED, click.echo)
+        failed = robots(part.needs, robot_folders()[0], click.echo)
         if failed:
             click.echo(failed)
             outcomes[part.key] = Outcome(0.0, "diffpbd " + " ".join(part.words), "", (), failed)
@@ -72,6 +73,6 @@ def _seal(robots: tuple[str, ...]) -> str:
     """A hash of diffpbd's own sources and of the robots' manifests: another one, and a part is made again."""
     digest = hashlib.sha256()
     top = Path(__file__).resolve().parents[1]
-    for path in (*sorted(top.rglob("*.py")), *(GENERATED / name / "manifest.json" for name in robots)):
+    for path in (*sorted(top.rglob("*.py")), *(robot_folders()[0] / name / "manifest.json" for name in robots)):
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from diffpbd.runtime.commands.locate import GENERATED, files_in, open_robot, robot_files
+from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
 from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, RATE, SPEED, Real
 from diffpbd.runtime.commands.outputs import (
     RECORDED,
@@ -18,15 +18,18 @@ from diffpbd.runtime.commands.outputs import (
     table_beside,
 )
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.locate import find_description, robot_folders
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["circle", "impedance", "net_torque_map", "push", "replay"]
 
 ONE_JOINT = "baxter_s1"
+HELD = ("left_s0", "left_e0", "left_e1", "left_w0", "left_w1", "left_w2")
+VARIANTS, FUNCTIONS = "published", ("default", "vjp_step")
 MAKE_ONE_JOINT = (
-    "diffpbd generate baxter --hold left_s0 --hold left_e0 --hold left_e1 --hold left_w0 --hold left_w1 "
-    "--hold left_w2 --variants published --functions default,vjp_step --out generated/baxter_s1"
+    f"diffpbd generate baxter {' '.join(f'--hold {joint}' for joint in HELD)} --variants {VARIANTS} "
+    f"--functions {','.join(FUNCTIONS)} --out generated/{ONE_JOINT}"
 )
 RECORDING = "test_circle_XY_T2_r10.csv.gz"  # of a physical left arm; it has no time column
 PAPER_STEP = "paper_direct"
@@ -35,9 +38,15 @@ WIDEST = 10.0  # m; beyond any arm
 
 
 def _one_joint(robot: str) -> Robot:
-    """The arm with one joint left, or the command that makes it."""
-    if robot == ONE_JOINT and not (GENERATED / robot).is_dir():
-        raise InputError(f"There is no generated robot {robot} here. Make it with `{MAKE_ONE_JOINT}`.")
+    """The arm with one joint left; the one that is taken by default is made where it is not there."""
+    if robot == ONE_JOINT and not any((folder / robot).is_dir() for folder in robot_folders()):
+        from diffpbd.codegen.generate import generate
+
+        click.echo(f"{ONE_JOINT} is not there yet: {MAKE_ONE_JOINT}", err=True)
+        generate(
+            "baxter", out=robot_folders()[0] / ONE_JOINT, progress=lambda line: click.echo(line, err=True),
+            hold=HELD, variants=(VARIANTS,), functions=FUNCTIONS,
+        )  # fmt: skip
     opened = open_robot(robot)
     if opened.n != 1:
         raise InputError(f"{opened.name} has {opened.n} joints; expected one, the others welded: `{MAKE_ONE_JOINT}`.")
@@ -144,7 +153,6 @@ def push(
     robot: str, description: str, scaling: float, strength: float, step: str, out: str, table_path: str | None
 ) -> None:
     """The paper's experiment on the robot, on the simulated one: a hand pushes s1 to about 0 rad and lets go."""
-    from diffpbd.runtime.commands.locate import find_description
     from diffpbd.runtime.control.net_torque import sample_map
     from diffpbd.runtime.reproduce.joint_law import motor_limit, write_traces
     from diffpbd.runtime.reproduce.one_step import function_of
@@ -187,7 +195,6 @@ def circle(
     it. The second table says what a push does to the joints, and how near to a speed limit it brings them before any law that
     sees it in the measurements can act.
     """
-    from diffpbd.runtime.commands.locate import find_description
     from diffpbd.runtime.reproduce.circle import plot, pushes, run, summary, write_tracks
 
     urdf = find_description(description)

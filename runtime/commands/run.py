@@ -46,7 +46,9 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @click.argument("robot", default="baxter")
 @click.option("--side", type=click.Choice(["left", "right"]), default="left")
 @click.option(
-    "--controller", default="hold", type=click.Choice(["hold", "gravity", "impedance", "cartesian", "mpc", "program"])
+    "--controller",
+    default="hold",
+    type=click.Choice(["hold", "gravity", "impedance", "cartesian", "track", "mpc", "program"]),
 )
 @click.option("--program", metavar="COMMAND", help="With --controller program: your program, such as ./spring.")
 @click.option("--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1")
@@ -68,8 +70,10 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @click.option(
     "--goal-speed", type=SPEED, default=0.2, help="Impedance, mpc: speed towards the goal [rad/s]; cartesian: [m/s]."
 )
-@click.option("--reference", metavar="LOG", help="MPC: q_ and dq_ columns to follow instead of a goal.")
-@click.option("--bridge-jumps", is_flag=True, help="MPC: go over jumps of LOG, and to its start, at --goal-speed.")
+@click.option("--reference", metavar="LOG", help="MPC, track: q_ and dq_ columns to follow.")
+@click.option(
+    "--bridge-jumps", is_flag=True, help="MPC, track: go over jumps of LOG, and to its start, at --goal-speed."
+)
 @click.option("--horizon", type=click.IntRange(1, 50), default=20, help="MPC: steps of one tick planned ahead.")
 @click.option(
     "--weights", metavar="JSON", help='MPC: cost, such as {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "end": 1}.'
@@ -102,7 +106,7 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @click.option("--allow-mismatch", is_flag=True, help="Run although description or holding torque differ.")
 @click.option("--allow-others", is_flag=True, help="Run although another node publishes this arm's commands.")
 @click.option("--view", is_flag=True, help="Serve a page with the arm on 127.0.0.1.")
-@click.option("--map", "column_map", metavar="FILE.json", help="MPC: renames columns of --reference LOG.")
+@click.option("--map", "column_map", metavar="FILE.json", help="MPC, track: renames columns of --reference LOG.")
 @mending_options
 @plot_option("From the log of --log or --from: positions, torques and how punctual the ticks were.")
 @live_option

@@ -13,9 +13,9 @@ import click
 from diffpbd.runtime.arms.baxter.arm import BaxterArm, command_topic
 from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
 from diffpbd.runtime.commands.attached import Attached, simulator
-from diffpbd.runtime.commands.locate import find_description
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.locate import find_description
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder

@@ -80,6 +80,9 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
     elif options["controller"] == "cartesian":
         posture = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
         controller |= _cartesian(options, posture.tolist(), damping.tolist())
+    elif options["controller"] == "track":
+        stiffness = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
+        controller |= {"stiffness": stiffness.tolist(), "damping": damping.tolist(), **_track(robot, options, reading)}
     elif options["controller"] == "mpc":
         controller |= _mpc(robot, options, reading)
     elif options["controller"] == "program":
@@ -105,15 +108,25 @@ def _mpc(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str
         "goal": None if options["reference"] else _goal(robot, options["goal"]), "reference": None,
         "disturbance": TIME_CONSTANT if options["disturbance"] else None,
     }  # fmt: skip
-    if options["reference"]:
-        found, notes = read_reference(
-            options["reference"], robot, reading, options["goal_speed"], bridge=options["bridge_jumps"]
-        )
-        for note in notes:
-            click.echo(note)
-        settings["reference"] = {name: getattr(found, name).tolist() for name in ("time", "q", "dq")}
-        settings["reach"] = None if np.isinf(found.reach) else found.reach
-    return settings
+    return settings | (_reference(robot, options, reading) if options["reference"] else {})
+
+
+def _reference(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+    """The samples of --reference, and how far from the first one the arm may start."""
+    found, notes = read_reference(
+        options["reference"], robot, reading, options["goal_speed"], bridge=options["bridge_jumps"]
+    )
+    for note in notes:
+        click.echo(note)
+    samples = {name: getattr(found, name).tolist() for name in ("time", "q", "dq")}
+    return {"reference": samples, "reach": None if np.isinf(found.reach) else found.reach}
+
+
+def _track(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+    """Settings of the track controller beside its gains."""
+    if not options["reference"]:
+        raise click.UsageError("--controller track needs --reference LOG, such as the motion of `diffpbd excite`.")
+    return {"goal_speed": options["goal_speed"], **_reference(robot, options, reading)}
 
 
 def _gains(robot: Robot, text: str | None, option: str, default: dict[str, float]) -> Any:

@@ -7,13 +7,14 @@ length of the recordings costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.identify.lever_springs import Lever
 from diffpbd.runtime.identify.outer import Outer
@@ -52,7 +53,7 @@ class Design:
     """One recording: for joint j `columns[j]` (k_j,) of φ, `matrices[j]` (samples, k_j) and `targets` (samples, n).
 
     `fixed` (samples, n) is the filtered torque of all the other columns, so that measured = targets + fixed. `weights`
-    (samples, n) multiply squares; None: all one.
+    (samples, n) multiply squares; None: all one. `mixed`: every torque feels the friction of every joint, as loops make it.
     """
 
     samples: Samples
@@ -61,6 +62,7 @@ class Design:
     targets: FloatArray
     fixed: FloatArray
     weights: FloatArray | None = None
+    mixed: bool = False
 
     def residual(self, phi: FloatArray) -> FloatArray:
         """Measured minus predicted torque (samples, n) [N·m or N]."""
@@ -105,12 +107,18 @@ class Point:
 def build(robot: Robot, samples: Samples, point: Point) -> Design:
     """The design of one recording."""
     alpha, phi, varying, outer, levers = point.alpha, point.phi, point.varying, point.outer, point.levers
+    closed = closed_loops.of(robot)
+    if closed is not None:
+        samples = on_loops(closed, samples, point.full)
     terms = robot.torque_terms(samples.q, samples.dq, samples.ddq, alpha)
     if levers:
         blocks = [np.zeros((*samples.q.shape, lever.terms)) for lever in levers]
         for lever, block in zip(levers, blocks, strict=True):
             block[:, lever.at] = lever.columns(robot, samples.q[:, lever.at], alpha)
         terms = np.concatenate([terms, *blocks], axis=-1)
+    if closed is not None:
+        terms = closed.projection(samples.q, point.full) @ terms
+        terms[..., list(_sensorless(robot))] = 0.0
     count = terms.shape[-1]
     if outer.names:
         predicted = np.asarray(terms @ phi[:count], dtype=np.float64)
@@ -124,16 +132,34 @@ def build(robot: Robot, samples: Samples, point: Point) -> Design:
         columns.append(present)
         matrices.append(samples.smooth(block[:, present]) if present.size else np.zeros((len(samples), 0)))
     if not outer.names:
-        return Design(samples, tuple(columns), tuple(matrices), samples.trimmed(samples.tau) - fixed, fixed)
+        read = samples.trimmed(samples.tau)
+        return Design(samples, tuple(columns), tuple(matrices), read - fixed, fixed, mixed=closed is not None)
     measured, there = outer.measured(samples)
     weights = None if there.all() else there.astype(np.float64)
-    return Design(samples, tuple(columns), tuple(matrices), measured - fixed, fixed, weights)
+    return Design(samples, tuple(columns), tuple(matrices), measured - fixed, fixed, weights, closed is not None)
+
+
+def on_loops(closed: closed_loops.Closed, samples: Samples, alpha: FloatArray) -> Samples:
+    """A recording with the motion that the loops allow, and of its torques what is told apart of them."""
+    measured = np.array([joint not in samples.derived for joint in samples.joints])
+    q, dq, ddq = closed.completed(samples.q, samples.dq, samples.ddq, measured, alpha)
+    return replace(samples, q=q, dq=dq, ddq=ddq, tau=closed.seen(q, samples.tau, alpha))
+
+
+def _sensorless(robot: Robot) -> Iterator[int]:
+    """Columns of offsets of sensors that joints without a motor do not have."""
+    own = columns_of_joint_kind(robot, "torque_offset")
+    return (k for k, joint in zip(own, every_joint(robot), strict=True) if joint in robot.manifest.robot.passive)
 
 
 def moving(designs: Sequence[Design], least: FloatArray) -> list[Design]:
     """Without samples of a joint slower than `least` (n,) [rad/s or m/s]; one that never is faster keeps all."""
     fast = [np.abs(d.samples.trimmed(d.samples.dq)) >= least for d in designs]
     never = ~np.any([own.any(axis=0) for own in fast], axis=0)
+    fast = [
+        np.broadcast_to((own | never).all(axis=1, keepdims=True), own.shape) if d.mixed else own
+        for d, own in zip(designs, fast, strict=True)
+    ]
     return [
         replace(d, weights=(own | never) * (np.ones_like(d.targets) if d.weights is None else d.weights))
         for d, own in zip(designs, fast, strict=True)

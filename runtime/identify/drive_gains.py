@@ -70,6 +70,10 @@ def drive_gains(
         raise InputError("payload: expected payload.mass above 0 kg, the mass that is known.")
     if not free or not loaded:
         raise InputError("Drive gains need runs without and with the payload; expected at least one of each.")
+    if robot.manifest.robot.loops or robot.manifest.robot.passive:
+        raise InputError(
+            f"Drive gains: {robot.name} has closed loops or joints without a motor; they are for open chains."
+        )
     _check_currents(robot, free, loaded)
     blocks = [
         _columns(robot, samples, payload, run == 1) for run, group in enumerate((free, loaded)) for samples in group

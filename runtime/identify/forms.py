@@ -53,6 +53,10 @@ def identify(
     settings, say = settings or Settings(), progress or (lambda _line: None)
     if not train:
         raise InputError("No recording to fit.")
+    facts = robot.manifest.robot
+    if settings.form in ALONG and (facts.loops or facts.passive):
+        what = "closed loops" if facts.loops else f"joints without a motor ({listing(facts.passive)})"
+        raise InputError(f"--form {settings.form}: {robot.name} has {what}; use --form torque.")
     robot = with_inertials(robot, fit, settings.form)
     selection = select(robot, fit, fixed) if fit or settings.torques is None else Selection(())
     base = robot.alpha.vector(start)

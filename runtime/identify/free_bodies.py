@@ -28,7 +28,7 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["FreeBodies", "generate_with", "with_inertials"]
 
-USED = ("torque_terms", "spring_torque", "jac_alpha_inverse_dynamics")
+USED = ("torque_terms", "spring_torque", "jac_alpha_inverse_dynamics", "close_loops", "jac_loop_residual")
 """Generated functions that the torque form calls on arrays."""
 
 

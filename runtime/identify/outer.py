@@ -32,8 +32,8 @@ ROWS = 2048
 
 
 def sensor_names(robot: Robot) -> list[str]:
-    """Names of the sensors' parameters."""
-    return [f"{kind}.{joint}" for kind in SENSOR for joint in robot.joints]
+    """Names of the sensors' parameters; a joint without a motor has none."""
+    return [f"{kind}.{joint}" for kind in SENSOR for joint in robot.joints if joint not in robot.manifest.robot.passive]
 
 
 def unit_of(name: str) -> str:

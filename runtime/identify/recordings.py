@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from diffpbd.runtime import closed as closed_loops
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify.workers import Map, one_by_one
-from diffpbd.runtime.logs.checked import check_parts, read_checked
+from diffpbd.runtime.logs.checked import accepted, check_parts, examined, read_checked
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of, process
-from diffpbd.runtime.logs.recording import Reading, Recording
+from diffpbd.runtime.logs.recording import Reading, Recording, joints_in
 from diffpbd.runtime.manifest import Joint
+from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["Wanted", "read_recordings"]
+__all__ = ["Wanted", "read_recordings", "samples_of"]
 
 
 @dataclass(frozen=True)
 class Wanted:
     """How logs are read and filtered; with `split` the first share of each is apart from the rest; `bare`: a log may have no
-    torques."""
+    torques. `pose` says where joints without an encoder are about at the start of every log [rad or m]; others are at zero."""
 
     reading: Reading
     processing: Processing
     split: float | None = None
     bare: bool = False
+    pose: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuses what is no share."""
@@ -37,6 +43,7 @@ class _Task:
     name: str
     path: str
     joints: tuple[Joint, ...]
+    passive: tuple[str, ...]
     wanted: Wanted
 
 
@@ -44,25 +51,89 @@ def read_recordings(
     robot: Robot, paths: Sequence[str], wanted: Wanted, spread: Map = one_by_one
 ) -> tuple[list[Samples], list[Samples]]:
     """Logs of the robot's joints as samples, and the rest of each where they are split; a fault names the file."""
-    joints = robot.manifest.robot.joints
-    tasks = [_Task(n, str(p), joints, wanted) for n, p in zip(names_of(list(paths)), paths, strict=True)]
-    first: list[Samples] = []
-    second: list[Samples] = []
-    for early, late in spread(_read, tasks):
-        first += early
-        second += late
-    accept = wanted.reading.accept
+    wanted, joints, optional = _wanted(robot, wanted), robot.manifest.robot.joints, _optional(robot)
+    named = zip(names_of(list(paths)), paths, strict=True)
+    return _checked(robot, spread(_read, [_Task(n, str(p), joints, optional, wanted) for n, p in named]), wanted)
+
+
+def samples_of(robot: Robot, recordings: Sequence[Recording], wanted: Wanted) -> tuple[list[Samples], list[Samples]]:
+    """The same of recordings that are read already, of the robot's joints in its order."""
+    wanted, joints = _wanted(robot, wanted), robot.manifest.robot.joints
+    parts = [_parted(r.path, accepted(examined(r, wanted.reading, joints), wanted.reading), wanted) for r in recordings]
+    return _checked(robot, parts, wanted)
+
+
+def _wanted(robot: Robot, wanted: Wanted) -> Wanted:
+    """With the robot's passive joints; a pose of others is refused."""
+    facts, optional = robot.manifest.robot, _optional(robot)
+    if strangers := [joint for joint in wanted.pose if joint not in optional]:
+        raise InputError(
+            f"--pose {strangers[0]}: it is for joints without a motor of closed loops; "
+            + (f"{robot.name} has {listing(optional)}." if optional else f"{robot.name} has none.")
+        )
+    return replace(wanted, reading=replace(wanted.reading, passive=facts.passive))
+
+
+def _optional(robot: Robot) -> tuple[str, ...]:
+    facts = robot.manifest.robot
+    return facts.passive if facts.loops else ()
+
+
+def _checked(
+    robot: Robot, parts: Sequence[tuple[list[Samples], list[Samples]]], wanted: Wanted
+) -> tuple[list[Samples], list[Samples]]:
+    """First and second parts, on the loops where there are some, held against the robot."""
+    first, second = ([samples for part in parts for samples in part[k]] for k in (0, 1))
+    closed, accept = closed_loops.of(robot), wanted.reading.accept
+    if closed is not None and closed.looped:
+        first, second = ([_on_loops(closed, s, wanted.pose) for s in samples] for samples in (first, second))
     return check_parts(robot, first, accept), check_parts(robot, second, accept)
 
 
+def _on_loops(closed: closed_loops.Closed, samples: Samples, pose: Mapping[str, float]) -> Samples:
+    """With the joints that have no encoder."""
+    robot = closed.robot
+    there = [robot.joints.index(joint) for joint in samples.joints]
+    derived = tuple(joint for joint in robot.joints if joint not in samples.joints)
+
+    def wide(values: FloatArray) -> FloatArray:
+        found = np.zeros((*values.shape[:-1], robot.n))
+        found[..., there] = values
+        return found
+
+    noise = samples.noise and (wide(samples.noise[0]), None if samples.noise[1] is None else wide(samples.noise[1]))
+    q, dq, ddq, tau = (wide(values) for values in (samples.q, samples.dq, samples.ddq, samples.tau))
+    notes, measured = samples.notes, np.array([joint not in derived for joint in robot.joints])
+    if derived:
+        q[:, ~measured] = [pose.get(joint, 0.0) for joint in derived]
+        q = closed.followed(q, measured)
+        start = ", ".join(f"{joint} = {x:.4g}" for joint, x in zip(derived, q[0, ~measured].tolist(), strict=True))
+        notes = (
+            *notes,
+            f"without encoders, from the loops: {start} at its start (--pose tells another way of closing)",
+        )
+    q, dq, ddq = closed.completed(q, dq, ddq, measured)
+    return replace(
+        samples, joints=robot.joints, q=q, dq=dq, ddq=ddq, tau=tau, noise=noise, notes=notes, derived=derived
+    )
+
+
 def _read(task: _Task) -> tuple[list[Samples], list[Samples]]:
-    recording = read_checked(task.path, [joint.name for joint in task.joints], task.wanted.reading, task.joints)
-    if task.wanted.split is None:
-        return _process(task.name, recording, task.wanted), []
-    early, late = recording.split(task.wanted.split)
+    facts = task.joints
+    if task.passive:
+        have = joints_in(task.path, task.wanted.reading)
+        facts = tuple(joint for joint in facts if joint.name in have or joint.name not in task.passive)
+    recording = read_checked(task.path, [joint.name for joint in facts], task.wanted.reading, facts)
+    return _parted(task.name, recording, task.wanted)
+
+
+def _parted(name: str, recording: Recording, wanted: Wanted) -> tuple[list[Samples], list[Samples]]:
+    if wanted.split is None:
+        return _process(name, recording, wanted), []
+    early, late = recording.split(wanted.split)
     return (
-        _process(f"{task.name} to {early.time[-1]:.6g} s", early, task.wanted),
-        _process(f"{task.name} from {late.time[0]:.6g} s", late, task.wanted),
+        _process(f"{name} to {early.time[-1]:.6g} s", early, wanted),
+        _process(f"{name} from {late.time[0]:.6g} s", late, wanted),
     )
 
 

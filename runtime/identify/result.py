@@ -150,8 +150,16 @@ class Identification:
     """[N·m or N] By joint: mean RMSE on each recording with the parameters of all others, where that was asked for."""
     torques: tuple[Torques, ...] = ()
     """Those of every recording, where they were unknown."""
+    passive: tuple[str, ...] = ()
+    """Joints without a motor."""
     generate: str | None = None
     """The command that makes the robot that takes the parameters, where the one at hand does not."""
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Joints whose torques are told: those with a motor, and those that stand in for one."""
+        silent = self.passive
+        return tuple(j for j in self.joints if j not in silent or self.train.rmse[j] > 0.0)
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -226,6 +234,7 @@ def identification(
         processing=processing,
         notes=solved.notes,
         base=solved.base,
+        passive=robot.manifest.robot.passive,
         left_out=left_out,
         torques=tuple(torques),
     )

@@ -37,8 +37,9 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
     """The entries named by words, prefixes and names, but for those that are `fixed`.
 
     `friction`: Coulomb and viscous friction and a torque offset of every joint that follows no other (a follower's friction
-    reads as its leader's), but no offset on a joint whose spring's rest is fitted: the two are the same parameter there, nor
-    beside a lever spring's angle. `spring`: stiffness and rest of the joints that the recipe lists in `springs`;
+    reads as its leader's; a joint without a motor has no sensor to be offset), but no offset on a joint whose spring's rest
+    is fitted: the two are the same parameter there, nor beside a lever spring's angle.
+    `spring`: stiffness and rest of the joints that the recipe lists in `springs`;
     `spring.JOINT` of that joint. `lever_spring`: the five numbers of every lever spring, or with `.JOINT` of one.
     `inertials`: mass, COM and inertia of every link.
     `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
@@ -92,11 +93,12 @@ def _indices(robot: Robot, word: str) -> list[int]:
     alpha = robot.alpha
     if word == "friction":
         followers = {m.name for m in robot.manifest.robot.mimics}
+        silent = {f"torque_offset.{joint}" for joint in robot.manifest.robot.passive}
         return [
             k
             for kind in FRICTION
             for k in alpha.indices(kind)
-            if alpha.names[k].removeprefix(f"{kind}.") not in followers
+            if alpha.names[k].removeprefix(f"{kind}.") not in followers and alpha.names[k] not in silent
         ]
     if word == DIRECTION:
         return list(alpha.indices("gravity"))

@@ -19,7 +19,16 @@ from diffpbd.runtime.robot import Robot
 if TYPE_CHECKING:
     from diffpbd.runtime.logs.processing import Samples  # scipy
 
-__all__ = ["Checked", "check_parts", "examine_parts", "read_checked", "read_examined", "read_whole"]
+__all__ = [
+    "Checked",
+    "accepted",
+    "check_parts",
+    "examine_parts",
+    "examined",
+    "read_checked",
+    "read_examined",
+    "read_whole",
+]
 
 
 @dataclass(frozen=True)
@@ -34,8 +43,13 @@ def read_examined(
     path: str | Path, joints: Sequence[str], reading: Reading | None = None, facts: Sequence[Joint] = ()
 ) -> Checked:
     """The recording of these joints, put right as `reading` asks, with all that is wrong about it; nothing is refused."""
+    return examined(read_recording(path, joints, reading), reading, facts)
+
+
+def examined(recording: Recording, reading: Reading | None = None, facts: Sequence[Joint] = ()) -> Checked:
+    """The same of a recording that is read already."""
     reading = reading or Reading()
-    recording = mended(read_recording(path, joints, reading), reading.mending, facts)
+    recording = mended(recording, reading.mending, facts)
     recording, findings = examine(recording, facts, unwrap=reading.mending.unwrap)
     return Checked(_noted(recording, findings), tuple(findings))
 
@@ -44,8 +58,12 @@ def read_checked(
     path: str | Path, joints: Sequence[str], reading: Reading | None = None, facts: Sequence[Joint] = ()
 ) -> Recording:
     """The same; a recording with a grave finding that is not accepted is refused."""
-    found = read_examined(path, joints, reading, facts)
-    refuse(str(path), found.findings, (reading or Reading()).accept)
+    return accepted(read_examined(path, joints, reading, facts), reading)
+
+
+def accepted(found: Checked, reading: Reading | None = None) -> Recording:
+    """The recording, unless something grave that `reading` does not accept was found."""
+    refuse(found.recording.path, found.findings, (reading or Reading()).accept)
     return found.recording
 
 

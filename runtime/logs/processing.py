@@ -134,6 +134,8 @@ class Samples:
 
     ends: tuple[int, int] = (0, 0)
     """Samples at the start and at the end that are still, where these are cut."""
+    derived: tuple[str, ...] = ()
+    """Joints without an encoder, whose motion follows from closed loops."""
 
     def __len__(self) -> int:
         return len(range(len(self.time))[self._kept])

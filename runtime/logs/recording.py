@@ -33,7 +33,7 @@ class Reading:
 
     `rate` [Hz] of those without a time column, `columns` to rename (the file's name → the name here), `torque` the signal
     that is the joint torque, `topic` of a bag. `mending` says what to put right, `accept` which kinds of grave findings are
-    gone on with.
+    gone on with. `passive` joints have no motor, and a table need not have torques of them.
     """
 
     rate: float | None = None
@@ -42,6 +42,7 @@ class Reading:
     topic: str | None = None
     mending: Mending = field(default_factory=Mending)
     accept: tuple[str, ...] = ()
+    passive: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,18 +131,22 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
             f"{path}: The log has no columns for the joints {listing(missing)}; it has {listing(have)}. "
             "`--map FILE.json` renames columns."
         )
-    for quantity in ("dq", "ddq", "tau"):
+    for quantity in ("dq", "ddq"):
         table.require_same(quantity, have, optional=True)
+    unmoved = [joint for joint in reading.passive if joint not in table.joints("tau")]
+    table.require_same("tau", [joint for joint in have if joint not in unmoved], optional=True)
     time = table.stamps(reading.rate, gaps=True)
     q, dq, ddq = (table.values(quantity, joints, gaps=True) for quantity in DERIVED)
     assert q is not None  # joints are among those with positions
-    signal = choose(str(path), _signals(table, joints), reading.torque)
+    driven = [joint for joint in joints if joint not in unmoved]
+    signal = choose(str(path), _signals(table, driven), reading.torque)
     tau: FloatArray | None = None
     strange = table.strangers(have)
     notes: tuple[str, ...] = (f"left alone: {listing(strange)}, of joints without positions",) if strange else ()
     if signal is not None:
-        names = [_column(table, signal, joint, len(joints)) for joint in joints]
-        tau = np.column_stack([table.column(name, gaps=True) for name in names])
+        tau = np.zeros((len(q), len(joints)))
+        for joint in driven:
+            tau[:, joints.index(joint)] = table.column(_column(table, signal, joint, len(driven)), gaps=True)
         notes = (*notes, *((f"torque from {signal}",) if signal != "tau" else ()))
     return Recording(str(path), time, tuple(joints), q, dq, ddq, tau, (), notes)
 

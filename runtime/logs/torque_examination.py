@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.closed import motor_torque
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.logs.thresholds import ADVANTAGE, EXPLAINED, GAIN, MOVING, SHARE, SHIFT
@@ -106,7 +107,7 @@ def _signals(robot: Robot, parts: Sequence[Samples]) -> _Signals:
         edge = int(EDGE * len(part.time))
         rows = slice(edge, len(part.time) - edge, thin)
         q, dq, ddq, tau = (v[rows] for v in (part.q, part.dq, part.ddq, part.tau))
-        u = robot.functions["inverse_dynamics"](q, dq, ddq, robot.alpha.defaults)
+        u = motor_torque(robot, q, dq, ddq, robot.alpha.defaults)
         blocks.append((q, dq, np.reshape(u, q.shape), tau))
     q, dq, u, tau = (np.concatenate(values) for values in zip(*blocks, strict=True))
     return _Signals(q, dq, u, tau, thin / parts[0].rate)

@@ -16,6 +16,7 @@ from diffpbd.runtime.control.holding import HoldController
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorqueMap, ReachNetTorque
 from diffpbd.runtime.control.program import ProgramController
+from diffpbd.runtime.control.tracking import TrackController
 from diffpbd.runtime.controller import Controller
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.library import PORTABLE
@@ -86,7 +87,9 @@ def make_controller(data: Mapping[str, Any], robot: Robot, alpha: FloatArray, ef
                                    scaling=settings.get("scaling", 1.0))  # fmt: skip
     if data["name"] == "cartesian":
         return CartesianController(robot, alpha, effort=effort, **settings)
-    expected = "hold, gravity, impedance, cartesian, mpc or program"
+    if data["name"] == "track":
+        return TrackController(settings, inertial_model(robot, alpha), robot.joints)
+    expected = "hold, gravity, impedance, cartesian, track, mpc or program"
     raise InputError(f"There is no controller {data['name']!r}: expected {expected}.")
 
 

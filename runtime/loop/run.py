@@ -219,6 +219,7 @@ class Run:
         state = self._state()
         self._origin, age = state.stamp, state.age(clock.now())
         self.supervisor.start(state.q, state.dq, age)
+        finished: Callable[[float], bool] = getattr(self.supervisor.controller, "finished", lambda time: False)
         self._note(0.0, state, None, age=age)
         self.phase = Phase.RUN
         self._began = due = last = clock.now()
@@ -232,6 +233,8 @@ class Run:
                 raise StopRun(Reason.PAUSED, f"this program did not run for {late:.3f} s")
             last = now
             if self.options.duration is not None and now - self._began >= self.options.duration:
+                return
+            if finished(now - self._began):
                 return
             self._tick(now, due)
             skipped = int((clock.now() - due) / period)

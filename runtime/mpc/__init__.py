@@ -14,9 +14,9 @@ from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc, Tick
 from diffpbd.runtime.mpc.problem import Bounds, Plan, Status, Weights
 from diffpbd.runtime.mpc.reference import GoalReference, LogReference
-from diffpbd.runtime.mpc.simulation import ClosedLoop, run_closed_loop
+from diffpbd.runtime.mpc.simulation import ClosedLoop, Plant, run_closed_loop
 
 __all__ = [
     "Bounds", "ClosedLoop", "DisturbanceObserver", "GoalReference", "LogReference", "Mpc", "MpcController", "MpcOptions",
-    "Plan", "PlanSource", "Status", "Tick", "Weights", "run_closed_loop",
+    "Plan", "PlanSource", "Plant", "Status", "Tick", "Weights", "run_closed_loop",
 ]  # fmt: skip

@@ -54,7 +54,7 @@ class Solver(Protocol):
         """A plan from a guess (None: cold; `shifted`: moved on by a step)."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tick:
     """What a tick sends: `torque` (n,) [N·m], always finite and within the torque bounds, and where it comes from."""
 
@@ -63,6 +63,10 @@ class Tick:
     status: Status
     seconds: float
     plan: Plan | None
+
+    def __repr__(self) -> str:
+        torque = np.array2string(self.torque, precision=4, threshold=14, max_line_width=10**6)
+        return f"<Tick: {self.source.value}, {self.status.name.lower()}, {1e3 * self.seconds:.3f} ms, torque {torque}>"
 
 
 class Mpc:
@@ -119,6 +123,11 @@ class Mpc:
         )
         self._yielding = Yielding(robot, self.problem.alpha, step, chosen.delay, limits[5])
         self.start()
+
+    def __repr__(self) -> str:
+        p = self.problem
+        ticks = ", ".join(f"{count} {source.value}" for source, count in self.counts.items()) or "none yet"
+        return f"<Mpc of {p.robot.name}: {p.horizon} steps of {p.h:g} s, {self.solver.name}; ticks: {ticks}>"
 
     def start(self, u_last: FloatArray | None = None) -> None:
         """Forget everything; `u_last` [N·m] is the torque that acts now (None: what holds the first measured pose)."""

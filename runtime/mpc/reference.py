@@ -14,6 +14,10 @@ from diffpbd.runtime.robot import Robot
 __all__ = ["GoalReference", "LogReference", "Reference", "way_of"]
 
 
+REST = 0.1
+"""[s] A joint rests at a goal when it would stay near it for so long."""
+
+
 class Reference(Protocol):
     """Where the arm should be."""
 
@@ -39,6 +43,19 @@ class GoalReference:
     def start(self, q: FloatArray) -> None:
         """From this pose."""
         self._from = q.copy()
+
+    @property
+    def target(self) -> FloatArray:
+        """Where it ends (n,) [rad]: the goal, and the start pose of joints without one."""
+        return np.where(np.isnan(self.goal), self._from, self.goal)
+
+    def takes(self, q: FloatArray) -> float:
+        """[s] Until the goal, from this pose."""
+        return float(np.abs(np.where(np.isnan(self.goal), q, self.goal) - q).max() / self.speed)
+
+    def reached(self, q: FloatArray, dq: FloatArray, within: float) -> bool:
+        """Whether every joint is `within` [rad] of the goal, so slow that it stays there for a tenth of a second."""
+        return bool((np.abs(q - self.target) <= within).all() and (np.abs(dq) * REST <= within).all())
 
     def at(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
         """At constant speed until the goal."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +18,12 @@ from diffpbd.runtime.mpc.problem import Status
 from diffpbd.runtime.mpc.reference import Reference
 from diffpbd.runtime.statics import holding_torque
 
-__all__ = ["ClosedLoop", "run_closed_loop"]
+__all__ = ["ClosedLoop", "Plant", "run_closed_loop"]
 
 MAX_TICKS = 1_000_000  # a run is held in memory
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClosedLoop:
     """A run; row k is node k, (ticks + 1, n): q [rad], dq, the torque tau [N·m] that acts from it on, and the reference.
 
@@ -47,20 +48,44 @@ class ClosedLoop:
     rms: FloatArray
     violation: float
 
+    def __repr__(self) -> str:
+        ticks = ", ".join(f"{count} {source.value}" for source, count in self.sources.items())
+        return (
+            f"<ClosedLoop of {len(self.joints)} joints: {self.time[-1]:g} s, ticks: {ticks}, RMS {self.rms.max():.3g}>"
+        )
+
     def log(self) -> Log:
         """The run as a log."""
         return Log(self.time, self.joints, self.q, self.dq, None, self.tau)
 
 
+@dataclass(frozen=True, eq=False)
+class Plant:
+    """The simulated robot where it is not what the plan knows: its own `alpha`, a `load` (n,) [N·m or N] on the joints all
+    the time, and noise of what is measured, standard deviations of positions [rad or m] and of rates, from `seed`."""
+
+    alpha: FloatArray | None = None
+    load: FloatArray | None = None
+    noise: float = 0.0
+    rate_noise: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuses noise that is none."""
+        if not (self.noise >= 0.0 and self.rate_noise >= 0.0):  # NaN too
+            raise InputError(f"MPC: noise is at least 0, found {self.noise} and {self.rate_noise}.")
+
+
 def run_closed_loop(
-    mpc: Mpc, reference: Reference, start: FloatArray, duration: float, *, load: FloatArray | None = None,
-    loop: Loop | None = None,
+    mpc: Mpc, reference: Reference, start: FloatArray, duration: float, *, plant: Plant | None = None,
+    loop: Loop | None = None, stop: Callable[[float, FloatArray, FloatArray], bool] | None = None,
 ) -> ClosedLoop:  # fmt: skip
     """From rest at `start` [rad], held, for `duration` [s]; torques act `mpc.delay` steps after their tick.
 
-    `load` (n,) [N·m] acts on the joints all the time, and the plan is not told. `loop` counts the ticks.
+    `plant` is the robot, else what the plan knows. `loop` counts the ticks. `stop` of time [s] and the true state ends the run
+    early.
     """
-    problem = mpc.problem
+    problem, plant = mpc.problem, plant or Plant()
     robot, h, N = problem.robot, problem.h, problem.horizon
     count = round(duration / h)
     if not 1 <= count <= MAX_TICKS:
@@ -72,12 +97,17 @@ def run_closed_loop(
     disturbance = np.zeros((count, robot.n))
     q[0] = start
     hold = np.clip(holding_torque(robot, start, problem.alpha), problem.bounds[0], problem.bounds[1])
-    unknown = np.zeros(robot.n) if load is None else load
+    unknown = np.zeros(robot.n) if plant.load is None else plant.load
+    alpha = mpc.alpha if plant.alpha is None else plant.alpha
+    rng, spread = np.random.default_rng(plant.seed), np.array([[plant.noise], [plant.rate_noise]])
     reference.start(start)
     mpc.start(hold)
     waiting = deque([hold] * mpc.delay)
     for k in range(count):
-        tick = mpc.tick(k * h, q[k], dq[k], *reference.at(np.asarray(k * h + nodes, dtype=np.float64)))
+        measured = np.array([q[k], dq[k]])
+        if spread.any():
+            measured = measured + spread * rng.normal(size=measured.shape)
+        tick = mpc.tick(k * h, measured[0], measured[1], *reference.at(np.asarray(k * h + nodes, dtype=np.float64)))
         seconds[k] = tick.seconds
         if loop is not None:
             loop.add(tick.seconds)
@@ -86,14 +116,18 @@ def run_closed_loop(
         waiting.append(tick.torque)
         tau[k] = waiting.popleft()
         try:
-            q[k + 1], dq[k + 1] = step(q[k], dq[k], tau[k] + unknown, h, mpc.alpha)
+            q[k + 1], dq[k + 1] = step(q[k], dq[k], tau[k] + unknown, h, alpha)
         except SolverError as error:
             raise SolverError(f"Tick {k + 1}, at {k * h:g} s: {error}") from None
+        if stop is not None and stop((k + 1) * h, q[k + 1], dq[k + 1]):
+            count = k + 1
+            break
+    q, dq, tau = q[: count + 1], dq[: count + 1], tau[: count + 1]
     tau[count] = tau[count - 1]
     time: FloatArray = np.asarray(h * np.arange(count + 1), dtype=np.float64)
     wanted, _ = reference.at(time)
     rms = np.sqrt(((q[1:] - wanted[1:]) ** 2).mean(axis=0))
     return ClosedLoop(
-        h, robot.joints, time, q, dq, tau, wanted, seconds, solver, iterations, disturbance,
-        Counter(mpc.counts), Counter(mpc.statuses), rms, problem.violation(q, dq),
+        h, robot.joints, time, q, dq, tau, wanted, seconds[:count], solver[:count], iterations[:count],
+        disturbance[:count], Counter(mpc.counts), Counter(mpc.statuses), rms, problem.violation(q, dq),
     )  # fmt: skip

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from diffpbd.runtime.excite.excitation import Excitation
-from diffpbd.runtime.report.figures import new_figure, save
+from diffpbd.runtime.report.figures import Target, new_figure, save
 
 __all__ = ["plot_excitation"]
 
@@ -15,7 +13,7 @@ PANEL_HEIGHT_INCH = 2.3
 WIDTH_INCH = 10.0
 
 
-def plot_excitation(found: Excitation, path: str | Path, *, title: str) -> None:
+def plot_excitation(found: Excitation, path: Target, *, title: str) -> None:
     """Draw the motion; dashed lines are the limits with the margin taken off."""
     m, e = found.motion, found.envelope
     joints = e.robot.joints

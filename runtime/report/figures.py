@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
 
-__all__ = ["legend_below", "marks", "new_figure", "panel", "save", "stroke"]
+__all__ = ["Target", "legend_below", "marks", "new_figure", "panel", "save", "stroke"]
 
+Target: TypeAlias = "str | Path | io.BytesIO"
+"""Where a picture goes: a file, or memory."""
 DOTS_PER_INCH = 100
 COLOURS, STROKES = (0, 1, 2, 3, 4, 5, 6, 8, 9), ("-", "--", "-.", (0, (1, 1.2)))
 """Colours of matplotlib's cycle but for the grey of what was measured; lines that print in grey tells apart."""
@@ -58,8 +60,9 @@ def legend_below(figure: Any, axes: Any, columns: int = 4) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
 
 
-def save(path: str | Path, figure: Any, dots_per_inch: float = DOTS_PER_INCH) -> None:
+def save(path: Target, figure: Any, dots_per_inch: float = DOTS_PER_INCH) -> None:
     """PNG, whole or not at all."""
-    content = io.BytesIO()
+    content = path if isinstance(path, io.BytesIO) else io.BytesIO()
     figure.savefig(content, format="png", dpi=dots_per_inch)
-    write_atomic(path, content.getvalue())
+    if not isinstance(path, io.BytesIO):
+        write_atomic(path, content.getvalue())

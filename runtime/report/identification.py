@@ -29,6 +29,7 @@ SPREAD = 4.0
 def page(result: Identification) -> str:
     """The page."""
     train, held = result.train, result.validate
+    judged = [(j, joint) for j, joint in enumerate(result.joints) if joint in result.judged]
     shown = held.traces[0] if held is not None else train.traces[0]
     kind = "a recording not used for the fit" if held is not None else "a recording of the fit: no other was given"
     template = Template(
@@ -47,14 +48,20 @@ def page(result: Identification) -> str:
         parameters=_parameters(result),
         lost=_lost(result) + _base(result),
         correlations=_correlations(result),
-        errors=_errors(result.joints, train, held, result.left_out),
+        errors=_errors(result.judged, train, held, result.left_out),
         recordings=_recordings(train, held),
         shown=f"{html.escape(shown.name)}, {kind}",
-        torques="".join(_torque(joint, result.efforts[j], j, shown) for j, joint in enumerate(result.joints)),
-        residuals="".join(
-            _residual(joint, result.efforts[j], j, train.traces) for j, joint in enumerate(result.joints)
-        ),
+        torques="".join(_torque(joint, result.efforts[j], j, shown) for j, joint in judged),
+        residuals="".join(_residual(joint, result.efforts[j], j, train.traces) for j, joint in judged),
     )
+
+
+def tables(result: Identification) -> str:
+    """Parameters and errors by joint as HTML, for a notebook."""
+    lost = (
+        f"<p>Not identifiable: {html.escape(', '.join(item.name for item in result.lost))}.</p>" if result.lost else ""
+    )
+    return _parameters(result) + lost + _errors(result.joints, result.train, result.validate, result.left_out)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

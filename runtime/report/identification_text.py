@@ -48,7 +48,7 @@ def _lost(result: Identification) -> list[str]:
 
 
 def _errors(result: Identification) -> str:
-    joints, train, held = result.joints, result.train, result.validate
+    joints, train, held = result.judged, result.train, result.validate
     header = ["joint", "train RMSE", "of RMS torque", "R²", "bias"]
     shares = train.shares
     rows = [

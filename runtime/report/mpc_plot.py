@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from diffpbd.runtime.mpc.simulation import ClosedLoop
-from diffpbd.runtime.report.figures import new_figure, save
+from diffpbd.runtime.report.figures import Target, new_figure, save
 
 __all__ = ["plot_closed_loop"]
 
@@ -15,7 +13,7 @@ SIZE_INCH = (10.0, 8.4)
 MS = 1e3  # milliseconds a second
 
 
-def plot_closed_loop(run: ClosedLoop, path: str | Path, *, title: str) -> None:
+def plot_closed_loop(run: ClosedLoop, path: Target, *, title: str) -> None:
     """Draw a run; dashed lines are the reference."""
     figure = new_figure(*SIZE_INCH)
     positions, torques, ticks = figure.subplots(3, 1, sharex=True, height_ratios=(3, 2, 1))

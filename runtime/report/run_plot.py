@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
-from diffpbd.runtime.report.figures import new_figure, save
+from diffpbd.runtime.report.figures import Target, new_figure, save
 from diffpbd.runtime.simulation import Run
 
 __all__ = ["plot_run"]
@@ -19,7 +17,7 @@ ANY_COLORS = 10  # the default color cycle; more joints repeat it with another l
 LINE_STYLES = ("-", "--", ":", "-.")
 
 
-def plot_run(run: Run, path: str | Path, *, title: str, units: tuple[str, ...]) -> None:
+def plot_run(run: Run, path: Target, *, title: str, units: tuple[str, ...]) -> None:
     """Draw `run`; `units` are the joints' units, rad or m."""
     figure = new_figure(WIDTH_INCH, 3 * PANEL_HEIGHT_INCH)
     angles, energy, gaps = figure.subplots(3, 1, sharex=True)

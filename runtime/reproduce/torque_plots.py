@@ -10,7 +10,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.report.figures import new_figure, save, stroke
+from diffpbd.runtime.report.figures import Target, new_figure, save, stroke
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.torques.estimation import Estimate
 
@@ -33,7 +33,7 @@ NEAR = 1.0
 
 
 def plot_estimate(
-    path: str | Path, robot: Robot, parts: Sequence[Samples] | None, found: Sequence[Estimate], title: str
+    path: Target, robot: Robot, parts: Sequence[Samples] | None, found: Sequence[Estimate], title: str
 ) -> None:
     """One estimate over the recording's parts (None: it has no torques)."""
     curves: dict[str, tuple[FloatArray, FloatArray]] = {}
@@ -51,7 +51,7 @@ def _middle(e: Estimate) -> FloatArray:
 
 
 def plot_curves(
-    path: str | Path, robot: Robot, joints: Sequence[int], curves: Curves, title: str, what: str = "torque"
+    path: Target, robot: Robot, joints: Sequence[int], curves: Curves, title: str, what: str = "torque"
 ) -> None:
     """One panel a joint; the first curve is drawn thick, and ranges follow it. `what`: torque or angle."""
     rows = -(-len(joints) // COLUMNS)
@@ -117,7 +117,7 @@ def _limits(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def plot_violins(
-    path: str | Path, robot: Robot, joints: Sequence[int], errors: Mapping[str, FloatArray], title: str
+    path: Target, robot: Robot, joints: Sequence[int], errors: Mapping[str, FloatArray], title: str
 ) -> None:
     """Distribution of each scheme's torque error (samples, n) [N·m], one panel a joint."""
     figure = new_figure(WIDTH_INCH, HEAD_INCH + VIOLIN_INCH)

@@ -50,7 +50,6 @@ def test_robots_by_name_folder_and_manifest(here: Path) -> None:
     Path("arm.urdf").write_text("<robot/>", encoding="utf-8")
     Path("empty").mkdir()
     assert "Run `diffpbd generate arm.urdf`" in refused("info", "arm.urdf")
-    assert "Make it with `diffpbd generate twim`" in refused("info", "twim")
     assert "Did you mean twin?" in refused("info", "twim")
     assert "empty is not a generated folder" in refused("info", "empty")
 

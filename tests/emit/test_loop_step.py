@@ -4,53 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.closed_judge import Judge
+from support.closed_robots import case
 from support.mechanisms import MECHANISMS
-from support.robots import CACHE, generated
 
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.simulation import simulate
 
 QUICK = ("four_bar", "five_bar", "spatial_four_bar", "bennett")
 LONG = tuple(pytest.param(name, marks=pytest.mark.soak) for name in ("slider_crank", "watt", "delta"))
-
-
-@dataclass(frozen=True)
-class Case:
-    """A generated mechanism, its judge, and a closed state that moves."""
-
-    robot: Robot
-    judge: Judge
-    p: Any
-    pd: Any
-    folder: Path
-
-
-def start(robot: Robot, name: str) -> tuple[Any, Any]:
-    guess = MECHANISMS[name]().guess
-    p = robot.close_loops([guess[joint.name] for joint in robot.manifest.robot.joints], np.zeros(robot.n))
-    pd = robot.close_rates(p, np.ones(robot.n))
-    return p, 1.5 * pd / np.abs(pd).max()
-
-
-@cache
-def case(name: str) -> Case:
-    sources = CACHE / "mechanisms"
-    sources.mkdir(parents=True, exist_ok=True)
-    path = MECHANISMS[name]().write(sources, name, 'symbolic = ["mass", "origin", "loop"]')
-    folder = generated(str(path), functions=("joint_step", "jac_alpha_joint_step"))
-    robot = load(folder)
-    judge = Judge(path.with_suffix(".urdf"), read_robot(find_recipe(str(path))))
-    return Case(robot, judge, *start(robot, name), folder)
 
 
 @pytest.mark.parametrize("name", [*QUICK, *LONG])

@@ -13,8 +13,8 @@ from support.robots import generated
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.commands.identify import _rotors
 from diffpbd.runtime.identify import identify, implausible
+from diffpbd.runtime.identify.starting import starting_point
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 
@@ -85,6 +85,13 @@ def test_rotors_begin_at_what_the_transmission_says(arm2: Robot) -> None:
     geared = load(arm2.folder)
     facts = replace(geared.manifest.robot, rotors={"turn": 0.2, "elbow": 0.1})
     geared.manifest = replace(geared.manifest, robot=facts)
-    assert _rotors(geared, ["rotor_inertia"]) == {"rotor_inertia.turn": 0.2, "rotor_inertia.elbow": 0.1}
-    assert _rotors(geared, ["friction", "rotor_inertia.elbow"]) == {"rotor_inertia.elbow": 0.1}
-    assert _rotors(geared, ["friction"]) == {} and _rotors(arm2, ["rotor_inertia"]) == {}
+
+    def start(robot: Robot, fit: str, given: object = None, **fixed: float) -> tuple[float, float]:
+        alpha = starting_point(robot, robot, fit.split(","), given, fixed)
+        return tuple(alpha[list(robot.alpha.indices("rotor_inertia"))].tolist())
+
+    assert start(geared, "rotor_inertia") == (0.2, 0.1)
+    assert start(geared, "friction,rotor_inertia.elbow") == (0.0, 0.1)
+    assert start(geared, "friction") == start(arm2, "rotor_inertia") == (0.0, 0.0)
+    assert start(geared, "rotor_inertia", {"rotor_inertia.turn": 0.3}) == (0.3, 0.0), "what is given stands alone"
+    assert start(geared, "rotor_inertia", **{"rotor_inertia.turn": 0.4}) == (0.4, 0.1), "what is fixed stands over it"

@@ -18,7 +18,7 @@ from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Bounds, Plan, Status, Task, Weights
 from diffpbd.runtime.mpc.reference import GoalReference, LogReference
-from diffpbd.runtime.mpc.simulation import run_closed_loop
+from diffpbd.runtime.mpc.simulation import Plant, run_closed_loop
 from diffpbd.runtime.statics import holding_torque
 
 REST = np.array([0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0])
@@ -217,7 +217,7 @@ def test_a_constant_load_leaves_no_offset() -> None:
     offset = {}
     for constant in (None, 0.02):
         mpc = new(robot, 10, delay=1, disturbance=constant)
-        run = run_closed_loop(mpc, GoalReference(goal, 0.8), np.zeros(2), 1.5, load=load)
+        run = run_closed_loop(mpc, GoalReference(goal, 0.8), np.zeros(2), 1.5, plant=Plant(load=load))
         assert run.sources == {PlanSource.SOLVED: 150}
         offset[constant] = np.abs(run.q[-1] - goal).max()
     np.testing.assert_allclose(run.disturbance[-1], load, rtol=1e-6)

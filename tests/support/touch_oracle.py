@@ -5,7 +5,8 @@ own hF and hG, differentiated as a whole, solved densely with patience; its deri
     rate stage   hG − h A(p₁)ᵀ η − h J(p₁)ᵀ (γₙ, γₜ) = 0,    A(p₁) ṗ₁ = 0
 
 and for every contact β = P(β − ρ σ), β = (μ λₙ, λₜ), σ = (gₙ/μ + √(‖v‖² + slip²), v), with ψ = (φ₁ + 2 compliance λₙ/h) 2/h and
-gₙ = ψ, v = ½ (T(p₀) + T(p₁)) (p₁ − p₀)/h in the first stage, gₙ = N ṗ₁ + ψ, v = T(p₁) ṗ₁ in the second. World axes throughout.
+gₙ = ψ, v = ½ (T(p₀) + T(p₁)) (p₁ − p₀)/h in the first stage, gₙ = N ṗ₁ + ψ, v = T(p₁) ṗ₁ in the second. All is worked out in
+world axes; N and T are then seen from the link that carries both bodies.
 """
 
 from __future__ import annotations
@@ -42,6 +43,17 @@ def _places(robot: Robot, q: Any) -> list[tuple[Any, Any, Any, Any]]:
             turn = ca.SX.eye(3) + ca.sin(q[k]) * K + (1 - ca.cos(q[k])) * (K @ K)
             found.append((R @ turn, o, R @ axis, o))
     return found
+
+
+def _shared(robot: Robot, one: int, other: int) -> int:
+    """The outermost link that carries both, −1 the world."""
+    path = set()
+    while one >= 0:
+        path.add(one)
+        one = robot.joints[one].parent
+    while other >= 0 and other not in path:
+        other = robot.joints[other].parent
+    return other
 
 
 def _basis(n: Any, sign: Any) -> tuple[Any, Any]:
@@ -88,13 +100,14 @@ class Geometry:
                 length = ca.sqrt(ca.dot(apart, apart))
                 n, gap = apart / length, length - radius - entry(f"contact.radius.{other.name}")
             x = centre - (radius + gap / 2) * n
-            J = motion(own.link, x) - motion(other.link, x)
+            carrier = seen(_shared(robot, own.link, other.link))[0]
+            n, J = carrier.T @ n, carrier.T @ (motion(own.link, x) - motion(other.link, x))
             sign = ca.if_else(n[2] >= 0, 1, -1) if signs is None else signs[k]
             t1, t2 = _basis(n, sign)
             gaps.append(gap)
             N.append(n.T @ J)
             T += [t1.T @ J, t2.T @ J]
-            normals.append(ca.vertcat(n, t1, t2))
+            normals.append(ca.vertcat(carrier @ n, carrier @ t1, carrier @ t2, sign))
         self.gap, self.N, self.T = ca.vertcat(*gaps), ca.vertcat(*N), ca.vertcat(*T)
         self.frames = ca.horzcat(*normals)
 
@@ -182,6 +195,7 @@ class Oracle:
             "rate_by", [*known, r.p_next, z2], [ca.jacobian(R2, by), ca.jacobian(R2, r.p_next)], cse
         )
         start = Geometry(model, r.p)
+        self.along = ca.Function("along", [r.p, sign, r.alpha], [first.frames[:9, :]], cse)
         self.start = ca.Function("start", [r.p, r.alpha], [start.gap, start.N, start.T, start.frames], cse)
         self.slip, self.loads = index["contact.slip"], [index[f"contact.load.{p.sphere.name}"] for p in self.pairs]
 
@@ -189,7 +203,7 @@ class Oracle:
         """From a state; `alpha` (the vector) defaults to the model's."""
         alpha = self.defaults if alpha is None else np.asarray(alpha, float)
         frames = np.array(self.start(p, alpha)[3])
-        sign = np.where(frames[2] >= 0, 1.0, -1.0)
+        frames, sign = frames[:9], frames[9]
         mass = max(1e-6, self._mass(p, pd, u, h, alpha, sign))
         cold = np.zeros(self.m + 3 * len(self.pairs))
         cold[self.m :: 3] = 0.5 * h * alpha[self.loads]
@@ -204,7 +218,7 @@ class Oracle:
         b1, b2 = (z[self.n + self.m :].reshape(-1, 3) for z in (z1, z2))
         ends = np.array(self.start(z1[: self.n], alpha)[0]).ravel()
         # both ends' frames differ by a step's turn; the impulse of the second stage acts along those of the end
-        close = np.array(self.start(z1[: self.n], alpha)[3])
+        close = np.array(self.along(z1[: self.n], sign, alpha))
         force = np.array([
             (frames[:, k].reshape(3, 3).T @ b1[k] + close[:, k].reshape(3, 3).T @ b2[k]) / h for k in range(len(b1))
         ]).reshape(-1, 3)  # fmt: skip

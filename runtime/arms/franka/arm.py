@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arms.franka.driver import TIMEOUT, TURN, Driver
+from diffpbd.runtime.arms.franka.driver import SILENCE, TIMEOUT, Driver
 from diffpbd.runtime.arms.franka.words import flags, trouble_of
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
@@ -36,7 +36,7 @@ REACH = 0.02
 STOP_DAMPING = 0.1
 """Of effort limit over speed limit [N·m·s/rad]; the driver's stop begins at rest, after the loop's braking."""
 BUSY = 0.001
-"""s between two looks of the reading thread while a motion runs, whose states the loop itself takes."""
+"""s between two looks of the reading thread while a motion runs: then nothing is waited for."""
 MOVING = "Move"
 STATES_TOPIC = "/franka/joint_states"
 """Under which logs have the states."""
@@ -90,22 +90,21 @@ class FrankaArm:
     @property
     def state(self) -> LimbState | None:
         """The newest state; while a motion runs it is taken from the driver here, and never waited for."""
-        if self._driver.moving:
+        if self._driver.commanded:
             self._take()
-            if self._driver.ending:
-                self._driver.look()
         return self._state
 
     def _read_idle(self) -> None:
-        """Without a motion a read waits for the robot's next state, or a second where none comes: so a thread reads."""
+        """Where a motion may have ended a read waits for the robot's next state, or a second if none comes: a thread reads."""
         while not (self._closing.is_set() or self._driver.dead):
-            if self._driver.moving:
+            raw = self._driver.wait_for_state()
+            if raw is None:
                 self._closing.wait(BUSY)
                 continue
-            with self._driver.turn(wait=-1):
-                if not self._driver.moving:
-                    self._take()
-            self._closing.wait(BUSY / 10)  # whoever waits for the driver comes in between
+            with self._taking:
+                self._note(raw)
+            if self._driver.moving:
+                self._closing.wait(BUSY)
 
     def _take(self) -> None:
         """The driver's newest state, unless another thread takes it just now."""
@@ -147,15 +146,18 @@ class FrankaArm:
         self._reader.start()
 
     def close(self) -> None:
-        """Read no longer; a motion that is still there is halted."""
-        self._driver.halt()
+        """Read no longer; a motion that is still there is halted. Only a robot that has fallen silent is waited for."""
         self._closing.set()
+        self._driver.close()
         if self._reader.is_alive():
-            self._reader.join(TURN)
+            self._reader.join(SILENCE)
 
     def missing(self, *, suppressing: bool) -> str:
         """What has not come yet."""
-        return "" if self._state is not None else f"no state comes from the robot at {self._host}"
+        if self._state is not None:
+            return ""
+        fault = self._driver.fault
+        return f"no state comes from the robot at {self._host}" + (f": {fault.text}" if fault else "")
 
     def fault(self) -> Fault | None:
         """Why the motion or the connection ended."""
@@ -208,7 +210,7 @@ class FrankaArm:
             raise RefusedError(
                 f"Not sent: the robot holds where it stands, and nowhere else (within {REACH:g} rad); lead it by hand."
             )
-        if driver.moving and not driver.ending:
+        if driver.commanded:
             driver.end(STOP_DAMPING * self.limits.effort / self.limits.speed)
 
     def suppress(self) -> None:

@@ -13,10 +13,10 @@ from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.ros1.errors import RefusedError
 
-__all__ = ["MAX_STEP", "TIMEOUT", "Driver"]
+__all__ = ["MAX_STEP", "SILENCE", "TIMEOUT", "Driver"]
 
-MAX_STEP = 1.0
-"""N·m by which the driver lets a torque change in a millisecond: the robot ends a motion at more."""
+MAX_STEP = 0.999
+"""N·m by which the driver lets a torque change in a millisecond: the robot ends a motion at more than 1."""
 TIMEOUT = 0.05
 """s without a new torque after which the driver ends the motion."""
 UNFILTERED = 1000.0
@@ -25,6 +25,8 @@ STOP_RAMP = 0.05
 """s in which the driver's stop takes back what torque is left of the loop's braking."""
 TURN = 0.05
 """s to wait for another caller, who waits for the robot's next state: a millisecond, or a second where none comes."""
+SILENCE = 2.0
+"""s after which the driver itself gives up waiting for a robot."""
 HALT_WAIT = 0.2
 """s for a robot to acknowledge a halt; one that does not is left to its own watchdog."""
 
@@ -44,11 +46,18 @@ class Driver:
         """Whether the driver's own stop runs."""
         self._motion: Any = None
         self._turn = threading.Lock()
+        self._wanted = False
+        self._halting: threading.Thread | None = None
 
     @property
     def moving(self) -> bool:
         """Whether a motion runs, as far as is known."""
         return self._motion is not None
+
+    @property
+    def commanded(self) -> bool:
+        """Whether a motion runs that is not being ended."""
+        return self._motion is not None and not self.ending
 
     def read(self) -> Any:
         """The newest state, or None where the driver raises, which `fault` tells. Without a motion it is waited for."""
@@ -60,15 +69,30 @@ class Driver:
             self._broken(error)
             return None
 
+    def wait_for_state(self) -> Any:
+        """The next state of a robot that no torque moves, or None where one does or another caller has or wants a turn."""
+        if self._wanted or self.commanded:
+            return None
+        with self._turn:
+            self.look()
+            return None if self.commanded else self.read()
+
     @contextlib.contextmanager
-    def turn(self, wait: float = TURN) -> Iterator[None]:
-        """Nobody else talks to a driver without a motion in this context; a RefusedError after `wait` [s]."""
-        if not self._turn.acquire(timeout=wait):
-            raise RefusedError("Not sent: the robot's states stopped coming.")
+    def turn(self) -> Iterator[None]:
+        """Nobody else talks to a driver without a motion in this context; a RefusedError if that does not end."""
+        self._wanted = True
         try:
-            yield
+            if not self._taken():
+                raise RefusedError("Not sent: the robot's states stopped coming.")
+            try:
+                yield
+            finally:
+                self._turn.release()
         finally:
-            self._turn.release()
+            self._wanted = False
+
+    def _taken(self) -> bool:
+        return self._turn.acquire(timeout=TURN)
 
     def begin(self) -> None:
         """Start the torque motion, with none yet."""
@@ -115,7 +139,7 @@ class Driver:
 
     def halt(self) -> None:
         """End the motion now: the robot brakes and holds by its own sensors. A connection that hangs is not waited for."""
-        if self._motion is None or self.ending:
+        if not self.commanded:
             return
         robot, self._motion = self._robot, None
 
@@ -125,9 +149,15 @@ class Driver:
             with contextlib.suppress(Exception):
                 robot.poll_motion()
 
-        thread = threading.Thread(target=work, name="halt", daemon=True)
-        thread.start()
-        thread.join(HALT_WAIT)
+        self._halting = threading.Thread(target=work, name="halt", daemon=True)
+        self._halting.start()
+        self._halting.join(HALT_WAIT)
+
+    def close(self) -> None:
+        """Halt what runs, and wait for it: a thread that comes back from the driver into an ended Python aborts it."""
+        self.halt()
+        if self._halting is not None:
+            self._halting.join(SILENCE)
 
     def recover(self) -> None:
         """Ask the robot to leave its error; `fault` tells where it does not."""

@@ -143,6 +143,8 @@ def _bound(kind: Any, simulator: Any, hosts: Iterable[str]) -> Iterator[Any]:
     try:
         yield server
     finally:
+        for each in server.robot_servers:
+            each.reset_state()  # hangs up; its own clean-up leaves that to the garbage collection
         server.cleanup()
 
 

@@ -1,0 +1,1 @@
+"""What `import diffpbd` offers, one job a file."""

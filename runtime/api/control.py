@@ -1,0 +1,142 @@
+"""Predictive control: tick by tick on a robot, or in closed loop with the simulated one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.api.picture import Picture, drawn
+from diffpbd.runtime.api.words import in_python
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.logs.csv import write_log
+from diffpbd.runtime.mpc import planner, simulation
+from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.problem import Bounds, Weights
+from diffpbd.runtime.mpc.reference import GoalReference
+from diffpbd.runtime.mpc.reference_check import check_goal
+from diffpbd.runtime.mpc.tip_goal import pose_at
+from diffpbd.runtime.names import hint
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["ClosedLoop", "Mpc"]
+
+SETTLING = 1.0
+"""[s] Beyond the way to a goal, by default."""
+WITHIN = 2e-3
+"""[rad or m] From the goal at which a run to it ends."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClosedLoop(simulation.ClosedLoop):
+    """A run: `time` (ticks + 1,) [s], `q`, `dq`, `tau`, `reference` (ticks + 1, n), `seconds` (ticks,) of each tick."""
+
+    robot: Robot = field(kw_only=True)
+    bounds: FloatArray = field(kw_only=True)
+
+    def plot(self, path: str | Path | None = None) -> Picture:
+        """Positions with their references and limits, torques with their bounds, tick times; also written to `path`."""
+        from diffpbd.runtime.report.mpc_plot import plot_closed_loop
+
+        return drawn(lambda file: plot_closed_loop(self, file, title=self.robot.name), path)
+
+    def save(self, path: str | Path) -> None:
+        """A log as CSV (`.gz` allowed): time, q_, dq_ and tau_ columns."""
+        write_log(path, self.log())
+
+
+class Mpc(planner.Mpc):
+    """Predictive control of `robot` over `horizon` steps of `h` [s] (the recipe's).
+
+    `tick(time, p, pd, goal)` gives the torque for a measured state; `run_to(goal)` tries the whole on the simulated robot.
+    `weights` {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "tip": 0, "end": 1}, `bounds` (the description's: u, du, p, pd) and
+    `alpha` as a vector or by name are what the plan knows. `options`: `backend` "embedded" or "ipopt", `programs`,
+    `time_limit` [s], `delay` [steps], `disturbance` [s], the time constant of an observer whose finding is balanced, see
+    docs/mpc.md.
+    """
+
+    @in_python
+    def __init__(
+        self,
+        robot: Robot,
+        horizon: int = 20,
+        *,
+        weights: Mapping[str, Any] | Weights | None = None,
+        bounds: Bounds | None = None,
+        h: float | None = None,
+        alpha: Any = None,
+        **options: Any,
+    ) -> None:
+        """See the class."""
+        known = [f.name for f in fields(MpcOptions)]
+        for name in options:
+            if name not in known:
+                raise InputError(f"Mpc: there is no argument {name!r}. {hint(name, known)}")
+        chosen = weights if isinstance(weights, Weights) or weights is None else _weights(weights)
+        super().__init__(robot, horizon, weights=chosen, bounds=bounds, h=h, alpha=alpha, options=MpcOptions(**options))
+
+    @in_python
+    def run_to(
+        self,
+        goal: npt.ArrayLike | Mapping[str, float] | None = None,
+        *,
+        tip: npt.ArrayLike | None = None,
+        q0: npt.ArrayLike | None = None,
+        speed: float = 0.5,
+        duration: float | None = None,
+        within: float | None = WITHIN,
+        plant: simulation.Plant | Mapping[str, Any] | None = None,
+    ) -> ClosedLoop:
+        """The simulated robot from rest at `q0` (zero) to `goal` at `speed` [rad/s]; a run that can be plotted and saved.
+
+        `goal` is a pose (n,) [rad or m], or by joint (others stay); or `tip` (3,) [m], where the tip's origin shall be in
+        the world. The run ends when every joint rests `within` [rad or m] of the goal, or after `duration` [s] (default:
+        the way and 1 s). `plant` is the robot where it differs from what the plan knows, a `Plant` or {"payload.mass": 0.5}
+        for its alpha.
+        """
+        robot = self.problem.robot
+        start = _pose(robot, "q0", np.zeros(robot.n) if q0 is None else q0)
+        check_goal(robot, start, "q0")
+        if (goal is None) == (tip is None):
+            raise InputError("Mpc.run_to: expected one of goal and tip.")
+        wanted = _goal(robot, goal) if tip is None else pose_at(robot, tip, start, self.problem.alpha)
+        check_goal(robot, wanted, "goal")
+        reference = GoalReference(wanted, speed)
+        if plant is not None and not isinstance(plant, simulation.Plant):
+            plant = simulation.Plant(alpha=robot.alpha.vector(plant, base=self.alpha))
+        run = simulation.run_closed_loop(
+            self, reference, start, reference.takes(start) + SETTLING if duration is None else duration, plant=plant,
+            stop=None if within is None else lambda _time, q, dq: reference.reached(q, dq, within),
+        )  # fmt: skip
+        own = {f.name: getattr(run, f.name) for f in fields(run)}
+        return ClosedLoop(**own, robot=robot, bounds=self.problem.bounds.copy())
+
+
+def _weights(given: Mapping[str, Any]) -> Weights:
+    known = [f.name for f in fields(Weights)]
+    for name in given:
+        if name not in known:
+            raise InputError(f"Mpc: weights: there is no {name!r}. {hint(name, known)}")
+    return Weights(**given)
+
+
+def _pose(robot: Robot, name: str, value: npt.ArrayLike) -> FloatArray:
+    pose = np.asarray(value, dtype=np.float64)
+    if pose.shape != (robot.n,):
+        raise InputError(f"Mpc.run_to: {name}: expected shape ({robot.n},), found {pose.shape}.")
+    return pose
+
+
+def _goal(robot: Robot, goal: Any) -> FloatArray:
+    """A pose; NaN where a joint stays."""
+    if not isinstance(goal, Mapping):
+        return _pose(robot, "goal", goal)
+    for name in goal:
+        if name not in robot.joints:
+            raise InputError(f"Mpc.run_to: goal: there is no joint {name!r}. {hint(name, robot.joints)}")
+    return np.array([goal.get(joint, np.nan) for joint in robot.joints], dtype=np.float64)

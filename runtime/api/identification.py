@@ -1,0 +1,264 @@
+"""Parameters of a robot from recordings."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from diffpbd.runtime.api.picture import Picture, drawn
+from diffpbd.runtime.api.recordings import Logged, recording_of
+from diffpbd.runtime.api.words import in_python, python_words
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.names import hint
+from diffpbd.runtime.parameters import ParameterValues
+from diffpbd.runtime.robot import Robot
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from diffpbd.runtime.identify import Identification as Result
+
+__all__ = ["How", "Identification", "identify"]
+
+NAMES = frozenset(("accept", "flip"))
+"""Settings that take several names."""
+
+
+class How(TypedDict, total=False):
+    """How recordings are read, filtered and fitted, see `identify`."""
+
+    rate: float
+    columns: Mapping[str, str]
+    torque: str
+    topic: str
+    accept: str | Sequence[str]
+    flip: str | Sequence[str]
+    scale: Mapping[str, float]
+    drive_gain: float | Mapping[str, float]
+    degrees: bool
+    time_unit: str
+    unwrap: bool
+    derive: bool
+    cutoff: float | None
+    trim: float
+    bridge: float
+    still: bool
+    form: str
+    prior: float
+    loss: str
+    starts: int
+    cross_validate: bool
+    continuity: bool
+    torques: Mapping[str, float] | str
+    standstill: str
+    friction_model: str
+    residual: str
+    jobs: int
+    progress: Callable[[str], None]
+
+
+@in_python
+def identify(
+    robot: Robot,
+    logs: Logged | Sequence[Logged],
+    fit: str | Sequence[str],
+    *,
+    validate: Logged | Sequence[Logged] = (),
+    split: float | None = None,
+    fixed: Mapping[str, float] | None = None,
+    start: ParameterValues = None,
+    **how: Unpack[How],
+) -> Identification:
+    """Parameters of `robot` from `logs`: files, recordings of `read_log`, or runs of `simulate`; one or several.
+
+    `fit` names what is fitted, "friction,spring" or a list: friction (Coulomb and viscous friction and torque offset of every
+    joint), spring, lever_spring, inertials, or entries of alpha and their beginnings such as "rotor_inertia" or "payload.mass".
+    `validate` are other recordings to test on, `split` the share of each log that is fitted while the rest is tested on;
+    `fixed` are values that stay, `start` values of the others and where the search begins.
+
+    Reading: `rate` [Hz], `columns`, `torque`, `topic` as in `read_log`; `accept`, `flip`, `scale`, `drive_gain` [N·m/A],
+    `degrees`, `time_unit`, `unwrap`, `derive` (rates from positions) put right what is wrong in them. Filter: `cutoff`
+    (5 Hz; None: none), `trim` and `bridge` [s], `still=True`. Fit, as docs/identification.md says: `form` "torque", "shooting"
+    or "simultaneous", `prior`, `loss`, `starts`, `cross_validate`, `standstill`, `friction_model`, `residual`, `continuity`,
+    `torques` (joints with unknown torque, "all"). `jobs` processes; `progress` hears what is being done, `print` for example.
+
+    Needs the extra `solve`. InputError for recordings or names that do not fit, SolverError for a failed solve.
+    """
+    from diffpbd.runtime.identify import Settings, Wanted, select, starting_point, unknown_torques, with_inertials
+    from diffpbd.runtime.identify import identify as fit_logs
+    from diffpbd.runtime.identify.workers import workers
+
+    _expect_known(how)
+    names = fit.split(",") if isinstance(fit, str) else list(fit)
+    torques = how.get("torques")
+    held = dict(fixed or {})
+    with workers(how.get("jobs", 1)) as spread:
+        given: Mapping[str, Any] = how
+        chosen = {key: given[key] for key in SETTINGS if key in given}
+        if isinstance(torques, str):
+            torques = unknown_torques(robot, torques, None)
+        settings = Settings(**chosen, torques=torques, spread=spread)
+        fitted = with_inertials(robot, names, settings.form)
+        select(fitted, names, held)  # refused before hours of logs are read
+        wanted = Wanted(_reading(how), _processing(how), split, settings.torques is not None)
+        base = starting_point(robot, fitted, names, start, held)
+        train, rest = _samples(robot, logs, wanted, spread)
+        tested = (
+            rest + _samples(robot, validate, Wanted(wanted.reading, wanted.processing, bare=wanted.bare), spread)[0]
+        )
+        result = fit_logs(
+            fitted, train, names, fixed=held, validate=tested, start=fitted.alpha.by_name(base), settings=settings,
+            progress=how.get("progress"),
+        )  # fmt: skip
+    return Identification(robot, result)
+
+
+SETTINGS = (
+    "form",
+    "prior",
+    "loss",
+    "starts",
+    "cross_validate",
+    "continuity",
+    "standstill",
+    "friction_model",
+    "residual",
+)
+PROCESSING = ("cutoff", "trim", "bridge", "still")
+
+
+def _expect_known(how: Mapping[str, Any]) -> None:
+    known = list(How.__annotations__)
+    for name in how:
+        if name not in known:
+            raise InputError(f"identify: there is no argument {name!r}. {hint(name, known)}")
+
+
+def _reading(how: Mapping[str, Any]) -> Any:
+    from diffpbd.runtime.logs.findings import expect_kinds
+    from diffpbd.runtime.logs.mending import Mending
+    from diffpbd.runtime.logs.recording import Reading
+
+    gain = how.get("drive_gain", {})
+    accept = how.get("accept")
+    mending = Mending(
+        degrees=how.get("degrees", False), time_unit=how.get("time_unit", "s"), unwrap=how.get("unwrap"),
+        flip=_names(how.get("flip", ())), scale=how.get("scale", {}), derive=how.get("derive", False),
+        drive_gain=gain if isinstance(gain, Mapping) else {"": gain},
+    )  # fmt: skip
+    kinds = expect_kinds(None if accept is None else ",".join(_names(accept)))
+    return Reading(how.get("rate"), how.get("columns", {}), how.get("torque"), how.get("topic"), mending, kinds)
+
+
+def _processing(how: Mapping[str, Any]) -> Any:
+    from diffpbd.runtime.logs.processing import Processing
+
+    return Processing(**{key: how[key] for key in PROCESSING if key in how})
+
+
+def _names(value: str | Sequence[str]) -> tuple[str, ...]:
+    return tuple(value.split(",")) if isinstance(value, str) else tuple(value)
+
+
+def _samples(robot: Robot, logs: Any, wanted: Any, spread: Any) -> tuple[list[Any], list[Any]]:
+    """Samples of files, and of recordings in memory, in their order."""
+    from diffpbd.runtime.identify import read_recordings, samples_of
+
+    several = list(logs) if isinstance(logs, (list, tuple)) else [logs]
+    if all(isinstance(log, (str, Path)) for log in several):
+        return read_recordings(robot, [str(log) for log in several], wanted, spread)
+    first: list[Any] = []
+    second: list[Any] = []
+    for k, log in enumerate(several):
+        if isinstance(log, (str, Path)):
+            early, late = read_recordings(robot, [str(log)], wanted, spread)
+        else:
+            early, late = samples_of(robot, [recording_of(robot, log, f"recording {k + 1}")], wanted)
+        first += early
+        second += late
+    return first, second
+
+
+@dataclass(frozen=True, repr=False)
+class Identification:
+    """What was found: a table in a notebook and by `print`; `result` holds all of it.
+
+    `generated` is the robot that the recordings were of, as it was.
+    """
+
+    generated: Robot
+    result: Result
+
+    @cached_property
+    def params(self) -> dict[str, float]:
+        """Values of alpha by name: what was fitted, and what was given."""
+        return {e.name: e.value for e in self.result.estimates if not e.name.startswith("sensor.")}
+
+    @cached_property
+    def rmse(self) -> dict[str, float]:
+        """[N·m or N] By joint: between measured and predicted torque, of the recordings to test on, or else of the fit."""
+        return dict((self.result.validate or self.result.train).rmse)
+
+    @property
+    def robot(self) -> Robot:
+        """The robot with the parameters as its defaults. InputError with what to generate where its code lacks some of them."""
+        if self.result.generate is None:
+            return self.generated.with_parameters(self.params)
+        raise InputError(
+            f"The code of {self.generated.name} has not all of what was fitted as parameters. Generate it once more, "
+            f"{_in_python(self.result.generate)}, and take .with_parameters(…params) of that robot."
+        )
+
+    def plot(self, path: str | Path | None = None) -> Picture:
+        """Measured and predicted torques of the first recording to test on, or else of the fit; also written to `path`."""
+        from diffpbd.runtime.reproduce.torque_plots import plot_curves
+
+        trace = (self.result.validate or self.result.train).traces[0]
+        curves = {"measured": (trace.time, trace.measured), "predicted": (trace.time, trace.predicted)}
+        use = "not used for the fit" if self.result.validate else "of the fit"
+        title, robot = f"{self.generated.name}: torques of {trace.name}, {use}", self.generated
+        return drawn(lambda file: plot_curves(file, robot, range(robot.n), curves, title), path)
+
+    def save(self, path: str | Path) -> None:
+        """params.json, which commands take as --params and functions as `alpha`, `start` or `params`."""
+        write_atomic(path, self.result.to_json())
+
+    def report(self, path: str | Path) -> None:
+        """One self-contained page with tables and figures."""
+        from diffpbd.runtime.report.identification import page
+
+        write_atomic(path, page(self.result))
+
+    def __repr__(self) -> str:
+        worst = max(self.rmse, key=lambda joint: self.rmse[joint])
+        unit = dict(zip(self.result.joints, self.result.efforts, strict=True))[worst]
+        return (
+            f"<Identification of {self.generated.name}: {len(self.params)} parameters, {self.result.status}; largest RMSE "
+            f"{self.rmse[worst]:.3g} {unit} at {worst}>"
+        )
+
+    def __str__(self) -> str:
+        from diffpbd.runtime.report.identification_text import summary
+
+        return python_words(summary(self.result).strip())
+
+    def _repr_html_(self) -> str:
+        from diffpbd.runtime.report.identification import tables
+
+        return tables(self.result)
+
+
+def _in_python(command: str) -> str:
+    """`diffpbd generate NAME --option words` as a call."""
+    words = shlex.split(command)[2:]
+    options: dict[str, list[str]] = {}
+    for option, value in zip(words[1::2], words[2::2], strict=True):
+        options.setdefault(option.removeprefix("--").replace("-", "_"), []).append(value)
+    names = {"lever_spring": "lever_springs"}
+    said = "".join(f", {names.get(name, name)}={','.join(values)!r}" for name, values in options.items())
+    return f"diffpbd.generate({words[0]!r}{said})"

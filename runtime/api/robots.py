@@ -1,0 +1,163 @@
+"""Robots: generated, opened, checked, and written back to URDF."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from diffpbd.runtime.api.words import in_python
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.locate import locate
+from diffpbd.runtime.names import hint
+from diffpbd.runtime.parameters import ParameterValues, ParameterVector, read_values
+from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.robot import load as open_folder
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from diffpbd.codegen.description.export import Export
+    from diffpbd.codegen.description.report import Report
+    from diffpbd.codegen.description.robot import Robot as Described
+
+__all__ = ["GenerateOptions", "check", "examined", "export_urdf", "exported", "generate", "load"]
+
+
+class GenerateOptions(TypedDict, total=False):
+    """Choices of `generate`; what is not given is the recipe's, or for a bare URDF the default."""
+
+    base: str
+    tip: str | Sequence[str]
+    hold: str | Sequence[str]
+    h: float
+    symbolic: str | Sequence[str]
+    functions: str | Sequence[str]
+    variants: str | Sequence[str]
+    integrator: str
+    solver: str
+    sweeps: int | Mapping[str, int]
+    friction: str
+    friction_law: str | Sequence[str]
+    springs: str | Sequence[str]
+    lever_springs: str | Sequence[str]
+    wrench: str | Sequence[str]
+    gravity: tuple[float, float, float]
+    limits: bool
+    table: float
+    base_joint: str
+    contact_from_collision: str | Sequence[str]
+
+
+@in_python
+def load(robot: str | Path) -> Robot:
+    """A generated robot, by its folder or by its name in ./generated (or in a folder of the environment's DIFFPBD_ROBOTS).
+
+    Needs numpy alone. InputError where there is none, or where its files are not those of its manifest.
+    """
+    return open_folder(locate(robot))
+
+
+@in_python
+def generate(
+    robot: str | Path,
+    *,
+    out: str | Path | None = None,
+    progress: Callable[[str], None] | None = None,
+    **options: Unpack[GenerateOptions],
+) -> Robot:
+    """The robot of a URDF or MJCF file, a recipe (.toml) or a shipped name: derived, emitted as C, compiled and loaded.
+
+    Nothing is done where `out` (default: ./generated/NAME) already holds exactly this; else it takes 10 s to a minute.
+    `progress` hears what is being done, `print` for example. Options, several names as a list or a string:
+
+    - `base`, `tip`: link names; `hold`: joints welded at zero; `limits=True`: joints stop at their limits;
+      `base_joint` "planar" or "floating": the base moves
+    - `symbolic`: what besides is a run-time parameter, of "mass", "com", "inertia", "origin"
+    - `friction_law`: of "asymmetric", "stribeck"; `springs`, `lever_springs`: joints with one; `wrench`: links
+    - `functions`: "default", "all", or names as `diffpbd info` lists them; `variants`: steps on maximal states
+    - `h`: default step [s]; `gravity` [m/s²] (3); `table` [m]: height that `excite` and `mpc` keep the arm above
+
+    Needs the extra `codegen` and a C compiler. InputError for whatever is wrong about the description or an option.
+    """
+    from diffpbd.codegen.description.recipe import Recipe
+    from diffpbd.codegen.generate import generate as make
+
+    known = [field.name for field in dataclasses.fields(Recipe) if field.name not in ("name", "urdf")]
+    for name in options:
+        if name not in known:
+            raise InputError(f"generate: there is no option {name!r}. {hint(name, known)}")
+    folder = None if out is None else Path(out)
+    return open_folder(make(str(robot), out=folder, progress=progress, **_several(options)).folder)
+
+
+def _several(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Where names are wanted, "a,b" is two of them, as on the command line."""
+    plain = ("base", "base_joint", "integrator", "solver", "friction", "sweep_order", "relaxation")
+    return {
+        name: value.split(",") if isinstance(value, str) and name not in plain else value
+        for name, value in options.items()
+    }
+
+
+@in_python
+def check(urdf: str | Path, **options: Unpack[GenerateOptions]) -> Report:
+    """Every fault and doubt of a description (a URDF file, a recipe or a shipped name), by name, with both numbers.
+
+    `print(check("arm.urdf").text())` shows them; `.faults` and `.doubts` hold them, `.passed()` says whether there is no fault.
+    `options` are those of `generate`: base, tip, hold, base_joint.
+    """
+    return examined(str(urdf), **_several(options))
+
+
+def examined(file: str, **options: Any) -> Report:
+    """The same for the command."""
+    from diffpbd.codegen.description.recipe import default_recipe, with_options
+    from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
+    from diffpbd.codegen.description.validate import examine
+
+    if not file:
+        raise InputError("FILE: expected the name of a file, found an empty string.")
+    if file in shipped_robots() or Path(file).suffix == ".toml":
+        recipe = find_recipe(file, **options)
+    else:
+        recipe = with_options(default_recipe(file), **options)
+    report, robot = examine(
+        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
+        base_joint=recipe.base_joint, touch=recipe.touching,
+    )  # fmt: skip
+    if robot is None or not (robot.loops or robot.passive or robot.pairs):
+        return report
+    from diffpbd.codegen.graph.loop_report import with_loops  # which costs a second to import
+
+    return with_loops(report, robot, recipe)
+
+
+@in_python
+def export_urdf(
+    robot: str | Path, out: str | Path, params: ParameterValues = None, **options: Unpack[GenerateOptions]
+) -> tuple[str, ...]:
+    """Write a robot (a URDF file, a recipe or a shipped name) with parameters as a URDF; what a URDF cannot hold comes back.
+
+    `params` are values by name, such as `Identification.params`, or the file params.json of `identify`. `options` choose base,
+    tip and held joints as for `generate`. The file reads back to the same torques.
+    """
+    written, _ = exported(str(robot), params, **_several(options))
+    write_atomic(out, written.text)
+    return written.notices
+
+
+def exported(robot: str, params: ParameterValues, **options: Any) -> tuple[Export, Described]:
+    """The same for the command: the text with its notices, and the robot before."""
+    from diffpbd.codegen.description.export import export
+    from diffpbd.codegen.description.recipe import SYMBOLIC, with_options
+    from diffpbd.codegen.description.resolve import resolve
+    from diffpbd.codegen.graph.parameters import alpha_entries
+
+    recipe, described = resolve(robot, **options)
+    layout = ParameterVector(alpha_entries(described, with_options(recipe, symbolic=SYMBOLIC)), recipe.name)
+    given = read_values(params) if isinstance(params, (str, Path)) else dict(params or {})
+    layout.vector(params)  # refuses unknown names and values out of bounds
+    return export(described, given, layout.by_name(layout.defaults)), described

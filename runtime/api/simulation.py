@@ -1,0 +1,72 @@
+"""Simulations by the generated step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from diffpbd.runtime import simulation
+from diffpbd.runtime.api.picture import Picture, drawn
+from diffpbd.runtime.api.words import in_python
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.logs.csv import TorqueLog, read_torques, write_log
+from diffpbd.runtime.logs.recording import Recording
+from diffpbd.runtime.orders import Order
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["Run", "simulate"]
+
+
+@dataclass(frozen=True, repr=False)
+class Run(simulation.Run):
+    """A simulation: `time` (steps + 1,) [s], `q`, `dq`, `tau` (steps + 1, n), `kinetic` and `potential` energy [J], `gap`."""
+
+    robot: Robot = field(kw_only=True)
+
+    def plot(self, path: str | Path | None = None) -> Picture:
+        """Joint positions, energy and joint gaps over time; also written to `path`."""
+        from diffpbd.runtime.report.run_plot import plot_run
+
+        units = tuple(joint.unit for joint in self.robot.manifest.robot.joints)
+        title = f"{self.robot.name}, {self.function}, h = {self.h:g} s"
+        return drawn(lambda file: plot_run(self, file, title=title, units=units), path)
+
+    def save(self, path: str | Path) -> None:
+        """A log as CSV (`.gz` allowed): time, q_, dq_ and tau_ columns."""
+        write_log(path, self.log())
+
+
+@in_python
+def simulate(
+    robot: Robot,
+    controller: simulation.Torque | str | Path | Recording = "zero",
+    *,
+    duration: float | None = None,
+    q0: npt.ArrayLike | None = None,
+    dq0: npt.ArrayLike | None = None,
+    h: float | None = None,
+    alpha: Any = None,
+    order: Order = 2,
+) -> Run:
+    """Simulate `robot` by `joint_step` for `duration` [s] in steps of `h` [s] (default 1 s, the recipe's) from `q0`, `dq0`
+    (zero).
+
+    `controller` is "zero", "gravity", a function of (time, q, dq) that gives the torque (n,) [N·m or N], an array (n,) or
+    (steps, n), or a log: a file, or a recording of `read_log`. Torques are held during each step. `alpha` is a vector, or
+    values by name. `order` 4 and 6 are more exact and refuse friction. SolverError where a step fails.
+    """
+    torque: Any = controller
+    if isinstance(controller, Path) or (isinstance(controller, str) and controller not in ("zero", "gravity")):
+        torque = read_torques(controller)
+    elif isinstance(controller, Recording):
+        if controller.tau is None:
+            raise InputError(f"{controller.path}: the recording has no torques.")
+        torque = TorqueLog(controller.time, controller.joints, controller.tau)
+    if duration is None:
+        duration = float(torque.time[-1] - torque.time[0]) if isinstance(torque, TorqueLog) else 1.0
+    values = robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, (dict, str, Path)) else alpha
+    run = simulation.simulate(robot, duration=duration, h=h, start=(q0, dq0), torque=torque, alpha=values, order=order)
+    return Run(**{f.name: getattr(run, f.name) for f in fields(run)}, robot=robot)

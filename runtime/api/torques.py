@@ -1,0 +1,94 @@
+"""Joint torques from a recorded motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from diffpbd.runtime.api.picture import Picture, drawn
+from diffpbd.runtime.api.recordings import Logged, recording_of
+from diffpbd.runtime.api.words import in_python
+from diffpbd.runtime.logs.checked import check_parts, read_whole
+from diffpbd.runtime.logs.csv import Log, write_log
+from diffpbd.runtime.logs.recording import Reading
+from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.torques.estimation import Estimate, estimate
+from diffpbd.runtime.torques.settings import Settings
+
+if TYPE_CHECKING:
+    from diffpbd.runtime.logs.processing import Samples
+
+__all__ = ["TorqueEstimate", "estimate_torque"]
+
+
+@dataclass(frozen=True, repr=False)
+class TorqueEstimate(Estimate):
+    """Torques of a recording: `u` (steps, n) [N·m or N] held from `time` on for `h` [s]; `reading` is what a sensor shows."""
+
+    robot: Robot = field(kw_only=True)
+    parts: tuple[Samples, ...] = field(kw_only=True)
+    estimates: tuple[Estimate, ...] = field(kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"<TorqueEstimate of {self.robot.name}: {len(self.time)} torques at steps of {self.h:.4g} s>"
+
+    def log(self) -> Log:
+        """Motion and sensor torques as a log."""
+        return Log(self.time, self.robot.joints, self.q, self.dq, None, self.reading)
+
+    def save(self, path: str | Path) -> None:
+        """The log as CSV (`.gz` allowed)."""
+        write_log(path, self.log())
+
+    def plot(self, path: str | Path | None = None) -> Picture:
+        """Estimated and recorded torques by joint; also written to `path`."""
+        from diffpbd.runtime.reproduce.torque_plots import plot_estimate
+
+        parts = None if any(part.unread for part in self.parts) else self.parts
+        title = f"{self.robot.name}: estimated torques"
+        return drawn(lambda file: plot_estimate(file, self.robot, parts, self.estimates, title), path)
+
+
+@in_python
+def estimate_torque(
+    robot: Robot, log: Logged, *, cutoff: float | None = 5.0, alpha: Any = None, **how: Any
+) -> TorqueEstimate:
+    """The joint torques [N·m or N] behind a recorded motion; parts between gaps follow each other.
+
+    `log` is a file, a recording of `read_log` or a run of `simulate`; it is filtered at `cutoff` [Hz] (None: not). `alpha` is a
+    vector or values by name. `how`: `loss` ("angle+omega", "angle", "omega", "nodes"), `weights`, `horizon`, `start`, `carry`,
+    `optimizer`, `friction`, see docs/torque-estimation.md.
+
+    InputError for a recording that does not fit, SolverError where a step fails.
+    """
+    from diffpbd.runtime.logs.processing import Processing, filter_parts
+
+    if isinstance(log, (str, Path)):
+        recording = read_whole(log, robot, Reading())
+    else:
+        recording = recording_of(robot, log)
+    settings = Settings(**how)
+    made = filter_parts(
+        recording.path, recording, Processing(cutoff=cutoff), breaks=recording.breaks, notes=recording.notes,
+        sound=recording.sound,
+    )  # fmt: skip
+    parts = check_parts(robot, made, ())
+    values = robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, (dict, str, Path)) else alpha
+    found = [estimate(robot, p.q, p.dq, 1.0 / p.rate, settings, alpha=values, time=p.time) for p in parts]
+    return _joined(robot, parts, found)
+
+
+def _joined(robot: Robot, parts: Sequence[Samples], found: Sequence[Estimate]) -> TorqueEstimate:
+    def together(name: str) -> Any:
+        return np.concatenate([getattr(e, name) for e in found])
+
+    arrays = {name: together(name) for name in ("time", "q", "dq", "u", "loss")}
+    first = found[0]
+    return TorqueEstimate(
+        **arrays, offset=first.offset, h=first.h, held=first.held, unsettled=sum(e.unsettled for e in found), robot=robot,
+        parts=tuple(parts), estimates=tuple(found),
+    )  # fmt: skip

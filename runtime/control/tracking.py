@@ -1,0 +1,123 @@
+"""Follow a recorded or designed motion: what the model says that it takes, and springs and dampers for what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.errors import InputError
+
+__all__ = ["TrackController"]
+
+Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+"""Torque [N·m] that motion alone takes at q [rad], dq [rad/s], ddq [rad/s²]."""
+
+PEAK = 1.875
+"""Of the mean speed; the fastest of a way with fifth powers of time that starts and ends at rest."""
+SETTLE = 0.5
+"""s at rest between the way to the first sample and the motion, and after its end."""
+AT_REST = 0.05
+"""rad/s; a motion begins and ends below it."""
+
+
+class TrackController:
+    """u = τ(q_r, dq_r, ddq_r) + K (q_r − q) + D (dq_r − dq) [N·m], gravity left out; τ is what the model's motion takes.
+
+    First the arm is led to the motion's first sample, slowly; after its end the last one is held, and the run may end.
+    """
+
+    name = "track"
+    mode = Mode.TORQUE
+
+    def __init__(self, settings: Mapping[str, Any], inertial: Inertial, joints: tuple[str, ...]) -> None:
+        """`settings` as `settings()` gives them: reference (time, q, dq), stiffness and damping a joint, goal_speed
+        [rad/s] of the way to the first sample, and reach [rad] of it (None: any)."""
+        self._settings = dict(settings)
+        try:
+            reference = settings["reference"]
+            self._time, self._q, self._dq = (np.array(reference[k], dtype=np.float64) for k in ("time", "q", "dq"))
+            self.stiffness, self.damping = (np.array(settings[k], dtype=np.float64) for k in ("stiffness", "damping"))
+            self._speed, reach = float(settings["goal_speed"]), settings.get("reach")
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"The track controller's settings cannot be used: {error!r}.") from None
+        shape = (len(self._time), len(joints))
+        if shape[0] < 2 or not self._q.shape == self._dq.shape == shape or not (np.diff(self._time) > 0.0).all():
+            raise InputError("Track: the motion needs at least two samples of every joint at increasing times.")
+        gains = np.array([self.stiffness, self.damping])
+        if gains.shape != (2, len(joints)) or not (np.isfinite(gains) & (gains >= 0.0)).all():
+            raise InputError("Track: expected a finite stiffness and damping of at least 0 for every joint.")
+        for at, words in ((0, "begins"), (-1, "ends")):
+            k = int(np.argmax(np.abs(self._dq[at])))
+            if abs(self._dq[at, k]) > AT_REST:
+                raise InputError(
+                    f"Track: the motion {words} with {joints[k]} at {self._dq[at, k]:.2f} rad/s; expected rest, "
+                    f"below {AT_REST:g} rad/s."
+                )
+        self._time = self._time - self._time[0]
+        self._ddq = np.gradient(self._dq, self._time, axis=0)
+        self._inertial = inertial
+        self._joints = joints
+        self._reach = np.inf if reach is None else float(reach)
+
+    def start(self, q: FloatArray) -> None:
+        """From the measured pose."""
+        self._from = q.copy()
+        way = np.abs(self._q[0] - q)
+        k = int(np.argmax(way))
+        if way[k] > self._reach:
+            raise InputError(
+                f"{self._joints[k]}: the motion begins at {self._q[0, k]:.4g} rad, {way[k]:.4g} from the start pose's "
+                f"{q[k]:.4g}; expected at most {self._reach:g}. Start nearer, or let --bridge-jumps go there at --goal-speed."
+            )
+        self._takes = PEAK * float(way[k]) / self._speed
+        self._begins = self._takes + SETTLE
+
+    def reference(self, time: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """q [rad], dq [rad/s] and ddq [rad/s²] (n,) at `time` [s] since the start."""
+        zero = np.zeros_like(self._from)
+        if time < self._takes:
+            s, way = max(time, 0.0) / self._takes, self._q[0] - self._from
+            shape = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+            rate = 30.0 * s**2 * (1.0 - s) ** 2 / self._takes
+            change = 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / self._takes**2
+            return self._from + shape * way, rate * way, change * way
+        since = time - self._begins
+        if since <= 0.0:
+            return self._q[0], zero, zero
+        if since >= self._time[-1]:
+            return self._q[-1], zero, zero
+        return self._between(since)
+
+    def _between(self, since: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Positions by the cubic that has both samples' positions and rates, rates and accelerations by straight lines."""
+        k = int(np.searchsorted(self._time, since, side="right")) - 1
+        step = self._time[k + 1] - self._time[k]
+        s = (since - self._time[k]) / step
+        q, dq, ddq = (values[k : k + 2] for values in (self._q, self._dq, self._ddq))
+        position = (
+            (1.0 + 2.0 * s) * (1.0 - s) ** 2 * q[0] + s**2 * (3.0 - 2.0 * s) * q[1]
+            + step * s * (1.0 - s) * ((1.0 - s) * dq[0] - s * dq[1])
+        )  # fmt: skip
+        return position, dq[0] + s * (dq[1] - dq[0]), ddq[0] + s * (ddq[1] - ddq[0])
+
+    def expected(self, time: float) -> FloatArray:
+        """Where the motion is at `time` [s]."""
+        return self.reference(time)[0]
+
+    def finished(self, time: float) -> bool:
+        """Whether the motion is over and the arm had time to settle."""
+        return bool(time >= self._begins + self._time[-1] + SETTLE)
+
+    def output(self, time: float, q: FloatArray, dq: FloatArray) -> FloatArray:
+        """The model's torque of the motion, spring and damper [N·m]."""
+        wanted, rate, acceleration = self.reference(time)
+        forward = self._inertial(wanted, rate, acceleration)
+        return np.asarray(forward + self.stiffness * (wanted - q) + self.damping * (rate - dq), dtype=np.float64)
+
+    def settings(self) -> dict[str, object]:
+        """Plain data that make the same controller again."""
+        return dict(self._settings)

@@ -1,0 +1,151 @@
+"""The shipped FR3 with a hand as its payload, against the simulator's description and the driver's own model."""
+
+from __future__ import annotations
+
+import importlib.util
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+import pytest
+from support.lone_fr3 import Lone, ticking
+
+from diffpbd.runtime import Robot
+from diffpbd.runtime.arms.franka.arm import is_franka
+from diffpbd.runtime.arms.franka.load import Body, difference, mounted, payload_of, set_load, with_payload
+from diffpbd.runtime.arms.franka.model import compare_model, flange_to_tip
+from diffpbd.runtime.errors import InputError
+
+ASSETS = Path(importlib.util.find_spec("franky_sim").origin).parent / "assets"
+HAND = Body(0.73, np.array([-0.01, 0.0, 0.03]), np.diag([0.001, 0.0025, 0.0017]))
+"""What the driver says of the Franka Hand, in the flange's frame."""
+TURN = np.array([[np.sqrt(0.5), np.sqrt(0.5), 0.0], [-np.sqrt(0.5), np.sqrt(0.5), 0.0], [0.0, 0.0, 1.0]])
+"""The tip's axes in the flange's frame."""
+REACH = np.array([0.0, 0.0, 0.1034])
+
+
+def carrying(robot: Robot, body: Body) -> np.ndarray:
+    return with_payload(robot, robot.alpha.defaults, body.seen(TURN.T, -TURN.T @ REACH))
+
+
+def states(robot: Robot, number: int) -> np.ndarray:
+    rng = np.random.default_rng(3)
+    q = rng.uniform(robot.limits.lower, robot.limits.upper, (number, 7))
+    return np.stack([q, rng.uniform(-2.0, 2.0, (number, 7)), rng.uniform(-5.0, 5.0, (number, 7))], axis=1)
+
+
+def test_equal_to_pinocchio_on_the_simulators_description(fr3: Robot) -> None:
+    model = pinocchio.buildModelFromUrdf(str(ASSETS / "fr3_clean.urdf"))
+    flange = model.frames[model.getFrameId("link8")]
+    model.inertias[flange.parentJoint] += flange.placement.act(pinocchio.Inertia(HAND.mass, HAND.com, HAND.inertia))
+    data = model.createData()
+    alpha = carrying(fr3, HAND)
+    for q, dq, ddq in states(fr3, 20):
+        torque = pinocchio.rnea(model, data, q, dq, ddq)
+        np.testing.assert_allclose(fr3.inverse_dynamics(q, dq, ddq, alpha=alpha), torque, rtol=0, atol=1e-12)
+        mass = pinocchio.crba(model, data, q)
+        np.testing.assert_allclose(np.triu(fr3.mass_matrix(q, alpha=alpha)), np.triu(mass), rtol=0, atol=1e-13)
+        pinocchio.framesForwardKinematics(model, data, q)
+        place = data.oMf[model.getFrameId("link8")]
+        tip = fr3.tip_pose(q)
+        np.testing.assert_allclose(tip.position, place.translation + place.rotation @ REACH, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(tip.rotation, place.rotation @ TURN, rtol=0, atol=1e-12)
+
+
+def test_limits_are_the_tighter_ones_of_both_descriptions(fr3: Robot) -> None:
+    described = {j.get("name"): j.find("limit") for j in ElementTree.parse(ASSETS / "fr3_clean.urdf").iter("joint")}
+    ranges = {j.get("name"): j.get("range") for j in ElementTree.parse(ASSETS / "fr3.xml").iter("joint")}
+    for k, joint in enumerate(fr3.manifest.robot.joints, 1):
+        limit, (low, high) = described[f"joint{k}"], map(float, ranges[f"fr3_joint{k}"].split())
+        assert joint.lower == max(float(limit.get("lower")), low)
+        assert joint.upper == min(float(limit.get("upper")), high)
+        assert (joint.velocity, joint.effort) == (float(limit.get("velocity")), float(limit.get("effort")))
+    assert is_franka(fr3.joints)
+    assert not is_franka(("left_s0", *fr3.joints[1:])) and not is_franka(fr3.joints[:6])
+
+
+def test_equal_to_the_drivers_model(alone: Lone, fr3: Robot) -> None:
+    model = alone.driver.model
+    with ticking(alone.simulation):
+        state = alone.driver.state
+    body = mounted(state)
+    assert difference(body, HAND) == ""
+    np.testing.assert_allclose(body.inertia, HAND.inertia, atol=1e-9)
+    rotation, place = flange_to_tip(alone.driver, fr3, fr3.alpha.defaults, np.array(state.q))
+    np.testing.assert_allclose(rotation, TURN, atol=1e-12)
+    np.testing.assert_allclose(place, REACH, atol=1e-12)
+    for q, dq, _ in states(fr3, 10):
+        gravity = model.gravity(q, body.mass, body.com, [0.0, 0.0, -9.81])
+        np.testing.assert_allclose(fr3.gravity(q, alpha=alone.alpha), gravity, rtol=0, atol=1e-12)
+        mass = model.mass(q, body.inertia, body.mass, body.com)
+        np.testing.assert_allclose(fr3.mass_matrix(q, alpha=alone.alpha), mass, rtol=0, atol=1e-13)
+        coriolis = model.coriolis(q, dq, body.inertia, body.mass, body.com)
+        np.testing.assert_allclose(fr3.coriolis(q, dq, alpha=alone.alpha), coriolis, rtol=0, atol=1e-12)
+
+
+def test_a_wrong_payload_is_told_by_joint(alone: Lone, fr3: Robot) -> None:
+    assert compare_model(alone.driver, fr3, alone.alpha, HAND) == []
+    missing = compare_model(alone.driver, fr3, fr3.alpha.defaults, HAND)
+    assert any(text.startswith("fr3_joint2: gravity takes up to ") for text in missing)
+    heavier = Body(0.73 + 0.1, HAND.com, HAND.inertia)
+    slightly = compare_model(alone.driver, fr3, carrying(fr3, heavier), HAND)
+    assert slightly == []  # 0.1 kg at 0.8 m: 0.8 N·m of 1.74
+    heavier = Body(0.73 + 0.4, HAND.com, HAND.inertia)
+    assert compare_model(alone.driver, fr3, carrying(fr3, heavier), HAND) != []
+    geared = alone.alpha.copy()
+    geared[fr3.alpha.index("rotor_inertia.fr3_joint1")] = 5.0
+    assert compare_model(alone.driver, fr3, geared, HAND) == []  # the driver's model has no motors
+
+
+def test_the_tip_of_another_arm_is_noticed(alone: Lone, fr3: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
+    pose = fr3.tip_pose
+
+    class Longer:
+        def __getattr__(self, name: str) -> object:
+            return getattr(fr3, name)
+
+        @staticmethod
+        def tip_pose(q: np.ndarray, **options: object) -> object:
+            found = pose(q, **options)
+            return found._replace(position=found.position + [0.0, 0.0, 5e-3])
+
+    assert any("another arm" in text for text in compare_model(alone.driver, Longer(), alone.alpha, HAND))
+
+
+def test_a_body_and_what_is_left_of_it() -> None:
+    load = Body(0.5, np.array([0.02, -0.03, 0.11]), np.diag([2e-4, 3e-4, 4e-4]))
+    mass = HAND.mass + load.mass
+    com = (HAND.mass * HAND.com + load.mass * load.com) / mass
+    inertia = np.zeros((3, 3))
+    for part in (HAND, load):
+        arm = part.com - com
+        inertia += part.inertia + part.mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+    left = Body(mass, com, inertia).without(HAND)
+    assert difference(left, load) == ""
+    np.testing.assert_allclose(left.inertia, load.inertia, atol=1e-15)
+    assert Body(mass, com, inertia).without(Body(mass, com, inertia)).mass == 0.0
+    assert "0.730 kg against 0.732 kg" in difference(HAND, Body(0.732, HAND.com, HAND.inertia))
+    assert "centres of mass" in difference(HAND, Body(0.73, HAND.com + [0.0, 0.0, 2e-3], HAND.inertia))
+
+
+def test_the_payload_of_alpha_comes_back(fr3: Robot) -> None:
+    body = Body(0.4, np.array([0.1, 0.2, 0.3]), np.array([[3.0, 0.1, 0.2], [0.1, 4.0, 0.3], [0.2, 0.3, 5.0]]) * 1e-3)
+    found = payload_of(fr3, with_payload(fr3, fr3.alpha.defaults, body))
+    assert found.mass == body.mass
+    np.testing.assert_array_equal(found.com, body.com)
+    np.testing.assert_array_equal(found.inertia, body.inertia)
+
+
+def test_the_robot_is_told_its_load(alone: Lone) -> None:
+    with ticking(alone.simulation):
+        state = alone.driver.state
+        wanted = Body(1.23, np.array([-0.005, 0.002, 0.06]), np.diag([0.004, 0.0045, 0.002]))
+        set_load(alone.driver, state, wanted)
+        found = mounted(alone.driver.state)
+        assert difference(found, wanted) == ""
+        np.testing.assert_allclose(found.inertia, wanted.inertia, atol=1e-8)
+        with pytest.raises(InputError, match="0.500 kg, is all that the flange carries"):
+            set_load(alone.driver, state, Body(0.5, HAND.com, HAND.inertia))
+        set_load(alone.driver, state, HAND)
+        assert difference(mounted(alone.driver.state), HAND) == ""

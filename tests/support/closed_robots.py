@@ -1,0 +1,48 @@
+"""Generated mechanisms with closed loops, each with its judge and a closed state that moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.runtime import Robot, load
+from support.closed_judge import Judge
+from support.mechanisms import MECHANISMS
+from support.robots import CACHE, generated
+
+FUNCTIONS = ("joint_step", "jac_alpha_joint_step", "torque_terms")
+"""What is made of each."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A generated mechanism, its judge, and a closed state that moves."""
+
+    robot: Robot
+    judge: Judge
+    p: Any
+    pd: Any
+    folder: Path
+
+
+def start(robot: Robot, name: str) -> tuple[Any, Any]:
+    guess = MECHANISMS[name]().guess
+    p = robot.close_loops([guess[joint.name] for joint in robot.manifest.robot.joints], np.zeros(robot.n))
+    pd = robot.close_rates(p, np.ones(robot.n))
+    return p, 1.5 * pd / np.abs(pd).max()
+
+
+@cache
+def case(name: str) -> Case:
+    sources = CACHE / "mechanisms"
+    sources.mkdir(parents=True, exist_ok=True)
+    path = MECHANISMS[name]().write(sources, name, 'symbolic = ["mass", "origin", "loop"]')
+    folder = generated(str(path), functions=FUNCTIONS)
+    robot = load(folder)
+    judge = Judge(path.with_suffix(".urdf"), read_robot(find_recipe(str(path))))
+    return Case(robot, judge, *start(robot, name), folder)
