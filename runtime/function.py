@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +19,7 @@ from diffpbd.runtime.manifest import MATRIX, POSITIONS, SCALAR, Argument, Manife
 from diffpbd.runtime.manifest import Function as FunctionFacts
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.quaternions import expect_unit
 
 __all__ = ["BoundFunction", "Function", "addresses", "as_array", "check_count", "check_threads", "plain"]
 
@@ -62,10 +62,6 @@ def check_count(count: Any, function: str, what: str) -> None:
 def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-NOT_UNIT = 1e-6
-"""[1] How far the square of a quaternion's length may be off 1, as in the C text."""
 
 
 class BoundFunction(ABC):
@@ -114,20 +110,8 @@ class BoundFunction(ABC):
             values[name] = value
         found = [self._default(argument, values.get(argument.name)) for argument in self.facts.inputs]
         for k in self._positions:
-            self._expect_unit(self._names[k], found[k])
+            expect_unit(self.name, self._names[k], found[k])
         return found
-
-    def _expect_unit(self, name: str, value: Any) -> None:
-        """Refuses positions whose base quaternion is no unit one; what has no such numbers is refused later."""
-        with contextlib.suppress(TypeError, ValueError):
-            q = np.asarray(value, dtype=float)[..., 3:7]
-            square = np.sum(q * q, axis=-1)
-            if q.shape[-1] == 4 and not (np.abs(square - 1.0) <= NOT_UNIT).all():
-                found = np.ravel(square)[np.argmax(np.abs(np.ravel(square) - 1.0))] ** 0.5
-                raise InputError(
-                    f"{self.name}: argument {name!r}: expected a unit quaternion (w, x, y, z) of the base in numbers 3 to 6, "
-                    f"found one of length {found:.6g}."
-                )
 
     def _default(self, argument: Argument, value: Any) -> Any:
         if value is not None:

@@ -216,6 +216,9 @@ SIDED_STATUS: Final = {
 FLOATING_STATUS: Final = {20: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
 """What only a robot with a floating base can say."""
 
+SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | FLOATING_STATUS
+"""What not every robot can say."""
+
 IN_FLOATING: Final = {
     **{c.name: literal(c.value) for c in FLOATING_CONSTANTS},
     "not_unit": next(iter(FLOATING_STATUS)),

@@ -8,6 +8,7 @@ from collections.abc import Container, Sequence
 from diffpbd.codegen.emit.constants import FLOATING_STATUS, IN_FLOATING
 from diffpbd.codegen.emit.constrained_step import add_constrained_step
 from diffpbd.codegen.emit.sources import Emission
+from diffpbd.codegen.graph.catalogue import worded
 from diffpbd.codegen.graph.floating import FRAME, from_a_frame
 from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.manifest import POSITIONS, Argument, Function
@@ -34,7 +35,7 @@ def add_floating_step(emission: Emission, model: Model, by_alpha: bool, graphs: 
     total = tree_work + 18 * n + 1 + 2 * (na + FRAME) + 2 * n * (na + FRAME)
     for f in own:
         found = _of_the_robot(f, emission.robot, n, na, total, f.name in graphs)
-        inputs, outputs = emission.worded(found.inputs), emission.worded(found.outputs)
+        inputs, outputs = worded(found.inputs, True), worded(found.outputs, True)
         emission.functions.append(dataclasses.replace(found, inputs=inputs, outputs=outputs))
     return total
 

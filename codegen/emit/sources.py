@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.emit.constants import FLOATING_STATUS, IN_C, LOOP_STATUS, SIDED_STATUS, STATUS
+from diffpbd.codegen.emit.constants import IN_C, SPECIAL_STATUS, STATUS
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.step_kernels import StepKernels
-from diffpbd.codegen.graph.catalogue import DOCS, JOINTS, OF_FLOATING, axes, unit_and_frame
+from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
 
@@ -75,29 +75,13 @@ class Emission:
         status: Sequence[int] = (),
     ) -> str:
         """Add a function's entry to the manifest; without `work` it is a rollout; returns its symbol."""
-        symbol = f"{self.robot}_{name}"
-        casadi, meanings = (
-            f"casadi/{name}.casadi" if graph else None,
-            {k: (STATUS | LOOP_STATUS | SIDED_STATUS)[k] for k in status},
-        )
+        symbol, casadi = f"{self.robot}_{name}", f"casadi/{name}.casadi" if graph else None
+        given, found = worded(inputs, self.floating), worded(outputs, self.floating)
+        meanings = {k: (STATUS | SPECIAL_STATUS)[k] for k in status}
         self.functions.append(
-            Function(
-                name, doc, symbol, self.worded(inputs), self.worded(outputs), work, operations, casadi, meanings, work is None
-            )
-        )  # fmt: skip
-        return symbol
-
-    def worded(self, arguments: Iterable[Argument]) -> tuple[Argument, ...]:
-        """Arguments with the units and frames of the robot's base."""
-        if not self.floating:
-            return tuple(arguments)
-
-        def frame(text: str) -> str:
-            return text.replace(JOINTS, OF_FLOATING[JOINTS])
-
-        return tuple(
-            dataclasses.replace(a, unit=OF_FLOATING.get(a.unit, a.unit), frame=frame(a.frame)) for a in arguments
+            Function(name, doc, symbol, given, found, work, operations, casadi, meanings, work is None)
         )
+        return symbol
 
     def known(self, name: str) -> Function:
         """A function that was declared."""
@@ -283,8 +267,7 @@ def add_joint_step(
 def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
     """The header of all functions that are declared so far; returns the parameters as templates take them."""
     numbers = [{"name": a.name, "unit": a.unit, "default": literal(a.default)} for a in alpha]
-    special = LOOP_STATUS | SIDED_STATUS | FLOATING_STATUS
-    closed = {k: v for k, v in special.items() if any(k in f.status for f in emission.functions)}
+    closed = {k: v for k, v in SPECIAL_STATUS.items() if any(k in f.status for f in emission.functions)}
     statuses = "; ".join(f"{k}: {v}" for k, v in sorted((STATUS | closed).items()))
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses

@@ -64,13 +64,7 @@ def command(
     distinct([("--out", out), ("--plot", plot)], [*named, *robot_files(robot)])
     loaded = open_robot(robot)
     alpha = loaded.alpha.vector(params)
-    start = {
-        option: None if text is None else parse_state(text, option, names, others)
-        for option, text, names, others in (
-            ("--q0", q0, loaded.positions, loaded.neutral),
-            ("--dq0", dq0, loaded.joints, np.zeros(loaded.n)),
-        )
-    }
+    start = _start(loaded, q0, dq0)
     source: Literal["zero", "gravity"] | TorqueLog
     if torque == "zero":
         source = "zero"
@@ -92,15 +86,31 @@ def command(
     if plot is not None:
         from diffpbd.runtime.report.run_plot import plot_run
 
-        units = [joint.unit for joint in loaded.manifest.robot.joints]
-        if loaded.manifest.robot.floating:
-            units[3:6] = ["1"] * 4
         plot_run(
             run, plot, title=f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}", units=tuple(units)
         )
     write_log(out, run.log())  # after the picture, which fails without matplotlib
     click.echo(summary(loaded, run))
     click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
+
+
+def _start(robot: Robot, q0: str | None, dq0: str | None) -> dict[str, list[float] | None]:
+    """What --q0 and --dq0 say; what they do not name is at zero, the base not turned."""
+    return {
+        option: None if text is None else parse_state(text, option, names, others)
+        for option, text, names, others in (
+            ("--q0", q0, robot.positions, robot.neutral),
+            ("--dq0", dq0, robot.joints, np.zeros(robot.n)),
+        )
+    }
+
+
+def _units(robot: Robot) -> tuple[str, ...]:
+    """Of every number of a position."""
+    units = [joint.unit for joint in robot.manifest.robot.joints]
+    if robot.manifest.robot.floating:
+        units[3:6] = ["1"] * 4
+    return tuple(units)
 
 
 def _from_log(
