@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import casadi as ca
 import mujoco
 import numpy as np
+from scipy.integrate import solve_ivp
 
+from diffpbd.codegen.description.mjcf_names import Names
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph.functions import Graphs
@@ -22,15 +25,18 @@ OFF = ("CONTACT", "LIMIT", "EQUALITY", "FRICTIONLOSS", "WARMSTART")
 class Judge:
     """The compiled model, whose `qpos` are set from p of all joints (n), mimics and hinges of balls included."""
 
-    def __init__(self, source: Path | str, robot: Robot) -> None:
+    def __init__(self, source: Path | str | mujoco.MjModel, robot: Robot) -> None:
+        """`source` is a file, its text, or a compiled model."""
         of = mujoco.MjModel.from_xml_string if isinstance(source, str) else mujoco.MjModel.from_xml_path
-        self.model = of(str(source))
+        self.model = source if isinstance(source, mujoco.MjModel) else of(str(source))
         for name in OFF:
             self.model.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}"))
+        self.model.body_gravcomp[:] = 0.0  # as a controller's it is left out
         self.data = mujoco.MjData(self.model)
         self.robot = robot
-        index = {self.model.joint(k).name: k for k in range(self.model.njnt)}
-        self.at = [index.get(joint.name, -1) for joint in robot.joints]
+        names = Names(self.model)  # of what has none in the file
+        self.bodies = names.bodies
+        self.at = [names.joints.index(joint.name) for joint in robot.joints]
         self.v = [int(self.model.jnt_dofadr[k]) for k in self.at]
         self.q = [int(self.model.jnt_qposadr[k]) for k in self.at]
 
@@ -50,13 +56,71 @@ class Judge:
         """M pdd + bias − springs and damping."""
         return self.mass() @ pdd + (self.data.qfrc_bias - self.data.qfrc_passive)[self.v]
 
+    def acceleration(self, p: Any, pd: Any, u: Any, pull: float = 0.0) -> Any:
+        """Of all joints of the robot under torques u, equalities held exactly: all rows, pseudo-inverted.
+
+        `pull` [1/s] is the rate at which gaps are closed (of an integration's rounding).
+        """
+        self.set(p, pd)
+        gaps, J, bias = (np.concatenate(parts) for parts in zip(*self._equalities(), strict=True))
+        J = J[:, self.v]
+        bias = bias + 2.0 * pull * (J @ pd) + pull**2 * gaps
+        push = u + (self.data.qfrc_passive - self.data.qfrc_bias)[self.v]
+        inverse = np.linalg.inv(self.mass())
+        force = np.linalg.lstsq(J @ inverse @ J.T, -(bias + J @ inverse @ push), rcond=1e-9)[0]
+        return inverse @ (push + J.T @ force)
+
+    def _equalities(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Gaps, Jacobian (rows × nv) and its rate times the rates, of every connect and coupling of joints."""
+        model, data, nv = self.model, self.data, self.model.nv
+        for k in range(model.neq):
+            kind, one, other = (int(x[k]) for x in (model.eq_type, model.eq_obj1id, model.eq_obj2id))
+            if kind == mujoco.mjtEq.mjEQ_JOINT:
+                row = np.zeros(nv)
+                q = [int(model.jnt_qposadr[j]) for j in (one, other)]
+                a0, a1 = model.eq_data[k][:2]
+                row[model.jnt_dofadr[one]], row[model.jnt_dofadr[other]] = 1.0, -a1
+                turns = data.qpos[q] - model.qpos0[q]
+                yield np.array([turns[0] - a0 - a1 * turns[1]]), row[None], np.zeros(1)
+                continue
+            sides = []
+            ends = [(one, model.eq_data[k][0:3]), (other, model.eq_data[k][3:6])]
+            if int(model.eq_objtype[k]) == mujoco.mjtObj.mjOBJ_SITE:
+                ends = [(int(model.site_bodyid[site]), model.site_pos[site]) for site in (one, other)]
+            for body, anchor in ends:
+                point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ anchor
+                J, rate = np.zeros((3, nv)), np.zeros((3, nv))
+                mujoco.mj_jac(model, data, J, None, point, body)
+                mujoco.mj_jacDot(model, data, rate, None, point, body)
+                sides.append((point, J, rate @ data.qvel))
+            yield tuple(b - a for a, b in zip(*sides, strict=True))
+
+    def swing(self, p: Any, pd: Any, u: Any, duration: float) -> Any:
+        """State (2 n) of all joints after a time under constant torques, by DOP853."""
+        n = len(p)
+        return solve_ivp(
+            lambda _, y: np.concatenate([y[n:], self.acceleration(y[:n], y[n:], u, 20.0)]),
+            [0, duration], np.concatenate([p, pd]), method="DOP853", rtol=1e-12, atol=1e-12,
+        ).y[:, -1]  # fmt: skip
+
     def pose(self, name: str) -> tuple[Any, Any]:
         """Place and rotation of a body or site in the world."""
-        if mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, name) >= 0:
-            there = self.data.body(name)
-        else:
-            there = self.data.site(name)
+        there = self.data.body(self.bodies.index(name)) if name in self.bodies else self.data.site(name)
         return there.xpos.copy(), there.xmat.reshape(3, 3).copy()
+
+
+def hinged(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    """The file with three hinges in the place of every ball, as diffpbd takes it."""
+    for body in list(spec.bodies):
+        for joint in list(body.joints):
+            if joint.type == mujoco.mjtJoint.mjJNT_BALL:
+                name, place = joint.name, joint.pos
+                spec.delete(joint)
+                for axis, letter in zip(np.eye(3), "xyz", strict=True):
+                    body.add_joint(name=f"{name}.{letter}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis, pos=place)
+    for key in list(spec.keys):
+        spec.delete(key)
+    return spec
 
 
 class Functions:

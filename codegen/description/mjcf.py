@@ -38,8 +38,7 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
     """
     spec = _parsed(source)
     try:
-        _strip(spec)
-        model = spec.compile()
+        model = stripped(spec).compile()
     except ValueError as error:
         raise SourceError(f"MuJoCo does not compile the file: {_one_line(error)}") from error
     names = Names(model)
@@ -91,8 +90,8 @@ def _parsed(source: str | os.PathLike[str] | bytes) -> Any:
         raise SourceError(f"MuJoCo does not read the file: {_one_line(error)}") from error
 
 
-def _strip(spec: Any) -> None:
-    """Takes out what no mass comes from, so that neither time nor missing files of pictures matter."""
+def stripped(spec: Any) -> Any:
+    """An MjSpec without what no mass comes from, so that neither time nor missing files of pictures matter."""
     import mujoco
 
     spec.compiler.fusestatic = False  # names of what is welded stay
@@ -117,6 +116,7 @@ def _strip(spec: Any) -> None:
     for field in list(spec.hfields):
         if not any(geom.hfieldname == field.name for geom in spec.geoms):
             spec.delete(field)
+    return spec
 
 
 def _one_line(error: Exception) -> str:

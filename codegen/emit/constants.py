@@ -224,3 +224,23 @@ IN_FLOATING: Final = {
     "not_unit": next(iter(FLOATING_STATUS)),
 }
 """The same as C text."""
+
+STATUS_NAMES: Final = {
+    0: "OK",
+    1: "POSE_NOT_FOUND",
+    2: "RATE_NOT_FOUND",
+    3: "ROTOR_INERTIA",
+    4: "DIVERGED",
+    5: "MPC_LIMITED",
+    6: "MPC_BAD_INPUT",
+    7: "MPC_STEP_FAILED",
+    8: "MPC_NOT_SOLVED",
+    9: "ESTIMATE_BAD_INPUT",
+    10: "LOOPS_SINGULAR",
+    11: "FRICTION_REFUSED",
+    12: "LOOP_OPEN",
+    13: "LOOP_NOT_CLOSED",
+    14: "LIMIT_NOT_RESOLVED",
+    20: "BASE_QUATERNION",
+}
+"""What the header calls each of them, after <ROBOT>_STATUS_."""

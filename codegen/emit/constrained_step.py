@@ -10,6 +10,8 @@ from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.sided import sides
+from diffpbd.codegen.graph.touched import Touched
 from diffpbd.codegen.joint_space.closures import ROWS
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
 from diffpbd.runtime.manifest import Argument
@@ -20,7 +22,7 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 
 def stepped(model: Model) -> tuple[int, ...]:
     """What a step can end in."""
-    return (1, 2, *((10, 12, 13) if model.tree.closures else ()), *((14,) if model.tree.limits else ()))
+    return (1, 2, *((10, 12, 13) if model.tree.closures else ()), *((14,) if model.tree.sided else ()))
 
 
 def motors(model: Model) -> list[int]:
@@ -40,26 +42,30 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
     size = next(g for g in made if g.name() == "prepare").numel_out(0)
     driven, work = motors(model), max(k.work for k in texts.values())
     border = max(n + m, every)
-    found = constrained_step.sides(model)
+    found = sides(model)
     ends = [
         {"coordinate": k.coordinate, "entry": k.entry} | {n: literal(getattr(k, n)) for n in ("slope", "shift", "sign")}
         for k in found
     ]
+    touches = tree.contact_rows
+    rows_of_contacts = [*Touched(model).first, touches] if tree.contacts else []
+    rough = sorted({k.rough for k in tree.contacts})
     where = {e.name: k for k, e in enumerate(alpha)}
     limits = {"limit_load": where.get("limit.load", 0), "limit_slip": where.get("limit.slip", 0)}
     exact = {"last_correction": literal(LAST_OF_FLOATING)} if tree.base else {}
-    rough = [i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb.")]
+    stretch = [i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb.")]
     emission.add(
         "src/constrained_step.c", "constrained_step.c",
-        n=n, links=len(rough), alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
-        coulomb=rough[0] if rough else 0, border=border, kernel_work=work, record_size=RECORD_ROWS * tree.n,
-        kernels=[k.text for k in texts.values()], by_alpha=by_alpha,
-        sides=ends, lagging=bool(tree.friction), floating=bool(tree.base),
-        **limits, **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES,
+        n=n, links=len(stretch), alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
+        coulomb=stretch[0] if stretch else 0, border=border, kernel_work=work, record_size=RECORD_ROWS * tree.n,
+        kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
+        contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), floating=bool(tree.base),
+        **limits,
+        **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES,
     )  # fmt: skip
     emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
     total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)
-    total += sided_size(n, m, len(found)) if found else 0
+    total += sided_size(n, m, len(found), len(tree.contacts), touches) if tree.sided else 0
     _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, total), graphs, by_alpha)
     return total
 
@@ -69,9 +75,10 @@ def work_size(n: int, m: int, every: int, border: int) -> int:
     return 18 * n + 1 + 8 * m + every * (n + 1) + 9 * m * n + 10 * n * n + 2 * m * m + border * (border + 1)
 
 
-def sided_size(n: int, m: int, sides: int) -> int:
-    """Doubles that limits add."""
-    return 7 * sides + 2 * n * n + 2 * (n + m) ** 2 + 3 * (n + m) + n + 4
+def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
+    """Doubles that limits and contacts add; `touches` rows of contacts."""
+    own = 3 * sides + contacts + 4 * (sides + touches) + 20 * contacts + touches * (6 * n + 4)
+    return own + 2 * n * n + 2 * (n + m) ** 2 + 3 * (n + m) + n + 4
 
 
 def _declare(
@@ -89,6 +96,7 @@ def _declare(
             ("p", "pd", "pdd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0", "fixed", "p_closed", "pd_closed",
              "unbalanced"), (n, 1),
         ),
+        "contact_force": (3, len(model.tree.contacts)), "iterations": (4, 1),
         "h": (1, 1), "alpha": (na, 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"), "loop_force": (m, 1),
     }  # fmt: skip
 
@@ -104,23 +112,27 @@ def _declare(
         return sum(operations.get(name, 0) for name in names)
 
     solve = m * m * n + m**3 // 3 + 4 * m * n  # a border: A X, its elimination, two products
-    ends_of_ranges = 2 * len(model.tree.limits)
-    if ends_of_ranges:  # three iterations of the pose stage and two of the rate stage
-        solve = (n + m) ** 3 // 3 + ends_of_ranges * count("side")
-        step = count("prepare", "start", "landing") + 3 * count("pose") + 2 * count("rate_system") + 5 * solve
-        inverses = count("blocks", "curvature") + 2 * (n + m) ** 3 + 2 * ends_of_ranges * count("side")
+    sided, tree = model.tree.sided, model.tree
+    if sided:  # three iterations of the pose stage and two of the rate stage
+        acting = 2 * len(tree.limits) * count("side") + sum(
+            (count("contact") + 30 * n + 6 * n * n) if k.rough else (count("smooth_contact") + 6 * n + 2 * n * n)
+            for k in tree.contacts
+        )
+        solve = (n + m) ** 3 // 3 + acting
+        step = count("prepare", "start", "landing") + 3 * count("pose", "touch") + 2 * count("rate_system") + 5 * solve
+        inverses = count("blocks", "curvature", "touch_curvature") + 2 * (n + m) ** 3 + 2 * acting
     else:
         step = count("prepare", "start", "newton", "chord", "end", "velocity") + 4 * solve
         inverses = count("systems", "curvature") + 2 * (m**3 + n * m * m + n * n * m)
-    adjoint = inverses + count("parameters") + 8 * n * n
+    adjoint = inverses + count("parameters", "touch_parameters") + 8 * n * n
     state, ends = "p pd u h alpha", "p_next pd_next"
     blocks = f"{ends} dp_next_dp dp_next_dpd dp_next_du dpd_next_dp dpd_next_dpd dpd_next_du"
     bars, bars0 = "p_bar pd_bar u_bar h_bar alpha_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar"
     instant = count("instant") + solve
-    alone = 2 * n * (count("parameters") + 8 * n * n) if ends_of_ranges else count("by_alpha")
+    alone = 2 * n * (count("parameters") + 8 * n * n) if sided else count("by_alpha")
     node = count("prepare", "node", "velocity") + 2 * solve
     status_of_step, closed = stepped(model), bool(model.tree.closures)
-    docs = {**DOCS, **(DOCS_OF_LOOPS if closed else DOCS_OF_LIMITS if ends_of_ranges else {})}
+    docs = {**DOCS, **(DOCS_OF_LOOPS if closed else DOCS_OF_LIMITS if sided else {})}
     for name, inputs, outputs, cost, status in (
         ("joint_step", state, ends, step, status_of_step),
         ("jac_joint_step", state, blocks, step + inverses + 7 * n**3, status_of_step),
@@ -130,14 +142,17 @@ def _declare(
         ("node_torque", "p_prev p p_next h alpha", "u", node, (2, 10) if closed else (2,)),
         ("rollout", "p0 pd0 U h alpha", "P PD", step - count("prepare"), status_of_step),
         ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, step + adjoint, status_of_step),
-        ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, adjoint, (10, 14) if ends_of_ranges else (10,)),
+        ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, adjoint, (10, 14) if sided else (10,)),
         ("forward_dynamics", "p pd u alpha", "pdd", instant, (4, 10)),
         ("loop_force", "p pd u alpha", "loop_force", instant, (4, 10)),
         ("inverse_dynamics", "p pd pdd alpha", "u loop_force unbalanced", count("held") + (n + m) ** 3 // 3, (10,)),
+        ("contact_force", state, "contact_force iterations", step + count("directions"), status_of_step),
         ("close_loops", "p fixed alpha", "p_closed", count("closing"), (13,)),
         ("close_rates", "p pd alpha", "pd_closed", instant, (10,)),
     ):  # fmt: skip
         if (name == "jac_alpha_joint_step" and not by_alpha) or (name in AT_AN_INSTANT and not closed):
+            continue
+        if name == "contact_force" and not tree.contacts:
             continue
         along = name.endswith(("rollout", "trajectory"))
         emission.declare(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -12,8 +12,7 @@ from typing import Final
 import casadi as ca
 
 from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.rigid import upper_triangle
-from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
 from diffpbd.codegen.emit.constants import (
     CONE_CONSTANTS,
@@ -23,6 +22,7 @@ from diffpbd.codegen.emit.constants import (
     LOOP_CONSTANTS,
 )
 from diffpbd.codegen.emit.constrained_step import add_constrained_step
+from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
@@ -39,11 +39,10 @@ from diffpbd.codegen.graph import (
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.floating import graphs_of, stepped
-from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts, family
+from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Manifest, family
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
 
 
@@ -91,7 +90,7 @@ def write_folder(
 
     emission.add("src/paths.h", "paths.h")
     n, alpha, work = model.tree.freedoms, model.entries, 0
-    constrained = bool(model.tree.closures or model.tree.limits)
+    constrained = bool(model.tree.closures or model.tree.sided)
     if found.has("joint_step") and robot.floating:
         say("deriving the step in joint space with its floating base")
         graphs |= {"joint_step": stepped(model)}
@@ -145,7 +144,7 @@ def write_folder(
         name=recipe.name,
         abi_hash=abi_hash,
         generator=Generator(**known),
-        robot=_facts(model, squared_joints(robot, recipe)),
+        robot=facts(model, squared_joints(robot, recipe)),
         recipe=RecipeFacts(
             recipe.h,
             recipe.integrator,
@@ -162,7 +161,7 @@ def write_folder(
             *CONSTANTS,
             *(FLOATING_CONSTANTS if robot.floating else ()),
             *(LIMIT_CONSTANTS if model.tree.limits else ()),
-            *(CONE_CONSTANTS if model.tree.limits and found.has("joint_step") else ()),
+            *(CONE_CONSTANTS if model.tree.sided and found.has("joint_step") else ()),
             *(LOOP_CONSTANTS if model.tree.closures else ()),
         ),  # fmt: skip
         functions=tuple(emission.functions),
@@ -178,7 +177,11 @@ def write_folder(
 
 def _acting(model: Model) -> list[str]:
     """What the step keeps, in words."""
-    return [*(["closed loops"] if model.tree.closures else []), *(["limits"] if model.tree.limits else [])]
+    return [
+        *(["closed loops"] if model.tree.closures else []),
+        *(["limits"] if model.tree.limits else []),
+        *(["contacts"] if model.tree.contacts else []),
+    ]
 
 
 OF_THE_TREE: Final = ("inverse_dynamics", "forward_dynamics")
@@ -207,7 +210,7 @@ def _add_plain(
     reduced = graphs_of(model, forward=found.has("forward_dynamics"))
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
-    touched = contact_residual.specs(model) if found.has("contact_residual") and model.tree.contacts else ()
+    touched = contact_residual.specs(model) if model.tree.contacts and not model.robot.floating else ()
     for spec in chain(specs(reduced, found.has), fitting, transcribed, touched, design.specs()):
         if not found.has(spec.name) or (model.tree.closures and family(spec.name) in OF_THE_TREE):
             continue
@@ -256,44 +259,3 @@ def _write(folder: Path, content: dict[str, bytes]) -> None:
             target.write_bytes(data)
         except OSError as error:
             raise InputError(f"{target} cannot be written: {error.strerror or error}.") from None
-
-
-def phantoms(robot: Robot) -> int:
-    """Links in front of a floating base's that only carry it, and are named nowhere."""
-    return len(robot.base_freedoms) - 1 if robot.floating else 0
-
-
-def _facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
-    robot = model.robot
-    hidden = phantoms(robot)
-
-    def carrier(parent: int) -> str:
-        return ("world" if robot.base_freedoms else robot.base) if parent < hidden else robot.links[parent].name
-
-    def moved(joint: int) -> str:
-        return robot.links[max(joint, hidden)].name
-
-    joints: Sequence[Joint] = [
-        Joint(
-            name=j.name, type=j.type.value, parent=carrier(j.parent), child=moved(k), unit=j.type.unit,
-            lower=None if j.type is JointType.CONTINUOUS else j.lower,
-            upper=None if j.type is JointType.CONTINUOUS else j.upper,
-            velocity=j.velocity, effort=j.effort,
-        )
-        for k, j in enumerate(robot.joints)
-        if j.mimic is None
-    ]  # fmt: skip
-    mimics = tuple(
-        Mimic(j.name, robot.joints[j.mimic.joint].name, j.mimic.multiplier, j.mimic.offset)
-        for j in robot.joints
-        if j.mimic is not None
-    )
-    links = tuple(
-        Link(k.name, k.inertial.mass, k.merged, k.inertial.com, upper_triangle(k.inertial.inertia))
-        for k in robot.links[hidden:]
-    )
-    tips = tuple(t.name for t in robot.tips)
-    return RobotFacts(
-        robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
-        loop_facts(model), robot.passive, contact_facts(robot), robot.base_joint if robot.base_freedoms else "",
-    )  # fmt: skip

@@ -7,7 +7,8 @@ from typing import Final
 
 from diffpbd.codegen.emit.c_writer import LANES as EACH
 from diffpbd.codegen.emit.constants import IN_C
-from diffpbd.codegen.emit.sources import COULOMB, FRICTION, PLAIN_FRICTION, Emission, starts
+from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
+from diffpbd.codegen.emit.sources import Emission
 from diffpbd.codegen.emit.step_kernels import MOST_LANES, StepKernels
 from diffpbd.runtime.manifest import Parameter
 

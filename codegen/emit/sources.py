@@ -10,23 +10,13 @@ from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.emit.constants import IN_C, SPECIAL_STATUS, STATUS
+from diffpbd.codegen.emit.enumerators import parameters, statuses
 from diffpbd.codegen.emit.environment import render
+from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
 from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
-
-COULOMB = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
-VISCOUS = ("friction.viscous", "friction.viscous_asymmetry")
-FRICTION = (COULOMB[0], VISCOUS[0], *COULOMB[1:], *VISCOUS[1:])
-"""Kinds of alpha whose values, where all are zero, leave no Coulomb friction, no viscous friction, none."""
-PLAIN_FRICTION = 2
-
-
-def starts(alpha: Sequence[Parameter], kinds: Sequence[str]) -> list[int]:
-    """Where each of these kinds that a robot has begins in alpha."""
-    found = ([k for k, entry in enumerate(alpha) if entry.name.startswith(f"{kind}.")] for kind in kinds)
-    return [places[0] for places in found if places]
 
 
 @dataclass(frozen=True)
@@ -266,12 +256,11 @@ def add_joint_step(
 
 def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
     """The header of all functions that are declared so far; returns the parameters as templates take them."""
-    numbers = [{"name": a.name, "unit": a.unit, "default": literal(a.default)} for a in alpha]
-    closed = {k: v for k, v in SPECIAL_STATUS.items() if any(k in f.status for f in emission.functions)}
-    statuses = "; ".join(f"{k}: {v}" for k, v in sorted((STATUS | closed).items()))
+    numbers = parameters(alpha)
     emission.add(
-        f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions, statuses=statuses
-    )
+        f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions,
+        statuses=statuses(emission.functions),
+    )  # fmt: skip
     return numbers
 
 
@@ -287,12 +276,18 @@ def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Paramet
     abi_hash = digest.hexdigest()
     most = max(max(len(f.inputs), len(f.outputs)) for f in emission.functions)
     emission.add(
-        "src/common.c", "common.c", abi_hash=abi_hash, abi=ABI_VERSION, most_arguments=most, lanes=emission.lanes
+        "src/common.c",
+        "common.c",
+        alpha=numbers,
+        abi_hash=abi_hash,
+        abi=ABI_VERSION,
+        most_arguments=most,
+        lanes=emission.lanes,
     )
     stepping = any(f.name == "joint_step" for f in emission.functions)
     gravity = emission.known("gravity")
     emission.add(
-        "main.c", "main.c", alpha=numbers, h=literal(h), stepping=stepping,
+        "main.c", "main.c", h=literal(h), stepping=stepping,
         work=max(1, work if stepping else gravity.work_size or 0),
     )  # fmt: skip
     emission.add("Makefile", "Makefile", sources=sources)

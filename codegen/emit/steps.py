@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.constants import IN_C
+from diffpbd.codegen.emit.kinds import COULOMB, VISCOUS, starts
 from diffpbd.codegen.emit.numbers import numbers
-from diffpbd.codegen.emit.sources import COULOMB, VISCOUS, Emission, argument, starts
+from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.maximal import StepVariant, block_sizes, blocks
 from diffpbd.codegen.graph.model import Model

@@ -8,7 +8,8 @@ import casadi as ca
 
 from diffpbd.codegen.emit.c_writer import kernel
 from diffpbd.codegen.emit.constants import IN_C
-from diffpbd.codegen.emit.sources import FRICTION, Emission, argument, starts
+from diffpbd.codegen.emit.kinds import FRICTION, starts
+from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.runtime.manifest import Parameter
 

@@ -76,20 +76,18 @@ GROUPS: Final = (
         ("inertia", "open", "free"), "forward_dynamics", ON_DEMAND,
     ),
     Group(
-        "steps in joint space", ("joint_step", "node_torque", "rollout", "trajectory"), ("inertia", "shallow", "free"),
+        "steps in joint space", ("joint_step", "node_torque", "rollout", "trajectory"), ("inertia", "shallow"),
     ),
     Group(
-        "a step with a known impulse at its end", ("kicked_step",), ("inertia", "shallow", "free", "anchored"), "joint_step"
+        "a step with a known impulse at its end", ("kicked_step",), ("inertia", "shallow", "anchored"), "joint_step",
     ),
-    Group(
-        "the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow", "free"), "joint_step", ON_DEMAND
-    ),
+    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow"), "joint_step", ON_DEMAND),
     Group(
         "a step of sixth order", ("sixth_order_step",),
         ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
     Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "open", "driven", "free"), "joint_step"),
-    Group("predictive control", ("mpc",), ("anchored", "inertia", "open", "driven", "free"), "joint_step"),
+    Group("predictive control", ("mpc",), ("anchored", "inertia", "open", "driven"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("anchored", "short")),
     Group("constraints of maximal states", ("constraints",), ("anchored", "independent", "open")),
     Group(
@@ -114,7 +112,9 @@ OF_LOOPS: Final = Group(
     "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "shallow"), "joint_step"
 )
 """What only a robot with closed loops has, with its step; no other lacks it."""
-OF_CONTACT: Final = Group("contacts", ("contact_gap", "contact_jacobian", "contact_residual"), made=ALWAYS)
+OF_CONTACT: Final = Group(
+    "contacts", ("contact_gap", "contact_jacobian", "contact_force", "contact_residual"), made=ALWAYS
+)
 """What only a robot with contacts has."""
 
 
@@ -186,7 +186,10 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
     unsolved = [lacking[need] for need in ("inertia", "shallow") if need in lacking]
     if robot.loops and unsolved:
         lacking["shared"] = f"{lacking['open']}; {unsolved[0]}"
-    return Capabilities(lacking, _unasked(model.recipe, command))
+    unasked = _unasked(model.recipe, command)
+    if robot.floating and robot.pairs:
+        unasked["contact_residual"] = lacking["anchored"]
+    return Capabilities(lacking, unasked)
 
 
 def _unasked(recipe: Recipe, command: Command) -> dict[str, str]:

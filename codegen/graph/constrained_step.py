@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -11,12 +10,11 @@ import casadi as ca
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.joint_step import kernel_graph, node_torque, residuals, solve
 from diffpbd.codegen.graph.model import Model, prepare
-from diffpbd.codegen.graph.parameters import SIDES
+from diffpbd.codegen.graph.sided import Sided, sided_kernels
 from diffpbd.codegen.graph.step_graphs import NEXT, STATE, TOLERANCES
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import bordered, closures, cones
+from diffpbd.codegen.joint_space import bordered, closures, contacts
 from diffpbd.codegen.joint_space import step as joint_space
-from diffpbd.codegen.program.program import Program
 
 
 class Closed:
@@ -39,7 +37,7 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
     tree, prepared = model.tree, prepare(model)
     values = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
     programs = {"start": bordered.start(tree), "node": bordered.node(tree)}
-    if tree.limits:
+    if tree.sided:
         programs |= {
             f.__name__: f(tree) for f in (bordered.pose, bordered.landing, bordered.rate_system, bordered.blocks)
         }
@@ -47,119 +45,59 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
         steps = (bordered.newton, bordered.chord, bordered.end, bordered.velocity, bordered.rate, bordered.systems)
         programs |= {f.__name__: f(tree) for f in (*steps, joint_space.velocity_gradient)}
         programs |= {"gradient": bordered.gradient(tree)} if tree.rows else {}
+    if tree.contacts:
+        programs |= {"touch_start": contacts.rows(tree), "touch": contacts.rows(tree, ending=True)}
+        programs |= {"directions": contacts.directions(tree)}
     made = [kernel_graph(program, name, prepared) for name, program in programs.items()]
-    made += [by_alpha(model)] if with_alpha and not tree.limits else []
-    made += [_plain(cones.side()), _plain(cones.side_parameters())] if tree.limits else []
+    made += [by_alpha(model)] if with_alpha and not tree.sided else []
+    made += sided_kernels(model)
     made += [closing(model), instant(model), held(model), curvature(model)] if tree.closures else []
     return [values, *made, parameters(model), node_torque(model)]
 
 
-def _plain(program: Program) -> ca.Function:
-    """A program of numbers that no robot has."""
-    given = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items()}
-    return _function(program.name, given, inline(program, given))
-
-
-@dataclass(frozen=True)
-class Side:
-    """An end of a joint's range: gap = slope · p[coordinate] + shift − sign · alpha[entry]."""
-
-    coordinate: int
-    entry: int
-    slope: float
-    shift: float
-    sign: float
-
-
-def sides(model: Model) -> list[Side]:
-    """Of every joint whose limits act."""
-    tree, found = model.tree, []
-    place = {joint: k for k, joint in enumerate(tree.coordinates)}
-    index = {entry.name: k for k, entry in enumerate(model.entries)}
-    for j in tree.limits:
-        gear = tree.gears[j] if tree.gears else None
-        coordinate, ratio, shift = (j, 1.0, 0.0) if gear is None else (gear.leader, gear.ratio, gear.shift)
-        for end, sign in zip(SIDES, (1.0, -1.0), strict=True):
-            entry = index[f"limit.{end}.{model.robot.joints[j].name}"]
-            found.append(Side(place[coordinate], entry, sign * ratio, sign * shift, sign))
-    return found
-
-
-class Sided:
-    """Rows of a model's limits as expressions: impulses β (sides) push coordinates by slopes β."""
-
-    def __init__(self, model: Model) -> None:
-        self.sides, n = sides(model), model.tree.freedoms
-        self.count = len(self.sides)
-        self.push = ca.SX(n, self.count)
-        for k, side in enumerate(self.sides):
-            self.push[side.coordinate, k] = side.slope
-        where = {entry.name: k for k, entry in enumerate(model.entries)}
-        self.load, self.slip = (model.alpha[where[f"limit.{k}"]] if self.count else ca.SX(1) for k in ("load", "slip"))
-        self.alpha = model.alpha
-
-    def gaps(self, p: Any) -> Any:
-        """Room to every limit."""
-        return ca.vertcat(
-            *[k.slope * p[k.coordinate] + k.shift - k.sign * self.alpha[k.entry] for k in self.sides], ca.SX(0, 1)
-        )
-
-    def rows(self, beta: Any, rate: Any, p: Any, h: Any, weight: Any) -> Any:
-        """β − P(β − ρ σ) of every limit at a pose, `rate` (n) of the coordinates, ρ = weight (n)."""
-        program, gaps, opening = cones.side(), self.gaps(p), ca.mtimes(self.push.T, rate)
-        found = []
-        for k, side in enumerate(self.sides):
-            given = (beta[k], opening[k], gaps[k], weight[side.coordinate], h, self.load, self.slip)
-            found.append(inline(program, dict(zip(program.inputs, given, strict=True)))["row"])
-        return ca.vertcat(*found, ca.SX(0, 1))
-
-    def start(self, rate: Any, p: Any, h: Any) -> Any:
-        """Impulses of the gaps at a pose, half the load's at most."""
-        away, most = 2 * self.gaps(p) / h + ca.mtimes(self.push.T, rate), self.load * h / 2
-        kappa = cones.smoothing(self.load, self.slip, h)
-        return ca.if_else(away * most > kappa, kappa / ca.fmax(away, kappa / most), most)
-
-
 def solved(model: Model) -> ca.Function:
-    """joint_step by two root finders, of the pose stage for p_next, Λ and the impulses of limits, and of the rate stage: exact
-    derivatives of any order. The start is taken for closed."""
+    """joint_step by two root finders, of the pose stage for p_next, Λ and the impulses of limits and contacts, and of the rate
+    stage: exact derivatives of any order. The start is taken for closed."""
     r, m, sided = residuals(model), model.tree.rows, Sided(model)
-    n, k = r.n, sided.count
-    L, H, weight = (ca.SX.sym(name, size) for name, size in (("L", m), ("H", m), ("weight", n)))
+    n, k, cones_count = r.n, sided.count, len(sided.sides) + len(model.tree.contacts)
+    L, H, rho = (ca.SX.sym(name, size) for name, size in (("L", m), ("H", m), ("rho", cones_count)))
     B, C = (ca.SX.sym(name, k) for name in ("B", "C"))
     pose, closed, rate, still = _equations(model, L, H)
-    pose, rate = pose - r.h * ca.mtimes(sided.push, B), rate - r.h * ca.mtimes(sided.push, C)
-    touched = sided.rows(B, ca.SX.zeros(n), r.p_next, r.h, weight)
-    pressed = sided.rows(C, r.pd_next, r.p_next, r.h, weight)
+    pose, rate = pose - r.h * ca.mtimes(sided.pushes(False), B), rate - r.h * ca.mtimes(sided.pushes(True), C)
+    touched, pressed = sided.rows(B, False, rho), sided.rows(C, True, rho)
     options = {**TOLERANCES[bool(k)], "max_iter": 50, "line_search": bool(k), "error_on_fail": True}
+    sign = sided.touching.sign if sided.touching else ca.SX(0, 1)
     known = ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha)
     given = {name: ca.MX.sym(name, v.numel()) for name, v in zip(STATE, (r.p, r.pd, r.u, r.h, r.alpha), strict=True)}
-    at, none = ca.vertcat(*given.values()), ca.DM.zeros(m)
-    inertia = ca.diag(ca.substitute(ca.jacobian(r.F, r.p_next), r.p_next, r.p)) if k else ca.SX.ones(n)
-    guess, begin = (
-        r.p + r.h * r.pd,
-        (sided.start(ca.SX.zeros(n), r.p + r.h * r.pd, r.h), sided.start(r.pd, r.p_next, r.h)),
+    at, none, guess = ca.vertcat(*given.values()), ca.DM.zeros(m), r.p + r.h * r.pd
+    D = ca.substitute(ca.jacobian(r.F, r.p_next), r.p_next, r.p) if k else ca.SX.eye(n)
+    signs = ca.Function("signs", [known], [_signs(model)])(at)
+    begun = ca.substitute(sided.start(False), r.p_next, guess)
+    before = ca.Function("before", [known, sign], [guess, begun, sided.weights(D)])
+    after = ca.Function(
+        "after", [ca.vertcat(known, r.p_next), sign], [ca.substitute(sided.start(True), r.pd_next, r.pd)]
     )
-    before = ca.Function("before", [known], [guess, begin[0], inertia])
-    after = ca.Function("after", [ca.vertcat(known, r.p_next)], [begin[1]])
-    first, impulses, weights = before(at)
+    first, impulses, weights = before(at, signs)
     stage = ca.rootfinder(
         "pose", "newton",
-        {"x": ca.vertcat(r.p_next, L, B), "p": ca.vertcat(known, weight), "g": ca.vertcat(pose, closed, touched)}, options,
+        {"x": ca.vertcat(r.p_next, L, B), "p": ca.vertcat(known, rho, sign), "g": ca.vertcat(pose, closed, touched)}, options,
     )  # fmt: skip
-    p_next = stage(x0=ca.vertcat(first, none, impulses), p=ca.vertcat(at, weights))["x"][:n]
-    stage = ca.rootfinder(
-        "rate", "newton",
-        {
-            "x": ca.vertcat(r.pd_next, H, C), "p": ca.vertcat(known, r.p_next, weight),
-            "g": ca.vertcat(rate, still, pressed),
-        }, options,
-    )  # fmt: skip
-    begun = given["pd"] if k else ca.DM.zeros(n)
-    pd_next = stage(x0=ca.vertcat(begun, none, after(ca.vertcat(at, p_next))), p=ca.vertcat(at, p_next, weights))["x"][
-        :n
-    ]
+    p_next = stage(x0=ca.vertcat(first, none, impulses), p=ca.vertcat(at, weights, signs))["x"][:n]
+    rates = {
+        "x": ca.vertcat(r.pd_next, H, C), "p": ca.vertcat(known, r.p_next, rho, sign), "g": ca.vertcat(rate, still, pressed),
+    }  # fmt: skip
+    stage, start = ca.rootfinder("rate", "newton", rates, options), given["pd"] if k else ca.DM.zeros(n)
+    start = ca.vertcat(start, none, after(ca.vertcat(at, p_next), signs))
+    pd_next = stage(x0=start, p=ca.vertcat(at, p_next, weights, signs))["x"][:n]
     return ca.Function("joint_step", list(given.values()), [p_next, pd_next], list(STATE), list(NEXT))
+
+
+def _signs(model: Model) -> Any:
+    """Of the normals' third components at the start."""
+    if not model.tree.contacts:
+        return ca.SX(0, 1)
+    program, p = contacts.rows(model.tree), residuals(model).p
+    return inline(program, {k: p if k == "p" else model.blocks[k] for k in program.inputs})["sign"]
 
 
 def curvature(model: Model) -> ca.Function:

@@ -107,7 +107,8 @@ def stepped(model: Model) -> ca.Function:
         return ca.vertcat(ca.mtimes(R, v[0:3]), ca.mtimes(R, v[3:FREEDOMS]), v[FREEDOMS:])
 
     start, frame = ca.vertcat(ca.MX.zeros(FREEDOMS), p[PLACE:]), ca.vertcat(alpha, ca.vec(R.T), x)
-    solved = constrained_step.solved if model.tree.closures else step_graphs.solved
+    constrained = model.tree.closures or model.tree.sided
+    solved = constrained_step.solved if constrained else step_graphs.solved
     end, rates = solved(from_a_frame(model)).call([start, turned(R.T, pd), turned(R.T, u), h, frame])
     c, s = ca.cos(end[3:FREEDOMS]), ca.sin(end[3:FREEDOMS])
     E = ca.vertcat(ca.horzcat(1, 0, s[1]), ca.horzcat(0, c[0], -s[0] * c[1]), ca.horzcat(0, s[0], c[0] * c[1]))

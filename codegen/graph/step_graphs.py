@@ -21,6 +21,10 @@ TOLERANCES: Final = {True: {"abstol": 1e-12}, False: {"abstol": 1e-16, "abstolSt
 light wrist's residual is below 1e-12 before its pose is exact; in world axes, of deep trees, rounding allows no more. The
 emitted C has its own test (see the manifest)."""
 
+FOUND: Final = 1e-9
+"""[rad or m, 1/s of these] Error of a root, by the diagonal of its Jacobian, from which it is none: far above what a step that
+converged leaves, far below one that did not."""
+
 POSE_ITERATIONS: Final = 5
 """Newton iterations on the pose of an unrolled step: from a guess that is off by h² three reach rounding, and each order of
 derivatives is one iteration behind."""
@@ -58,14 +62,30 @@ def solved(model: Model) -> ca.Function:
     """joint_step by two root finders, F for p_next, G for pd_next: exact derivatives of any order."""
     r = residuals(model)
     known = ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha)
-    options = {**TOLERANCES[model.tree.deep], "max_iter": 50, "line_search": True, "error_on_fail": True}
-    pose = ca.rootfinder("pose", "newton", {"x": r.p_next, "p": known, "g": r.F}, options)
-    rate = ca.rootfinder("rate", "newton", {"x": r.pd_next, "p": ca.vertcat(known, r.p_next), "g": r.G}, options)
+    options = {**TOLERANCES[model.tree.deep], "max_iter": 50, "line_search": True}
+    pose = _root("pose", r.p_next, known, r.F, options)
+    rate = _root("rate", r.pd_next, ca.vertcat(known, r.p_next), r.G, options)
     symbols = _symbols(model)
     given = ca.vertcat(*symbols.values())
-    p_next = pose(x0=symbols["p"] + symbols["h"] * symbols["pd"], p=given)["x"]
-    pd_next = rate(x0=symbols["pd"], p=ca.vertcat(given, p_next))["x"]
+    p_next = pose(symbols["p"] + symbols["h"] * symbols["pd"], given)
+    pd_next = rate(symbols["pd"], ca.vertcat(given, p_next))
     return ca.Function("joint_step", list(symbols.values()), [p_next, pd_next], list(STATE), list(NEXT))
+
+
+def _root(name: str, unknown: Any, known: Any, equations: Any, options: Mapping[str, Any]) -> ca.Function:
+    """First guess and what is known → the root, or NaN where none was found.
+
+    CasADi's own error fills pages with every input of every failed evaluation, and a solver around it makes hundreds. NaN is no
+    less an error: to IPOPT it is one, and no result that depends on it is a number.
+    """
+    quiet = {"error_on_fail": False, "show_eval_warnings": False}
+    solve = ca.rootfinder(name, "newton", {"x": unknown, "p": known, "g": equations}, {**options, **quiet})
+    error = ca.sum1(ca.fabs(equations / ca.diag(ca.jacobian(equations, unknown))))
+    left = ca.Function(f"{name}_left", [unknown, known], [error], {"cse": True})
+    guess, given = ca.MX.sym("guess", unknown.numel()), ca.MX.sym("given", known.numel())
+    root = solve(x0=guess, p=given)["x"]
+    nowhere = ca.DM.nan(unknown.numel(), 1)
+    return ca.Function(f"{name}_root", [guess, given], [ca.if_else(left(root, given) <= FOUND, root, nowhere)])
 
 
 def unrolled(model: Model) -> ca.Function:

@@ -56,23 +56,13 @@ class Touched:
         """β − P(β − ρ σ) of every contact, β = (μ λₙ, λₜ) [N s]: `rates` (impulses) along the rows, of which the normal
         ones count where `opening` (the rate stage), and gaps at the end. ρ is `mass` (c), by default what the load weighs."""
         found, blocks = [], self.model.blocks
-        for k, first in enumerate(self.first):
-            mu, compliance, load = (blocks["contact_law"][i, k] for i in range(3))
-            slip = blocks["slip"]
-            rho = load / WEIGHT if mass is None else mass[k]
-            normal = rates[first] if opening else ca.SX(0)
-            soft = gap[k] + 2 * compliance * impulse[first] / h
-            if not self.tree.contacts[k].rough:
-                own = (impulse[first], normal, soft, rho, h, load, slip)
-                side = cones.side()
-                found.append(inline(side, dict(zip(side.inputs, own, strict=True)))["row"])
-                continue
-            v = rates[first + 1 : first + 3]
-            sigma = ca.vertcat(cones.closing(normal, soft, h) / mu + ca.sqrt(ca.dot(v, v) + slip * slip), v)
-            kappa = 2 * mu * cones.smoothing(load, slip, h)
-            beta = ca.vertcat(mu * impulse[first], impulse[first + 1 : first + 3])
-            given = {"beta": beta, "sigma": sigma, "rho": rho, "kappa": kappa}
-            found.append(inline(cones.cone(), given)["row"])
+        for k, (first, contact) in enumerate(zip(self.first, self.tree.contacts, strict=True)):
+            law, size = ca.vertcat(blocks["contact_law"][:, k], blocks["slip"]), 3 if contact.rough else 1
+            rho = law[2] / WEIGHT if mass is None else mass[k]
+            own = ca.vertcat(rates[first] if opening else 0, rates[first + 1 : first + size])
+            program = cones.contact(contact.rough)
+            given = (impulse[first : first + size], own, gap[k], h, law, rho)
+            found.append(inline(program, dict(zip(program.inputs, given, strict=True)))["row"])
         return ca.vertcat(*found, ca.SX(0, 1))
 
     def pose(self, impulse: Any, p: Any, p_next: Any, h: Any, mass: Any = None) -> tuple[Any, Any]:

@@ -18,6 +18,7 @@ Nothing cancels: c is worked out as P is, where z > 0 by its other form. At a so
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import sympy as sp
@@ -98,20 +99,115 @@ def side_parameters() -> Program:
     return b
 
 
+LAW: Final = 4
+"""Numbers of a contact: friction, compliance [m/N], load [N], slip [m/s]."""
+
+
+@dataclass(frozen=True)
+class _Contact:
+    """β and σ of a contact as expressions of its impulse λ (normal, and two across with friction), the rates against each other
+    (the normal one without what closes the gap), gap, step and law; B of β = B λ."""
+
+    beta: Any
+    sigma: Any
+    kappa: Any
+    B: Any
+
+
+def _contact(impulse: Any, rate: Any, gap: Any, h: Any, law: Any) -> _Contact:
+    """De Saxcé's pair; without friction the normal's alone."""
+    friction, compliance, load, slip = law
+    normal = closing(rate[0], gap + 2 * compliance * impulse[0] / h, h)
+    if len(impulse) == 1:
+        return _Contact(Matrix(impulse), Matrix([normal]), smoothing(load, slip, h), Matrix([[1]]))
+    sliding = sp.sqrt(rate[1] ** 2 + rate[2] ** 2 + slip**2)
+    beta = Matrix([friction * impulse[0], impulse[1], impulse[2]])
+    kappa = 2 * friction * smoothing(load, slip, h)
+    return _Contact(
+        beta, Matrix([normal / friction + sliding, rate[1], rate[2]]), kappa, Matrix(sp.diag(friction, 1, 1))
+    )
+
+
+def _contact_inputs(b: Program, rough: bool) -> tuple[Any, Any, Any, Any, Any]:
+    size = 3 if rough else 1
+    return (
+        list(b.input("impulse", size)), list(b.input("rate", size)), b.scalar("gap"), b.scalar("h"),
+        list(b.input("law", LAW)),
+    )  # fmt: skip
+
+
+def _given(b: Program, expression: Any) -> Any:
+    return b.let(Matrix(expression) if isinstance(expression, sp.MatrixBase) else expression)
+
+
 @stored
-def cone() -> Program:
-    """β, σ (3 each), ρ, κ of a second-order cone → `row` (3), `x` (3) and `G` (3 × 3)."""
-    b = Program("cone", "Row of a contact with friction, and what Newton's method needs of it.")
-    beta, sigma = b.input("beta", 3), b.input("sigma", 3)
-    rho, kappa = b.scalar("rho"), b.scalar("kappa")
-    z, k = b.let(beta - rho * sigma), b.let(rho * kappa)
-    inner, outer = projected_cone(b, z, k), projected_cone(b, b.let(-z), k)
+def contact(rough: bool) -> Program:
+    """Impulse, rates (the normal one 0 in the pose stage), gap, h, law, ρ → `row`, and δλ = −`x` − `G` δ(closing rate, rates
+    across), the closing rate N ṗ + 2 φ/h."""
+    b = Program("contact" if rough else "smooth_contact", "Row of a contact, and what Newton's method needs of it.")
+    impulse, rate, gap, h, law = _contact_inputs(b, rough)
+    rho, size = b.scalar("rho"), len(impulse)
+    c = _contact(impulse, rate, gap, h, law)
+    beta, sigma, k = _given(b, c.beta), _given(b, c.sigma), b.let(rho * c.kappa)
+    z = b.let(beta - rho * sigma)
+    onto: Any = projected_cone if rough else (lambda b, z, k: Matrix([projected(b, z[0], k)]))
+    inner, outer = onto(b, z, k), onto(b, b.let(-z), k)
     row, root = b.let(beta - inner), b.let(inner + outer)
-    columns = [_product(b, root, row), *(b.let(rho * Matrix(arrow)) for arrow in _arrows(inner))]
-    found = [_divided(b, outer, column) for column in columns]
+    pressed, columns = (_product(b, root, row), [b.let(rho * Matrix(a)) for a in _arrows(inner)]) if rough else (
+        b.let(Matrix([root[0] * row[0]])), [b.let(rho * inner)]
+    )  # fmt: skip
+    x, *G = [_divided(b, outer, y) for y in (pressed, *columns)]
+    G = Matrix.hstack(*G)
+    # σ by the rates (the normal one at work is what closes the gap), and by the impulse where the contact gives way
+    by = b.let(Matrix(size, size, lambda i, j: sp.diff(c.sigma[i], rate[j])))
+    give = b.let(sp.diff(c.sigma[0], impulse[0]))
+    B = c.B
+    yielding = b.let(give * G[:, 0])
+    inverse = b.let(1 / (B[0, 0] + yielding[0]))
+
+    def solved(y: Any) -> Any:
+        """(B + G ∂σ/∂λ)⁻¹ y."""
+        first = b.let(y[0] * inverse)
+        return [first, *(y[i] - yielding[i] * first for i in range(1, size))]
+
     b.output("row", row)
-    b.output("x", found[0])
-    b.output("G", Matrix.hstack(*found[1:]))
+    b.output("x", b.let(Matrix(solved(x))))
+    b.output("G", b.let(Matrix.hstack(*[Matrix(solved(y)) for y in (b.let(G * by).col(j) for j in range(size))])))
+    return b
+
+
+@stored
+def contact_parameters(rough: bool) -> Program:
+    """`pull` · dλ by the rates, the gap at given coordinates, h and the law, λ as β ∘ σ = κ e makes it: `rate_bar`, `gap_bar`,
+    `h_bar`, `law_bar`."""
+    b = Program("contact_parameters" if rough else "smooth_contact_parameters", "Gradient of a contact's impulse.")
+    impulse, rate, gap, h, law = _contact_inputs(b, rough)
+    size = len(impulse)
+    pull = b.input("pull", size)
+    c = _contact(impulse, rate, gap, h, law)
+    beta, kappa = _given(b, c.beta), b.let(c.kappa)
+    # At a solution δβ = (β/κ) δκ − Q δσ/κ, Q = 2 β βᵀ − det β diag(1, −1, −1): σ itself has the rounding of the gap.
+    det = b.let(beta[0] ** 2 - sum(x**2 for x in beta[1:])) if rough else b.let(beta[0] ** 2)
+    G = b.let(
+        Matrix(size, size, lambda i, j: (2 * beta[i] * beta[j] + ((-det if i == 0 else det) if i == j else 0)) / kappa)
+    )
+    yielding = b.let(sp.diff(c.sigma[0], impulse[0]) * G[:, 0])
+    across = sum((yielding[i] * pull[i] for i in range(1, size)), sp.Integer(0))
+    first = b.let((pull[0] - across) / (c.B[0, 0] + yielding[0]))
+    weight = Matrix([first, *pull[1:]])
+    by_kappa = b.let(sum((weight[i] * beta[i] for i in range(size)), sp.Integer(0)) / kappa)
+    by_sigma = b.let(-(G.T * weight))
+    # λ itself stays as it is here: what moves is what else β, σ and κ are made of.
+    total = by_kappa * c.kappa + sum((by_sigma[i] * c.sigma[i] for i in range(size)), sp.Integer(0))
+    total = total - sum((weight[i] * c.beta[i] for i in range(size)), sp.Integer(0))
+
+    def gradient(symbols: Any) -> Any:
+        return Matrix([b.let(sp.diff(total, s)) for s in symbols])
+
+    b.output("rate_bar", gradient(rate))
+    b.output("gap_bar", gradient([gap]))
+    b.output("h_bar", gradient([h]))
+    b.output("law_bar", gradient(law))
     return b
 
 
@@ -129,6 +225,8 @@ def _arrows(x: Any) -> list[Any]:
 
 def _divided(b: Program, c: Any, y: Any) -> Any:
     """L(c)⁻¹ y."""
+    if len(c) == 1:
+        return b.let(Matrix([y[0] / c[0]]))
     inverse = b.let(1 / c[0])
     along = b.let((c[1] * y[1] + c[2] * y[2]) * inverse)
     size = b.let(c[0] - (c[1] * c[1] + c[2] * c[2]) * inverse)

@@ -83,6 +83,11 @@ class Tree:
         return tuple(j for j, acts in enumerate(self.limited) if acts)
 
     @property
+    def sided(self) -> bool:
+        """Whether something acts on one side only: a limit, a contact."""
+        return bool(self.limits or self.contacts)
+
+    @property
     def n(self) -> int:
         """Number of moving joints (and links)."""
         return len(self.parents)

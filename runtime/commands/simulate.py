@@ -87,7 +87,7 @@ def command(
         from diffpbd.runtime.report.run_plot import plot_run
 
         plot_run(
-            run, plot, title=f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}", units=tuple(units)
+            run, plot, title=f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}", units=_units(loaded)
         )
     write_log(out, run.log())  # after the picture, which fails without matplotlib
     click.echo(summary(loaded, run))

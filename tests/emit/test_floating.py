@@ -218,7 +218,7 @@ def test_planar_base_is_the_floating_one_in_a_plane() -> None:
     assert (given.u[:3] == 0).all() and (given.unbalanced[3:] == 0).all()
 
 
-def test_a_body_alone(tmp_path: Any) -> None:
+def test_a_body_alone() -> None:
     path = recipe("stone", "floating")
     (path.parent / "stone.urdf").write_text(
         '<robot name="stone"><link name="stone"><inertial><mass value="2"/>'
@@ -251,7 +251,7 @@ def test_what_is_refused_and_left_out() -> None:
     assert not any("base_" in entry.name for entry in robot.manifest.alpha)
 
 
-def test_simulations_carry_the_base(tmp_path: Any) -> None:
+def test_simulations_carry_the_base() -> None:
     robot, (p, pd, _) = floating_arm(), state()
     run = simulate(robot, duration=0.1, start=(p, pd), torque="gravity")
     assert run.q.shape == (11, 9) and (run.tau[:, :6] == 0).all() and (run.tau[:, 6:] != 0).any()
@@ -261,3 +261,37 @@ def test_simulations_carry_the_base(tmp_path: Any) -> None:
     assert errors[0] > 12 * errors[1]
     with pytest.raises(InputError, match="take 4"):
         simulate(robot, duration=0.1, order=6)
+
+
+def test_a_ball_rolls_down_a_slope() -> None:
+    """What stands in the world is seen from a base that turns: v = g sin θ t / (1 + I/(m r²))."""
+    more = (
+        '[[plane]]\nname = "slope"\nlink = "world"\npoint = [0, 0, 0.3]\nnormal = [0.2, 0, 1]\n'
+        '[[contact]]\nname = "skin"\nlink = "ball"\npoint = [0, 0, 0]\nradius = 0.1\nagainst = "slope"\nfriction = 0.5\n'
+    )
+    path = recipe("ball", "floating", more=more)
+    path.with_suffix(".urdf").write_text(
+        '<robot name="ball"><link name="ball"><inertial><mass value="2"/>'
+        '<inertia ixx="0.008" iyy="0.008" izz="0.008" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+    )
+    robot = load(generated(str(path), functions=("joint_step",), variants=()))
+    normal = np.array([0.2, 0.0, 1.0]) / np.sqrt(1.04)
+    p = position(np.random.default_rng(1), 0)
+    p[:3] = normal * (0.3 * normal[2] + 0.1)
+    P, PD = robot.rollout(p, np.zeros(6), np.zeros((100, 6)), H)
+    wanted = 9.81 * np.sin(np.arctan(0.2)) / 1.4
+    assert np.linalg.norm(PD[-1, :3]) == pytest.approx(wanted, rel=2e-6)
+    assert PD[-1, 3:] == pytest.approx([0, wanted / 0.1, 0], abs=1e-4)
+    assert np.abs(robot.contact_gap(P)).max() < 1e-8
+    force = np.reshape(robot.contact_force(P[50], PD[50], np.zeros(6), H).contact_force, -1)
+    assert force @ normal == pytest.approx(2 * 9.81 * np.cos(np.arctan(0.2)), rel=1e-6)
+    assert force[1] == pytest.approx(0, abs=1e-5)
+    pd, u = np.array([1.0, 0.5, 0, 0.3, -0.2, 0.4]), np.array([0.1, 0.2, -0.3, 0.02, 0.03, -0.01])
+    found, end = robot.jac_joint_step(p, pd, u, H), robot.joint_step(p, pd, u, H)
+
+    def after(d: Array) -> Array:
+        q, qd = robot.joint_step(moved(p, d[:6]), pd + d[6:12], u + d[12:], H)
+        return np.concatenate([difference(q, end.p_next), qd])
+
+    J = np.vstack([np.hstack(found[2:5]), np.hstack(found[5:8])])
+    assert pytest.approx(slopes(after, 18, 1e-5), abs=1e-8) == J

@@ -286,7 +286,7 @@ def test_header_and_readme_list_everything(name: str) -> None:
     joints = [header.index(f"{j.name} ({j.type})") for j in manifest.robot.joints]
     assert joints == sorted(joints)
     for k, parameter in enumerate(manifest.alpha):
-        assert re.search(rf"^ \*   {k}  {re.escape(parameter.name)} \[", header, re.M), parameter.name
+        assert re.search(rf" = {k},? /\* {re.escape(parameter.name)} \[", header), parameter.name
     for f in manifest.functions:
         assert f.doc in header and f"int {f.symbol}(" in header and f"`{f.symbol}`" in readme
     assert f"#define {name.upper()}_JOINTS {len(joints)}" in header

@@ -1,0 +1,32 @@
+"""What the header calls entries of alpha and statuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from diffpbd.codegen.emit.c_writer import literal
+from diffpbd.codegen.emit.constants import SPECIAL_STATUS, STATUS, STATUS_NAMES
+from diffpbd.runtime.manifest import Function, Parameter
+
+
+def parameters(alpha: Sequence[Parameter]) -> list[dict[str, str]]:
+    """As templates take them."""
+    names = alpha_identifiers([a.name for a in alpha])
+    return [
+        {"name": a.name, "identifier": own, "unit": a.unit, "default": literal(a.default)}
+        for a, own in zip(alpha, names, strict=True)
+    ]
+
+
+def statuses(functions: Sequence[Function]) -> list[tuple[int, str, str]]:
+    """Number, name and meaning, of what any robot says and of what these functions say."""
+    own = {k: v for k, v in SPECIAL_STATUS.items() if any(k in f.status for f in functions)}
+    return [(k, STATUS_NAMES[k], v) for k, v in sorted((STATUS | own).items())]
+
+
+def alpha_identifiers(names: Sequence[str]) -> list[str]:
+    """Each name in capitals, other characters than ASCII letters and digits as `_`; what would come twice gets its position
+    at the end."""
+    plain = [re.sub(r"[^A-Z0-9]", "_", name.upper()) for name in names]
+    return [f"{own}_{k}" if plain.count(own) > 1 else own for k, own in enumerate(plain)]

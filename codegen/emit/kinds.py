@@ -1,0 +1,19 @@
+"""Kinds of friction's parameters, and where a kind begins in alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diffpbd.runtime.manifest import Parameter
+
+COULOMB = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
+VISCOUS = ("friction.viscous", "friction.viscous_asymmetry")
+FRICTION = (COULOMB[0], VISCOUS[0], *COULOMB[1:], *VISCOUS[1:])
+"""Kinds of alpha whose values, where all are zero, leave no Coulomb friction, no viscous friction, none."""
+PLAIN_FRICTION = 2
+
+
+def starts(alpha: Sequence[Parameter], kinds: Sequence[str]) -> list[int]:
+    """Where each of these kinds that a robot has begins in alpha."""
+    found = ([k for k, entry in enumerate(alpha) if entry.name.startswith(f"{kind}.")] for kind in kinds)
+    return [places[0] for places in found if places]

@@ -1,0 +1,197 @@
+"""What acts on one side of a step only, limits and contacts: its rows, and kernels of templates/constrained_step.c.jinja."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from diffpbd.codegen.graph.joint_step import residuals
+from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.parameters import SIDES
+from diffpbd.codegen.graph.touched import Touched
+from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.joint_space import cones
+from diffpbd.codegen.program.program import Program
+
+
+def sided_kernels(model: Model) -> list[ca.Function]:
+    """Kernels of limits and contacts that no program of the tree is."""
+    made, tree = [], model.tree
+    if tree.limits:
+        made += [plain(cones.side()), plain(cones.side_parameters())]
+    for rough in sorted({contact.rough for contact in tree.contacts}):
+        made += [plain(cones.contact(rough)), plain(cones.contact_parameters(rough))]
+    return [*made, law(model), touch_curvature(model), touch_parameters(model)] if tree.contacts else made
+
+
+def plain(program: Program) -> ca.Function:
+    """A program of numbers that no robot has."""
+    given = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items()}
+    return _function(program.name, given, inline(program, given))
+
+
+@dataclass(frozen=True)
+class Side:
+    """An end of a joint's range: gap = slope · p[coordinate] + shift − sign · alpha[entry]."""
+
+    coordinate: int
+    entry: int
+    slope: float
+    shift: float
+    sign: float
+
+
+def sides(model: Model) -> list[Side]:
+    """Of every joint whose limits act."""
+    tree, found = model.tree, []
+    place = {joint: k for k, joint in enumerate(tree.coordinates)}
+    index = {entry.name: k for k, entry in enumerate(model.entries)}
+    for j in tree.limits:
+        gear = tree.gears[j] if tree.gears else None
+        coordinate, ratio, shift = (j, 1.0, 0.0) if gear is None else (gear.leader, gear.ratio, gear.shift)
+        for end, sign in zip(SIDES, (1.0, -1.0), strict=True):
+            entry = index[f"limit.{end}.{model.robot.joints[j].name}"]
+            found.append(Side(place[coordinate], entry, sign * ratio, sign * shift, sign))
+    return found
+
+
+def law(model: Model) -> ca.Function:
+    """alpha → friction, compliance, load and slip of every contact (4 × contacts)."""
+    every = ca.vertcat(model.blocks["contact_law"], ca.repmat(ca.SX(model.blocks["slip"]), 1, len(model.tree.contacts)))
+    return _function("law", {"alpha": model.alpha}, {"law": every})
+
+
+class Touching:
+    """Contacts of a model at both ends of a step, with the signs of the start as a symbol."""
+
+    def __init__(self, model: Model) -> None:
+        self.r, touched = residuals(model), Touched(model)
+        self.sign = ca.SX.sym("sign", len(model.tree.contacts))
+        start, end = touched.at(self.r.p, self.sign), touched.at(self.r.p_next, self.sign)
+        self.first, self.last, self.gap, self.count = start.J, end.J, end.gap, touched.count
+        across = ca.DM.ones(touched.count)
+        across[touched.first] = 0
+        self.slid = across * ca.mtimes(self.first + self.last, self.r.p_next - self.r.p) / (2 * self.r.h)
+        """Rates of the pose stage across (0 along normals)."""
+        self.rates = ca.mtimes(self.last, self.r.pd_next)
+
+
+def touch_curvature(model: Model) -> ca.Function:
+    """Impulses → ∂(J₀ᵀ λ)/∂p₀, ∂(J₁ᵀ γ)/∂p₁, and derivatives of the rates of either stage by poses."""
+    t = Touching(model)
+    r, push, push_rate = t.r, ca.SX.sym("push", t.count), ca.SX.sym("push_rate", t.count)
+    outputs = {
+        "C0": ca.jacobian(ca.mtimes(t.first.T, push), r.p),
+        "C1": ca.jacobian(ca.mtimes(t.last.T, push_rate), r.p_next),
+        "S0": ca.jacobian(t.slid, r.p),
+        "S1": ca.jacobian(t.slid, r.p_next),
+        "R1": ca.jacobian(t.rates, r.p_next),
+    }
+    given = {"p": r.p, "p_next": r.p_next, "pd_next": r.pd_next, "sign": t.sign, "push": push, "push_rate": push_rate}
+    return _function("touch_curvature", {**given, "h": r.h, "alpha": r.alpha}, outputs)
+
+
+def touch_parameters(model: Model) -> ca.Function:
+    """Multipliers x, y of both stages, impulses, and seeds on rates, gaps and laws → gradient by alpha and h."""
+    t = Touching(model)
+    r, c = t.r, len(model.tree.contacts)
+    push, push_rate, slid_bar, rates_bar = (
+        ca.SX.sym(k, t.count) for k in ("push", "push_rate", "slid_bar", "rates_bar")
+    )
+    x, y, gap_bar, law_bar = (
+        ca.SX.sym(k, size) for k, size in (("x", r.n), ("y", r.n), ("gap_bar", c), ("law_bar", 4 * c))
+    )
+    of_law = law(model)(r.alpha)
+    total = r.h * ca.dot(push, ca.mtimes(t.first, x)) + r.h * ca.dot(push_rate, ca.mtimes(t.last, y))
+    total += (
+        ca.dot(slid_bar, t.slid) + ca.dot(rates_bar, t.rates) + ca.dot(gap_bar, t.gap) + ca.dot(law_bar, ca.vec(of_law))
+    )
+    pulled = ca.gradient(total, ca.vertcat(r.alpha, r.h))
+    alpha_bar, h_bar = ca.vertsplit(pulled, [0, r.alpha.numel(), r.alpha.numel() + 1])
+    given = {
+        "p": r.p, "p_next": r.p_next, "pd_next": r.pd_next, "sign": t.sign, "x": x, "y": y, "push": push,
+        "push_rate": push_rate, "slid_bar": slid_bar, "rates_bar": rates_bar, "gap_bar": gap_bar, "law_bar": law_bar,
+        "h": r.h, "alpha": r.alpha,
+    }  # fmt: skip
+    return _function("touch_parameters", given, {"alpha_bar": alpha_bar, "h_bar": h_bar})
+
+
+class Sided:
+    """What acts on one side as expressions: impulses β of limits, then λ of contacts, and their rows."""
+
+    def __init__(self, model: Model) -> None:
+        self.r, self.sides, self.tree = residuals(model), sides(model), model.tree
+        n, where = self.r.n, {entry.name: k for k, entry in enumerate(model.entries)}
+        self.push = ca.SX(n, len(self.sides))
+        for k, side in enumerate(self.sides):
+            self.push[side.coordinate, k] = side.slope
+        self.load, self.slip = (model.alpha[where[f"limit.{k}"]] if self.sides else ca.SX(1) for k in ("load", "slip"))
+        self.touching = Touching(model) if model.tree.contacts else None
+        self.first = [*Touched(model).first, model.tree.contact_rows]
+        self.law = law(model)(model.alpha) if self.touching else None
+        self.count = len(self.sides) + self.first[-1]
+
+    def pushes(self, last: bool) -> Any:
+        """What impulses do on the coordinates in either stage (n × count)."""
+        t = self.touching
+        return self.push if t is None else ca.horzcat(self.push, (t.last if last else t.first).T)
+
+    def gaps(self, p: Any) -> Any:
+        """Room to every limit."""
+        found = [k.slope * p[k.coordinate] + k.shift - k.sign * self.r.alpha[k.entry] for k in self.sides]
+        return ca.vertcat(*found, ca.SX(0, 1))
+
+    def rows(self, impulse: Any, last: bool, rho: Any) -> Any:
+        """The rows of either stage; a ρ for each limit and contact."""
+        r, count, found = self.r, len(self.sides), []
+        gaps = self.gaps(r.p_next)
+        opening = ca.mtimes(self.push.T, r.pd_next) if last else ca.SX.zeros(count)
+        for k in range(count):
+            found.append(_row(cones.side(), (impulse[k], opening[k], gaps[k], rho[k], r.h, self.load, self.slip)))
+        for k, contact in enumerate(self.tree.contacts):
+            t, rows = self.touching, slice(self.first[k], self.first[k + 1])
+            assert t is not None and self.law is not None
+            rates = (t.rates if last else t.slid)[rows]
+            given = (impulse[count:][rows], rates, t.gap[k], r.h, self.law[:, k], rho[count + k])
+            found.append(_row(cones.contact(contact.rough), given))
+        return ca.vertcat(*found)
+
+    def start(self, last: bool) -> Any:
+        """Impulses of the gaps at (p_next, pd_next), half the load's at most, none across."""
+        r, found = self.r, []
+        gaps, opening = self.gaps(r.p_next), ca.mtimes(self.push.T, r.pd_next)
+        for k in range(len(self.sides)):
+            found.append(_begun(gaps[k], opening[k] if last else 0, self.load, self.slip, r.h))
+        for k, contact in enumerate(self.tree.contacts):
+            t = self.touching
+            assert t is not None and self.law is not None
+            rate = t.rates[self.first[k]] if last else 0
+            found.append(_begun(t.gap[k], rate, self.law[2, k], self.law[3, k], r.h))
+            found += [ca.SX(0)] * (2 if contact.rough else 0)
+        return ca.vertcat(*found, ca.SX(0, 1))
+
+    def weights(self, D: Any) -> Any:
+        """ρ of every limit and contact from D, roughly the inertia at (p, p_next)."""
+        found, diagonal = [abs(D[k.coordinate, k.coordinate]) for k in self.sides], ca.fabs(ca.diag(D))
+        for k in range(len(self.tree.contacts)):
+            assert self.touching is not None
+            rows = self.touching.first[self.first[k] : self.first[k + 1], :]
+            found.append(1 / ca.mmax(ca.mtimes(rows**2, 1 / diagonal)))
+        return ca.vertcat(*found, ca.SX(0, 1))
+
+
+def _row(program: Program, given: Any) -> Any:
+    return inline(program, dict(zip(program.inputs, given, strict=True)))["row"]
+
+
+def _begun(gap: Any, rate: Any, load: Any, slip: Any, h: Any) -> Any:
+    away, most, kappa = 2 * gap / h + rate, load * h / 2, cones.smoothing(load, slip, h)
+    return ca.if_else(away * most > kappa, kappa / ca.fmax(away, kappa / most), most)
+
+
+def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:
+    dense = [ca.densify(v) for v in outputs.values()]
+    return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs), {"cse": True})

@@ -1,0 +1,227 @@
+"""Steps in contact, compiled: closed forms, an independent oracle, derivatives, gradients of rollouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from support.robots import CACHE, generated
+from support.touch_oracle import Oracle
+from support.touching import MASS, RADIUS, ball, block, reaching_arm
+
+from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.graph.model import build
+from diffpbd.runtime import Robot, load
+
+H, G = 0.01, 9.81
+MADE = {"block": lambda: (block(), ""), "ball": ball, "reaching_arm": lambda: (reaching_arm(), "")}
+
+
+def path_of(name: str) -> str:
+    folder = CACHE / "touching"
+    folder.mkdir(parents=True, exist_ok=True)
+    mechanism, line = MADE[name]()
+    return str(mechanism.write(folder, name, line))
+
+
+@cache
+def robot(name: str) -> Robot:
+    return load(generated(path_of(name), functions=("joint_step", "jac_alpha_joint_step")))
+
+
+def alpha_of(r: Robot, **more: float) -> np.ndarray:
+    return r.alpha.vector({key.replace("__", "."): value for key, value in more.items()})
+
+
+def step(r: Robot, *state: Any, alpha: Any, h: float = H) -> np.ndarray:
+    return np.concatenate(r.joint_step(*state, h=h, alpha=alpha))
+
+
+def worst(f: Callable[[Any], Any], x: Any, found: Any, steps: Any) -> float:
+    """The worst column against the best of several four-point differences, relative to its largest entry and 1e-3."""
+    left = np.full(len(x), np.inf)
+    for size in steps:
+        for k in range(len(x)):
+            d = np.zeros(len(x))
+            d[k] = size if np.ndim(size) == 0 else size[k]
+            if d[k] == 0.0:
+                left[k] = 0.0
+                continue
+            column = (8 * (f(x + d) - f(x - d)) - f(x + 2 * d) + f(x - 2 * d)) / (12 * d[k])
+            left[k] = min(left[k], np.abs(column - found[:, k]).max() / (np.abs(found[:, k]).max() + 1e-3))
+    return float(left.max())
+
+
+def judge(r: Robot, state: Any, alpha: Any, sizes: Any, bar: float = 1e-6) -> Any:
+    """jac_, jac_alpha_ and vjp_ of a step against differences and each other."""
+    p, pd, u = state
+    J = r.jac_joint_step(p, pd, u, h=H, alpha=alpha)
+    by = {k: np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("p", "pd", "u")}
+    steps = (1e-3, 1e-4, 1e-5, 1e-6)
+    assert worst(lambda x: step(r, x, pd, u, alpha=alpha), p, by["p"], steps) < bar
+    assert worst(lambda x: step(r, p, x, u, alpha=alpha), pd, by["pd"], steps) < bar
+    assert worst(lambda x: step(r, p, pd, x, alpha=alpha), u, by["u"], steps) < bar
+    found = r.jac_alpha_joint_step(p, pd, u, h=H, alpha=alpha)
+    columns = np.vstack([found.dp_next_dalpha, found.dpd_next_dalpha])
+    scale = np.array([sizes.get(entry, 0.0) for entry in r.alpha.names])
+    assert worst(lambda a: step(r, p, pd, u, alpha=a), alpha, columns, (scale, 0.1 * scale, 0.01 * scale)) < bar
+    seeds = np.random.default_rng(3).standard_normal((2, r.n))
+    bars = r.vjp_joint_step(p, pd, u, h=H, alpha=alpha, p_next_bar=seeds[0], pd_next_bar=seeds[1])
+    for k, value in (("p", bars.p_bar), ("pd", bars.pd_bar), ("u", bars.u_bar)):
+        np.testing.assert_allclose(value, seeds.ravel() @ by[k], atol=1e-10 * np.abs(by[k]).max())
+    np.testing.assert_allclose(bars.alpha_bar, seeds.ravel() @ columns, atol=1e-10 * np.abs(columns).max())
+
+    def total(h: float) -> float:
+        return float(seeds.ravel() @ step(r, *state, alpha=alpha, h=h))
+
+    slopes = [
+        (8 * (total(H + e) - total(H - e)) - total(H + 2 * e) + total(H - 2 * e)) / (12 * e) for e in (1e-4, 1e-5)
+    ]
+    assert min(abs(slope - bars.h_bar) for slope in slopes) < bar * (1 + abs(bars.h_bar))
+    return columns
+
+
+def rest(friction: float, h: float, slip: float = 1e-5, load: float = 10.0) -> float:
+    """Height of a point mass at rest."""
+    return 0.5 * h * friction * slip * (2 * load / (MASS * G) - 1)
+
+
+@pytest.mark.parametrize("h", [0.02, 0.01, 0.005, 0.0025])
+def test_a_block_slides_as_far_as_friction_lets_it(h: float) -> None:
+    mu = 0.5
+    v = 30 * mu * G * 0.01  # it stops at the end of a step, whatever h
+    P, PD = robot("block").rollout([0, 0, rest(mu, h)], [v, 0, 0], np.zeros((round(0.6 / h), 3)), h=h)
+    assert P[-1, 0] == pytest.approx(v * v / (2 * mu * G), abs=1e-5)
+    assert np.abs(PD[-1]).max() < 1e-12
+    assert P[:, 2].min() >= -0.5 * h * mu * 1e-5
+
+
+@pytest.mark.parametrize("angle", [5.0, 20.0])
+def test_what_sticks_on_an_incline_creeps_by_the_formula(angle: float) -> None:
+    r, mu, slip, load = robot("block"), 0.5, 1e-5, 10.0
+    tilt = np.radians(angle)
+    alpha = alpha_of(r, gravity__x=G * np.sin(tilt), gravity__z=-G * np.cos(tilt))
+    _, PD = r.rollout(np.zeros(3), np.zeros(3), np.zeros((100, 3)), h=H, alpha=alpha)
+    share = np.tan(tilt) / mu
+    assert PD[-1, 0] == pytest.approx(2 * slip * load / (MASS * G * np.cos(tilt)) * share / (1 - share**2), rel=1e-6)
+
+
+def test_a_steep_incline_lets_go() -> None:
+    r, tilt, time = robot("block"), np.radians(40.0), 0.5
+    alpha = alpha_of(r, gravity__x=G * np.sin(tilt), gravity__z=-G * np.cos(tilt))
+    P, _ = r.rollout([0, 0, 2e-8], np.zeros(3), np.zeros((50, 3)), h=H, alpha=alpha)
+    assert P[-1, 0] == pytest.approx(0.5 * G * (np.sin(tilt) - 0.5 * np.cos(tilt)) * time**2, rel=2e-4)
+
+
+def test_a_drop_loses_its_rate_and_never_sinks_in() -> None:
+    r = robot("block")
+    P, PD = r.rollout([0, 0, 0.3], [0.2, 0, 0], np.zeros((100, 3)), h=H)
+    flight = np.arange(1, 20) * H
+    np.testing.assert_allclose(P[1:20, 2], 0.3 - 0.5 * G * flight**2, atol=1e-7)
+    assert P[:, 2].min() > -0.5 * H * 0.5 * 1e-5 and P[-1, 2] == pytest.approx(rest(0.5, H), rel=1e-3)
+    assert np.abs(PD[-1]).max() < 1e-10
+    energy = np.array([sum(r.energy(*state)) for state in zip(P, PD, strict=True)])
+    assert np.diff(energy).max() < 1e-6
+
+
+def test_a_sliding_ball_rolls_at_five_sevenths() -> None:
+    r, v = robot("ball"), 2.0
+    names = [j.name for j in r.manifest.robot.joints]
+    found = []
+    for h in (0.01, 0.005):
+        p, pd = np.zeros(r.n), np.zeros(r.n)
+        p[1], pd[0] = RADIUS + rest(0.2, h), v
+        P, PD = r.rollout(p, pd, np.zeros((round(0.8 / h), r.n)), h=h)
+        found.append(PD[-1, 0])
+        assert P[:, 1].min() >= RADIUS - 0.5 * h * 0.2 * 1e-5
+        assert abs(PD[-1, 0]) == pytest.approx(RADIUS * abs(PD[-1, 2]), abs=3e-5)
+    assert found[1] == pytest.approx(v * 5 / 7, abs=2e-5), (found, names)
+
+
+CASES = {"stick": (2e-3, 0.0, 0.0), "slide": (2e-3, 0.7, 0.0), "impact": (1e3, 0.7, -2.0), "flight": (1e4, 0.7, 0.0)}
+
+
+@pytest.mark.parametrize("name", list(CASES))
+@pytest.mark.parametrize("slip", [1e-2, 1e-5])
+def test_derivatives_of_a_block(name: str, slip: float) -> None:
+    r, (height, rate, fall) = robot("block"), CASES[name]
+    alpha = alpha_of(r, contact__slip=slip, contact__compliance__block=1e-6)
+    z = height * slip if height < 1 else height * 1e-5
+    state = np.array([0.1, 0.2, z]), np.array([rate, -0.4 * rate, fall]), np.array([1.0, 0.5, 0.0])
+    sizes = {"contact.slip": 0.3 * slip, "contact.friction.block": 1e-2, "contact.load.block": 0.3, "gravity.z": 1e-2}
+    sizes |= {"contact.compliance.block": 1e-7, "plane.height.table": 1e-5, "contact.radius.block": 1e-5}
+    columns = judge(r, state, alpha, sizes, 1e-5 if name == "flight" else 1e-6)
+    if name in ("slide", "impact"):
+        assert np.abs(columns[:, r.alpha.names.index("contact.friction.block")]).max() > 1e-3
+
+
+@cache
+def oracle() -> Oracle:
+    recipe, described = resolve(path_of("reaching_arm"))
+    return Oracle(build(described, recipe))
+
+
+def test_an_arm_among_planes_and_spheres_is_the_oracles() -> None:
+    """Planes and spheres fixed and on links, with and without friction: a fall onto the tray that turns with the arm."""
+    r, alpha = robot("reaching_arm"), alpha_of(robot("reaching_arm"), contact__slip=1e-3)
+    P, PD = r.rollout([0.3, 0.9, 0.2], [0.5, 0.0, 0.0], np.zeros((45, 3)), h=H, alpha=alpha)
+    gaps = np.array([r.contact_gap(p) for p in P])
+    landed = int(np.argmax((gaps < 1e-3).any(axis=1)))
+    assert 0 < landed < 42 and gaps.min() > -1e-8
+    for k in (landed - 1, landed, landed + 3):
+        end = oracle().step(P[k], PD[k], np.zeros(3), H, alpha)
+        assert end.solved
+        np.testing.assert_allclose(step(r, P[k], PD[k], np.zeros(3), alpha=alpha), np.r_[end.p, end.pd], atol=1e-12)
+        wanted, state = oracle().jacobian(), (P[k], PD[k], np.zeros(3))
+        J, by = r.jac_joint_step(*state, h=H, alpha=alpha), r.jac_alpha_joint_step(*state, h=H, alpha=alpha)
+        blocks = [np.vstack([getattr(J, f"dp_next_d{x}"), getattr(J, f"dpd_next_d{x}")]) for x in ("p", "pd", "u")]
+        mine = np.hstack([*blocks, np.vstack([by.dp_next_dalpha, by.dpd_next_dalpha])])
+        assert np.abs(mine - wanted[:, :-1]).max() < 1e-8 * np.abs(wanted).max()
+
+
+def test_gradients_of_a_rollout_that_lands_and_slides() -> None:
+    r, rng = robot("block"), np.random.default_rng(2)
+    alpha = alpha_of(r, contact__slip=1e-3)
+    p, pd, U = np.array([0.0, 0.0, 0.02]), np.array([1.0, -0.4, -0.3]), 0.3 * rng.standard_normal((40, 3))
+    seeds = rng.standard_normal((2, 41, 3))
+
+    def total(p: Any, pd: Any, alpha: Any) -> float:
+        return float((seeds * np.array(r.rollout(p, pd, U, h=H, alpha=alpha))).sum())
+
+    bars = r.vjp_rollout(p, pd, U, h=H, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1])
+    d, e = rng.standard_normal(3), 1e-6
+    assert (total(p + e * d, pd, alpha) - total(p - e * d, pd, alpha)) / (2 * e) == pytest.approx(
+        bars.p0_bar @ d, rel=1e-5
+    )
+    assert (total(p, pd + e * d, alpha) - total(p, pd - e * d, alpha)) / (2 * e) == pytest.approx(
+        bars.pd0_bar @ d, rel=1e-5
+    )
+    k = r.alpha.names.index("contact.friction.block")
+    up, down = alpha.copy(), alpha.copy()
+    up[k], down[k] = up[k] + e, down[k] - e
+    assert (total(p, pd, up) - total(p, pd, down)) / (2 * e) == pytest.approx(bars.alpha_bar[k], rel=1e-5)
+
+
+def test_stop_distance_by_speed() -> None:
+    """What a gradient through forty steps of friction says: v/(μ g)."""
+    r, v, mu = robot("block"), 1.0, 0.5
+    alpha = alpha_of(r, contact__slip=1e-3)
+    seeds = np.zeros((2, 41, 3))
+    seeds[0, -1, 0] = 1.0
+    bars = r.vjp_rollout(
+        [0, 0, rest(mu, H, 1e-3)], [v, 0, 0], np.zeros((40, 3)), h=H, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1]
+    )
+    assert bars.pd0_bar[0] == pytest.approx(v / (mu * G), rel=0.01)
+
+
+def test_the_graph_has_the_same_rows() -> None:
+    r = robot("block")
+    graph, alpha = r.casadi("joint_step"), alpha_of(r, contact__slip=1e-3)
+    for z, pd in ((1e-6, [0.0, 0.0, 0.0]), (1e-6, [0.5, 0.1, 0.0]), (0.1, [0.5, 0.0, 0.0]), (0.005, [0.5, 0.0, -1.0])):
+        state = np.array([0.0, 0.0, z]), np.array(pd), np.zeros(3)
+        found = np.array(ca.vertcat(*graph(*state, H, alpha))).ravel()
+        np.testing.assert_allclose(found, step(r, *state, alpha=alpha), atol=1e-9)
