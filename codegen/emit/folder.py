@@ -22,6 +22,7 @@ from diffpbd.codegen.emit.constants import (
     LOOP_CONSTANTS,
 )
 from diffpbd.codegen.emit.constrained_step import add_constrained_step
+from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
@@ -66,6 +67,8 @@ def write_folder(
     )
     model = build(robot, recipe)
     found = capabilities(model, command)
+    if recipe.cuda:
+        check_cuda(model, found)
     for line in (*found.notes(), *(doubt.line("doubt") for doubt in model.chosen.doubts)):
         say(line)
     loose = [j.name for k, j in enumerate(robot.joints) if k not in model.tree.limits and j.lower is not None]
@@ -121,10 +124,14 @@ def write_folder(
     hand_over()
     emission.functions[:] = emission.functions[count:] + emission.functions[:count]
     if found.has("mpc"):
-        mpc.add_mpc(emission, n, len(alpha))
+        mpc.add_mpc(emission, model)
     if found.has("estimate_torque"):
         add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
         clock.lap("estimate_torque")
+    if recipe.cuda:
+        say("writing the text for a GPU")
+        add_cuda(emission, model, found)
+        clock.lap("cuda")
     if found.has("step"):
         say("deriving steps on maximal states")
         _add_steps(emission, model, found, graphs)

@@ -224,6 +224,9 @@ DOCS_OF_LOOPS: Final[Mapping[str, str]] = {
     "inverse_dynamics": "Torques of the motors (zero at passive joints), forces of the loops, and what is left where there are "
     "fewer motors than freedoms; of more the least torques.",
     "forward_dynamics": "Joint acceleration under the true torque u, the loops' forces included.",
+    "mpc": "Plan of N torques of the motors along a reference, bounded: sequential quadratic programs over joint_step, every "
+    "node and the measured state moved to what closed loops allow. Torques of joints without a motor are zero; their weights "
+    "and bounds of u are not read.",
     "torque_terms": "What the torques of the tree, with a motor at every joint, are linear in: terms phi.",
     "node_torque": "Torques of the motors from three poses: the discrete Euler-Lagrange equation at the middle one.",
 }

@@ -9,6 +9,7 @@ import click
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.closed import driven
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import COUNT, DURATION, RATE, SPEED
@@ -21,6 +22,7 @@ from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.clearance import expect_above
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
 from diffpbd.runtime.mpc.options import BACKENDS, MpcOptions
+from diffpbd.runtime.mpc.passive import closed_start, expect_motors
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
@@ -135,8 +137,9 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
         data = parse_json(text, "--goal") if state_file(text) is None else read_json(text)
         if isinstance(data, dict):
             goal = np.array([goal[k] if joint in data else np.nan for k, joint in enumerate(robot.joints)])
+        expect_motors(robot, goal)
         check_goal(robot, goal)
-        start = np.zeros(robot.n) if start is None else start
+        start = closed_start(robot, start, alpha)
         expect_above(robot, alpha, table, [np.where(np.isnan(goal), start, goal)], "goal")
         duration = options["duration"] or 1.0
         away = np.abs(np.where(np.isnan(goal), start, goal) - start)
@@ -156,7 +159,8 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
     for note in notes:
         click.echo(note)
     length = float(found.time[-1] - found.time[0])
-    return found, found.q[0] if start is None else start, length if options["duration"] is None else options["duration"]
+    start = closed_start(robot, found.q[0] if start is None else start, alpha)
+    return found, start, length if options["duration"] is None else options["duration"]
 
 
 def parse_weights(text: str) -> dict[str, Any]:
@@ -184,6 +188,8 @@ def _bounds(robot: Robot, h: float, text: str | None) -> Bounds:
             numbers = np.array(value, dtype=np.float64)
             if numbers.shape not in ((), (robot.n,)):
                 raise ValueError
+            if numbers.shape == () and name != "pd":
+                numbers = np.where(driven(robot), numbers, np.inf)
             numbers = np.broadcast_to(numbers, (robot.n,))
         except (TypeError, ValueError):
             raise InputError(f"--bounds: {name}: expected a number or {robot.n} of them, found {value!r}.") from None
