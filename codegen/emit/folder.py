@@ -21,7 +21,7 @@ from diffpbd.codegen.emit.constants import (
     LIMIT_CONSTANTS,
     LOOP_CONSTANTS,
 )
-from diffpbd.codegen.emit.constrained_step import add_constrained_step
+from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
@@ -104,6 +104,7 @@ def write_folder(
         say(f"deriving the step in joint space with its {' and '.join(_acting(model))}")
         graphs |= {"joint_step": constrained_step.solved(model)}
         work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
+        paths.add_second_path(emission, "constrained_step", loops=model.tree.sided)
         clock.lap("joint_step")
         hand_over()
     elif found.has("joint_step"):
@@ -126,7 +127,8 @@ def write_folder(
     if found.has("mpc"):
         mpc.add_mpc(emission, model)
     if found.has("estimate_torque"):
-        add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
+        kernels_of = torque_estimation.kernels(model)
+        add_torque_estimation(emission, kernels_of, motors(model), robot.n, alpha, bool(model.tree.closures))
         clock.lap("estimate_torque")
     if recipe.cuda:
         say("writing the text for a GPU")
