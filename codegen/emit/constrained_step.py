@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from diffpbd.codegen.emit.c_writer import kernel, literal
-from diffpbd.codegen.emit.constants import IN_C, IN_CONES, IN_LOOPS
+from diffpbd.codegen.emit.constants import IN_C, IN_CONES, IN_LOOPS, LAST_OF_FLOATING
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
@@ -52,19 +52,24 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
     rough = sorted({k.rough for k in tree.contacts})
     where = {e.name: k for k, e in enumerate(alpha)}
     limits = {"limit_load": where.get("limit.load", 0), "limit_slip": where.get("limit.slip", 0)}
-    coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
-    emission.add(
-        "src/constrained_step.c", "constrained_step.c",
-        n=n, links=tree.n, alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
-        coulomb=coulomb, border=border, kernel_work=work, record_size=RECORD_ROWS * tree.n,
-        kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
-        contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), **limits,
-        **IN_C, **IN_LOOPS, **IN_CONES,
-    )  # fmt: skip
+    exact = {"last_correction": literal(LAST_OF_FLOATING)} if tree.base else {}
+    stretch = [i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb.")]
     emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
     total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)
     total += sided_size(n, m, len(found), len(tree.contacts), touches) if tree.sided else 0
+    known = len(emission.functions)
     _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, total), graphs, by_alpha)
+    dispatched = [] if tree.base else emission.functions[known:]
+    emission.dispatched += dispatched
+    emission.add(
+        "src/constrained_step.c", "constrained_step.c",
+        n=n, links=len(stretch), alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
+        dispatched=dispatched, coulomb=stretch[0] if stretch else 0, border=border, kernel_work=work,
+        record_size=RECORD_ROWS * tree.n,
+        kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
+        contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), floating=bool(tree.base),
+        **limits, **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES,
+    )  # fmt: skip
     return total
 
 
@@ -75,8 +80,8 @@ def work_size(n: int, m: int, every: int, border: int) -> int:
 
 def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
     """Doubles that limits and contacts add; `touches` rows of contacts."""
-    own = 3 * sides + contacts + 4 * (sides + touches) + 20 * contacts + touches * (6 * n + 4)
-    return own + 2 * n * n + 2 * (n + m) ** 2 + 3 * (n + m) + n + 4
+    own = 3 * sides + contacts + 4 * (sides + touches) + 20 * contacts + touches * (7 * n + 4)
+    return own + 2 * n * n + 2 * (n + m) ** 2 + 3 * (n + m) + 2 * n + 4
 
 
 def _declare(
@@ -117,7 +122,12 @@ def _declare(
             for k in tree.contacts
         )
         solve = (n + m) ** 3 // 3 + acting
-        step = count("prepare", "start", "landing") + 3 * count("pose", "touch") + 2 * count("rate_system") + 5 * solve
+        step = (
+            count("prepare", "start", "touch_start", "pose", "residual", "landing")
+            + 3 * count("touch")
+            + 2 * count("rate_system")
+            + 5 * solve
+        )
         inverses = count("blocks", "curvature", "touch_curvature") + 2 * (n + m) ** 3 + 2 * acting
     else:
         step = count("prepare", "start", "newton", "chord", "end", "velocity") + 4 * solve
