@@ -65,12 +65,12 @@ GROUPS: Final = (
     Group("inverse dynamics", ("inverse_dynamics",), ("shared",), made=ALWAYS),
     Group(
         "derivatives of inverse dynamics", ("jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"),
-        ("open", "driven"), made=ALWAYS,
+        ("shared",), made=ALWAYS,
     ),
     Group("forward dynamics", ("forward_dynamics",), ("inertia", "shallow", "free")),
     Group(
         "derivatives of forward dynamics", ("jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"),
-        ("inertia", "open", "free"), "forward_dynamics", ON_DEMAND,
+        ("inertia", "shallow", "free"), "forward_dynamics", ON_DEMAND,
     ),
     Group(
         "steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"),
