@@ -141,6 +141,25 @@ LOOP_CONSTANTS: Final = (
 IN_LOOPS: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in LOOP_CONSTANTS}
 """The same as C text."""
 
+LAST_OF_FLOATING: Final = 1e-14
+"""[rad or m] See the constant of its name."""
+
+FLOATING_CONSTANTS: Final = (
+    Constant(
+        "last_of_floating",
+        LAST_OF_FLOATING,
+        "rad or m",
+        "last_correction of a robot with a floating base: its momentum, which nothing else changes, then stays to rounding",
+    ),
+    Constant(
+        "unit",
+        1e-6,
+        "1",
+        "how far the square of a base quaternion's length may be off 1: what six printed digits leave",
+    ),
+)
+"""Listed where a base floats."""
+
 LIMIT_CONSTANTS: Final = (
     Constant(
         "limit_close",
@@ -200,6 +219,18 @@ SIDED_STATUS: Final = {
 }
 """What only a robot whose limits act can say of its joint-space step."""
 
+FLOATING_STATUS: Final = {20: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
+"""What only a robot with a floating base can say."""
+
+SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | FLOATING_STATUS
+"""What not every robot can say."""
+
+IN_FLOATING: Final = {
+    **{c.name: literal(c.value) for c in FLOATING_CONSTANTS},
+    "not_unit": next(iter(FLOATING_STATUS)),
+}
+"""The same as C text."""
+
 STATUS_NAMES: Final = {
     0: "OK",
     1: "POSE_NOT_FOUND",
@@ -216,5 +247,6 @@ STATUS_NAMES: Final = {
     12: "LOOP_OPEN",
     13: "LOOP_NOT_CLOSED",
     14: "LIMIT_NOT_RESOLVED",
+    20: "BASE_QUATERNION",
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

@@ -10,6 +10,7 @@ import numpy as np
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import plot_option
+from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
 from diffpbd.runtime.orders import Order
@@ -63,10 +64,7 @@ def command(
     distinct([("--out", out), ("--plot", plot)], [*named, *robot_files(robot)])
     loaded = open_robot(robot)
     alpha = loaded.alpha.vector(params)
-    start = {
-        option: None if text is None else parse_state(text, option, loaded.joints)
-        for option, text in (("--q0", q0), ("--dq0", dq0))
-    }
+    start = _start(loaded, q0, dq0)
     source: Literal["zero", "gravity"] | TorqueLog
     if torque == "zero":
         source = "zero"
@@ -88,11 +86,31 @@ def command(
     if plot is not None:
         from diffpbd.runtime.report.run_plot import plot_run
 
-        units = tuple(joint.unit for joint in loaded.manifest.robot.joints)
-        plot_run(run, plot, title=f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}", units=units)
+        plot_run(
+            run, plot, title=f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}", units=_units(loaded)
+        )
     write_log(out, run.log())  # after the picture, which fails without matplotlib
     click.echo(summary(loaded, run))
     click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
+
+
+def _start(robot: Robot, q0: str | None, dq0: str | None) -> dict[str, list[float] | None]:
+    """What --q0 and --dq0 say; what they do not name is at zero, the base not turned."""
+    return {
+        option: None if text is None else parse_state(text, option, names, others)
+        for option, text, names, others in (
+            ("--q0", q0, robot.positions, robot.neutral),
+            ("--dq0", dq0, robot.joints, np.zeros(robot.n)),
+        )
+    }
+
+
+def _units(robot: Robot) -> tuple[str, ...]:
+    """Of every number of a position."""
+    units = [joint.unit for joint in robot.manifest.robot.joints]
+    if robot.manifest.robot.floating:
+        units[3:6] = ["1"] * 4
+    return tuple(units)
 
 
 def _from_log(
@@ -101,6 +119,8 @@ def _from_log(
     """The torques, and the start from the log's first sample where the user gave none."""
     columns = None if column_map is None else read_column_map(column_map)
     torques = read_torques(path, rate=rate, columns=columns)
+    if robot.manifest.robot.floating and None in start.values():
+        raise InputError("--torque LOG of a floating base: a log does not tell where it starts; give --q0 and --dq0.")
     if all(value is None for value in start.values()) and has_states(path, columns=columns):
         first = read_log(path, rate=rate, columns=columns).select(robot.joints)
         start = {"--q0": first.q[0].tolist(), "--dq0": first.dq[0].tolist()}
@@ -120,16 +140,28 @@ def summary(robot: Robot, run: Run) -> str:
         )
     if run.gap is not None:
         lines.append(f"joint gaps: at most {run.gap.max():.3g}, {run.gap[-1]:.3g} at the end [m or 1]")
-    joints = robot.manifest.robot.joints
-    for k, joint in enumerate(joints):
-        low, high = float(run.q[:, k].min()), float(run.q[:, k].max())
+    joints, moved = robot.manifest.robot.joints, robot.n_p - robot.n
+    if moved:
+        x, y, z, *q = (f"{value:.6f}" for value in run.q[-1, :7])
+        lines.append(f"base at the end: {x} {y} {z} m, quaternion wxyz {' '.join(q)}")
+    place = {joint.name: run.q[:, k + moved] for k, joint in enumerate(joints) if not moved or k >= 6}
+    for joint in joints:
+        if joint.name not in place:
+            continue
+        low, high = float(place[joint.name].min()), float(place[joint.name].max())
         if (joint.lower is not None and low < joint.lower) or (joint.upper is not None and high > joint.upper):
             lines.append(
                 f"note: {joint.name} went from {low:.4g} to {high:.4g} {joint.unit}, beyond its limits "
                 f"{number(joint.lower)} and {number(joint.upper)}, which do not act"
             )
     rows = [
-        [joint.name, f"{run.q[-1, k]:.6f}", f"{run.dq[-1, k]:.6f}", f"{run.tau[-1, k]:.6f}", joint.unit]
+        [
+            joint.name,
+            f"{place[joint.name][-1]:.6f}" if joint.name in place else "-",
+            f"{run.dq[-1, k]:.6f}",
+            f"{run.tau[-1, k]:.6f}",
+            joint.unit,
+        ]
         for k, joint in enumerate(joints)
     ]
     return "\n".join([*lines, "", table(["final state", "q", "dq", "tau", "unit"], rows)])

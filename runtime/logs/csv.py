@@ -49,7 +49,8 @@ class TorqueLog:
 
 @dataclass(frozen=True)
 class Log:
-    """A recording: time (samples,) [s]; q [rad or m], rates dq, ddq, tau [N·m or N] (samples, joints)."""
+    """A recording: time (samples,) [s]; q [rad or m], rates dq, ddq, tau [N·m or N] (samples, joints). `positions` names the
+    columns of q where these are not the joints', of a robot with a floating base."""
 
     time: FloatArray
     joints: tuple[str, ...]
@@ -57,6 +58,7 @@ class Log:
     dq: FloatArray
     ddq: FloatArray | None = None
     tau: FloatArray | None = None
+    positions: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.time)
@@ -145,7 +147,8 @@ def write_log(path: str | Path, log: Log) -> None:
     """Write a log, whole or not at all; compressed if the name ends in `.gz`."""
     blocks = [("q", log.q), ("dq", log.dq), ("ddq", log.ddq), ("tau", log.tau)]
     present = [(name, block) for name, block in blocks if block is not None]
-    header = ["time", *(f"{name}_{joint}" for name, _ in present for joint in log.joints)]
+    named = {"q": log.positions or log.joints}
+    header = ["time", *(f"{name}_{joint}" for name, _ in present for joint in named.get(name, log.joints))]
     write_rows(path, header, np.column_stack([log.time, *(block for _, block in present)]))
 
 

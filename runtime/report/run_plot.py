@@ -23,7 +23,7 @@ def plot_run(run: Run, path: Target, *, title: str, units: tuple[str, ...]) -> N
     angles, energy, gaps = figure.subplots(3, 1, sharex=True)
     figure.suptitle(title)
 
-    for k, joint in enumerate(run.joints):
+    for k, joint in enumerate(run.positions):
         style = LINE_STYLES[k // ANY_COLORS % len(LINE_STYLES)]
         angles.plot(run.time, run.q[:, k], style, label=f"{joint} [{units[k]}]")
     angles.set_ylabel(f"joint position [{' or '.join(dict.fromkeys(units))}]")
