@@ -186,6 +186,7 @@ CONE_CONSTANTS: Final = (
     Constant("cone_first", 12, "1", "iterations at the final slip"),
     Constant("cone_level", 10, "1", "iterations at each slip above it"),
     Constant("cone_last", 25, "1", "iterations at the final slip after those above it"),
+    Constant("cone_patient", 60, "1", "iterations at each slip where it falls slowly"),
     Constant("cone_top", 0.5, "rad/s or m/s", "slip from which it falls, ten times it at the second attempt"),
     Constant("cone_rough", 1e-2, "1", "residual over load and step at which a slip above the final one is left"),
 )
