@@ -26,8 +26,6 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["ClosedLoop", "Mpc"]
 
-SETTLING = 1.0
-"""[s] Beyond the way to a goal, by default."""
 WITHIN = 2e-3
 """[rad or m] From the goal at which a run to it ends."""
 
@@ -43,7 +41,7 @@ class ClosedLoop(simulation.ClosedLoop):
         """Positions with their references and limits, torques with their bounds, tick times; also written to `path`."""
         from diffpbd.runtime.report.mpc_plot import plot_closed_loop
 
-        return drawn(lambda file: plot_closed_loop(self, file, title=self.robot.name), path)
+        return drawn(lambda file: plot_closed_loop(self, file, title=self.robot.name, bounds=self.bounds), path)
 
     def save(self, path: str | Path) -> None:
         """A log as CSV (`.gz` allowed): time, q_, dq_ and tau_ columns."""
@@ -110,7 +108,7 @@ class Mpc(planner.Mpc):
         if plant is not None and not isinstance(plant, simulation.Plant):
             plant = simulation.Plant(alpha=robot.alpha.vector(plant, base=self.alpha))
         run = simulation.run_closed_loop(
-            self, reference, start, reference.takes(start) + SETTLING if duration is None else duration, plant=plant,
+            self, reference, start, reference.takes(start) + simulation.SETTLING if duration is None else duration, plant=plant,
             stop=None if within is None else lambda _time, q, dq: reference.reached(q, dq, within),
         )  # fmt: skip
         own = {f.name: getattr(run, f.name) for f in fields(run)}
