@@ -20,7 +20,7 @@ from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["Closed", "motor_torque", "of"]
+__all__ = ["Closed", "driven", "motor_torque", "of"]
 
 DEPENDENT = 1e-7
 """[1] Singular values of rows below this part of the largest are rounding: rows that hold by themselves."""
@@ -33,6 +33,11 @@ def of(robot: Robot) -> Closed | None:
     """The loops and passive joints of a robot; None where it has neither."""
     facts = robot.manifest.robot
     return Closed(robot) if facts.loops or facts.passive else None
+
+
+def driven(robot: Robot) -> npt.NDArray[np.bool_]:
+    """Whether each joint (n,) has a motor."""
+    return np.array([joint not in robot.manifest.robot.passive for joint in robot.joints])
 
 
 def motor_torque(robot: Robot, q: FloatArray, dq: FloatArray, ddq: FloatArray, alpha: Any = None) -> FloatArray:
@@ -53,7 +58,7 @@ class Closed:
         """Of a robot that has either."""
         facts = robot.manifest.robot
         self.robot, self.looped, self.mobility = robot, bool(facts.loops), facts.mobility
-        self.motors: npt.NDArray[np.bool_] = np.array([joint not in facts.passive for joint in robot.joints])
+        self.motors = driven(robot)
 
     def free(self, q: FloatArray, alpha: Any = None) -> FloatArray:
         """N (samples, n, mobility) at closed poses."""

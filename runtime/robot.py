@@ -116,6 +116,18 @@ class Robot:
             raise InputError(f"{self.name} has no function {name!r}. {why}")
         return self.functions[name]
 
+    def gpu(
+        self, dtype: str = "float32", *, device: int = 0, newtons: int | None = None, chords: int | None = None
+    ) -> Any:
+        """The functions that have text for a GPU (`generate --cuda`) on arrays of one, in float32 or float64.
+
+        A pose takes `newtons` Newton and `chords` chord iterations and one more as the end of its step (default: 1, and 1
+        chord in float32, 2 in float64). InputError where there is no GPU, no driver or no compiler for it; see docs/gpu.md.
+        """
+        from diffpbd.runtime.gpu import open_gpu
+
+        return open_gpu(self, dtype, device, newtons, chords)
+
     def casadi(self, name: str, *, external: bool = False) -> Any:
         """The function as a `casadi.Function` with named arguments.
 

@@ -160,12 +160,12 @@ class RolloutGradient(Rollout):
 
     def _default(self, argument: Argument, value: Any) -> Any:
         # A missing seed is zero; its length is known only once U is.
-        return _MISSING if value is None and argument.cols == "N+1" else super()._default(argument, value)
+        return MISSING if value is None and argument.cols == "N+1" else super()._default(argument, value)
 
     def _prepare(self, values: list[Any]) -> tuple[list[FloatArray], int, int | None]:
         pairs = list(zip(values, self.facts.inputs, strict=True))
-        steps = self._steps([np.empty(0) if v is _MISSING else as_array(v, a.name, self.name) for v, a in pairs])
-        return super()._prepare([np.zeros(_shape(a, steps)) if v is _MISSING else v for v, a in pairs])
+        steps = self._steps([np.empty(0) if v is MISSING else as_array(v, a.name, self.name) for v, a in pairs])
+        return super()._prepare([np.zeros(_shape(a, steps)) if v is MISSING else v for v, a in pairs])
 
     def _segment(self, steps: int) -> int:
         """The longest halving of `steps` whose work memory is within the limit."""
@@ -217,7 +217,8 @@ class RolloutGradient(Rollout):
         return [total[argument.name] for argument in self.facts.outputs]
 
 
-_MISSING = object()
+MISSING = object()
+"""A seed that was left out, and is zero."""
 
 
 def _shape(argument: Argument, steps: int) -> tuple[int, ...]:

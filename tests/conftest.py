@@ -37,7 +37,14 @@ QUICKLY = "-O0 -DDIFFPBD_PORTABLE"
 tests/emit/test_paths.py compiles what is left out here: the code for more than the least of instruction sets."""
 os.environ.setdefault("DIFFPBD_PATH", "portable")
 GIVING_WAY = 15
-REAL_TIME = Path("tests", "baxter")  # these wait for clocks, on one graph at a time
+REAL_TIME = (
+    Path("tests", "baxter"),
+    Path("tests", "franka", "test_processes.py"),
+)  # these wait for clocks, one at a time
+
+
+def waits(file: Path) -> bool:
+    return any(file.is_relative_to(place) for place in REAL_TIME)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -48,7 +55,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     for item in items:
         file = item.path.relative_to(ROOT)
-        item.add_marker(pytest.mark.xdist_group(str(REAL_TIME if file.is_relative_to(REAL_TIME) else file)))
+        item.add_marker(pytest.mark.xdist_group(str(REAL_TIME[0] if waits(file) else file)))
     if config.getoption("--soak"):
         return
     long = [item for item in items if item.get_closest_marker("soak")]
@@ -59,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Of several processes, those with no clock to meet give way: xdist hands out the largest group, real time, first."""
-    real_time = item.path.relative_to(ROOT).is_relative_to(REAL_TIME)
+    real_time = waits(item.path.relative_to(ROOT))
     if "PYTEST_XDIST_WORKER" in os.environ and not real_time and os.nice(0) == 0:
         os.nice(GIVING_WAY)
 

@@ -122,7 +122,8 @@ class LoopElement:
 
 @dataclass(frozen=True)
 class Document:
-    """Links and joints in file order; joints in `passive` have no motor, as far as the file says which have one."""
+    """Links and joints in file order; joints in `passive` have no motor, as far as the file says which have one. `shapes` is
+    where links with their `<collision>` are to be found, None for the file itself."""
 
     name: str
     links: tuple[LinkElement, ...]
@@ -131,6 +132,7 @@ class Document:
     doubts: tuple[Finding, ...]
     loops: tuple[LoopElement, ...] = ()
     passive: tuple[str, ...] = ()
+    shapes: Element | None = None
 
 
 def read_document(root: Element) -> Document:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 from xml.etree import ElementTree
 
+from diffpbd.codegen.description.loops import OF_JOINT
 from diffpbd.codegen.description.report import listed
 from diffpbd.codegen.description.rigid import (
     ANGLES,
@@ -21,7 +22,20 @@ from diffpbd.codegen.description.rigid import (
     symmetric,
     upper_triangle,
 )
-from diffpbd.codegen.description.robot import IDENTITY, WORLD, ZERO, Inertial, Joint, JointType, Link, Robot, Tip, Vec3
+from diffpbd.codegen.description.robot import (
+    IDENTITY,
+    WORLD,
+    ZERO,
+    Inertial,
+    Joint,
+    JointType,
+    Link,
+    Loop,
+    LoopType,
+    Robot,
+    Tip,
+    Vec3,
+)
 from diffpbd.codegen.description.validate import examine
 from diffpbd.runtime.errors import InputError
 
@@ -38,6 +52,9 @@ NOT_IN_URDF: Final = {
     "lever_spring": "a lever spring",
     "gravity": "gravity",
     "wrench": "an external wrench",
+    "loop": "another frame or length of a closed loop",
+    "contact": "contact",
+    "plane": "a plane",
 }
 """Kinds of alpha entries for which a URDF has no place."""
 
@@ -110,15 +127,27 @@ def _payload(values: Mapping[str, float]) -> Inertial:
 def _notices(robot: Robot, values: Mapping[str, float], defaults: Mapping[str, float]) -> list[str]:
     """What is left out, kind by kind, with values."""
     notices = []
+    own = _of_description(robot)
+    known = {name: value for name, value in defaults.items() if name not in own}
+    values = {**own, **values}
     for kind, what in NOT_IN_URDF.items():
         lost = {
-            name: value for name, value in values.items() if name.startswith(f"{kind}.") and value != defaults.get(name)
+            name: value for name, value in values.items() if name.startswith(f"{kind}.") and value != known.get(name)
         }
         if kind == "spring.rest":
             lost = {n: v for n, v in lost.items() if values.get(n.replace("rest", "stiffness", 1), 0.0) != 0.0}
         if lost:
             told = ", ".join(f"{name} = {value:g}" for name, value in lost.items())
             notices.append(f"a URDF cannot hold {what}: {told}")
+    if robot.passive[len(robot.base_freedoms) :]:
+        notices.append(
+            f"a URDF cannot say which joints have no motor: {listed(robot.passive[len(robot.base_freedoms) :], 6)}"
+        )
+    if robot.contacts:
+        notices.append(f"a URDF cannot say what touches: {listed((contact.name for contact in robot.contacts), 6)}")
+    for loop in robot.loops:
+        if loop.type is LoopType.DISTANCE:
+            notices.append(f"a URDF cannot hold loop {loop.name}, a distance of {loop.length:g} m")
     if values.get("payload.mass", 0.0) != 0.0:
         link = robot.links[robot.tips[0].link].name
         notices.append(f"the payload of {values['payload.mass']:g} kg is part of link {link} now; set it to 0 in alpha")
@@ -128,17 +157,29 @@ def _notices(robot: Robot, values: Mapping[str, float], defaults: Mapping[str, f
     return notices
 
 
+def _of_description(robot: Robot) -> dict[str, float]:
+    """Rotors and springs that a joint has from its description, by their names in alpha."""
+    kinds = (("rotor_inertia", "rotor"), ("spring.stiffness", "stiffness"), ("spring.rest", "rest"))
+    return {f"{kind}.{j.name}": getattr(j, own) for kind, own in kinds for j in robot.joints if getattr(j, own)}
+
+
 def urdf_text(robot: Robot) -> str:
     """A URDF that `read_urdf` reads back as this robot; numbers are written so that they read back to the same bits.
 
     Rotations become roll, pitch and yaw, which costs their last bits.
     """
     root = ElementTree.Element("robot", name=robot.name)
-    ElementTree.SubElement(root, "link", name=robot.base)
-    for link, joint in zip(robot.links, robot.joints, strict=True):
+    base, free = _root_link(robot), len(robot.base_freedoms)
+    ElementTree.SubElement(root, "link", name=base)
+    if free:
+        _add_link(root, robot.links[free - 1])
+        _add_base_joint(root, robot, base, robot.links[free - 1].name)
+    for link, joint in zip(robot.links[free:], robot.joints[free:], strict=True):
         _add_link(root, link)
         _add_joint(root, robot, joint, link.name)
-    names = {robot.base, *(link.name for link in robot.links), *(joint.name for joint in robot.joints)}
+    for loop in robot.loops:
+        _add_loop(root, robot, loop)
+    names = {base, *(link.name for link in robot.links), *(joint.name for joint in robot.joints)}
     for tip in robot.tips:
         if tip.name != robot.links[tip.link].name:
             _add_tip(root, robot, tip, names)
@@ -161,8 +202,7 @@ def _add_link(root: ElementTree.Element, link: Link) -> None:
 def _add_joint(root: ElementTree.Element, robot: Robot, joint: Joint, child: str) -> None:
     element = ElementTree.SubElement(root, "joint", name=joint.name, type=joint.type.value)
     _add_pose(element, Pose(joint.rotation, joint.translation))
-    parent = robot.base if joint.parent == WORLD else robot.links[joint.parent].name
-    ElementTree.SubElement(element, "parent", link=parent)
+    ElementTree.SubElement(element, "parent", link=_link_name(robot, joint.parent))
     ElementTree.SubElement(element, "child", link=child)
     ElementTree.SubElement(element, "axis", xyz=_numbers(joint.axis))
     limit = {key: getattr(joint, key) for key in ("effort", "velocity") if getattr(joint, key) is not None}
@@ -180,6 +220,48 @@ def _add_joint(root: ElementTree.Element, robot: Robot, joint: Joint, child: str
         ElementTree.SubElement(
             element, "mimic", joint=followed, multiplier=repr(own.multiplier), offset=repr(own.offset)
         )
+
+
+def _root_link(robot: Robot) -> str:
+    """Name of the root: that of a base that stands still, or one for what a moving base moves in."""
+    name = "world" if robot.base_freedoms else robot.base
+    while robot.base_freedoms and name in {link.name for link in robot.links}:
+        name += "_"
+    return name
+
+
+def _link_name(robot: Robot, link: int) -> str:
+    return _root_link(robot) if link == WORLD else robot.links[link].name
+
+
+def _add_base_joint(root: ElementTree.Element, robot: Robot, base: str, child: str) -> None:
+    """The joint of a moving base; the axis of a planar one is the plane's normal."""
+    names = {joint.name for joint in robot.joints}
+    name = "base"
+    while name in names:
+        name += "_"
+    first, last = robot.joints[0], robot.joints[len(robot.base_freedoms) - 1]
+    element = ElementTree.SubElement(root, "joint", name=name, type=robot.base_joint)
+    _add_pose(element, Pose(first.rotation, first.translation))
+    ElementTree.SubElement(element, "parent", link=base)
+    ElementTree.SubElement(element, "child", link=child)
+    if not robot.floating:
+        ElementTree.SubElement(element, "axis", xyz=_numbers(last.axis))
+
+
+def _add_loop(root: ElementTree.Element, robot: Robot, loop: Loop) -> None:
+    """A `<loop_joint>`; none for a distance."""
+    types = {kind: joint for joint, kind in OF_JOINT.items() if joint != "continuous"}
+    if loop.type.value not in types:
+        return
+    element = ElementTree.SubElement(root, "loop_joint", name=loop.name, type=types[loop.type.value])
+    for tag, link, rotation, place in (
+        ("link1", loop.parent, loop.parent_rotation, loop.parent_translation),
+        ("link2", loop.child, loop.child_rotation, loop.child_translation),
+    ):
+        rpy = ZERO if rotation == IDENTITY else rpy_from_rotation(rotation)
+        ElementTree.SubElement(element, tag, link=_link_name(robot, link), xyz=_numbers(place), rpy=_numbers(rpy))
+    ElementTree.SubElement(element, "axis", xyz=_numbers(loop.axis))
 
 
 def _add_tip(root: ElementTree.Element, robot: Robot, tip: Tip, names: set[str]) -> None:

@@ -18,6 +18,7 @@ from diffpbd.codegen.description.mjcf_equalities import read_equalities
 from diffpbd.codegen.description.mjcf_limits import not_taken
 from diffpbd.codegen.description.mjcf_motors import without_motor
 from diffpbd.codegen.description.mjcf_names import Names
+from diffpbd.codegen.description.mjcf_shapes import colliding_meshes, collisions
 from diffpbd.codegen.description.report import printable
 from diffpbd.codegen.description.source import Element, SourceError, parse, read_bytes
 from diffpbd.runtime.errors import InputError
@@ -37,6 +38,7 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
     Raises SourceError where MuJoCo does not compile the file, InputError where MuJoCo is missing.
     """
     spec = _parsed(source)
+    meshes = colliding_meshes(spec)
     try:
         model = stripped(spec).compile()
     except ValueError as error:
@@ -54,6 +56,7 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
         doubts=(*doubts, *couplings.doubts, *more),
         loops=couplings.loops,
         passive=passive,
+        shapes=collisions(model, names, meshes),
     )
 
 

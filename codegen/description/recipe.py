@@ -96,7 +96,7 @@ class Recipe:
     sphere or point that touches planes (`plane`) or other spheres; words LINK or LINK=PLANE in `contact_from_collision` make
     such of the link's `<collision>` (docs/contact.md).
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
-    or ALL; DEFAULT where it is empty.
+    or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU besides (docs/gpu.md).
     """
 
     name: str = field(metadata=_entry("text"))
@@ -131,6 +131,7 @@ class Recipe:
     table: float | None = field(default=None, metadata=_entry("number"))
     sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
     base_joint: str = field(default=FIXED, metadata=_entry("text", "--base-joint", BASE_JOINTS))
+    cuda: bool = field(default=False, metadata=_entry("flag", "--cuda"))
 
     @property
     def variant(self) -> str:

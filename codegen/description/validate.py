@@ -84,7 +84,7 @@ def examine(
         cuts = gathered(selection, loops, document.loops)
         faults += (*loop_faults(selection, cuts), *passive_faults(selection, passive), *base_faults(foot, document))
         doubts += (*cut_doubts(selection), *passive_doubts(selection, passive), *base_doubts(foot, document))
-        taken, refused, doubtful = collision_contacts(root, touch.collisions, touch.planes)
+        taken, refused, doubtful = collision_contacts(document.shapes or root, touch.collisions, touch.planes)
         spheres = (*touch.contacts, *taken)
         faults += (*refused, *contact_faults(selection, touch.planes, spheres))
         doubts += (*doubtful, *contact_doubts(touch.planes, spheres))

@@ -60,6 +60,7 @@ BINARY: Mapping[int, str] = {
 LANES: Mapping[int, str] = {
     op: f"each_{text}" for op, text in {**UNARY, **BINARY}.items() if text[0].isalpha() and "(" in text
 } | {
+    ca.OP_INV: "B(1.0)/{0}",
     ca.OP_SIGN: "each_sign({0})",
     ca.OP_NOT: "each_equal({0},B(0.0))",
     ca.OP_LT: "each_less({0},{1})",
@@ -154,13 +155,22 @@ def _live_in(piece: Sequence[_Statement], live_out: set[int]) -> set[int]:
 
 
 def kernel(
-    f: ca.Function, name: str, *, accumulate: bool = False, piece: int = PIECE, shared: Container[str] | None = None
+    f: ca.Function,
+    name: str,
+    *,
+    accumulate: bool = False,
+    piece: int = PIECE,
+    shared: Container[str] | None = None,
+    device: bool = False,
 ) -> Kernel:
     """C text of an SX function with dense arguments, under a C name. With `accumulate` it adds to its outputs.
 
     With `shared` the text is over the type V of templates/lanes.h.jinja, a double or several side by side; inputs of
-    these names hold doubles, one for all.
+    these names hold doubles, one for all. With `device` it is over the V of templates/_device.jinja: one function whatever
+    its length, whose arguments are anything that has a V under an index; it leaves w alone.
     """
+    if device:
+        piece, shared = max(1, f.n_instructions()), ()
     for k in range(f.n_in()):
         if not f.sparsity_in(k).is_dense():
             raise ValueError(f"{f.name()}: input {f.name_in(k)} is not dense")
@@ -175,6 +185,8 @@ def kernel(
         + [f"{number} *restrict {n}" for n in f.name_out()]
     )
     formals += f", {number} *restrict w"
+    if device:
+        formals = ", ".join(f"auto {n}" for n in (*f.name_in(), *f.name_out(), "w"))
     actuals = ", ".join([*f.name_in(), *f.name_out(), "w"])
     lives: list[set[int]] = [set()]
     for part in reversed(pieces):
@@ -183,7 +195,8 @@ def kernel(
     texts = []
     for k, part in enumerate(pieces):
         part_name = name if len(pieces) == 1 else f"{name}_{k}"
-        texts.append(_piece_text(part_name, formals, part, lives[k + 1], number))
+        own = "INSIDE" if device else "static NOINLINE"
+        texts.append(_piece_text(f"{own} void {part_name}({formals})", part, lives[k + 1], number))
     if len(pieces) > 1:
         calls = "\n".join(f"  {name}_{k}({actuals});" for k in range(len(pieces)))
         texts.append(f"static void {name}({formals}) {{\n{calls}\n}}\n")
@@ -198,11 +211,11 @@ def kernel(
     )
 
 
-def _piece_text(name: str, formals: str, part: Sequence[_Statement], after: set[int], number: str) -> str:
+def _piece_text(head: str, part: Sequence[_Statement], after: set[int], number: str) -> str:
     """One C function: it loads what it reads and did not write, and stores what it wrote and is read `after` it."""
     before = _live_in(part, set())
     registers = sorted({s.write for s in part if s.write is not None} | before)
-    lines = [f"static NOINLINE void {name}({formals}) {{"]
+    lines = [f"{head} {{"]
     for k in range(0, len(registers), 16):
         lines.append(f" {number} " + ",".join(f"a{r}" for r in registers[k : k + 16]) + ";")
     lines += [f" a{r}=w[{r}];" for r in sorted(before)]

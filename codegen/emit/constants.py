@@ -156,6 +156,12 @@ LIMIT_CONSTANTS: Final = (
 
 CONE_CONSTANTS: Final = (
     Constant("cone_rate", 1e-11, "relative to 1 + |rate|", "correction of rates at which limits are that of rounding"),
+    Constant(
+        "cone_settled_rate",
+        1e-13,
+        "rad/s or m/s",
+        "error that the contraction predicts when rates beside limits are found",
+    ),
     Constant("cone_near", 1e-9, "rad or m, or their rates", "change that a line search takes whole: rounding is near"),
     Constant("cone_halvings", 8, "1", "step lengths tried in a line search beside limits"),
     Constant("cone_first", 12, "1", "iterations at the final slip"),

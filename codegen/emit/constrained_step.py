@@ -53,18 +53,21 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
     where = {e.name: k for k, e in enumerate(alpha)}
     limits = {"limit_load": where.get("limit.load", 0), "limit_slip": where.get("limit.slip", 0)}
     coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
+    emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
+    total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)
+    total += sided_size(n, m, len(found), len(tree.contacts), touches) if tree.sided else 0
+    known = len(emission.functions)
+    _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, total), graphs, by_alpha)
+    dispatched = emission.functions[known:]
+    emission.dispatched += dispatched
     emission.add(
         "src/constrained_step.c", "constrained_step.c",
         n=n, links=tree.n, alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
-        coulomb=coulomb, border=border, kernel_work=work, record_size=RECORD_ROWS * tree.n,
+        dispatched=dispatched, coulomb=coulomb, border=border, kernel_work=work, record_size=RECORD_ROWS * tree.n,
         kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
         contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), **limits,
         **IN_C, **IN_LOOPS, **IN_CONES,
     )  # fmt: skip
-    emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
-    total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)
-    total += sided_size(n, m, len(found), len(tree.contacts), touches) if tree.sided else 0
-    _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, total), graphs, by_alpha)
     return total
 
 
@@ -75,8 +78,8 @@ def work_size(n: int, m: int, every: int, border: int) -> int:
 
 def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
     """Doubles that limits and contacts add; `touches` rows of contacts."""
-    own = 3 * sides + contacts + 4 * (sides + touches) + 11 * contacts + touches * (6 * n + 4)
-    return own + 2 * n * n + 2 * (n + m) ** 2 + 3 * (n + m) + n + 4
+    own = 3 * sides + contacts + 4 * (sides + touches) + 20 * contacts + touches * (7 * n + 4)
+    return own + 2 * n * n + 2 * (n + m) ** 2 + 3 * (n + m) + 2 * n + 4
 
 
 def _declare(
@@ -94,6 +97,7 @@ def _declare(
             ("p", "pd", "pdd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0", "fixed", "p_closed", "pd_closed",
              "unbalanced"), (n, 1),
         ),
+        "contact_force": (3, len(model.tree.contacts)), "iterations": (4, 1),
         "h": (1, 1), "alpha": (na, 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"), "loop_force": (m, 1),
     }  # fmt: skip
 
@@ -116,7 +120,12 @@ def _declare(
             for k in tree.contacts
         )
         solve = (n + m) ** 3 // 3 + acting
-        step = count("prepare", "start", "landing") + 3 * count("pose", "touch") + 2 * count("rate_system") + 5 * solve
+        step = (
+            count("prepare", "start", "touch_start", "pose", "residual", "landing")
+            + 3 * count("touch")
+            + 2 * count("rate_system")
+            + 5 * solve
+        )
         inverses = count("blocks", "curvature", "touch_curvature") + 2 * (n + m) ** 3 + 2 * acting
     else:
         step = count("prepare", "start", "newton", "chord", "end", "velocity") + 4 * solve
@@ -143,10 +152,13 @@ def _declare(
         ("forward_dynamics", "p pd u alpha", "pdd", instant, (4, 10)),
         ("loop_force", "p pd u alpha", "loop_force", instant, (4, 10)),
         ("inverse_dynamics", "p pd pdd alpha", "u loop_force unbalanced", count("held") + (n + m) ** 3 // 3, (10,)),
+        ("contact_force", state, "contact_force iterations", step + count("directions"), status_of_step),
         ("close_loops", "p fixed alpha", "p_closed", count("closing"), (13,)),
         ("close_rates", "p pd alpha", "pd_closed", instant, (10,)),
     ):  # fmt: skip
         if (name == "jac_alpha_joint_step" and not by_alpha) or (name in AT_AN_INSTANT and not closed):
+            continue
+        if name == "contact_force" and not tree.contacts:
             continue
         along = name.endswith(("rollout", "trajectory"))
         emission.declare(

@@ -17,6 +17,7 @@ from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
 from diffpbd.codegen.emit.constants import CONE_CONSTANTS, CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
 from diffpbd.codegen.emit.constrained_step import add_constrained_step
+from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
@@ -58,6 +59,8 @@ def write_folder(
     )
     model = build(robot, recipe)
     found = capabilities(model, command)
+    if recipe.cuda:
+        check_cuda(model, found)
     for line in (*found.notes(), *(doubt.line("doubt") for doubt in model.chosen.doubts)):
         say(line)
     loose = [j.name for k, j in enumerate(robot.joints) if k not in model.tree.limits and j.lower is not None]
@@ -86,6 +89,7 @@ def write_folder(
         say(f"deriving the step in joint space with its {' and '.join(_acting(model))}")
         graphs |= {"joint_step": constrained_step.solved(model)}
         work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
+        paths.add_second_path(emission, "constrained_step", loops=model.tree.sided)
         clock.lap("joint_step")
         hand_over()
     elif found.has("joint_step"):
@@ -106,10 +110,14 @@ def write_folder(
     hand_over()
     emission.functions[:] = emission.functions[count:] + emission.functions[:count]
     if found.has("mpc"):
-        mpc.add_mpc(emission, n, len(alpha))
+        mpc.add_mpc(emission, model)
     if found.has("estimate_torque"):
         add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
         clock.lap("estimate_torque")
+    if recipe.cuda:
+        say("writing the text for a GPU")
+        add_cuda(emission, model, found)
+        clock.lap("cuda")
     if found.has("step"):
         say("deriving steps on maximal states")
         _add_steps(emission, model, found, graphs)

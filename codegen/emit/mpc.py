@@ -6,12 +6,24 @@ from collections.abc import Mapping
 from typing import Final
 
 from diffpbd.codegen.emit.constants import IN_C
+from diffpbd.codegen.emit.constrained_step import motors
 from diffpbd.codegen.emit.paths import add_second_path
 from diffpbd.codegen.emit.sources import Emission, argument
-from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LOOPS
+from diffpbd.codegen.graph.model import Model
 
 CALLED: Final = ("joint_step", "jac_joint_step", "gravity", "spring_torque", "tip_pose", "tip_jacobian")
 """Functions that the solver calls."""
+CALLED_WITH_LOOPS: Final = (
+    "joint_step",
+    "jac_joint_step",
+    "close_loops",
+    "close_rates",
+    "inverse_dynamics",
+    "tip_pose",
+    "tip_jacobian",
+)
+"""The same where loops are closed."""
 
 INPUTS: Final = (
     "p pd u_last P_ref PD_ref U_ref tip_ref weights tip_weights bounds options h alpha P_guess PD_guess U_guess"
@@ -19,9 +31,12 @@ INPUTS: Final = (
 OUTPUTS: Final = "U P PD info"
 
 
-def add_mpc(emission: Emission, n: int, alpha_size: int) -> None:
+def add_mpc(emission: Emission, model: Model) -> None:
     """`<robot>_mpc` in src/mpc.c, and its entry in the manifest."""
-    work = max(emission.known(name).work_size or 0 for name in CALLED)
+    n, alpha_size, closed, driven = model.tree.freedoms, len(model.entries), bool(model.tree.closures), motors(model)
+    work = max(emission.known(name).work_size or 0 for name in (CALLED_WITH_LOOPS if closed else CALLED))
+    where = {entry.name: k for k, entry in enumerate(model.entries)}
+    offsets = [where[f"torque_offset.{model.robot.joints[i].name}"] for i in model.robot.independent]
     shapes: Mapping[str, tuple[int, int | str]] = {
         **dict.fromkeys(("p", "pd", "u_last"), (n, 1)), **dict.fromkeys(("weights", "bounds"), (n, 6)),
         **dict.fromkeys(("P_ref", "PD_ref", "P_guess", "PD_guess", "P", "PD"), (n, "N+1")),
@@ -31,9 +46,14 @@ def add_mpc(emission: Emission, n: int, alpha_size: int) -> None:
     }  # fmt: skip
     operations = emission.known("jac_joint_step").operations + recursion_operations(n)
     inputs, outputs = ([argument(name, *shapes[name]) for name in names.split()] for names in (INPUTS, OUTPUTS))
-    emission.declare("mpc", DOCS["mpc"], inputs, outputs, operations=operations, work=None, status=(5, 6, 7, 8))
+    docs = DOCS_OF_LOOPS if closed or not all(driven) else DOCS
+    emission.declare("mpc", docs["mpc"], inputs, outputs, operations=operations, work=None, status=(5, 6, 7, 8))
     own = [emission.known("mpc")]
-    emission.add("src/mpc.c", "mpc.c", n=n, alpha_size=alpha_size, kernel_work=work, dispatched=own, **IN_C)
+    emission.add(
+        "src/mpc.c", "mpc.c",
+        n=n, alpha_size=alpha_size, kernel_work=work, dispatched=own, closed=closed, passive=not all(driven), driven=driven,
+        offsets=offsets, **IN_C,
+    )  # fmt: skip
     emission.texts["mpc"] = len(emission.files["src/mpc.c"])
     emission.dispatched += own
     add_second_path(emission, "mpc", loops=True)

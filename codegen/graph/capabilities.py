@@ -82,7 +82,7 @@ GROUPS: Final = (
         ON_DEMAND,
     ),
     Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven", "free"), "joint_step"),
-    Group("predictive control", ("mpc",), ("inertia", "open", "driven"), "joint_step"),
+    Group("predictive control", ("mpc",), ("inertia", "shallow"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
     Group("constraints of maximal states", ("constraints",), ("independent", "open")),
     Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive", "open", "free")),
@@ -105,7 +105,9 @@ OF_LOOPS: Final = Group(
     "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "shallow"), "joint_step"
 )
 """What only a robot with closed loops has, with its step; no other lacks it."""
-OF_CONTACT: Final = Group("contacts", ("contact_gap", "contact_jacobian", "contact_residual"), made=ALWAYS)
+OF_CONTACT: Final = Group(
+    "contacts", ("contact_gap", "contact_jacobian", "contact_force", "contact_residual"), made=ALWAYS
+)
 """What only a robot with contacts has."""
 
 

@@ -70,6 +70,8 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "loop_force": ("N or N·m", "kept rows of every loop, on the child; axes of the parent's cut frame"),
     "loop_impulse": ("N·s or N·m·s", "kept rows of every loop; axes of the parent's cut frame at the start"),
     "loop_impulse_next": ("N·s or N·m·s", "the same of the rate stage, at the end"),
+    "contact_force": ("N", f"{WORLD}; a column a contact, on its sphere"),
+    "iterations": ("1", "of pose and rate stage, then 1 where slip was followed down in either"),
     "contact_impulse": ("N·s", CONTACT_IMPULSES),
     "contact_impulse_next": ("N·s", f"of the rate stage; {CONTACT_IMPULSES}"),
     "pose_residual": ("kg·m^2 (kg·m), m or 1, N·s", "momenta times h, rows of loops, contacts as contact_impulse"),
@@ -124,7 +126,7 @@ SCALARS: Final = frozenset({
     "lever_offset", "lever_rest", "lever_torque",
 })  # fmt: skip
 """Arguments that are one number for every robot."""
-MATRICES: Final = frozenset({"M", "J", "Y", "terms", "contact_rows"})
+MATRICES: Final = frozenset({"M", "J", "Y", "terms", "contact_rows", "contact_force"})
 """Arguments that are matrices, whatever the number of their columns."""
 
 
@@ -191,6 +193,7 @@ DOCS: Final[Mapping[str, str]] = {
     "loop_residual": "Every row of the loops, and its rate.",
     "loop_force": "Forces along the kept rows of the loops at an instant.",
     "contact_gap": "How far apart what can touch is.",
+    "contact_force": "Mean forces of contacts over the joint_step from a state, and the iterations that it takes.",
     "contact_residual": "Equations of a step in contact, zero along joint_step: for transcriptions.",
     "contact_jacobian": "Rates of the sphere of every contact against the other, at the point between them, per joint rate.",
     "lever_spring_torque": "Torque of a straight spring between two lever arms about a joint.",
@@ -201,6 +204,9 @@ DOCS_OF_LOOPS: Final[Mapping[str, str]] = {
     "inverse_dynamics": "Torques of the motors (zero at passive joints), forces of the loops, and what is left where there are "
     "fewer motors than freedoms; of more the least torques.",
     "forward_dynamics": "Joint acceleration under the true torque u, the loops' forces included.",
+    "mpc": "Plan of N torques of the motors along a reference, bounded: sequential quadratic programs over joint_step, every "
+    "node and the measured state moved to what closed loops allow. Torques of joints without a motor are zero; their weights "
+    "and bounds of u are not read.",
     "torque_terms": "What the torques of the tree, with a motor at every joint, are linear in: terms phi.",
     "node_torque": "Torques of the motors from three poses: the discrete Euler-Lagrange equation at the middle one.",
 }

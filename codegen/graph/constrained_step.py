@@ -38,17 +38,16 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
     values = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
     programs = {"start": bordered.start(tree), "node": bordered.node(tree)}
     if tree.sided:
-        programs |= {
-            f.__name__: f(tree) for f in (bordered.pose, bordered.landing, bordered.rate_system, bordered.blocks)
-        }
+        sided = (bordered.pose, bordered.residual, bordered.landing, bordered.rate_system, bordered.blocks)
+        programs |= {f.__name__: f(tree) for f in sided}
     else:
         steps = (bordered.newton, bordered.chord, bordered.end, bordered.velocity, bordered.rate, bordered.systems)
         programs |= {f.__name__: f(tree) for f in (*steps, bordered.gradient, joint_space.velocity_gradient)}
     if tree.contacts:
-        programs |= {"touch_start": contacts.rows(tree), "touch": contacts.rows(tree, ending=True)}
+        programs |= {"directions": contacts.directions(tree)}
     made = [kernel_graph(program, name, prepared) for name, program in programs.items()]
     made += [by_alpha(model)] if with_alpha and not tree.sided else []
-    made += sided_kernels(model)
+    made += sided_kernels(model, prepared)
     made += [closing(model), instant(model), held(model), curvature(model)] if tree.closures else []
     return [values, *made, parameters(model), node_torque(model)]
 

@@ -8,23 +8,31 @@ from typing import Any
 
 import casadi as ca
 
-from diffpbd.codegen.graph.joint_step import residuals
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.joint_step import kernel_graph, residuals
+from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.parameters import SIDES
 from diffpbd.codegen.graph.touched import Touched
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import cones
+from diffpbd.codegen.joint_space import cones, contacts
 from diffpbd.codegen.program.program import Program
 
 
-def sided_kernels(model: Model) -> list[ca.Function]:
+def sided_kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     """Kernels of limits and contacts that no program of the tree is."""
     made, tree = [], model.tree
     if tree.limits:
         made += [plain(cones.side()), plain(cones.side_parameters())]
     for rough in sorted({contact.rough for contact in tree.contacts}):
         made += [plain(cones.contact(rough)), plain(cones.contact_parameters(rough))]
-    return [*made, law(model), touch_curvature(model), touch_parameters(model)] if tree.contacts else made
+    if tree.contacts:
+        made += [
+            touch(prepared, False),
+            touch(prepared, True),
+            law(model),
+            touch_curvature(model),
+            touch_parameters(model),
+        ]
+    return made
 
 
 def plain(program: Program) -> ca.Function:
@@ -58,6 +66,15 @@ def sides(model: Model) -> list[Side]:
     return found
 
 
+def touch(prepared: Prepared, ending: bool) -> ca.Function:
+    """Gaps and rows J at a pose, a row after the other; of the start of a step the signs of normals too."""
+    program = contacts.rows(prepared.model.tree, ending=ending)
+    f = kernel_graph(program, "touch" if ending else "touch_start", prepared)
+    inputs = {k: ca.SX.sym(k, *f.size_in(k)) for k in f.name_in()}
+    outputs = dict(zip(f.name_out(), f.call(list(inputs.values())), strict=True))
+    return _function(f.name(), inputs, {**outputs, "J": outputs["J"].T})
+
+
 def law(model: Model) -> ca.Function:
     """alpha → friction, compliance, load and slip of every contact (4 × contacts)."""
     every = ca.vertcat(model.blocks["contact_law"], ca.repmat(ca.SX(model.blocks["slip"]), 1, len(model.tree.contacts)))
@@ -80,15 +97,15 @@ class Touching:
 
 
 def touch_curvature(model: Model) -> ca.Function:
-    """Impulses → ∂(J₀ᵀ λ)/∂p₀, ∂(J₁ᵀ γ)/∂p₁, and derivatives of the rates of either stage by poses."""
+    """Impulses → ∂(J₀ᵀ λ)/∂p₀, ∂(J₁ᵀ γ)/∂p₁, and derivatives of the rates of either stage by poses, a row after the other."""
     t = Touching(model)
     r, push, push_rate = t.r, ca.SX.sym("push", t.count), ca.SX.sym("push_rate", t.count)
     outputs = {
         "C0": ca.jacobian(ca.mtimes(t.first.T, push), r.p),
         "C1": ca.jacobian(ca.mtimes(t.last.T, push_rate), r.p_next),
-        "S0": ca.jacobian(t.slid, r.p),
-        "S1": ca.jacobian(t.slid, r.p_next),
-        "R1": ca.jacobian(t.rates, r.p_next),
+        "S0": ca.jacobian(t.slid, r.p).T,
+        "S1": ca.jacobian(t.slid, r.p_next).T,
+        "R1": ca.jacobian(t.rates, r.p_next).T,
     }
     given = {"p": r.p, "p_next": r.p_next, "pd_next": r.pd_next, "sign": t.sign, "push": push, "push_rate": push_rate}
     return _function("touch_curvature", {**given, "h": r.h, "alpha": r.alpha}, outputs)

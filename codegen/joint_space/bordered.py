@@ -18,7 +18,7 @@ same with the inertia in the place of D. What the exact derivatives need is list
 What acts on one side only (`cones`) adds −h N₀ᵀ β to h F and −h N₁ᵀ γ to h G, N the rates σ per rate of the coordinates. Its
 multipliers are eliminated first: δβ = −x − G δσ puts h N₀ᵀ G ∂σ/∂p₁ on D, and what is left is the system above, solved as one
 dense matrix, because its rows are few and its stiffness large. `pose`, `landing`, `rate_system` and `blocks` give what the
-emitted C assembles it from.
+emitted C assembles it from, `residual` serves with an earlier D.
 """
 
 from __future__ import annotations
@@ -217,13 +217,28 @@ def pose(tree: Tree) -> Program:
 
 
 @stored
+def residual(tree: Tree) -> Program:
+    """h F, g and A at an iterate."""
+    b = Program("constrained_step_residual", "Pose stage at an iterate: residual.")
+    p1, _, F = link_step.iteration(b, tree, "iterate")
+    rows = _rows(b, tree, p=p1)
+    for name, value in (("F", Matrix(list(F))), ("g", rows["g"]), ("A", rows["A"])):
+        b.output(name, b.let(value))
+    return b
+
+
+@stored
 def landing(tree: Tree) -> Program:
-    """`momentum` before friction, inertia `M` and A at the end of a pose stage whose residual vanishes."""
-    b = Program("constrained_step_landing", "Momentum and inertia at the end of a step.")
-    p1, step, _ = link_step.iteration(b, tree, "p_next")
+    """The same at the last iterate, with momentum before friction and inertia `M` there. What is left of h F is taken off the
+    momentum, which so belongs to the pose that corrects it."""
+    b = Program("constrained_step_landing", "Residual, momentum and inertia at the end of a step.")
+    p1, step, F = link_step.iteration(b, tree, "p_next")
     u, h = b.input("u", tree.freedoms), b.scalar("h")
-    momentum, M = step.ended(b, tree, [0] * tree.freedoms, u, h)
-    for name, value in (("momentum", Matrix(list(momentum))), ("M", M), ("A", _rows(b, tree, p=p1)["A"])):
+    momentum, M = step.ended(b, tree, F, u, h)
+    rows = _rows(b, tree, p=p1)
+    for name, value in (
+        ("F", Matrix(list(F))), ("momentum", Matrix(list(momentum))), ("M", M), ("g", rows["g"]), ("A", rows["A"]),
+    ):  # fmt: skip
         b.output(name, b.let(value))
     return b
 

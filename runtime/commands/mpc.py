@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.closed import driven
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED
@@ -24,6 +25,7 @@ from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.clearance import expect_above
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
 from diffpbd.runtime.mpc.options import BACKENDS, MpcOptions
+from diffpbd.runtime.mpc.passive import closed_start, expect_motors
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
@@ -127,7 +129,7 @@ def command(
     with watched(loop, live):
         run = run_closed_loop(
             mpc, reference, start, duration, plant=_plant(loaded, alpha, options), loop=loop,
-            stop=_stop(reference, options["stop_within"]),
+            stop=_stop(loaded, reference, options["stop_within"]),
         )  # fmt: skip
     if plot is not None:
         from diffpbd.runtime.report.mpc_plot import plot_closed_loop
@@ -165,7 +167,7 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
         check_goal(robot, start, "--q0")
         expect_above(robot, alpha, table, [start], "start of --q0")
     if options["reference"] is None:
-        start = np.zeros(robot.n) if start is None else start
+        start = closed_start(robot, start, alpha)
         goal = _goal(robot, options, start, alpha)
         expect_above(robot, alpha, table, [np.where(np.isnan(goal), start, goal)], "goal")
         reference = GoalReference(goal, options["goal_speed"])
@@ -187,7 +189,8 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
     for said in notes:
         note(said)
     length = float(found.time[-1] - found.time[0])
-    return found, found.q[0] if start is None else start, length if options["duration"] is None else options["duration"]
+    start = closed_start(robot, found.q[0] if start is None else start, alpha)
+    return found, start, length if options["duration"] is None else options["duration"]
 
 
 def _goal(robot: Robot, options: dict[str, Any], start: FloatArray, alpha: FloatArray) -> FloatArray:
@@ -205,6 +208,7 @@ def _goal(robot: Robot, options: dict[str, Any], start: FloatArray, alpha: Float
     data = parse_json(text, "--goal") if state_file(text) is None else read_json(text)
     if isinstance(data, dict):
         goal = np.array([goal[k] if joint in data else np.nan for k, joint in enumerate(robot.joints)])
+    expect_motors(robot, goal)
     check_goal(robot, goal)
     return goal
 
@@ -215,10 +219,12 @@ def _plant(robot: Robot, alpha: FloatArray, options: dict[str, Any]) -> Plant:
     return Plant(own, load, options["noise"], options["rate_noise"], options["seed"])
 
 
-def _stop(reference: Reference, within: float | None) -> Callable[[float, FloatArray, FloatArray], bool] | None:
+def _stop(
+    robot: Robot, reference: Reference, within: float | None
+) -> Callable[[float, FloatArray, FloatArray], bool] | None:
     if within is None or not isinstance(reference, GoalReference):
         return None
-    return lambda _time, q, dq: reference.reached(q, dq, within)
+    return lambda _time, q, dq: reference.reached(q, dq, within, driven(robot))
 
 
 def parse_weights(text: str) -> dict[str, Any]:
@@ -246,6 +252,8 @@ def _bounds(robot: Robot, h: float, text: str | None) -> Bounds:
             numbers = np.array(value, dtype=np.float64)
             if numbers.shape not in ((), (robot.n,)):
                 raise ValueError
+            if numbers.shape == () and name != "pd":
+                numbers = np.where(driven(robot), numbers, np.inf)
             numbers = np.broadcast_to(numbers, (robot.n,))
         except (TypeError, ValueError):
             raise InputError(f"--bounds: {name}: expected a number or {robot.n} of them, found {value!r}.") from None

@@ -47,8 +47,8 @@ class TrackController:
         shape = (len(self._time), len(joints))
         if shape[0] < 2 or not self._q.shape == self._dq.shape == shape or not (np.diff(self._time) > 0.0).all():
             raise InputError("Track: the motion needs at least two samples of every joint at increasing times.")
-        gains = np.array([self.stiffness, self.damping])
-        if gains.shape != (2, len(joints)) or not (np.isfinite(gains) & (gains >= 0.0)).all():
+        gains = (self.stiffness, self.damping)
+        if any(k.shape != (len(joints),) or not (np.isfinite(k) & (k >= 0.0)).all() for k in gains):
             raise InputError("Track: expected a finite stiffness and damping of at least 0 for every joint.")
         for at, words in ((0, "begins"), (-1, "ends")):
             k = int(np.argmax(np.abs(self._dq[at])))
@@ -86,7 +86,7 @@ class TrackController:
             change = 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / self._takes**2
             return self._from + shape * way, rate * way, change * way
         since = time - self._begins
-        if since <= 0.0:
+        if since < 0.0:
             return self._q[0], zero, zero
         if since >= self._time[-1]:
             return self._q[-1], zero, zero

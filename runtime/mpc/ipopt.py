@@ -9,6 +9,7 @@ import casadi
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.closed import driven
 from diffpbd.runtime.ipopt import OPTIONS
 from diffpbd.runtime.mpc.problem import NONE, Plan, Problem, Status, Task
 
@@ -74,6 +75,8 @@ class Ipopt:
         problem, N = self.problem, self.problem.horizon
         bounds = np.where(abs(problem.bounds) < NONE, problem.bounds, np.sign(problem.bounds) * np.inf)
         lower, upper, change, p_lower, p_upper, speed = bounds
+        motors = driven(problem.robot)
+        lower, upper = np.where(motors, lower, 0.0), np.where(motors, upper, 0.0)
         U, P, PD = problem.first_guess(task, guess, shifted)
         free = np.full((2 * N, problem.robot.n), np.inf)
         rows = np.ones((N, 1))

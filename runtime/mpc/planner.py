@@ -9,16 +9,19 @@ from __future__ import annotations
 import time as clock
 from collections import Counter, deque
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.mpc.backends import Solver, solver_of
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
 from diffpbd.runtime.mpc.history import History
-from diffpbd.runtime.mpc.options import Backend, MpcOptions
+from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.passive import bounds_of_motors, closed_state, expect_observable, weights_of_motors
 from diffpbd.runtime.mpc.plan import PlanReuse, PlanSource
 from diffpbd.runtime.mpc.problem import (
     NONE,
@@ -40,18 +43,6 @@ __all__ = ["Mpc", "Tick"]
 
 DAMPING_SHARE = 0.1
 """[1] Damping of the fall-back torque: this share of a joint's effort limit at its speed limit."""
-
-
-class Solver(Protocol):
-    """What a back end offers."""
-
-    name: str
-    problem: Problem
-
-    def solve(
-        self, task: Task, guess: Plan | None = None, *, shifted: bool = False, programs: int = 1, seconds: float = ...
-    ) -> Plan:
-        """A plan from a guess (None: cold; `shifted`: moved on by a step)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,8 +83,11 @@ class Mpc:
         step = robot.h if h is None else h
         check_step(step)
         chosen = options or MpcOptions()
-        rows, tip = (weights or Weights()).rows(n)
-        limits = (bounds or Bounds.of(robot, step)).rows(n)
+        rows, tip = weights_of_motors(robot, weights or Weights()).rows(n)
+        limits = bounds_of_motors(robot, bounds or Bounds.of(robot, step)).rows(n)
+        self._closed = closed_loops.of(robot)
+        if chosen.disturbance is not None:
+            expect_observable(robot)
         values = (
             robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.array(alpha, dtype=np.float64)
         )
@@ -103,7 +97,7 @@ class Mpc:
         widths = [*robot.alpha.indices("friction.transition_velocity")]
         planned[widths] = np.maximum(planned[widths], chosen.transition)
         self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, chosen.price)
-        self.solver: Solver = _solver(self.problem, chosen.backend)
+        self.solver: Solver = solver_of(self.problem, chosen.backend)
         self.delay = chosen.delay
         self.counts: Counter[PlanSource] = Counter()
         self.statuses: Counter[Status] = Counter()
@@ -200,6 +194,8 @@ class Mpc:
         plan: Plan | None = None
         status = Status.BAD_INPUT
         state = np.array([np.asarray(p, dtype=np.float64), np.asarray(pd, dtype=np.float64)])
+        if self._closed is not None:
+            state = closed_state(self._closed, state, self.problem.alpha)
         references = [np.asarray(r, dtype=np.float64) for r in (P, PD, U, tip) if r is not None]
         if self.observer is not None:
             self._bias = self._observe(self.observer, time, stamp, state)
@@ -288,13 +284,3 @@ class Mpc:
         self._told = False
         if np.isfinite(time):
             self._last_time = time
-
-
-def _solver(problem: Problem, backend: Backend) -> Solver:
-    if backend == "embedded":
-        from diffpbd.runtime.mpc.embedded import Embedded
-
-        return Embedded(problem)
-    from diffpbd.runtime.mpc.ipopt import Ipopt
-
-    return Ipopt(problem)

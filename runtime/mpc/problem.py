@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.closed import driven
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
@@ -103,7 +104,8 @@ class Bounds:
     def of(cls, robot: Robot, h: float) -> Bounds:
         """The limits of the description; torque may change by ten times the effort limit a second."""
         own = robot.limits.expect_room(robot.joints)
-        return cls(-own.effort, own.effort, RATE_SHARE * own.effort * h, own.lower, own.upper, own.speed)
+        effort = np.where(driven(robot), own.effort, np.inf)  # a joint without a motor has no torque to bound
+        return cls(-effort, effort, RATE_SHARE * effort * h, own.lower, own.upper, own.speed)
 
     def rows(self, n: int) -> FloatArray:
         """(6, n), infinite ones as NONE; bounds that contradict each other are refused."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.closed import motor_torque
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.checked import read_whole
 from diffpbd.runtime.logs.recording import Reading, Recording
@@ -141,7 +142,7 @@ def _too_strong(robot: Robot, way: _Way, alpha: FloatArray) -> list[str]:
     before, after = (way.time[w:-w] - way.time[: -2 * w])[:, None], (way.time[2 * w :] - way.time[w:-w])[:, None]
     come, go = (way.q[w:-w] - way.q[: -2 * w]) / before, (way.q[2 * w :] - way.q[w:-w]) / after
     acceleration = 2.0 * (go - come) / (before + after)
-    u = np.abs(robot.functions["inverse_dynamics"](way.q[w:-w], 0.5 * (come + go), acceleration, alpha))
+    u = np.abs(motor_torque(robot, way.q[w:-w], 0.5 * (come + go), acceleration, alpha))
     u = np.reshape(u, acceleration.shape)
     found = []
     for k, joint in enumerate(robot.manifest.robot.joints):

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.live import Loop
 from diffpbd.runtime.logs.csv import Log
+from diffpbd.runtime.mpc.passive import OnLoops
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Status
@@ -102,6 +104,9 @@ def run_closed_loop(
     unknown = np.zeros(robot.n) if plant.load is None else plant.load
     alpha = mpc.alpha if plant.alpha is None else plant.alpha
     rng, spread = np.random.default_rng(plant.seed), np.array([[plant.noise], [plant.rate_noise]])
+    closed = closed_loops.of(robot)
+    if closed is not None and closed.looped:
+        reference = OnLoops(reference, closed)
     reference.start(start)
     mpc.start(hold)
     waiting = deque([hold] * mpc.delay)

@@ -48,8 +48,8 @@ def test_a_table_of_functions_and_the_times(seen: dict[str, Any]) -> None:
 
 def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
-        "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --out d --integrator paper --solver jacobi "
-        "--sweeps 30 --relaxation 0.7 --symbolic mass,com "
+        "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --cuda --out d --integrator paper "
+        "--solver jacobi --sweeps 30 --relaxation 0.7 --symbolic mass,com "
         "--variants paper_jacobi,paper_direct --sweep-order printed --functions mpc,step --friction-law asymmetric"
     )
     result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
@@ -69,6 +69,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "relaxation": 0.7,
         "variants": ["paper_jacobi", "paper_direct"],
         "sweep_order": "printed",
+        "cuda": True,
         "functions": ["mpc", "step"],
         "friction_law": ["asymmetric"],
         "symbolic": ["mass", "com"],

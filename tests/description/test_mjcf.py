@@ -404,3 +404,33 @@ def test_hold_base_and_tip_work_as_for_any_description(tmp_path: Path) -> None:
     assert (robot.base, robot.n) == ("one", 1)
     with pytest.raises(DescriptionError, match="is not a link"):
         robot_of(TWO, tmp_path, tip="nowhere")
+
+
+BALL = '<geom type="sphere" size="0.03" pos="0.1 0.2 0.3"/>'
+ROD = '<geom type="capsule" size="0.02" fromto="0 0 0 0 0.2 0.2"/>'
+SEEN = '<geom type="box" size="0.1 0.2 0.3" contype="0" conaffinity="0"/>'
+EGG = body("three", '<joint name="j3"/><geom type="ellipsoid" size="1 2 3"/>')
+FEET = tree(
+    body("one", J1 + BALL + SEEN + ROD),
+    body("two", '<joint name="j2"/><geom type="mesh" mesh="m"/>' + EGG),
+    more='<asset><mesh name="m" file="gone.stl"/></asset>',
+)
+
+
+def test_colliding_geoms_can_touch(tmp_path: Path) -> None:
+    written(FEET, tmp_path)
+    recipe = tmp_path / "made.toml"
+
+    def of(link: str) -> Robot:
+        plane = '[[plane]]\nname = "floor"\nlink = "world"\npoint = [0, 0, 0]\nnormal = [0, 0, 1]\n'
+        recipe.write_text('urdf = "made.xml"\n' + plane)
+        return resolve(str(recipe), contact_from_collision=(link,))[1]
+
+    (sphere, *ends) = of("one").contacts
+    assert (*sphere.point, sphere.radius) == pytest.approx((0.1, 0.2, 0.3, 0.03))
+    found = sorted(tuple(np.round(end.point, 12)) for end in ends)
+    assert found == [(0.0, 0.0, 0.0), (0.0, 0.2, 0.2)] and {end.radius for end in ends} == {0.02}
+    with pytest.raises(DescriptionError, match=r"<mesh>: only spheres"):
+        of("two")
+    with pytest.raises(DescriptionError, match=r"<ellipsoid>: only spheres"):
+        of("three")

@@ -174,7 +174,7 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
         "friction": "urdf", "friction_law": ("stribeck",), "symbolic": ("mass", "com"), "limits": True,
         "wrench": ("l", "k"), "lever_springs": ("e",), "relaxation": 0.5,
         "sweep_order": "printed", "variants": ("paper_direct", "paper_jacobi"),
-        "functions": ("mpc",), "base_joint": "floating", "contact_from_collision": ("hand=table", "foot"),
+        "functions": ("mpc",), "cuda": True, "base_joint": "floating", "contact_from_collision": ("hand=table", "foot"),
     }  # fmt: skip
     changed = with_options(plain, **given)
     parsed = command.make_context("generate", ["arm.urdf", *option_words(changed, plain)]).params

@@ -106,5 +106,6 @@ def drive(
     finally:
         if recorder is not None:
             recorder.close()
+        alone.settle()
     ran.torques = np.array(alone.clock.torques[first:]).reshape(-1, 7)
     return ran

@@ -10,11 +10,13 @@ import pytest
 from click.testing import CliRunner, Result
 from description import builders
 from support.described import Described
+from support.mechanisms import spatial_four_bar
 
 from diffpbd.codegen.description.export import export, urdf_text
 from diffpbd.codegen.description.recipe import SYMBOLIC, with_options
 from diffpbd.codegen.description.resolve import resolve, shipped_robots
 from diffpbd.codegen.description.rigid import rotation_from_rpy, rpy_from_rotation
+from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.runtime import cli
 from diffpbd.runtime.inertia import inertial_from_linear, linear_from_log_cholesky
@@ -138,12 +140,60 @@ def test_impossible_parameters_are_refused(tmp_path: Path, values: dict[str, flo
 
 def test_check_and_export_weld_what_is_held(tmp_path: Path) -> None:
     file, out = tmp_path / "floating.urdf", tmp_path / "held.urdf"
-    floating = builders.joint("float", "world", "base", "floating")
+    floating = builders.joint("float", "base", "arm", "floating")  # which only a root may have
     bodies = [builders.link(name) for name in ("world", "base", "arm")]
-    file.write_bytes(builders.robot(*bodies, floating, builders.joint("ja", "base", "arm")))
+    file.write_bytes(builders.robot(*bodies, builders.joint("ja", "world", "base"), floating))
     refused = run("check", str(file))
     assert refused.exit_code == 1 and "--hold" in refused.output
     assert run("check", str(file), "--hold", "float").exit_code == 0
     result = run("export", str(file), "--hold", "float", "--out", str(out))
     assert result.exit_code == 0, result.output
     assert [j.name for j in read_urdf(out).joints] == ["ja"]
+
+
+LOOPED = """<mujoco><compiler angle="radian"/><worldbody>
+  <body name="one"><joint name="j1" axis="0 1 0" armature="0.3"/><geom type="box" size="0.1 0.2 0.3"/>
+    <body name="two" pos="0.3 0 0"><joint name="j2" axis="0 1 0" stiffness="2" springref="0.4"/><geom size="0.1"/></body></body>
+  <body name="three" pos="0.6 0 0" euler="0.1 0.2 0.3"><joint name="j3" axis="0 1 0"/><geom size="0.1"/></body>
+</worldbody><equality><connect name="pin" body1="two" body2="three" anchor="0.1 0 0"/>
+  <weld name="glue" body1="three" body2="one"/></equality><actuator><motor joint="j1"/></actuator></mujoco>"""
+
+
+def written_again(path: Path, **options: object) -> tuple[Robot, Robot, tuple[str, ...]]:
+    """A robot, the same after an export, and what the export says."""
+    _, robot = resolve(str(path), **options)
+    found = export(robot, {}, {})
+    again = path.with_suffix(".urdf")
+    again.write_text(found.text, encoding="utf-8")
+    return robot, resolve(str(again), tip=[tip.name for tip in robot.tips])[1], found.notices
+
+
+def test_closed_loops_read_back_and_what_is_lost_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "looped.xml"
+    path.write_text(LOOPED)
+    robot, again, notices = written_again(path)
+    assert [(k.name, k.type, k.parent, k.child) for k in again.loops] == [
+        (k.name, k.type, k.parent, k.child) for k in robot.loops
+    ]
+    for key in ("parent_translation", "child_translation", "parent_rotation", "child_rotation"):
+        for loop, other in zip(robot.loops, again.loops, strict=True):
+            np.testing.assert_allclose(getattr(other, key), getattr(loop, key), rtol=0, atol=1e-15)
+    told = "\n".join(notices)
+    assert "rotor_inertia.j1 = 0.3" in told and "spring.stiffness.j2 = 2" in told and "spring.rest.j2 = 0.4" in told
+    assert 'which joints have no motor: "j2", "j3"' in told
+
+
+def test_a_distance_is_said_to_be_lost(tmp_path: Path) -> None:
+    robot, again, notices = written_again(spatial_four_bar().write(tmp_path, "rssr"))
+    assert (len(robot.loops), len(again.loops)) == (1, 0)
+    assert any("loop rod, a distance of 0.7 m" in notice for notice in notices)
+
+
+@pytest.mark.parametrize("kind", ["floating", "planar"])
+def test_moving_bases_read_back(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "free.urdf"
+    path.write_bytes(builders.robot(builders.link("a"), builders.link("b"), builders.joint("j", "a", "b")))
+    robot, again, _ = written_again(path, base_joint=kind)
+    assert again.base_joint == kind and again.n == robot.n
+    assert [joint.axis for joint in again.joints] == [joint.axis for joint in robot.joints]
+    assert [link.inertial for link in again.links] == [link.inertial for link in robot.links]

@@ -114,6 +114,16 @@ class Lone:
         arm.close = closed
         return arm
 
+    def settle(self) -> None:
+        """Whatever a run has left behind in the driver ends."""
+        end = time.monotonic() + 5.0
+        with ticking(self.simulation):
+            while time.monotonic() < end:
+                with contextlib.suppress(Exception):
+                    if self.driver.poll_motion():
+                        return
+                time.sleep(0.01)
+
     def _taken(self, lock: threading.Lock) -> bool:
         """Whoever holds the lock waits for the next state: the loop's own thread has to make it."""
         while not lock.acquire(timeout=READ):

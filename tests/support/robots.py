@@ -25,6 +25,8 @@ CACHE = Path(__file__).resolve().parent.parent.parent / ".test-cache"
 
 FULL = ("baxter", "baxter_bare", "double_pendulum", "prismatic_skew")
 """Shipped robots whose C is compiled and tested; the others are checked as CasADi graphs."""
+ON_GPU = ("baxter_bare", "double_pendulum", "prismatic_skew")
+"""Those whose folder has text for a GPU."""
 EVERYTHING: Mapping[str, Any] = {"functions": ("all",), "variants": ("published",)}
 """Options with which robots are generated for tests."""
 GRAPHS_ONLY = tuple(name for name in shipped_robots() if name not in FULL)
@@ -41,7 +43,7 @@ def generated(robot: str, **options: Any) -> Path:
     CACHE.mkdir(exist_ok=True)
     with (CACHE / f".{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        generate(robot, out=folder, **{**EVERYTHING, **options})
+        generate(robot, out=folder, **{**EVERYTHING, **({"cuda": True} if robot in ON_GPU else {}), **options})
     return folder
 
 

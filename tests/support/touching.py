@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from support.mechanisms import Mechanism, Numbers, bar, body, joint
+from support.mechanisms import Mechanism, Numbers, bar, body, five_bar, joint
 
 TABLE = {"name": "table", "point": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0)}
 
@@ -71,6 +71,14 @@ def box(base: str = "planar", friction: float = 0.5, every: bool = False) -> tup
     corners = [(x * a, y * b, z * c) for z in ((-1, 1) if every else (-1,)) for x in (-1, 1) for y in sides]
     touching = [contact(f"corner_{k + 1}", "box", point, friction=friction) for k, point in enumerate(corners)]
     return free("box", moments, touching, base)
+
+
+def pressing_five_bar() -> Mechanism:
+    """A five-bar whose tip lies on a table that its arms hang over: a closed loop in contact."""
+    mechanism = five_bar()
+    mechanism.planes = [{**TABLE, "point": (0.0, 0.0, 0.5)}]
+    mechanism.contacts = [contact("tip", "l2", (0.5, 0.0, 0.0), 0.02, friction=0.4)]
+    return mechanism
 
 
 def block(friction: float = 0.5) -> Mechanism:

@@ -21,8 +21,9 @@ TIMEOUT = 0.05
 """s without a new torque after which the driver ends the motion."""
 UNFILTERED = 1000.0
 """Hz; the driver's filter is off from here on. Its default of 100 Hz lags behind by 1.6 ms."""
-STOP_RAMP = 0.05
-"""s in which the driver's stop takes back what torque is left of the loop's braking."""
+STOP_RAMP, STOP_TIME = 0.02, 0.03
+"""s in which the driver's stop takes back the torque that the loop's braking left, and after which the robot holds by itself:
+its damping alone would let an arm sink whose payload the robot does not know."""
 TURN = 0.05
 """s to wait for another caller, who waits for the robot's next state: a millisecond, or a second where none comes."""
 SILENCE = 2.0
@@ -117,7 +118,9 @@ class Driver:
         """Let the driver damp [N·m·s/rad] what is left of the motion and finish it."""
         import franky
 
-        stop = franky.TorqueStopMotion(damping=damping, ramp_duration=STOP_RAMP, max_delta_tau=MAX_STEP)
+        stop = franky.TorqueStopMotion(
+            damping=damping, ramp_duration=STOP_RAMP, max_duration=STOP_TIME, max_delta_tau=MAX_STEP
+        )
         self.ending = True
         try:
             self._robot.move(stop, asynchronous=True, cutoff_frequency=UNFILTERED)

@@ -1,0 +1,96 @@
+"""Emission of NAME.cu: the step, its derivatives, rollouts and what a batch asks for, a thread a state (`--cuda`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import casadi as ca
+
+from diffpbd.codegen.emit.c_writer import LANES, kernel
+from diffpbd.codegen.emit.constants import IN_C
+from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
+from diffpbd.codegen.emit.paths import WRITTEN
+from diffpbd.codegen.emit.sources import Emission
+from diffpbd.codegen.graph import joint_step, torque_estimation
+from diffpbd.codegen.graph.capabilities import Capabilities
+from diffpbd.codegen.graph.functions import Graphs
+from diffpbd.codegen.graph.model import Model, prepare
+from diffpbd.codegen.program.tree import DENSE_DEPTH
+from diffpbd.runtime.errors import InputError
+
+STEP: Final = (
+    "prepare", "start", "newton", "chord", "end", "velocity", "velocity_gradient", "velocity_newton", "jacobian", "inertia",
+    "momentum_slope", "assembly", "solve_transposed", "friction_lag", "adjoint_parameters",
+)  # fmt: skip
+"""Kernels of the step that templates/robot.cu.jinja calls."""
+PLAIN: Final = ("inverse_dynamics", "forward_dynamics", "fk", "tip_jacobian")
+"""Functions without an iteration that get an entry."""
+MOST_IN, MOST_OUT = 10, 9
+"""Arguments of the entry that has most, `left` included."""
+
+
+def check_cuda(model: Model, found: Capabilities) -> None:
+    """Refuses what has no text for a GPU, by name."""
+    reasons = [found.lacking[need] for need in ("open", "unlimited", "free") if need in found.lacking]
+    if model.robot.floating:
+        reasons.append("a floating base")
+    if model.tree.deep:
+        reasons.append(found.lacking["short"])
+    if not found.has("joint_step"):
+        reasons.append(found.left_out["joint_step"])
+    if reasons:
+        raise InputError(
+            f"{model.recipe.name}: --cuda is for open trees on a fixed or planar base, without limits and contacts, of at most "
+            f"{DENSE_DEPTH} joints on a path, that step in joint space: here {'; '.join(reasons)}. Leave --cuda out."
+        )
+
+
+def add_cuda(emission: Emission, model: Model, found: Capabilities) -> None:
+    """NAME.cu; `check_cuda` has let the model through."""
+    graphs = {g.name(): g for g in joint_step.kernels(model, prepare(model), by_alpha=False)}
+    plain = _plain(model, found)
+    estimation = found.has("estimate_torque")
+    others = dict(plain)
+    if estimation:
+        others |= {g.name(): g for g in torque_estimation.kernels(model)}
+    else:
+        others.pop("friction_torque")
+    kernels = [
+        kernel(g, f"{name}_kernel", accumulate=name == "adjoint_parameters", device=True).text
+        for name, g in (*((k, graphs[k]) for k in STEP if k in graphs), *others.items())
+    ]
+    coulomb, *more_coulomb = starts(model.entries, COULOMB)
+    friction = starts(model.entries, FRICTION)
+    varying = len(friction) > PLAIN_FRICTION
+    functions = sorted({text[5 : text.index("(")] for text in LANES.values() if text.startswith("each_")} - WRITTEN)
+    joints = model.robot.n
+    emission.add(
+        f"{emission.robot}.cu", "robot.cu",
+        kernels=kernels, each=functions, most_in=MOST_IN, most_out=MOST_OUT,
+        plain=[_entry(name, g) for name, g in plain.items() if name in PLAIN], estimation=estimation,
+        n=model.tree.freedoms, links=joints, joints="N" if joints == model.tree.freedoms else str(joints),
+        alpha_size=len(model.entries), model_size=graphs["prepare"].numel_out(0),
+        record_size=graphs["start"].numel_out("record"), factors_size=graphs["newton"].numel_out("factors"),
+        mass_size=graphs["end"].numel_out("M"), coulomb=coulomb, more_coulomb=more_coulomb, friction=friction,
+        varying=varying, begun_of="of->begun, " if varying else "", rates=others["rates"].numel_out(0) if estimation else 0,
+        inner_work=0, device="static ", sizes=IN_C,
+    )  # fmt: skip
+
+
+def _plain(model: Model, found: Capabilities) -> Mapping[str, ca.Function]:
+    """Graphs of the plain functions that are called, by name."""
+    chosen = {}
+    for name, inputs, outputs in Graphs(model, forward=found.has("forward_dynamics")).values():
+        if name in (*PLAIN, "friction_torque") and found.has(name):
+            dense = [ca.densify(ca.SX(v)) for v in outputs.values()]
+            chosen[name] = ca.Function(
+                name, [v for _, v in inputs], dense, [k for k, _ in inputs], list(outputs), {"cse": True}
+            )
+    return chosen
+
+
+def _entry(name: str, graph: ca.Function) -> dict[str, Any]:
+    """Of a plain function: its inputs with their sizes, alpha left out, which is the last; the number of its outputs."""
+    inputs = [(graph.name_in(k), graph.numel_in(k)) for k in range(graph.n_in() - 1)]
+    return {"name": name, "inputs": inputs, "outputs": graph.n_out()}

@@ -1,0 +1,33 @@
+"""What the planner asks of a back end, and where each comes from."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from diffpbd.runtime.mpc.options import Backend
+from diffpbd.runtime.mpc.problem import Plan, Problem, Task
+
+__all__ = ["Solver", "solver_of"]
+
+
+class Solver(Protocol):
+    """What a back end offers."""
+
+    name: str
+    problem: Problem
+
+    def solve(
+        self, task: Task, guess: Plan | None = None, *, shifted: bool = False, programs: int = 1, seconds: float = ...
+    ) -> Plan:
+        """A plan from a guess (None: cold; `shifted`: moved on by a step)."""
+
+
+def solver_of(problem: Problem, backend: Backend) -> Solver:
+    """The back end of that name for a problem; one that needs CasADi is imported when it is asked for."""
+    if backend == "embedded":
+        from diffpbd.runtime.mpc.embedded import Embedded
+
+        return Embedded(problem)
+    from diffpbd.runtime.mpc.ipopt import Ipopt
+
+    return Ipopt(problem)

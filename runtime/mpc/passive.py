@@ -1,0 +1,119 @@
+"""Predictive control of robots with closed loops and joints without a motor: what is asked of motors alone, references on the
+loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.closed import Closed, driven
+from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.mpc.problem import Bounds, Weights
+from diffpbd.runtime.mpc.reference import Reference
+from diffpbd.runtime.robot import Robot
+
+__all__ = [
+    "OnLoops", "bounds_of_motors", "closed_start", "closed_state", "expect_motors", "expect_observable", "weights_of_motors",
+]  # fmt: skip
+
+TORQUES = ("u_lower", "u_upper", "du")
+
+
+def weights_of_motors(robot: Robot, weights: Weights) -> Weights:
+    """The weights with none on torques of joints without a motor; one that is given for such a joint is refused."""
+    motors = driven(robot)
+    if motors.all():
+        return weights
+
+    def of(name: str) -> FloatArray:
+        value = np.asarray(getattr(weights, name), dtype=np.float64)
+        if value.shape == (robot.n,) and value[~motors].any():
+            raise _of_no_motor(robot, f"MPC weight {name}", value != 0.0)
+        return np.where(motors, value, 0.0) if value.shape in ((), (robot.n,)) else value
+
+    return replace(weights, u=of("u"), du=of("du"))
+
+
+def bounds_of_motors(robot: Robot, bounds: Bounds) -> Bounds:
+    """The same bounds; one on the torque of a joint without a motor is refused."""
+    motors = driven(robot)
+    for name in TORQUES:
+        value = np.broadcast_to(np.asarray(getattr(bounds, name), dtype=np.float64), (robot.n,))
+        if np.isfinite(value[~motors]).any():
+            raise _of_no_motor(robot, f"MPC bound {name}", np.isfinite(value))
+    return bounds
+
+
+def _of_no_motor(robot: Robot, what: str, given: FloatArray) -> InputError:
+    joints = [j for j, own, motor in zip(robot.joints, given, driven(robot), strict=True) if own and not motor]
+    return InputError(f"{what}: given for {', '.join(joints)}, which has no motor; its torque is zero.")
+
+
+def expect_observable(robot: Robot) -> None:
+    """Refuses an observer of disturbances where torques beside the motors' cannot be told apart."""
+    facts = robot.manifest.robot
+    if facts.loops or facts.passive:
+        raise InputError(
+            f"MPC: {robot.name} has closed loops or joints without a motor; torques beside the motors' cannot be told apart "
+            "there, so there is no observer of disturbances."
+        )
+
+
+def closed_state(closed: Closed, state: FloatArray, alpha: FloatArray) -> FloatArray:
+    """A measured state (2, n) moved to what the loops allow; one that does not close is no number."""
+    if not closed.looped or not np.isfinite(state).all():
+        return state
+    robot = closed.robot
+    try:
+        p = robot.close_loops(state[0], np.zeros(robot.n), alpha)
+        return np.array([p, robot.close_rates(p, state[1], alpha)])
+    except SolverError:
+        return np.full_like(state, np.nan)
+
+
+def closed_start(robot: Robot, start: FloatArray | None, alpha: FloatArray) -> FloatArray:
+    """The pose [rad or m] (n,) to begin at, zero without one; with loops the closed pose in which the motors are where they are
+    given, or nearest to zero."""
+    pose = np.zeros(robot.n) if start is None else start
+    if not robot.manifest.robot.loops:
+        return pose
+    few = int(driven(robot).sum()) <= robot.manifest.robot.mobility
+    fixed = np.where(driven(robot), 1.0, 0.0) if start is not None and few else np.zeros(robot.n)
+    try:
+        return np.asarray(robot.close_loops(pose, fixed, alpha), dtype=np.float64)
+    except SolverError as error:
+        raise InputError(f"The start pose does not close the loops: {error} Give one that does by --q0.") from None
+
+
+def expect_motors(robot: Robot, goal: FloatArray) -> None:
+    """Refuses a goal (n,), NaN where there is none, of a joint without a motor."""
+    asked = ~np.isnan(goal) & ~driven(robot)
+    if asked.any():
+        names = ", ".join(j for j, own in zip(robot.joints, asked, strict=True) if own)
+        raise InputError(f"--goal: {names} without a motor; give an object of goals of joints that have one.")
+
+
+class OnLoops:
+    """A reference of the motors, from the start pose on; joints without a motor follow as the loops allow."""
+
+    def __init__(self, reference: Reference, closed: Closed) -> None:
+        """Of a robot with loops. With more motors than freedoms the nearest closed pose is taken."""
+        self.reference, self._closed = reference, closed
+        few = int(closed.motors.sum()) <= closed.mobility
+        self._led = closed.motors if few else np.ones_like(closed.motors)
+
+    def start(self, q: FloatArray) -> None:
+        """Begin at the measured pose."""
+        self.reference.start(q)
+        self._last = q.copy()
+
+    def at(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Closed positions, and rates that the loops allow."""
+        q, dq = (np.array(values) for values in self.reference.at(time))
+        q[0, ~self._led] = self._last[~self._led]
+        q = self._closed.followed(q, self._led)
+        self._last = q[0]
+        q, dq, _ = self._closed.completed(q, dq, np.zeros_like(dq), self._led)
+        return q, dq

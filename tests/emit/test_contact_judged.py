@@ -1,0 +1,123 @@
+"""Steps in contact, compiled, against the oracle: ends and every derivative, of boxes, arms and closed loops; batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from support import touching
+from support.robots import CACHE, generated
+from support.touch_oracle import Oracle
+
+from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.graph.model import build
+from diffpbd.runtime import Robot, load
+
+H = 0.01
+
+
+@dataclass(frozen=True)
+class Case:
+    """A robot, what judges it, and a state in contact after some steps from a start."""
+
+    robot: Robot
+    oracle: Oracle
+    p: Any
+    pd: Any
+
+    def alpha(self, **more: float) -> dict[str, float]:
+        """Compliance away from zero, and what is asked."""
+        names = [name for name in self.robot.alpha.names if name.startswith("contact.compliance")]
+        return {**dict.fromkeys(names, 1e-5), **{k.replace("__", "."): v for k, v in more.items()}}
+
+    def vector(self, alpha: dict[str, float]) -> Any:
+        return self.robot.alpha.vector(alpha)
+
+
+CASES: dict[str, tuple[Any, Any, int]] = {
+    "box": ([0.0, 0.05 + 1e-7, 0.001], [0.7, 0.0, 0.0], 3),
+    "reaching_arm": ([-0.6, 0.7, 0.1], [2.0, 0.0, 0.0], 32),
+    "pressing_five_bar": ([2.2, -1.2, 0.9, 0.2], [0.0, 0.0, 0.0, 0.0], 30),
+}
+
+
+@cache
+def case(name: str) -> Case:
+    sources = CACHE / "touching"
+    sources.mkdir(parents=True, exist_ok=True)
+    made = getattr(touching, name)()
+    mechanism, line = made if isinstance(made, tuple) else (made, "")
+    path = mechanism.write(sources, name, line)
+    robot = load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
+    recipe = find_recipe(str(path))
+    p, pd, steps = CASES[name]
+    p = robot.close_loops(p, np.zeros(robot.n)) if mechanism.loops else p
+    P, PD = robot.rollout(np.array(p), np.array(pd), np.zeros((steps, robot.n)), h=H)
+    return Case(robot, Oracle(build(read_robot(recipe), recipe)), np.array(P[-1]), np.array(PD[-1]))
+
+
+def torque(c: Case) -> Any:
+    return np.linspace(0.05, 0.3, c.robot.n)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_steps_are_those_of_the_oracle(name: str) -> None:
+    c, u = case(name), torque(case(name))
+    for slip in (1e-5, 1e-2):
+        alpha = c.alpha(contact__slip=slip)
+        p, pd = c.p, c.pd
+        for _ in range(5):
+            end = c.oracle.step(p, pd, u, H, c.vector(alpha))
+            assert end.solved
+            p_next, pd_next = c.robot.joint_step(p, pd, u, h=H, alpha=alpha)
+            np.testing.assert_allclose(p_next, end.p, rtol=0, atol=1e-13)
+            np.testing.assert_allclose(pd_next, end.pd, rtol=0, atol=1e-11)
+            found = c.robot.contact_force(p, pd, u, h=H, alpha=alpha)
+            p, pd = end.p, end.pd
+            np.testing.assert_allclose(found.contact_force, end.force.T, rtol=0, atol=1e-9)
+            assert 1 <= found.iterations[:2].min() and found.iterations[:2].max() < 60
+        assert np.abs(end.force).max() > 1.0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_derivatives_are_those_of_the_oracle(name: str) -> None:
+    c, u, n = case(name), torque(case(name)), case(name).robot.n
+    for slip in (1e-5, 1e-2):
+        alpha = c.alpha(contact__slip=slip)
+        assert c.oracle.step(c.p, c.pd, u, H, c.vector(alpha)).solved
+        wanted = c.oracle.jacobian()
+        J = c.robot.jac_joint_step(c.p, c.pd, u, h=H, alpha=alpha)
+        A = c.robot.jac_alpha_joint_step(c.p, c.pd, u, h=H, alpha=alpha)
+        blocks = [np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("p", "pd", "u")]
+        found = np.hstack([*blocks, np.vstack([A.dp_next_dalpha, A.dpd_next_dalpha])])
+        scale = np.abs(wanted[:, :-1]).max(axis=0) + 1e-3
+        worst = (np.abs(found - wanted[:, :-1]) / scale).max(axis=0)
+        assert worst.max() < 1e-7, (int(worst.argmax()), worst.max())
+        seed = np.random.default_rng(2).standard_normal(2 * n)
+        back = c.robot.vjp_joint_step(c.p, c.pd, u, h=H, alpha=alpha, p_next_bar=seed[:n], pd_next_bar=seed[n:])
+        pulled = np.concatenate([back.p_bar, back.pd_bar, back.u_bar, back.alpha_bar, [back.h_bar]])
+        size = np.abs(wanted).max(axis=0) + 1e-3
+        assert (np.abs(pulled - seed @ wanted) / size).max() < 1e-6
+
+
+def test_a_batch_is_its_rows() -> None:
+    c = case("box")
+    rows = np.array([[0.0, 0.05 + 1e-7, x] for x in (0.0, 0.001, 0.3)])
+    rates, u = np.tile(c.pd, (3, 1)), np.tile(torque(c), (3, 1))
+    many = c.robot.joint_step(rows, rates, u, h=H)
+    for k in range(3):
+        one = c.robot.joint_step(rows[k], rates[k], u[k], h=H)
+        np.testing.assert_array_equal(many.p_next[k], one.p_next)
+        np.testing.assert_array_equal(many.pd_next[k], one.pd_next)
+
+
+def test_a_loop_stays_closed_in_contact() -> None:
+    """It lands and slides to rest: rows hold to rounding, and nothing sinks in."""
+    c = case("pressing_five_bar")
+    P, PD = c.robot.rollout(c.p, c.pd, np.zeros((300, 4)), h=H)
+    left = [c.robot.loop_residual(p, pd) for p, pd in zip(P, PD, strict=True)]
+    assert max(np.abs(r.rows).max() for r in left) < 1e-13 and max(np.abs(r.row_rates).max() for r in left) < 1e-12
+    assert min(c.robot.contact_gap(p)[0] for p in P) > -0.5 * H * 0.4 * 1e-5
