@@ -38,13 +38,16 @@ def play(
 
 
 def _once(viewer: Viewer, robot: Robot, time: FloatArray, q: FloatArray, dq: FloatArray, tau: FloatArray) -> None:
-    begin = clock.monotonic()
-    while (now := clock.monotonic() - begin) <= time[-1] + FRAME:
-        k = min(int(np.searchsorted(time, now, side="right")) - 1, len(time) - 1)
+    def show(k: int) -> None:
         viewer.tick(
             Tick(
                 Header(), time=float(time[k]), mode=TORQUE_MODE, name=robot.joints, position=q[k], velocity=dq[k],
                 command=tau[k], effort=tau[k], gravity=np.zeros(robot.n), law=np.zeros(robot.n),
             )
         )  # fmt: skip
+
+    begin = clock.monotonic()
+    while (now := clock.monotonic() - begin) < time[-1]:
+        show(int(np.searchsorted(time, now, side="right")) - 1)
         clock.sleep(FRAME)
+    show(len(time) - 1)

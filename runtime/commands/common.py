@@ -45,12 +45,11 @@ def _robots_option() -> click.Option:
     )  # fmt: skip
 
 
-def _set_robots(ctx: click.Context, _param: click.Parameter, folder: str | None) -> None:
+def _set_robots(_ctx: click.Context, _param: click.Parameter, folder: str | None) -> None:
     if folder is None:
         return
     before = os.environ.get(ROBOTS)
     os.environ[ROBOTS] = os.pathsep.join([folder, *([before] if before else [])])
-    ctx.call_on_close(lambda: os.environ.pop(ROBOTS) if before is None else os.environ.update({ROBOTS: before}))
 
 
 def _config_option() -> click.Option:

@@ -13,6 +13,8 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.closed import driven
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
+from diffpbd.runtime.commands.motion import filmed, played
+from diffpbd.runtime.commands.mpc_words import ending, facts, summary
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED
 from diffpbd.runtime.commands.options import live_option, movie_option, plot_option, view_option
 from diffpbd.runtime.commands.progress import watched
@@ -33,13 +35,11 @@ from diffpbd.runtime.mpc.reference import GoalReference, Reference
 from diffpbd.runtime.mpc.reference_check import check_goal, read_reference
 from diffpbd.runtime.mpc.simulation import SETTLING, ClosedLoop, Plant, run_closed_loop
 from diffpbd.runtime.mpc.tip_goal import pose_at
-from diffpbd.runtime.report.tables import table
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["command", "parse_weights"]
 
 WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
-MS = 1e3  # milliseconds a second
 
 
 @click.command("mpc", context_settings={"show_default": True})
@@ -95,15 +95,7 @@ def command(
 
     Prints the ticks' time, the tracking error and what the ticks came to. Writes time, q_, dq_ and tau_ columns.
     """
-    aims = [name for name in ("reference", "goal", "tip_goal") if options[name] is not None]
-    if len(aims) != 1:
-        raise click.UsageError("Expected one of --reference LOG.csv, --goal JSON and --tip-goal [X,Y,Z].")
-    if options["reference"] is not None and options["stop_within"] is not None:
-        raise click.UsageError("--stop-within ends a run at its goal; expected --goal or --tip-goal with it.")
-    if options["reference"] is None:
-        if options["bridge_jumps"]:
-            raise click.UsageError("--bridge-jumps goes over jumps of a log; expected --reference LOG.csv with it.")
-        mends.expect_log("--reference LOG.csv")
+    _expect_one_aim(options, mends)
     named: list[Named] = [(f"--{key}", options[key]) for key in ("reference", "params", "plant")]
     named += [("--map", options["column_map"])]
     named += [(f"--{key}", state_file(options[key])) for key in ("goal", "q0", "load", "weights", "bounds")]
@@ -115,16 +107,7 @@ def command(
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"{option}: expected a number above 0 s, found {value}.")
     alpha = loaded.alpha.vector(options["params"])
-    mpc = Mpc(
-        loaded, options["horizon"], h=h, alpha=alpha,
-        weights=None if options["weights"] is None else Weights(**parse_weights(options["weights"])),
-        bounds=_bounds(loaded, h, options["bounds"]),
-        options=MpcOptions(
-            options["backend"], options["programs"], options["time_limit"], options["delay"],
-            disturbance=TIME_CONSTANT if options["disturbance"] else None,
-            transition=TRANSITION if options["disturbance"] else 0.0,
-        ),
-    )  # fmt: skip
+    mpc = _planner(loaded, h, alpha, options)
     loop = Loop(round(duration / h), "tick", remark=lambda: ", ".join(_counts(mpc)))
     with watched(loop, live):
         run = run_closed_loop(
@@ -136,22 +119,47 @@ def command(
 
         title = f"{loaded.name}, horizon {options['horizon']} × {h:g} s, {options['backend']}"
         plot_closed_loop(run, plot, title=title, bounds=mpc.problem.bounds)
-    if movie is not None:
-        from diffpbd.runtime.report.movie import movie as draw
-
-        draw(loaded, run.time, run.q, movie, title=loaded.name)
+    filmed(loaded, run, movie)
     write_log(out, run.log())
     words = f"{summary(loaded, run)}\n{ending(loaded, run, mpc.problem.bounds, reference)}"
     result(words, facts(loaded, run, reference), out, plot, movie)
+    _expect_plans(run)
+    if view:
+        played(loaded, run)
+
+
+def _planner(robot: Robot, h: float, alpha: FloatArray, options: dict[str, Any]) -> Mpc:
+    return Mpc(
+        robot, options["horizon"], h=h, alpha=alpha,
+        weights=None if options["weights"] is None else Weights(**parse_weights(options["weights"])),
+        bounds=_bounds(robot, h, options["bounds"]),
+        options=MpcOptions(
+            options["backend"], options["programs"], options["time_limit"], options["delay"],
+            disturbance=TIME_CONSTANT if options["disturbance"] else None,
+            transition=TRANSITION if options["disturbance"] else 0.0,
+        ),
+    )  # fmt: skip
+
+
+def _expect_one_aim(options: dict[str, Any], mends: MendWords) -> None:
+    """Refuses none or several of a log, a goal and a goal of the tip, and what belongs to another."""
+    aims = [name for name in ("reference", "goal", "tip_goal") if options[name] is not None]
+    if len(aims) != 1:
+        raise click.UsageError("Expected one of --reference LOG.csv, --goal JSON and --tip-goal [X,Y,Z].")
+    if options["reference"] is not None and options["stop_within"] is not None:
+        raise click.UsageError("--stop-within ends a run at its goal; expected --goal or --tip-goal with it.")
+    if options["reference"] is None:
+        if options["bridge_jumps"]:
+            raise click.UsageError("--bridge-jumps goes over jumps of a log; expected --reference LOG.csv with it.")
+        mends.expect_log("--reference LOG.csv")
+
+
+def _expect_plans(run: ClosedLoop) -> None:
     if run.sources[PlanSource.FALL_BACK] == len(run.seconds):
         raise SolverError(
             "No tick had a plan: every torque was the damped hold. The solver's statuses above say why; a start within the "
             "limits, weaker bounds or another --h may help."
         )
-    if view:
-        from diffpbd.runtime.arms.playback import play
-
-        play(loaded, run.time, run.q, run.dq, run.tau, note)
 
 
 def _counts(mpc: Mpc) -> list[str]:
@@ -262,93 +270,3 @@ def _bounds(robot: Robot, h: float, text: str | None) -> Bounds:
         else:
             given[name] = np.minimum(numbers, getattr(limits, name))
     return dataclasses.replace(limits, **given)
-
-
-def ending(robot: Robot, run: ClosedLoop, bounds: FloatArray, reference: Reference) -> str:
-    """How far the end is from where it should be, and which joints were at a bound of the plan, and for how long."""
-    what, wanted = _aimed(run, reference)
-    away = np.abs(run.q[-1] - wanted)
-    k = int(np.argmax(away))
-    unit = robot.manifest.robot.joints[k].unit
-    lines = [f"at the end {robot.joints[k]} is {away[k]:.4g} {unit} from {what}"]
-    slack = 1e-3 * np.maximum(1.0, np.abs(bounds))
-    held = (
-        ("torque", run.tau[:-1] >= bounds[1] - slack[1], run.tau[:-1] <= bounds[0] + slack[0]),
-        ("position", run.q >= bounds[4] - slack[4], run.q <= bounds[3] + slack[3]),
-        ("speed", run.dq >= bounds[5] - slack[5], run.dq <= -bounds[5] + slack[5]),
-    )
-    for kind, above, below in held:
-        for j, count in enumerate((above | below).sum(axis=0).tolist()):
-            if count:
-                lines.append(
-                    f"{robot.joints[j]} was at its {kind} bound for {count * run.h:.3g} s of {run.time[-1]:.3g} s"
-                )
-    return "\n".join(lines)
-
-
-def _aimed(run: ClosedLoop, reference: Reference) -> tuple[str, FloatArray]:
-    """Where the end should be, and what says so."""
-    if isinstance(reference, GoalReference):
-        return "the goal", reference.target
-    return "its reference", np.asarray(run.reference[-1])
-
-
-def facts(robot: Robot, run: ClosedLoop, reference: Reference) -> dict[str, Any]:
-    """The same for programs."""
-    joints, times = robot.manifest.robot.joints, MS * run.seconds
-    away = np.abs(run.q[-1] - _aimed(run, reference)[1])
-    return {
-        "robot": robot.name, "h": run.h, "ticks": len(run.seconds), "duration": run.time[-1],
-        "sources": {source.value: count for source, count in run.sources.items() if count},
-        "statuses": {status.name.lower(): count for status, count in run.statuses.items()},
-        "tick_ms": {"median": np.median(times), "p99": np.quantile(times, 0.99), "longest": times.max()},
-        "violation": run.violation,
-        "joints": {
-            joint.name: {
-                "unit": joint.unit, "rms": run.rms[k], "end": run.q[-1, k], "away": away[k],
-                "largest_torque": np.abs(run.tau[:, k]).max(), "disturbance": run.disturbance[-1, k],
-            }
-            for k, joint in enumerate(joints)
-        },
-    }  # fmt: skip
-
-
-def summary(robot: Robot, run: ClosedLoop) -> str:
-    """Tick times, tracking error, sources and statuses of the ticks."""
-    times = MS * run.seconds
-    sources = ", ".join(f"{run.sources[source]} {source.value}" for source in PlanSource if run.sources[source])
-    statuses = ", ".join(
-        f"{count} {status.name.lower().replace('_', ' ')}" for status, count in sorted(run.statuses.items())
-    )
-    solver = MS * run.solver[np.isfinite(run.solver)]
-    own = "solver alone: no time known"
-    if solver.size:
-        own = (
-            f"solver alone: median {np.median(solver):.3f} ms, p99 {np.quantile(solver, 0.99):.3f} ms, longest "
-            f"{solver.max():.3f} ms; at most {run.iterations.max():.0f} interior-point iterations, none in "
-            f"{(run.iterations == 0).mean():.0%} of the ticks"
-        )
-    lines = [
-        f"{robot.name}: {len(run.seconds)} ticks of {run.h:g} s: {sources}; solver: {statuses}",
-        f"tick: median {np.median(times):.3f} ms, p99 {np.quantile(times, 0.99):.3f} ms, longest {times.max():.3f} ms",
-        own,
-        f"tracking: RMS {run.rms.max():.3g} at the worst joint; largest excess over position or speed limits "
-        f"{run.violation:.3g}",
-        "",
-    ]
-    if run.disturbance.any():
-        found = ", ".join(f"{j} {x:.3g}" for j, x in zip(robot.joints, run.disturbance[-1], strict=True))
-        lines.insert(-1, f"disturbance estimated at the end [N·m, N for slides]: {found}")
-    units = [joint.unit for joint in robot.manifest.robot.joints]
-    rows = [
-        [
-            joint,
-            f"{run.rms[k]:.3e}",
-            f"{run.q[-1, k]:.6f}",
-            f"{abs(run.tau[:, k]).max():.3f}",
-            units[k],
-            "N·m" if units[k] == "rad" else "N",
-        ]
-        for k, joint in enumerate(robot.joints)
-    ]
-    return "\n".join([*lines, table(["joint", "RMS error", "q at the end", "largest tau", "unit", "of tau"], rows)])

@@ -8,9 +8,10 @@ import click
 import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.motion import filmed, played
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import movie_option, plot_option, view_option
-from diffpbd.runtime.commands.results import json_option, note, result
+from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
 from diffpbd.runtime.orders import Order
@@ -94,16 +95,11 @@ def command(
 
         title = f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}"
         plot_run(run, plot, title=title, joints=loaded.manifest.robot.joints)
-    if movie is not None:
-        from diffpbd.runtime.report.movie import movie as draw
-
-        draw(loaded, run.time, run.q, movie, title=loaded.name)
+    filmed(loaded, run, movie)
     write_log(out, run.log())  # after the picture, which fails without matplotlib
     result(summary(loaded, run), facts(loaded, run), out, plot, movie)
     if view:
-        from diffpbd.runtime.arms.playback import play
-
-        play(loaded, run.time, run.q, run.dq, run.tau, note)
+        played(loaded, run)
 
 
 def _from_log(

@@ -276,7 +276,6 @@ class _Search:
         from scipy.optimize import minimize
 
         scale = np.tile(0.5 * (self.envelope.upper - self.envelope.lower)[:, None], (1, first.shape[1]))
-        done = 0
 
         def motion(flat: FloatArray) -> Motion:
             return self.motion(flat.reshape(scale.shape) * scale)
@@ -286,11 +285,9 @@ class _Search:
             return np.asarray(found.reshape(len(found), -1), dtype=np.float64)
 
         def tell(flat: FloatArray) -> None:
-            nonlocal done
-            done += 1
             self.done += 1
-            if done % TELL == 0:
-                say(f"iteration {done}, condition {self.condition(flat.reshape(scale.shape) * scale):.4g}")
+            if self.done % TELL == 0:
+                say(f"iteration {self.done}, condition {self.condition(flat.reshape(scale.shape) * scale):.4g}")
 
         limits = {"type": "ineq", "fun": lambda flat: self.envelope.least(motion(flat)), "jac": slopes}
         how: dict[str, Any] = {

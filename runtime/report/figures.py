@@ -99,8 +99,10 @@ def beside(axes: Any, labels: Sequence[str], ends: FloatArray, colours: Sequence
     places = np.array([float(np.clip(ends[k], low, high)) for k in order])
     for k in range(1, len(places)):
         places[k] = max(places[k], places[k - 1] + apart)
-    if len(places):
-        places -= max(0.0, min(places[-1] - high, places[0] - low))  # back, where there is room below
+    above = high
+    for k in range(len(places) - 1, -1, -1):
+        places[k] = min(places[k], above)
+        above = places[k] - apart
     for k, place in zip(order, places, strict=True):
         axes.annotate(
             labels[k], (1.0, (place - low) / (high - low)), xycoords="axes fraction", xytext=(6, 0),
