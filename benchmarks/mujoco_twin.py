@@ -164,7 +164,7 @@ def differences(judge: Judge, functions: Functions, states: int = 4) -> dict[str
         wanted = {"mass": A.T @ judge.mass() @ A, "torque": A.T @ judge.torque(A @ pdd)}
         wanted["place"], wanted["turn"] = judge.pose(tips[0])
         place, turn = functions("tip_pose", p)[:2]
-        found = {"mass": functions("mass_matrix", p)[0], "torque": functions("inverse_dynamics", p, pd, pdd)[0]}
+        found = {"mass": functions("mass_matrix", p)[0], "torque": sum(functions("inverse_dynamics", p, pd, pdd))}
         found |= {"place": place, "turn": turn.reshape(3, 3) if turn.size == 9 else turn}
         for key, value in wanted.items():
             gap = np.max(np.abs(found[key].reshape(value.shape) - value))

@@ -55,10 +55,6 @@ def generate(
     described, doubts = read_doubted(recipe)
     for doubt in doubts:
         say(doubt.line("doubt"))
-    if described.floating:
-        raise InputError(
-            f"{recipe.name}: a floating base is read, but nothing is generated for it yet; hold it or fix the base."
-        )
     wrench_frames(described, recipe.wrench)
     lever_joints(described, recipe.lever_springs)
     check_friction(described, recipe.friction_law)

@@ -15,10 +15,11 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.help_text import help_text, shape_words, signature_of
 from diffpbd.runtime.library import Library
-from diffpbd.runtime.manifest import MATRIX, SCALAR, Argument, Manifest
+from diffpbd.runtime.manifest import MATRIX, POSITIONS, SCALAR, Argument, Manifest
 from diffpbd.runtime.manifest import Function as FunctionFacts
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.quaternions import expect_unit
 
 __all__ = ["BoundFunction", "Function", "addresses", "as_array", "check_count", "check_threads", "plain"]
 
@@ -77,6 +78,7 @@ class BoundFunction(ABC):
         self._h = manifest.recipe.h
         self._call: Callable[..., int] = library.bind(facts)
         self._names = [argument.name for argument in facts.inputs]
+        self._positions = [k for k, a in enumerate(facts.inputs) if manifest.robot.floating and a.name in POSITIONS]
         make: Any = collections.namedtuple
         self._result = make(f"{facts.name}_result", [argument.name for argument in facts.outputs])
         self.__doc__ = help_text(facts, repr(self), manifest.recipe.h)
@@ -106,7 +108,10 @@ class BoundFunction(ABC):
             if name in values:
                 raise InputError(f"{self.name}: argument {name!r} was given twice.")
             values[name] = value
-        return [self._default(argument, values.get(argument.name)) for argument in self.facts.inputs]
+        found = [self._default(argument, values.get(argument.name)) for argument in self.facts.inputs]
+        for k in self._positions:
+            expect_unit(self.name, self._names[k], found[k])
+        return found
 
     def _default(self, argument: Argument, value: Any) -> Any:
         if value is not None:

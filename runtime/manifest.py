@@ -27,6 +27,7 @@ __all__ = [
     "ABI_VERSION",
     "MANIFEST_NAME",
     "MATRIX",
+    "POSITIONS",
     "SCALAR",
     "SCHEMA_VERSION",
     "VECTOR",
@@ -55,6 +56,8 @@ SCALAR, VECTOR, MATRIX = range(3)
 """Numbers of axes of an argument."""
 MAX_SHOWN = 60  # characters of a wrong value in a message
 AGAIN = "Generate the folder again."
+POSITIONS = ("p", "p0", "p_prev", "p_next", "P", "p_closed")
+"""Arguments that are positions, which with a floating base have one number more than rates; seeds have not."""
 T = TypeVar("T")
 
 
@@ -227,7 +230,8 @@ class RobotFacts:
 
     `joints` are the coordinates of every function; `mimics` are joints that follow them. Every joint of either kind moves
     one link of `links`. `squared` are the joints whose rotations had entries within `right_angle` of −1, 0 or 1 that were
-    taken for these. `loops` close what the tree leaves open; `passive` joints have no motor;
+    taken for these. `base_joint` says whether the base moves in a plane or floats: its freedoms are the first joints.
+    `loops` close what the tree leaves open; `passive` joints have no motor;
     `contacts` are what can touch, in the order of gaps and forces.
     """
 
@@ -243,6 +247,24 @@ class RobotFacts:
     loops: tuple[Loop, ...] = ()
     passive: tuple[str, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    base_joint: str = ""
+
+    @property
+    def floating(self) -> bool:
+        """Whether positions have a place and a quaternion for the base, one number more than there are joints."""
+        return self.base_joint == "floating"
+
+    @property
+    def base_freedoms(self) -> tuple[str, ...]:
+        """Names of the joints that are freedoms of a moving base."""
+        count = {"planar": 3, "floating": 6}.get(self.base_joint, 0)
+        return tuple(joint.name for joint in self.joints[:count])
+
+    @property
+    def positions(self) -> tuple[str, ...]:
+        """Names of the numbers of a position: those of the joints, of a floating base its place and quaternion wxyz before."""
+        names = tuple(joint.name for joint in self.joints)
+        return (*names[:3], *(f"base_q{part}" for part in "wxyz"), *names[6:]) if self.floating else names
 
     @property
     def mobility(self) -> int:
@@ -313,7 +335,12 @@ class Manifest:
     def to_json(self) -> str:
         """The text of manifest.json: sorted keys, indent 1, a newline at the end."""
         data = dataclasses.asdict(self)
-        for name in ("loops", "passive", "contacts"):  # what an open tree with motors in free space has none of
+        for name in (
+            "loops",
+            "passive",
+            "contacts",
+            "base_joint",
+        ):  # what an open fixed tree with motors in free space has none of
             if not data["robot"][name]:
                 del data["robot"][name]
         if data["recipe"]["table"] is None:

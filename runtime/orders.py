@@ -89,6 +89,10 @@ class Composed:
     order: Order
 
     def __post_init__(self) -> None:
+        if self.order == 6 and self.robot.manifest.robot.floating:
+            raise InputError(
+                "order: 6 sums positions with weights, which quaternions of a floating base are not for; take 4."
+            )
         if self.order not in ORDERS:
             raise InputError(f"order: expected one of {', '.join(map(str, ORDERS))}, found {self.order!r}.")
 

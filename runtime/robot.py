@@ -7,6 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.exchange import restore_folder
 from diffpbd.runtime.function import BoundFunction, Function
@@ -37,8 +40,8 @@ class Robot:
     """A robot's generated functions on numpy arrays.
 
     `robot.joint_step(p, pd, u)` and every other function of the manifest are attributes; see `Function` for
-    shapes. A missing `alpha` is the vector of defaults (or give a dict of names), a missing `h` the recipe's
-    step [s].
+    shapes. Positions have `n_p` numbers, which `positions` names, rates and torques `n`. A missing `alpha` is the vector of
+    defaults (or give a dict of names), a missing `h` the recipe's step [s].
     """
 
     def __init__(self, folder: Path) -> None:
@@ -50,6 +53,8 @@ class Robot:
         self.joints: tuple[str, ...] = tuple(joint.name for joint in self.manifest.robot.joints)
         self.links: tuple[str, ...] = tuple(link.name for link in self.manifest.robot.links)
         self.n = len(self.joints)
+        self.positions: tuple[str, ...] = self.manifest.robot.positions
+        self.n_p = len(self.positions)
         self.h = self.manifest.recipe.h
         self.limits = JointLimits.of(self.manifest.robot.joints)
         self.alpha = ParameterVector(self.manifest.alpha, self.name)
@@ -72,6 +77,14 @@ class Robot:
             return Rollout(*arguments)
         forward = made.get(facts.name.removeprefix(GRADIENT_PREFIX))
         return RolloutGradient(*arguments, rollout=forward if isinstance(forward, Rollout) else None)
+
+    @property
+    def neutral(self) -> FloatArray:
+        """The position with everything at zero, (n_p,): of a floating base the quaternion that turns nothing."""
+        position = np.zeros(self.n_p)
+        if self.manifest.robot.floating:
+            position[3] = 1.0
+        return position
 
     def with_parameters(self, values: ParameterValues) -> Robot:
         """The same robot with other defaults of alpha, by name or from a JSON file of them such as params.json of
@@ -135,6 +148,11 @@ class Robot:
         with its exact first Jacobian from the generated derivatives; second derivatives are then not
         available (with IPOPT, use `hessian_approximation` "limited-memory").
         """
+        if external and self.manifest.robot.floating:
+            raise InputError(
+                f"{self.name}: compiled functions of a floating base have no casadi Jacobian, which would be by the seven "
+                "numbers of the base; leave out external."
+            )
         from diffpbd.runtime.casadi_functions import external_function, graph_function
 
         return external_function(self, name) if external else graph_function(self, name)

@@ -31,7 +31,7 @@ TIME_ROUNDING = 1e-9  # in steps: how far a log's sample may lie behind a step's
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """A simulation; row k of every array is node k, (steps + 1, n) or (steps + 1,).
+    """A simulation; row k of every array is node k, (steps + 1, n) or (steps + 1,); q has a column for each of `positions`.
 
     time [s], q [rad or m], dq, tau [N·m or N] held from this node on (the last row repeats), kinetic and
     potential energy [J], gap: the largest joint constraint residual [m or 1], None where it cannot be
@@ -48,13 +48,14 @@ class Run:
     kinetic: FloatArray | None
     potential: FloatArray | None
     gap: FloatArray | None
+    positions: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"<Run of {len(self.joints)} joints: {len(self.time) - 1} steps of {self.h:g} s by {self.function}>"
 
     def log(self) -> Log:
         """The run as a log."""
-        return Log(self.time, self.joints, self.q, self.dq, None, self.tau)
+        return Log(self.time, self.joints, self.q, self.dq, None, self.tau, self.positions)
 
 
 def maximal_variant(robot: Robot, integrator: str | None, solver: str | None) -> str:
@@ -75,7 +76,8 @@ def torque_policy(robot: Robot, torque: Torque, h: float, alpha: FloatArray, ste
     """The torque held during step k from the state at its start, (n,) [N·m or N]."""
     if isinstance(torque, str) and torque == "gravity":
         gravity = robot.function("gravity")
-        return lambda step, p, pd: np.asarray(gravity(p, alpha))
+        held_up = np.array([joint not in robot.manifest.robot.base_freedoms for joint in robot.joints])
+        return lambda step, p, pd: held_up * np.asarray(gravity(p, alpha))
     if isinstance(torque, str) and torque != "zero":
         raise InputError(f'torque: expected "zero", "gravity", a function, an array or a log, found {torque!r}.')
     if isinstance(torque, TorqueLog):
@@ -142,7 +144,7 @@ def simulate(
         _check_covers(torque, steps * h, h)
     refuse_friction(robot, alpha, order)
     policy = torque_policy(robot, torque, h, alpha, steps)
-    q, dq, tau = np.empty((3, steps + 1, robot.n))
+    q, (dq, tau) = np.empty((steps + 1, robot.n_p)), np.empty((2, steps + 1, robot.n))
     q[0], dq[0] = first
     mover: _JointMover | _MaximalMover
     if step is None:
@@ -168,15 +170,16 @@ def simulate(
         kinetic, potential = robot.energy(q, dq, alpha)
         _require_finite("energy", kinetic + potential, h)
     time = np.arange(steps + 1, dtype=np.float64) * h
-    return Run(step or "joint_step", h, robot.joints, time, q, dq, tau, kinetic, potential, gap)
+    return Run(step or "joint_step", h, robot.joints, time, q, dq, tau, kinetic, potential, gap, robot.positions)
 
 
 def _start(robot: Robot, name: str, value: npt.ArrayLike | None) -> FloatArray:
+    none = robot.neutral if name == "q0" else np.zeros(robot.n)
     if value is None:
-        return np.zeros(robot.n)
+        return none
     array = as_array(value, name, "simulate")
-    if array.shape != (robot.n,):
-        raise InputError(f"simulate: argument {name!r}: expected shape ({robot.n},), found {array.shape}.")
+    if array.shape != none.shape:
+        raise InputError(f"simulate: argument {name!r}: expected shape {none.shape}, found {array.shape}.")
     return array
 
 

@@ -51,6 +51,6 @@ def test_the_minimal_example_goes_the_whole_way(root: Path, tmp_path: Path) -> N
 
 
 def test_listed_commands_exist(root: Path) -> None:
-    listed = re.findall(r"^\| `diffpbd ([a-z-]+)", (root / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    listed = re.findall(r"^\| `diffpbd ([a-z0-9-]+)", (root / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(listed) >= 7
     assert set(listed) <= set(COMMANDS)

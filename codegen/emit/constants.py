@@ -141,6 +141,25 @@ LOOP_CONSTANTS: Final = (
 IN_LOOPS: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in LOOP_CONSTANTS}
 """The same as C text."""
 
+LAST_OF_FLOATING: Final = 1e-14
+"""[rad or m] See the constant of its name."""
+
+FLOATING_CONSTANTS: Final = (
+    Constant(
+        "last_of_floating",
+        LAST_OF_FLOATING,
+        "rad or m",
+        "last_correction of a robot with a floating base: its momentum, which nothing else changes, then stays to rounding",
+    ),
+    Constant(
+        "unit",
+        1e-6,
+        "1",
+        "how far the square of a base quaternion's length may be off 1: what six printed digits leave",
+    ),
+)
+"""Listed where a base floats."""
+
 LIMIT_CONSTANTS: Final = (
     Constant(
         "limit_close",
@@ -167,6 +186,7 @@ CONE_CONSTANTS: Final = (
     Constant("cone_first", 12, "1", "iterations at the final slip"),
     Constant("cone_level", 10, "1", "iterations at each slip above it"),
     Constant("cone_last", 25, "1", "iterations at the final slip after those above it"),
+    Constant("cone_patient", 60, "1", "iterations at each slip where it falls slowly"),
     Constant("cone_top", 0.5, "rad/s or m/s", "slip from which it falls, ten times it at the second attempt"),
     Constant("cone_rough", 1e-2, "1", "residual over load and step at which a slip above the final one is left"),
 )
@@ -200,6 +220,18 @@ SIDED_STATUS: Final = {
 }
 """What only a robot whose limits act can say of its joint-space step."""
 
+FLOATING_STATUS: Final = {20: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
+"""What only a robot with a floating base can say."""
+
+SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | FLOATING_STATUS
+"""What not every robot can say."""
+
+IN_FLOATING: Final = {
+    **{c.name: literal(c.value) for c in FLOATING_CONSTANTS},
+    "not_unit": next(iter(FLOATING_STATUS)),
+}
+"""The same as C text."""
+
 STATUS_NAMES: Final = {
     0: "OK",
     1: "POSE_NOT_FOUND",
@@ -216,5 +248,6 @@ STATUS_NAMES: Final = {
     12: "LOOP_OPEN",
     13: "LOOP_NOT_CLOSED",
     14: "LIMIT_NOT_RESOLVED",
+    20: "BASE_QUATERNION",
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

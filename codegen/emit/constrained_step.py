@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from diffpbd.codegen.emit.c_writer import kernel, literal
-from diffpbd.codegen.emit.constants import IN_C, IN_CONES, IN_LOOPS
+from diffpbd.codegen.emit.constants import IN_C, IN_CONES, IN_LOOPS, LAST_OF_FLOATING
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
@@ -52,21 +52,23 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
     rough = sorted({k.rough for k in tree.contacts})
     where = {e.name: k for k, e in enumerate(alpha)}
     limits = {"limit_load": where.get("limit.load", 0), "limit_slip": where.get("limit.slip", 0)}
-    coulomb = next(i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb."))
+    exact = {"last_correction": literal(LAST_OF_FLOATING)} if tree.base else {}
+    stretch = [i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb.")]
     emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
     total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)
     total += sided_size(n, m, len(found), len(tree.contacts), touches) if tree.sided else 0
     known = len(emission.functions)
     _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, total), graphs, by_alpha)
-    dispatched = emission.functions[known:]
+    dispatched = [] if tree.base else emission.functions[known:]
     emission.dispatched += dispatched
     emission.add(
         "src/constrained_step.c", "constrained_step.c",
-        n=n, links=tree.n, alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
-        dispatched=dispatched, coulomb=coulomb, border=border, kernel_work=work, record_size=RECORD_ROWS * tree.n,
+        n=n, links=len(stretch), alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
+        dispatched=dispatched, coulomb=stretch[0] if stretch else 0, border=border, kernel_work=work,
+        record_size=RECORD_ROWS * tree.n,
         kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
-        contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), **limits,
-        **IN_C, **IN_LOOPS, **IN_CONES,
+        contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), floating=bool(tree.base),
+        **limits, **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES,
     )  # fmt: skip
     return total
 

@@ -50,7 +50,7 @@ def add_cuda(emission: Emission, model: Model, found: Capabilities) -> None:
     """NAME.cu; `check_cuda` has let the model through."""
     graphs = {g.name(): g for g in joint_step.kernels(model, prepare(model), by_alpha=False)}
     plain = _plain(model, found)
-    estimation = found.has("estimate_torque")
+    estimation = found.has("estimate_torque") and not model.robot.passive
     others = dict(plain)
     if estimation:
         others |= {g.name(): g for g in torque_estimation.kernels(model)}
@@ -74,7 +74,7 @@ def add_cuda(emission: Emission, model: Model, found: Capabilities) -> None:
         record_size=graphs["start"].numel_out("record"), factors_size=graphs["newton"].numel_out("factors"),
         mass_size=graphs["end"].numel_out("M"), coulomb=coulomb, more_coulomb=more_coulomb, friction=friction,
         varying=varying, begun_of="of->begun, " if varying else "", rates=others["rates"].numel_out(0) if estimation else 0,
-        inner_work=0, device="static ", sizes=IN_C,
+        inner_work=0, device="static ", passive=False, sizes=IN_C,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from diffpbd.codegen.emit.c_writer import literal
-from diffpbd.codegen.emit.constants import LOOP_STATUS, SIDED_STATUS, STATUS, STATUS_NAMES
+from diffpbd.codegen.emit.constants import SPECIAL_STATUS, STATUS, STATUS_NAMES
 from diffpbd.runtime.manifest import Function, Parameter
 
 
@@ -21,7 +21,7 @@ def parameters(alpha: Sequence[Parameter]) -> list[dict[str, str]]:
 
 def statuses(functions: Sequence[Function]) -> list[tuple[int, str, str]]:
     """Number, name and meaning, of what any robot says and of what these functions say."""
-    own = {k: v for k, v in (LOOP_STATUS | SIDED_STATUS).items() if any(k in f.status for f in functions)}
+    own = {k: v for k, v in SPECIAL_STATUS.items() if any(k in f.status for f in functions)}
     return [(k, STATUS_NAMES[k], v) for k, v in sorted((STATUS | own).items())]
 
 

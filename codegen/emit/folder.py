@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -12,12 +12,19 @@ from typing import Final
 import casadi as ca
 
 from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.rigid import upper_triangle
-from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
-from diffpbd.codegen.emit.constants import CONE_CONSTANTS, CONSTANTS, LIMIT_CONSTANTS, LOOP_CONSTANTS
-from diffpbd.codegen.emit.constrained_step import add_constrained_step
+from diffpbd.codegen.emit.constants import (
+    CONE_CONSTANTS,
+    CONSTANTS,
+    FLOATING_CONSTANTS,
+    LIMIT_CONSTANTS,
+    LOOP_CONSTANTS,
+)
+from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
+from diffpbd.codegen.emit.facts import facts, phantoms
+from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
@@ -32,12 +39,11 @@ from diffpbd.codegen.graph import (
 )
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
+from diffpbd.codegen.graph.floating import graphs_of, stepped
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Joint, Link, Manifest, Mimic, RobotFacts, family
+from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Manifest, family
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
 
 
@@ -55,7 +61,9 @@ def write_folder(
         )
     known = versions()
     emission = sources.Emission(
-        recipe.name, sources.Banner("", known["diffpbd"], recipe.name, options_hash[:16], command(recipe))
+        recipe.name,
+        sources.Banner("", known["diffpbd"], recipe.name, options_hash[:16], command(recipe)),
+        floating=robot.floating,
     )
     model = build(robot, recipe)
     found = capabilities(model, command)
@@ -68,8 +76,9 @@ def write_folder(
         say(f"limits act on hinges whose range is below a turn, and on slides; not on {', '.join(loose)}")
     graphs: dict[str, ca.Function] = {}
     clock, handed = _Clock(), set()
+    carried = [robot.links[max(i, phantoms(robot))].name for i in range(robot.n)]
     joints = [
-        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {robot.links[i].name}"
+        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {carried[i]}"
         for k, i in enumerate(robot.independent)
     ]
 
@@ -85,7 +94,13 @@ def write_folder(
     emission.add("src/paths.h", "paths.h")
     n, alpha, work = model.tree.freedoms, model.entries, 0
     constrained = bool(model.tree.closures or model.tree.sided)
-    if found.has("joint_step") and constrained:
+    if found.has("joint_step") and robot.floating:
+        say("deriving the step in joint space with its floating base")
+        graphs |= {"joint_step": stepped(model)}
+        work = add_floating_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
+        clock.lap("joint_step")
+        hand_over()
+    elif found.has("joint_step") and constrained:
         say(f"deriving the step in joint space with its {' and '.join(_acting(model))}")
         graphs |= {"joint_step": constrained_step.solved(model)}
         work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
@@ -112,7 +127,8 @@ def write_folder(
     if found.has("mpc"):
         mpc.add_mpc(emission, model)
     if found.has("estimate_torque"):
-        add_torque_estimation(emission, torque_estimation.kernels(model), n, robot.n, alpha)
+        kernels_of = torque_estimation.kernels(model)
+        add_torque_estimation(emission, kernels_of, motors(model), robot.n, alpha, bool(model.tree.closures))
         clock.lap("estimate_torque")
     if recipe.cuda:
         say("writing the text for a GPU")
@@ -137,7 +153,7 @@ def write_folder(
         name=recipe.name,
         abi_hash=abi_hash,
         generator=Generator(**known),
-        robot=_facts(model, squared_joints(robot, recipe)),
+        robot=facts(model, squared_joints(robot, recipe)),
         recipe=RecipeFacts(
             recipe.h,
             recipe.integrator,
@@ -152,6 +168,7 @@ def write_folder(
         alpha=model.entries,
         constants=(
             *CONSTANTS,
+            *(FLOATING_CONSTANTS if robot.floating else ()),
             *(LIMIT_CONSTANTS if model.tree.limits else ()),
             *(CONE_CONSTANTS if model.tree.sided and found.has("joint_step") else ()),
             *(LOOP_CONSTANTS if model.tree.closures else ()),
@@ -199,10 +216,10 @@ def _add_plain(
     """src/functions.c and src/derivatives.c: everything without an iteration."""
     values: list[Spec | RowSpec] = []
     derivatives: list[Spec | RowSpec] = []
-    reduced = Graphs(model, forward=found.has("forward_dynamics"))
+    reduced = graphs_of(model, forward=found.has("forward_dynamics"))
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
-    touched = contact_residual.specs(model) if found.has("contact_residual") and model.tree.contacts else ()
+    touched = contact_residual.specs(model) if model.tree.contacts and not model.robot.floating else ()
     for spec in chain(specs(reduced, found.has), fitting, transcribed, touched, design.specs()):
         if not found.has(spec.name) or (model.tree.closures and family(spec.name) in OF_THE_TREE):
             continue
@@ -251,34 +268,3 @@ def _write(folder: Path, content: dict[str, bytes]) -> None:
             target.write_bytes(data)
         except OSError as error:
             raise InputError(f"{target} cannot be written: {error.strerror or error}.") from None
-
-
-def _facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
-    robot = model.robot
-
-    def carrier(parent: int) -> str:
-        return robot.base if parent < 0 else robot.links[parent].name
-
-    joints: Sequence[Joint] = [
-        Joint(
-            name=j.name, type=j.type.value, parent=carrier(j.parent), child=robot.links[k].name, unit=j.type.unit,
-            lower=None if j.type is JointType.CONTINUOUS else j.lower,
-            upper=None if j.type is JointType.CONTINUOUS else j.upper,
-            velocity=j.velocity, effort=j.effort,
-        )
-        for k, j in enumerate(robot.joints)
-        if j.mimic is None
-    ]  # fmt: skip
-    mimics = tuple(
-        Mimic(j.name, robot.joints[j.mimic.joint].name, j.mimic.multiplier, j.mimic.offset)
-        for j in robot.joints
-        if j.mimic is not None
-    )
-    links = tuple(
-        Link(k.name, k.inertial.mass, k.merged, k.inertial.com, upper_triangle(k.inertial.inertia)) for k in robot.links
-    )
-    tips = tuple(t.name for t in robot.tips)
-    return RobotFacts(
-        robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
-        loop_facts(model), robot.passive, contact_facts(robot),
-    )  # fmt: skip

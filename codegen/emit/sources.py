@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.emit.constants import IN_C, LOOP_STATUS, SIDED_STATUS, STATUS
+from diffpbd.codegen.emit.constants import IN_C, SPECIAL_STATUS, STATUS
 from diffpbd.codegen.emit.enumerators import parameters, statuses
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
 from diffpbd.codegen.emit.step_kernels import StepKernels
-from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame
+from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
 
@@ -42,6 +42,8 @@ class Emission:
     """Bytes of C text of each function's own kernels."""
     dispatched: list[Function] = field(default_factory=list)
     """Functions that are compiled for several instruction sets."""
+    floating: bool = False
+    """Whether arguments are those of a robot with a floating base."""
     lanes: list[str] = field(default_factory=list)
     """Names of those that also take rows of a batch side by side."""
 
@@ -63,13 +65,11 @@ class Emission:
         status: Sequence[int] = (),
     ) -> str:
         """Add a function's entry to the manifest; without `work` it is a rollout; returns its symbol."""
-        symbol = f"{self.robot}_{name}"
-        casadi, meanings = (
-            f"casadi/{name}.casadi" if graph else None,
-            {k: (STATUS | LOOP_STATUS | SIDED_STATUS)[k] for k in status},
-        )
+        symbol, casadi = f"{self.robot}_{name}", f"casadi/{name}.casadi" if graph else None
+        given, found = worded(inputs, self.floating), worded(outputs, self.floating)
+        meanings = {k: (STATUS | SPECIAL_STATUS)[k] for k in status}
         self.functions.append(
-            Function(name, doc, symbol, tuple(inputs), tuple(outputs), work, operations, casadi, meanings, work is None)
+            Function(name, doc, symbol, given, found, work, operations, casadi, meanings, work is None)
         )
         return symbol
 

@@ -22,19 +22,21 @@ WEIGHTS = 3
 
 
 def add_torque_estimation(
-    emission: Emission, graphs: Sequence[ca.Function], n: int, joints: int, alpha: Sequence[Parameter]
-) -> None:
-    """src/torque_estimation.c and its manifest entry, for n coordinates of so many joints.
+    emission: Emission, graphs: Sequence[ca.Function], driven: Sequence[int], joints: int, alpha: Sequence[Parameter],
+    loops: bool = False,
+) -> None:  # fmt: skip
+    """src/torque_estimation.c and its manifest entry, for coordinates that are `driven` (1: by a motor) of so many joints.
 
     `jac_kicked_step` and `friction_torque` must have been added.
     """
+    n = len(driven)
     kernels = [kernel(g, f"{g.name()}_kernel") for g in graphs]
     step, friction = emission.known("jac_kicked_step"), emission.known("friction_torque")
     emission.add(
         "src/torque_estimation.c", "torque_estimation.c",
         n=n, joints="N" if joints == n else str(joints),
         rates=graphs[0].numel_out(0), alpha_size=len(alpha), friction=starts(alpha, FRICTION),
-        varying=len(graphs) > RATES, kernels=kernels,
+        varying=len(graphs) > RATES, kernels=kernels, passive=not all(driven), driven=driven,
         inner_work=max(step.work_size or 0, friction.work_size or 0, *(k.work for k in kernels)), **IN_C,
     )  # fmt: skip
     emission.texts["estimate_torque"] = sum(len(k.text) for k in kernels)
@@ -44,7 +46,10 @@ def add_torque_estimation(
         "lambdas": (WEIGHTS, 1), "alpha": (len(alpha), 1),
     }  # fmt: skip
     inputs, outputs = ([argument(name, *shapes[name]) for name in names.split()] for names in (INPUTS, OUTPUTS))
+    operations, status = (
+        step.operations + sum(k.operations for k in kernels),
+        (1, 2, 9, *((10, 12, 13) if loops else ())),
+    )
     emission.declare(
-        "estimate_torque", DOCS["estimate_torque"], inputs, outputs,
-        operations=step.operations + sum(k.operations for k in kernels), work=None, status=(1, 2, 9),
+        "estimate_torque", DOCS["estimate_torque"], inputs, outputs, operations=operations, work=None, status=status
     )  # fmt: skip

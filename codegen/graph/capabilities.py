@@ -32,8 +32,10 @@ NEEDS: Final[Mapping[str, str]] = {
     "unlimited": "no limits act",
     "free": "nothing can touch it",
     "driven": "every joint has a motor",
-    "shared": "every joint has a motor, or closed loops share the load",
-    "shallow": f"no loop closes it, or no path has more than {DENSE_DEPTH} joints and friction is of the plain law",
+    "shared": "closed loops, where there are any, have a step",
+    "anchored": "its base does not float",
+    "shallow": f"no loop closes it and its base does not float, or no path has more than {DENSE_DEPTH} joints and friction is "
+    "of the plain law",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -58,10 +60,11 @@ GROUPS: Final = (
         "forces, states of links and tip",
         (
             "mass_matrix", "gravity", "coriolis", "energy", "regressor", "spring_torque", "friction_torque",
-            "fk", "joint_state", "tip_pose", "tip_jacobian", "lever_spring_torque",
+            "fk", "tip_pose", "tip_jacobian", "lever_spring_torque",
         ),
         made=ALWAYS,
     ),
+    Group("joint states of states of links", ("joint_state",), ("anchored",), made=ALWAYS),
     Group("inverse dynamics", ("inverse_dynamics",), ("shared",), made=ALWAYS),
     Group(
         "derivatives of inverse dynamics", ("jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"),
@@ -73,30 +76,34 @@ GROUPS: Final = (
         ("inertia", "open", "free"), "forward_dynamics", ON_DEMAND,
     ),
     Group(
-        "steps in joint space", ("joint_step", "kicked_step", "node_torque", "rollout", "trajectory"),
-        ("inertia", "shallow"),
+        "steps in joint space", ("joint_step", "node_torque", "rollout", "trajectory"), ("inertia", "shallow"),
+    ),
+    Group(
+        "a step with a known impulse at its end", ("kicked_step",), ("inertia", "shallow", "anchored"), "joint_step",
     ),
     Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow"), "joint_step", ON_DEMAND),
     Group(
-        "a step of sixth order", ("sixth_order_step",), ("inertia", "short", "open", "unlimited", "free"), "joint_step",
-        ON_DEMAND,
+        "a step of sixth order", ("sixth_order_step",),
+        ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
-    Group("torque estimation", ("estimate_torque",), ("inertia", "open", "driven", "free"), "joint_step"),
-    Group("predictive control", ("mpc",), ("inertia", "shallow"), "joint_step"),
-    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("short",)),
-    Group("constraints of maximal states", ("constraints",), ("independent", "open")),
-    Group("steps on maximal states", ("step", "rollout_step"), ("inertia", "independent", "massive", "open", "free")),
+    Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "shallow", "free"), "joint_step"),
+    Group("predictive control", ("mpc",), ("anchored", "inertia", "shallow"), "joint_step"),
+    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("anchored", "short")),
+    Group("constraints of maximal states", ("constraints",), ("anchored", "independent", "open")),
+    Group(
+        "steps on maximal states", ("step", "rollout_step"), ("anchored", "inertia", "independent", "massive", "open", "free")
+    ),
     Group(
         "reverse mode of steps on maximal states", ("vjp_step", "vjp_rollout_step"),
-        ("inertia", "independent", "massive", "open", "free"), "step", ON_DEMAND,
+        ("anchored", "inertia", "independent", "massive", "open", "free"), "step", ON_DEMAND,
     ),
     Group(
-        "every pose unknown", ("momentum_residual", "state_residual"), ("inertia", "independent", "massive", "open", "free"),
-        made=ON_DEMAND,
+        "every pose unknown", ("momentum_residual", "state_residual"),
+        ("anchored", "inertia", "independent", "massive", "open", "free"), made=ON_DEMAND,
     ),
     Group(
-        "CasADi graph of the step without a root finder", (UNROLLED,), ("inertia", "open", "unlimited", "free"), "joint_step",
-        ON_DEMAND,
+        "CasADi graph of the step without a root finder", (UNROLLED,),
+        ("inertia", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
     Group("CasADi graphs of the derivatives that are made", (GRAPHS,), made=ON_DEMAND),
 )  # fmt: skip
@@ -155,9 +162,11 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["independent"] = (
             f"joints that mimic others ({names}) are folded into every function (--hold welds a joint)"
         )
-    if massless := massless_links(robot):
+    if massless := [pair for pair in massless_links(robot) if pair[0] not in robot.base_freedoms]:
         names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)
         lacking["massive"] = f"links without mass or inertia of their own: {names}"
+    elif robot.base_freedoms:
+        lacking["massive"] = f"a {robot.base_joint} base, which stands on links without mass"
     if robot.loops:
         lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"
     if model.tree.limits:
@@ -168,15 +177,19 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     if model.tree.deep:
         lacking["short"] = f"a path of {model.tree.depth} joints"
-    if robot.loops and (model.tree.deep or model.tree.friction):
+    if robot.floating:
+        lacking["anchored"] = f"a floating base ({robot.base_freedoms[0]} and what follows)"
+    bound = [lacking[need] for need in ("open", "anchored") if need in lacking]
+    if bound and (model.tree.deep or model.tree.friction):
         law = f"friction that is {' and '.join(model.tree.friction)}"
-        lacking["shallow"] = f"{lacking['open']}; {lacking['short'] if model.tree.deep else law}"
+        lacking["shallow"] = f"{bound[0]}; {lacking['short'] if model.tree.deep else law}"
     unsolved = [lacking[need] for need in ("inertia", "shallow") if need in lacking]
     if robot.loops and unsolved:
         lacking["shared"] = f"{lacking['open']}; {unsolved[0]}"
-    elif robot.passive and not robot.loops:
-        lacking["shared"] = lacking["driven"]
-    return Capabilities(lacking, _unasked(model.recipe, command))
+    unasked = _unasked(model.recipe, command)
+    if robot.floating and robot.pairs:
+        unasked["contact_residual"] = lacking["anchored"]
+    return Capabilities(lacking, unasked)
 
 
 def _unasked(recipe: Recipe, command: Command) -> dict[str, str]:

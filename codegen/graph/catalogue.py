@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from diffpbd.runtime.manifest import MATRIX, SCALAR, VECTOR
+from diffpbd.runtime.manifest import MATRIX, SCALAR, VECTOR, Argument
 
 POSITION: Final = "rad (m where prismatic)"
 RATE: Final = "rad/s (m/s where prismatic)"
@@ -121,6 +122,15 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
 }
 
+OF_FLOATING: Final[Mapping[str, str]] = {
+    POSITION: f"m, 1 (unit quaternion wxyz), {POSITION}",
+    RATE: f"m/s, rad/s, {RATE}",
+    ACCELERATION: f"m/s^2, rad/s^2, {ACCELERATION}",
+    EFFORT: f"N, N·m, {EFFORT}",
+    JOINTS: "base (world axes, at the origin of its link), joints",
+}
+"""What units and frames are with a floating base, in front of the joints."""
+
 SCALARS: Final = frozenset({
     "h", "kinetic", "potential", "loss", "change", "known_friction", "angle", "lever_stiffness", "arm_1", "arm_2",
     "lever_offset", "lever_rest", "lever_torque",
@@ -152,6 +162,16 @@ def unit_and_frame(name: str) -> tuple[str, str]:
         output, _, by = name[1:].rpartition("_d")
         return f"{output} per {by}", "rows: output, columns: input (matrices column by column)"
     raise KeyError(f"no unit and frame known for argument {name}")
+
+
+def worded(arguments: Iterable[Argument], floating: bool) -> tuple[Argument, ...]:
+    """Arguments with the units and frames of a robot whose base floats, or as they are."""
+    if not floating:
+        return tuple(arguments)
+    return tuple(
+        dataclasses.replace(a, unit=OF_FLOATING.get(a.unit, a.unit), frame=a.frame.replace(JOINTS, OF_FLOATING[JOINTS]))
+        for a in arguments
+    )
 
 
 DOCS: Final[Mapping[str, str]] = {

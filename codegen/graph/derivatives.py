@@ -58,14 +58,14 @@ class RowSpec:
 
 def specs(graphs: Graphs, wanted: Callable[[str], bool] = lambda _name: True) -> Iterator[Spec | RowSpec]:
     """Every plain function of a model, each followed by its derivatives; those that are not `wanted` cost nothing."""
-    deep = graphs.model.tree.deep
+    by_rows = graphs.model.tree.deep or graphs.tangent is not None
     for name, inputs, outputs in graphs.values():
         yield Spec(name, DOCS[name], _function(name, inputs, outputs))
         if name in STATE_AND_ALPHA and any(wanted(f"{kind}_{name}") for kind in ("jac", "jac_alpha", "vjp")):
-            yield from _by_rows(name, inputs, outputs) if deep else _assembled(graphs, name, inputs, outputs)
+            yield from (_by_rows if by_rows else _assembled)(graphs, name, inputs, outputs)
         elif name in REVERSE_ONLY:
-            yield _vjp(name, inputs, outputs)
-    if deep:
+            yield _vjp(graphs, name, inputs, outputs)
+    if graphs.model.tree.deep:
         yield _regressor_rows(graphs)
 
 
@@ -85,7 +85,7 @@ def _assembled(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, A
     yield Spec(f"jac_{name}", _jac_doc(name), _function(f"jac_{name}", inputs, jac))
     by_alpha = {f"d{out}_dalpha": ca.jacobian(ca.vec(ca.SX(v)), graphs.alpha) for out, v in outputs.items()}
     yield Spec(f"jac_alpha_{name}", _alpha_doc(name), _function(f"jac_alpha_{name}", inputs, by_alpha))
-    yield _vjp(name, inputs, outputs)
+    yield _vjp(graphs, name, inputs, outputs)
 
 
 def _forward(graphs: Graphs, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec]:
@@ -116,14 +116,15 @@ def _forward(graphs: Graphs, inputs: Pairs, outputs: Mapping[str, Any]) -> Itera
     yield Spec(f"vjp_{name}", _vjp_doc(name), _function(f"vjp_{name}", [*inputs, ("pdd_bar", seed)], named))
 
 
-def _by_rows(name: str, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec | RowSpec]:
-    yield _vjp(name, inputs, outputs)
+def _by_rows(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec | RowSpec]:
+    yield _vjp(graphs, name, inputs, outputs)
     sizes = tuple((k, v.numel()) for k, v in inputs)
+    bars = tuple((k, graphs.gears.n if k == "p" else size) for k, size in sizes)
     seeds = tuple((k, ca.SX(v).numel()) for k, v in outputs.items())
     values = tuple((k, *ca.SX(v).shape) for k, v in outputs.items())
     state = tuple(k for k, _ in inputs if k != "alpha")
-    yield RowSpec(f"jac_{name}", _jac_doc(name), name, sizes, seeds, sizes, state, values)
-    yield RowSpec(f"jac_alpha_{name}", _alpha_doc(name), name, sizes, seeds, sizes, ("alpha",))
+    yield RowSpec(f"jac_{name}", _jac_doc(name), name, sizes, seeds, bars, state, values)
+    yield RowSpec(f"jac_alpha_{name}", _alpha_doc(name), name, sizes, seeds, bars, ("alpha",))
 
 
 def _regressor_rows(graphs: Graphs) -> RowSpec:
@@ -143,7 +144,7 @@ def _regressor_rows(graphs: Graphs) -> RowSpec:
     )
 
 
-def _vjp(name: str, inputs: Pairs, outputs: Mapping[str, Any]) -> Spec:
+def _vjp(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, Any]) -> Spec:
     """vjp_NAME by CasADi's reverse mode."""
     seeds = {f"{out}_bar": ca.SX.sym(f"{out}_bar", *ca.SX(value).shape) for out, value in outputs.items()}
     bars = {}
@@ -152,7 +153,9 @@ def _vjp(name: str, inputs: Pairs, outputs: Mapping[str, Any]) -> Spec:
             ca.jtimes(ca.vec(ca.SX(v)), variable, ca.vec(s), True)
             for v, s in zip(outputs.values(), seeds.values(), strict=True)
         ]
-        bars[f"{by}_bar"] = sum(terms[1:], terms[0])
+        total = sum(terms[1:], terms[0])
+        along = by == "p" and graphs.tangent is not None
+        bars[f"{by}_bar"] = ca.mtimes(graphs.tangent.T, total) if along else total
     return Spec(f"vjp_{name}", _vjp_doc(name), _function(f"vjp_{name}", [*inputs, *seeds.items()], bars))
 
 

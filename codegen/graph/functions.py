@@ -34,6 +34,8 @@ class Graphs:
         self.p, self.pd, self.pdd, self.u = (ca.SX.sym(k, n) for k in ("p", "pd", "pdd", "u"))
         self.h = ca.SX.sym("h")
         self.alpha = model.alpha
+        self.tangent: Any = None
+        """Columns along which derivatives by p are taken, where these are not its entries."""
 
     def program(self, program: Program, **arguments: Any) -> dict[str, Any]:
         """Inline a program with the model's blocks for whatever is not given."""
@@ -91,8 +93,8 @@ class Graphs:
         p, pd, pdd, u = self.p, self.pd, self.pdd, self.u
         all_p, all_pd, all_pdd = gears.positions(p), gears.rates(pd), gears.rates(pdd)
         state, alpha = [("p", p), ("pd", pd)], ("alpha", self.alpha)
-        sensor = self.inverse_dynamics(p, pd, pdd) + gears.chosen(model.blocks["offset"])
-        yield "inverse_dynamics", [*state, ("pdd", pdd), alpha], {"u": sensor}
+        torque, offset = self.inverse_dynamics(p, pd, pdd), gears.chosen(model.blocks["offset"])
+        yield "inverse_dynamics", [*state, ("pdd", pdd), alpha], self._shared(torque, offset)
         if self.forward:
             yield "forward_dynamics", [*state, ("u", u), alpha], {"pdd": self.forward_dynamics(p, pd, u)}
         yield "mass_matrix", [("p", p), alpha], {"M": self.mass_matrix(p)}
@@ -118,6 +120,14 @@ class Graphs:
             yield "contact_gap", [("p", p), alpha], {"gap": found["gap"]}
             yield "contact_jacobian", [("p", p), alpha], {"contact_rows": found["J"]}
         yield from maximal.values(model)
+
+    def _shared(self, torque: Any, offset: Any) -> dict[str, Any]:
+        """What motors give of a torque, as their sensors read it, and what is left where joints have none."""
+        robot = self.model.robot
+        if not robot.passive:
+            return {"u": torque + offset}
+        driven = ca.DM([float(robot.joints[k].name not in robot.passive) for k in robot.independent])
+        return {"u": driven * (torque + offset), "unbalanced": (1 - driven) * torque}
 
     def inverse_jacobian(self, p: Any, pd: Any, pdd: Any) -> dict[str, Any]:
         """u (true joint torque) and its derivatives by p, pd and pdd (n × n each), joint forces included."""

@@ -99,12 +99,21 @@ class Residuals:
         own = {"p": self.p, "pd": self.pd, "u": self.u, "p_next": self.p_next, "pd_next": self.pd_next, "h": self.h}
         values = inline(program, {k: own[k] if k in own else model.blocks[k] for k in program.inputs})
         self.F, self.G = values["F"], values["G"]
+        if model.tree.base:  # its torque is held in fixed axes, not along the hinges that it stands on
+            self.G = ca.substitute(self.G, self.u, on_hinges(self.p_next, self.u))
 
     @property
     def inputs(self) -> Mapping[str, Any]:
         """The symbols by name, in the order of `joint_step` with its outputs appended."""
         names = ("p", "pd", "u", "h", "p_next", "pd_next")
         return {k: getattr(self, k) for k in names}
+
+
+def on_hinges(p: Any, u: Any) -> Any:
+    """u with a floating base's torque, in the axes of the step's frame, as what it does on the base's three hinges at p."""
+    c, s = ca.cos(p[3:6]), ca.sin(p[3:6])
+    torque = ca.vertcat(u[3], c[0] * u[4] + s[0] * u[5], s[1] * u[3] - s[0] * c[1] * u[4] + c[0] * c[1] * u[5])
+    return ca.vertcat(u[0:3], torque, u[6:])
 
 
 @lru_cache(maxsize=1)

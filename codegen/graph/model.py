@@ -24,7 +24,7 @@ from diffpbd.codegen.graph.attached import as_touching, contact_blocks, lever_nu
 from diffpbd.codegen.graph.geometry import about_origin, rows, square, squared, symmetric, turned, upper, vector
 from diffpbd.codegen.graph.loop_poses import Probe
 from diffpbd.codegen.graph.loop_rows import Chosen, choose
-from diffpbd.codegen.graph.parameters import SIDES, alpha_entries, is_limited
+from diffpbd.codegen.graph.parameters import SIDES, WITHOUT_ENTRY, alpha_entries, is_limited
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.laws import forces
@@ -70,6 +70,7 @@ def tree_of(
         tuple(Closure(loop.type.value, loop.parent, loop.child) for loop in robot.loops),
         friction=tuple(law for law in forces.MORE_FRICTION if law in friction),
         contacts=tuple(as_touching(pair) for pair in robot.pairs),
+        base=len(robot.base_freedoms) if robot.floating else 0,
     )
 
 
@@ -149,7 +150,7 @@ def _built(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mode
         return alpha[index[name]] if name in index else ca.SX(number)
 
     def column(kind: str) -> Any:
-        return ca.vertcat(*[entry(f"{kind}.{j.name}", 0.0) for j in robot.joints])
+        return ca.vertcat(*[entry(f"{kind}.{j.name}", WITHOUT_ENTRY.get(kind, 0.0)) for j in robot.joints])
 
     mass = [entry(f"mass.{k.name}", k.inertial.mass) for k in robot.links]
     com = [vector(entry, f"com.{k.name}", AXES, k.inertial.com) for k in robot.links]

@@ -19,6 +19,12 @@ STRIBECK_VELOCITY: Final = 0.1
 TRANSITION_BOUNDS: Final = (1e-4, 10.0)
 """[rad/s or m/s] A steeper smoothing is no longer resolved by encoders and makes second derivatives meaningless."""
 
+WITHOUT_ENTRY: Final = {
+    "friction.transition_velocity": TRANSITION_VELOCITY,
+    "friction.stribeck_velocity": STRIBECK_VELOCITY,
+}
+"""[rad/s or m/s] What divides by these finds a number at the joints that have no entry, those of a floating base."""
+
 LEVER_PARTS: Final[Mapping[str, tuple[str, float, float | None]]] = {
     "stiffness": ("N/m", 0.0, 0.0),
     "arm_1": ("m", 0.06, 1e-3),
@@ -66,6 +72,9 @@ def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
 
 def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
     urdf = recipe.friction == "urdf"
+    joints = robot.joints[len(robot.base_freedoms) :] if robot.floating else robot.joints
+    written = robot.joints[len(robot.base_freedoms) :]
+    links = [link for link in robot.links if link.name not in robot.base_freedoms[:-1]]
     for axis, value in zip(AXES, recipe.gravity, strict=True):
         yield Parameter(f"gravity.{axis}", "m/s^2", value, None, None)
     yield Parameter("payload.mass", "kg", 0.0, 0.0, None)
@@ -73,31 +82,31 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         yield Parameter(f"payload.com.{axis}", "m", 0.0, None, None)
     for moment in MOMENTS:
         yield Parameter(f"payload.inertia.{moment}", "kg·m^2", 0.0, 0.0 if moment[0] == moment[1] else None, None)
-    for j in robot.joints:
+    for j in joints:
         yield Parameter(f"friction.coulomb.{j.name}", j.type.effort_unit, j.friction if urdf else 0.0, 0.0, None)
-    for j in robot.joints:
+    for j in joints:
         unit = f"{j.type.effort_unit}·s/{j.type.unit}"
         yield Parameter(f"friction.viscous.{j.name}", unit, j.damping if urdf else 0.0, 0.0, None)
-    for j in robot.joints:
+    for j in joints:
         yield Parameter(
             f"friction.transition_velocity.{j.name}", f"{j.type.unit}/s", TRANSITION_VELOCITY, *TRANSITION_BOUNDS
         )
     yield from _more_friction(robot, recipe)
-    for j in robot.joints:
+    for j in joints:
         yield Parameter(f"rotor_inertia.{j.name}", "kg·m^2" if j.type.unit == "rad" else "kg", j.rotor, 0.0, None)
-    for j in robot.joints:
+    for j in joints:
         if j.mimic is None:  # the others have no sensor
             yield Parameter(f"torque_offset.{j.name}", j.type.effort_unit, 0.0, None, None)
-    for j in robot.joints:
+    for j in joints:
         yield Parameter(f"spring.stiffness.{j.name}", f"{j.type.effort_unit}/{j.type.unit}", j.stiffness, 0.0, None)
-    for j in robot.joints:
+    for j in joints:
         yield Parameter(f"spring.rest.{j.name}", j.type.unit, j.rest, None, None)
     for part, (unit, default, lower) in LEVER_PARTS.items():
         for name in recipe.lever_springs:
             yield Parameter(f"lever_spring.{part}.{name}", unit, default, lower, None)
     if recipe.limits:
         for side in SIDES:
-            for j in robot.joints:
+            for j in joints:
                 if is_limited(j):
                     bound = j.lower if side == "lower" else j.upper
                     yield Parameter(f"limit.{side}.{j.name}", j.type.unit, float(bound or 0.0), None, None)
@@ -110,19 +119,19 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
                 yield Parameter(f"wrench.{name}.{kind}.{axis}", unit, 0.0, None, None)
     yield from _contact_entries(robot)
     if "mass" in recipe.symbolic:
-        for link in robot.links:
+        for link in links:
             yield Parameter(f"mass.{link.name}", "kg", link.inertial.mass, 0.0, None)
     if "com" in recipe.symbolic:
-        for link in robot.links:
+        for link in links:
             for axis, value in zip(AXES, link.inertial.com, strict=True):
                 yield Parameter(f"com.{link.name}.{axis}", "m", value, None, None)
     if "inertia" in recipe.symbolic:
-        for link in robot.links:
+        for link in links:
             for moment, value in zip(MOMENTS, upper_triangle(link.inertial.inertia), strict=True):
                 lower = 0.0 if moment[0] == moment[1] else None
                 yield Parameter(f"inertia.{link.name}.{moment}", "kg·m^2", value, lower, None)
     if "origin" in recipe.symbolic:
-        for j in robot.joints:
+        for j in written:
             for axis, value in zip(AXES, j.translation, strict=True):
                 yield Parameter(f"origin.{j.name}.{axis}", "m", value, None, None)
             for angle, value in zip(ANGLES, rpy_from_rotation(j.rotation), strict=True):
@@ -169,15 +178,16 @@ def _contact_entries(robot: Robot) -> Iterator[Parameter]:
 
 def _more_friction(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
     """Half the differences between the positive and the negative direction, and Stribeck's part; all do nothing by default."""
+    joints = robot.joints[len(robot.base_freedoms) :] if robot.floating else robot.joints
     if "asymmetric" in recipe.friction_law:
-        for j in robot.joints:
+        for j in joints:
             yield Parameter(f"friction.coulomb_asymmetry.{j.name}", j.type.effort_unit, 0.0, None, None)
-        for j in robot.joints:
+        for j in joints:
             unit = f"{j.type.effort_unit}·s/{j.type.unit}"
             yield Parameter(f"friction.viscous_asymmetry.{j.name}", unit, 0.0, None, None)
     if "stribeck" in recipe.friction_law:
-        for j in robot.joints:
+        for j in joints:
             yield Parameter(f"friction.stribeck.{j.name}", j.type.effort_unit, 0.0, 0.0, None)
-        for j in robot.joints:
+        for j in joints:
             unit = f"{j.type.unit}/s"
             yield Parameter(f"friction.stribeck_velocity.{j.name}", unit, STRIBECK_VELOCITY, *TRANSITION_BOUNDS)

@@ -51,6 +51,7 @@ class Tree:
     friction: parts of the law of friction beyond the plain one (of `laws.forces.MORE_FRICTION`).
     closures[k]: closed loop k.
     contacts[k]: what can touch.
+    base: joints of a floating base, which stand before all others.
     gears[i]: what joint i follows, None where nothing (empty where no joint follows another). A leader follows none itself.
     """
 
@@ -64,6 +65,7 @@ class Tree:
     closures: tuple[Closure, ...] = ()
     friction: tuple[str, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    base: int = 0
 
     @property
     def rows(self) -> int:
@@ -102,8 +104,8 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Number of joints on the longest path from base to tip."""
-        return max((len(self.ancestors(k)) for k in range(self.n)), default=0)
+        """Number of joints on the longest path from base to tip, those of a floating base left out."""
+        return max((len(self.ancestors(k)) for k in range(self.n)), default=0) - self.base
 
     @property
     def deep(self) -> bool:

@@ -31,7 +31,7 @@ class Run(simulation.Run):
         from diffpbd.runtime.report.run_plot import plot_run
 
         title = f"{self.robot.name}, {self.function}, h = {self.h:g} s"
-        return drawn(lambda file: plot_run(self, file, title=title, joints=self.robot.manifest.robot.joints), path)
+        return drawn(lambda file: plot_run(self, file, title=title, robot=self.robot), path)
 
     def save(self, path: str | Path) -> None:
         """A log as CSV (`.gz` allowed): time, q_, dq_ and tau_ columns."""

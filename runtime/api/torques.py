@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
 from diffpbd.runtime.api.words import in_python
 from diffpbd.runtime.logs.checked import check_parts, read_whole
+from diffpbd.runtime.logs.closed_samples import on_loops
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.robot import Robot
@@ -55,13 +56,20 @@ class TorqueEstimate(Estimate):
 
 @in_python
 def estimate_torque(
-    robot: Robot, log: Logged, *, cutoff: float | None = 5.0, alpha: Any = None, **how: Any
+    robot: Robot,
+    log: Logged,
+    *,
+    cutoff: float | None = 5.0,
+    alpha: Any = None,
+    pose: Mapping[str, float] | None = None,
+    **how: Any,
 ) -> TorqueEstimate:
     """The joint torques [N·m or N] behind a recorded motion; parts between gaps follow each other.
 
     `log` is a file, a recording of `read_log` or a run of `simulate`; it is filtered at `cutoff` [Hz] (None: not). `alpha` is a
-    vector or values by name. `how`: `loss` ("angle+omega", "angle", "omega", "nodes"), `weights`, `horizon`, `start`, `carry`,
-    `optimizer`, `friction`, see docs/torque-estimation.md.
+    vector or values by name, `pose` about where joints without motor and encoder, in closed loops, are at its start. `how`:
+    `loss` ("angle+omega", "angle", "omega", "nodes"), `weights`, `horizon`, `start`, `carry`, `optimizer`, `friction`, see
+    docs/torque-estimation.md.
 
     InputError for a recording that does not fit, SolverError where a step fails.
     """
@@ -76,7 +84,7 @@ def estimate_torque(
         recording.path, recording, Processing(cutoff=cutoff), breaks=recording.breaks, notes=recording.notes,
         sound=recording.sound,
     )  # fmt: skip
-    parts = check_parts(robot, made, ())
+    parts = check_parts(robot, on_loops(robot, made, pose or {}), ())
     values = robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, (dict, str, Path)) else alpha
     found = [estimate(robot, p.q, p.dq, 1.0 / p.rate, settings, alpha=values, time=p.time) for p in parts]
     return _joined(robot, parts, found)

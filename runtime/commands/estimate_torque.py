@@ -12,12 +12,13 @@ import numpy as np
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import RATE
-from diffpbd.runtime.commands.options import live_option, plot_option
+from diffpbd.runtime.commands.options import live_option, named_values, plot_option, pose_option
 from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.live import Loop, Watch, live_line
 from diffpbd.runtime.logs.checked import check_parts, read_whole
+from diffpbd.runtime.logs.closed_samples import on_loops
 from diffpbd.runtime.logs.csv import Log, read_column_map, write_log
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts
 from diffpbd.runtime.logs.recording import Reading
@@ -77,6 +78,7 @@ LAG_SAID = 0.25
     show_default=True,
     help="Written as tau: what the sensor reads, or the joint's true torque (without torque_offset).",
 )
+@pose_option
 @click.option("--out", required=True, metavar="TORQUES.csv", help="The log to write (.gz allowed).")
 @json_option
 @plot_option("Estimated and recorded torques.")
@@ -84,7 +86,7 @@ LAG_SAID = 0.25
 def command(
     robot: str, log: str, loss: str, start: str, horizon: int, weights: str | None, carry: bool, optimizer: str,
     friction: str, rates: str, params: str | None, rate: float | None, cutoff: float, column_map: str | None,
-    torque: str, out: str, plot: str | None, live: bool, mends: MendWords,
+    torque: str, pose: tuple[str, ...], out: str, plot: str | None, live: bool, mends: MendWords,
 ) -> None:  # fmt: skip
     """Estimate the joint torques [N·m or N] of the generated ROBOT from a recorded motion.
 
@@ -104,7 +106,10 @@ def command(
     settings = Settings(loss, start, horizon, _weights(weights), carry, optimizer, friction)
     loaded = open_robot(robot)
     alpha = loaded.alpha.vector(params)
-    parts, recorded = _read(loaded, log, _reading(rate, column_map, mends, rates), Processing(cutoff=cutoff or None))
+    start_pose = named_values("--pose", pose, "j2=-1.2")
+    parts, recorded = _read(
+        loaded, log, _reading(rate, column_map, mends, rates), Processing(cutoff=cutoff or None), start_pose
+    )
     lag = max((rate_lag(part) for part in parts), key=abs)
     if rates == "positions":
         parts = [dataclasses.replace(p, dq=np.gradient(p.q, 1.0 / p.rate, axis=0)) for p in parts]
@@ -159,11 +164,13 @@ def _reading(rate: float | None, column_map: str | None, mends: MendWords, rates
     return Reading(rate, columns, mending=mends.mending(), accept=accept)
 
 
-def _read(robot: Robot, path: str, reading: Reading, processing: Processing) -> tuple[list[Samples], bool]:
+def _read(
+    robot: Robot, path: str, reading: Reading, processing: Processing, pose: dict[str, float]
+) -> tuple[list[Samples], bool]:
     """The filtered parts of the log between its gaps, and whether it has torques."""
     found = read_whole(path, robot, reading)
     parts = filter_parts(path, found, processing, breaks=found.breaks, notes=found.notes, sound=found.sound)
-    return check_parts(robot, parts, reading.accept), found.tau is not None
+    return check_parts(robot, on_loops(robot, parts, pose), reading.accept), found.tau is not None
 
 
 def _log(robot: Robot, found: list[Estimate], torque: str) -> Log:

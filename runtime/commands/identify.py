@@ -13,7 +13,7 @@ import click
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.numbers import COUNT
-from diffpbd.runtime.commands.options import grouped, named_values, plot_option
+from diffpbd.runtime.commands.options import grouped, named_values, plot_option, pose_option
 from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import json_option
 from diffpbd.runtime.commands.results import result as tell
@@ -167,12 +167,7 @@ class _Outputs:
     click.option("--validate", multiple=True, metavar="LOG...", help="Logs to test on, up to the next option."),
     click.option("--split", type=float, metavar="SHARE", help="Fit on this first share of each LOG, test on the rest."),
     click.option("--params", metavar="FILE", help="Values of the other entries of alpha, and the start."),
-    click.option(
-        "--pose",
-        multiple=True,
-        metavar="JOINT=VALUE",
-        help="About where a joint without motor and encoder, in closed loops, is at the start of the logs (0); repeatable.",
-    ),
+    pose_option,
 )
 @grouped(
     "how",

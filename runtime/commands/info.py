@@ -87,6 +87,7 @@ def describe(manifest: Manifest) -> str:
             f"{recipe.solver}; "
             f"made by diffpbd {manifest.generator.diffpbd}",
             table(["joint", "type", "parent", "child", "lower", "upper", "velocity", "effort"], joints, left=4),
+            *_base(manifest),
             *_undriven(manifest),
             *_mimics(manifest),
             *_loops(manifest),
@@ -99,6 +100,19 @@ def describe(manifest: Manifest) -> str:
             table(["operations", "function", "inputs -> outputs"], functions, left=3),
         ]
     )
+
+
+def _base(manifest: Manifest) -> list[str]:
+    """Lines about a base that moves."""
+    robot = manifest.robot
+    if not robot.base_joint:
+        return []
+    text = f"{robot.base_joint} base: no motor drives {', '.join(robot.base_freedoms)}"
+    if robot.floating:
+        text += f"; rates have {len(robot.joints)} numbers, velocity and angular velocity of {robot.joints[0].child} in world "
+        text += f"axes, then the joints; positions have {len(robot.positions)}: {', '.join(robot.positions[:7])} (its place "
+        text += "and unit quaternion), then the joints"
+    return [text]
 
 
 def _undriven(manifest: Manifest) -> list[str]:
@@ -125,7 +139,8 @@ def _loops(manifest: Manifest) -> list[str]:
     rows = [[k.name, k.type, k.parent, k.child, ", ".join(k.kept), ", ".join(k.dropped)] for k in robot.loops]
     parts = [table(["loop", "type", "parent", "child", "rows kept", "rows dropped"], rows, left=6)] if rows else []
     lines = [f"mobility: {robot.mobility}"] if rows else []
-    lines += [f"passive joints: {', '.join(robot.passive)}"] if robot.passive else []
+    passive = [name for name in robot.passive if name not in robot.base_freedoms]
+    lines += [f"passive joints: {', '.join(passive)}"] if passive else []
     return [*parts, "\n".join(lines)] if lines else parts
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, parse_json, read_json
 from diffpbd.runtime.locate import locate
@@ -43,8 +46,9 @@ def state_file(text: str | None) -> str | None:
     return None if text is None or text.lstrip().startswith(("[", "{")) else text
 
 
-def parse_state(text: str, option: str, joints: tuple[str, ...]) -> list[float]:
-    """--q0 and --dq0: a JSON list in joint order, an object of joint names (others 0), or a file."""
+def parse_state(text: str, option: str, joints: tuple[str, ...], others: npt.ArrayLike = 0.0) -> list[float]:
+    """--q0 and --dq0: a JSON list in joint order, an object of joint names (`others` the rest), or a file."""
+    rest = np.broadcast_to(np.asarray(others, float), len(joints)).tolist()
     if not text:
         raise InputError(f"{option}: expected JSON or a file, found an empty string.")
     path = state_file(text)
@@ -55,7 +59,7 @@ def parse_state(text: str, option: str, joints: tuple[str, ...]) -> list[float]:
         for name in data:
             if name not in joints:
                 raise InputError(f"{option}: there is no joint {name!r}. {hint(name, joints)}")
-        data = [data.get(joint, 0.0) for joint in joints]
+        data = [data.get(joint, value) for joint, value in zip(joints, rest, strict=True)]
     if not isinstance(data, list) or len(data) != len(joints):
         found = f"a list of {len(data)}" if isinstance(data, list) else repr(data)
         raise InputError(

@@ -12,11 +12,28 @@ from click.core import ParameterSource
 
 from diffpbd.runtime.errors import InputError
 
-__all__ = ["given", "grouped", "live_option", "movie_option", "named_values", "plot_option", "view_option"]
+__all__ = [
+    "given",
+    "grouped",
+    "live_option",
+    "movie_option",
+    "named_values",
+    "plot_option",
+    "pose_option",
+    "view_option",
+]
 
 live_option = click.option(
     "--live/--no-live", default=True, help="On a terminal, a line with rate, latency and status while it runs.",
 )  # fmt: skip
+
+
+pose_option = click.option(
+    "--pose",
+    multiple=True,
+    metavar="JOINT=VALUE",
+    help="About where a joint without motor and encoder, in closed loops, is at the start of the logs (0); repeatable.",
+)
 
 
 def plot_option(help: str) -> Callable[[Any], Any]:

@@ -12,6 +12,7 @@ from diffpbd.runtime.commands.motion import filmed, played
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import movie_option, plot_option, view_option
 from diffpbd.runtime.commands.results import json_option, result
+from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
 from diffpbd.runtime.orders import Order
@@ -68,10 +69,7 @@ def command(
     distinct([("--out", out), ("--plot", plot), ("--movie", movie)], [*named, *robot_files(robot)])
     loaded = open_robot(robot)
     alpha = loaded.alpha.vector(params)
-    start = {
-        option: None if text is None else parse_state(text, option, loaded.joints)
-        for option, text in (("--q0", q0), ("--dq0", dq0))
-    }
+    start = _start(loaded, q0, dq0)
     source: Literal["zero", "gravity"] | TorqueLog
     if torque == "zero":
         source = "zero"
@@ -94,12 +92,23 @@ def command(
         from diffpbd.runtime.report.run_plot import plot_run
 
         title = f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}"
-        plot_run(run, plot, title=title, joints=loaded.manifest.robot.joints)
+        plot_run(run, plot, title=title, robot=loaded)
     filmed(loaded, run, movie)
     write_log(out, run.log())  # after the picture, which fails without matplotlib
     result(summary(loaded, run), facts(loaded, run), out, plot, movie)
     if view:
         played(loaded, run)
+
+
+def _start(robot: Robot, q0: str | None, dq0: str | None) -> dict[str, list[float] | None]:
+    """What --q0 and --dq0 say; what they do not name is at zero, the base not turned."""
+    return {
+        option: None if text is None else parse_state(text, option, names, others)
+        for option, text, names, others in (
+            ("--q0", q0, robot.positions, robot.neutral),
+            ("--dq0", dq0, robot.joints, np.zeros(robot.n)),
+        )
+    }
 
 
 def _from_log(
@@ -108,6 +117,8 @@ def _from_log(
     """The torques, and the start from the log's first sample where the user gave none."""
     columns = None if column_map is None else read_column_map(column_map)
     torques = read_torques(path, rate=rate, columns=columns)
+    if robot.manifest.robot.floating and None in start.values():
+        raise InputError("--torque LOG of a floating base: a log does not tell where it starts; give --q0 and --dq0.")
     if all(value is None for value in start.values()) and has_states(path, columns=columns):
         first = read_log(path, rate=rate, columns=columns).select(robot.joints)
         start = {"--q0": first.q[0].tolist(), "--dq0": first.dq[0].tolist()}
@@ -127,9 +138,15 @@ def summary(robot: Robot, run: Run) -> str:
         )
     if run.gap is not None:
         lines.append(f"joint gaps: at most {run.gap.max():.3g}, {run.gap[-1]:.3g} at the end [m or 1]")
-    joints = robot.manifest.robot.joints
-    for k, joint in enumerate(joints):
-        low, high = float(run.q[:, k].min()), float(run.q[:, k].max())
+    joints, moved = robot.manifest.robot.joints, robot.n_p - robot.n
+    if moved:
+        x, y, z, *q = (f"{value:.6f}" for value in run.q[-1, :7])
+        lines.append(f"base at the end: {x} {y} {z} m, quaternion wxyz {' '.join(q)}")
+    place = {joint.name: run.q[:, k + moved] for k, joint in enumerate(joints) if not moved or k >= 6}
+    for joint in joints:
+        if joint.name not in place:
+            continue
+        low, high = float(place[joint.name].min()), float(place[joint.name].max())
         if (joint.lower is not None and low < joint.lower) or (joint.upper is not None and high > joint.upper):
             lines.append(
                 f"note: {joint.name} went from {low:.4g} to {high:.4g} {joint.unit}, beyond its limits "
@@ -137,8 +154,8 @@ def summary(robot: Robot, run: Run) -> str:
             )
     rows = [
         [
-            joint.name, f"{run.q[-1, k]:.6f}", joint.unit, f"{run.dq[-1, k]:.6f}", f"{joint.unit}/s", f"{run.tau[-1, k]:.6f}",
-            "N·m" if joint.unit == "rad" else "N",
+            joint.name, f"{place[joint.name][-1]:.6f}" if joint.name in place else "-", joint.unit, f"{run.dq[-1, k]:.6f}",
+            f"{joint.unit}/s", f"{run.tau[-1, k]:.6f}", "N·m" if joint.unit == "rad" else "N",
         ]
         for k, joint in enumerate(joints)
     ]  # fmt: skip
@@ -148,6 +165,7 @@ def summary(robot: Robot, run: Run) -> str:
 def facts(robot: Robot, run: Run) -> dict[str, Any]:
     """The same for programs: SI units, rad and N·m where a joint's unit is rad, m and N where it is m."""
     total = None if run.kinetic is None or run.potential is None else run.kinetic + run.potential
+    place = dict(zip(run.positions, run.q.T, strict=True))
     return {
         "robot": robot.name, "function": run.function, "h": run.h, "steps": len(run.time) - 1, "duration": run.time[-1],
         "energy": None if total is None else {
@@ -156,9 +174,11 @@ def facts(robot: Robot, run: Run) -> dict[str, Any]:
         "joint_gap": None if run.gap is None else run.gap.max(),
         "joints": {
             joint.name: {
-                "unit": joint.unit, "q": run.q[-1, k], "dq": run.dq[-1, k], "tau": run.tau[-1, k],
-                "lowest": run.q[:, k].min(), "highest": run.q[:, k].max(),
+                "unit": joint.unit, "dq": run.dq[-1, k], "tau": run.tau[-1, k],
+                **({"q": place[joint.name][-1], "lowest": place[joint.name].min(), "highest": place[joint.name].max()}
+                   if joint.name in place else {}),
             }
             for k, joint in enumerate(robot.manifest.robot.joints)
         },
+        "positions": {name: values[-1] for name, values in place.items()},
     }  # fmt: skip

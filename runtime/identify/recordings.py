@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
-from diffpbd.runtime import closed as closed_loops
-from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify.workers import Map, one_by_one
 from diffpbd.runtime.logs.checked import accepted, check_parts, examined, read_checked
+from diffpbd.runtime.logs.closed_samples import expect_led, on_loops
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of, process
 from diffpbd.runtime.logs.recording import Reading, Recording, joints_in
 from diffpbd.runtime.manifest import Joint
-from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["Wanted", "read_recordings", "samples_of"]
@@ -65,13 +61,8 @@ def samples_of(robot: Robot, recordings: Sequence[Recording], wanted: Wanted) ->
 
 def _wanted(robot: Robot, wanted: Wanted) -> Wanted:
     """With the robot's passive joints; a pose of others is refused."""
-    facts, optional = robot.manifest.robot, _optional(robot)
-    if strangers := [joint for joint in wanted.pose if joint not in optional]:
-        raise InputError(
-            f"--pose {strangers[0]}: it is for joints without a motor of closed loops; "
-            + (f"{robot.name} has {listing(optional)}." if optional else f"{robot.name} has none.")
-        )
-    return replace(wanted, reading=replace(wanted.reading, passive=facts.passive))
+    expect_led(robot, wanted.pose)
+    return replace(wanted, reading=replace(wanted.reading, passive=robot.manifest.robot.passive))
 
 
 def _optional(robot: Robot) -> tuple[str, ...]:
@@ -84,38 +75,9 @@ def _checked(
 ) -> tuple[list[Samples], list[Samples]]:
     """First and second parts, on the loops where there are some, held against the robot."""
     first, second = ([samples for part in parts for samples in part[k]] for k in (0, 1))
-    closed, accept = closed_loops.of(robot), wanted.reading.accept
-    if closed is not None and closed.looped:
-        first, second = ([_on_loops(closed, s, wanted.pose) for s in samples] for samples in (first, second))
+    first, second = (on_loops(robot, samples, wanted.pose) for samples in (first, second))
+    accept = wanted.reading.accept
     return check_parts(robot, first, accept), check_parts(robot, second, accept)
-
-
-def _on_loops(closed: closed_loops.Closed, samples: Samples, pose: Mapping[str, float]) -> Samples:
-    """With the joints that have no encoder."""
-    robot = closed.robot
-    there = [robot.joints.index(joint) for joint in samples.joints]
-    derived = tuple(joint for joint in robot.joints if joint not in samples.joints)
-
-    def wide(values: FloatArray) -> FloatArray:
-        found = np.zeros((*values.shape[:-1], robot.n))
-        found[..., there] = values
-        return found
-
-    noise = samples.noise and (wide(samples.noise[0]), None if samples.noise[1] is None else wide(samples.noise[1]))
-    q, dq, ddq, tau = (wide(values) for values in (samples.q, samples.dq, samples.ddq, samples.tau))
-    notes, measured = samples.notes, np.array([joint not in derived for joint in robot.joints])
-    if derived:
-        q[:, ~measured] = [pose.get(joint, 0.0) for joint in derived]
-        q = closed.followed(q, measured)
-        start = ", ".join(f"{joint} = {x:.4g}" for joint, x in zip(derived, q[0, ~measured].tolist(), strict=True))
-        notes = (
-            *notes,
-            f"without encoders, from the loops: {start} at its start (--pose tells another way of closing)",
-        )
-    q, dq, ddq = closed.completed(q, dq, ddq, measured)
-    return replace(
-        samples, joints=robot.joints, q=q, dq=dq, ddq=ddq, tau=tau, noise=noise, notes=notes, derived=derived
-    )
 
 
 def _read(task: _Task) -> tuple[list[Samples], list[Samples]]:

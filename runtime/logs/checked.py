@@ -68,13 +68,18 @@ def accepted(found: Checked, reading: Reading | None = None) -> Recording:
 
 
 def read_whole(path: str | Path, robot: Robot, reading: Reading) -> Recording:
-    """A log of which every sample counts, to be followed or estimated along: none may be missing; checked in the same way."""
+    """A log of which every sample counts, to be followed or estimated along: none may be missing; checked in the same way.
+
+    Joints without a motor that loops lead may be missing in it, and are then missing in what is returned."""
+    facts = robot.manifest.robot.joints
     try:
-        log = read_log(path, rate=reading.rate, columns=reading.columns).select(robot.joints)
+        log = read_log(path, rate=reading.rate, columns=reading.columns, passive=robot.manifest.robot.passive)
+        optional = robot.manifest.robot.passive if robot.manifest.robot.loops else ()
+        facts = tuple(joint for joint in facts if joint.name in log.joints or joint.name not in optional)
+        log = log.select([joint.name for joint in facts])
     except InputError as error:
         raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
     recording = Recording(str(path), log.time, log.joints, log.q, log.dq, log.ddq, log.tau)
-    facts = robot.manifest.robot.joints
     recording, findings = examine(mended(recording, reading.mending, facts), facts, unwrap=reading.mending.unwrap)
     refuse(str(path), findings, reading.accept)
     return _noted(recording, findings)

@@ -49,7 +49,8 @@ class TorqueLog:
 
 @dataclass(frozen=True)
 class Log:
-    """A recording: time (samples,) [s]; q [rad or m], rates dq, ddq, tau [N·m or N] (samples, joints)."""
+    """A recording: time (samples,) [s]; q [rad or m], rates dq, ddq, tau [N·m or N] (samples, joints). `positions` names the
+    columns of q where these are not the joints', of a robot with a floating base."""
 
     time: FloatArray
     joints: tuple[str, ...]
@@ -57,6 +58,7 @@ class Log:
     dq: FloatArray
     ddq: FloatArray | None = None
     tau: FloatArray | None = None
+    positions: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.time)
@@ -85,8 +87,9 @@ def read_log(
     rate: float | None = None,
     untimed: float | None = None,
     columns: Mapping[str, str] | None = None,
+    passive: Sequence[str] = (),
 ) -> Log:
-    """Read a log that has q and dq of every joint.
+    """Read a log that has q and dq of every joint; torques of `passive` ones may be missing and are zero.
 
     `rate` [Hz] makes the time of a file that must not have a time column, `untimed` that of one that happens to have none;
     `columns` renames columns, from the file's
@@ -99,9 +102,14 @@ def read_log(
             f"{path}: no column named q_<joint> was found; the columns are {listing(table.header)}. "
             "`--map FILE.json` renames columns."
         )
+    moved = [joint for joint in joints if joint not in passive or joint in table.joints("tau")]
     for quantity in ("dq", "ddq", "tau"):
-        table.require_same(quantity, joints, optional=quantity != "dq")
-    values = {quantity: table.values(quantity, joints) for quantity in QUANTITIES}
+        table.require_same(quantity, moved if quantity == "tau" else joints, optional=quantity != "dq")
+    values = {quantity: table.values(quantity, moved if quantity == "tau" else joints) for quantity in QUANTITIES}
+    if (tau := values["tau"]) is not None:
+        every: FloatArray = np.zeros((len(tau), len(joints)))
+        every[:, [joints.index(joint) for joint in moved]] = tau
+        values["tau"] = every
     q, dq = values["q"], values["dq"]
     assert q is not None and dq is not None  # required above
     assumed = untimed if rate is None and not table.timed else rate
@@ -139,7 +147,8 @@ def write_log(path: str | Path, log: Log) -> None:
     """Write a log, whole or not at all; compressed if the name ends in `.gz`."""
     blocks = [("q", log.q), ("dq", log.dq), ("ddq", log.ddq), ("tau", log.tau)]
     present = [(name, block) for name, block in blocks if block is not None]
-    header = ["time", *(f"{name}_{joint}" for name, _ in present for joint in log.joints)]
+    named = {"q": log.positions or log.joints}
+    header = ["time", *(f"{name}_{joint}" for name, _ in present for joint in named.get(name, log.joints))]
     write_rows(path, header, np.column_stack([log.time, *(block for _, block in present)]))
 
 

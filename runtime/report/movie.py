@@ -30,7 +30,7 @@ def sticks(robot: Robot, q: FloatArray) -> FloatArray:
             f"{robot.name} has no fk or no tip_pose, which a movie needs. Generate it again without --functions."
         )
     facts, links = robot.manifest.robot, list(robot.links)
-    states = np.reshape(robot.fk(q, np.zeros_like(q)), (len(q), len(links), LINK_STATE))
+    states = np.reshape(robot.fk(q, np.zeros((len(q), robot.n))), (len(q), len(links), LINK_STATE))
     carrier = {joint.child: joint.parent for joint in facts.joints}
     points = {facts.base: np.zeros((len(q), 3)), **{link: states[:, k, :3] for k, link in enumerate(links)}}
     pairs = []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.manifest import Joint
 from diffpbd.runtime.report.figures import Target, beside, curve, new_figure, reached_limits, save, stroke
+from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.simulation import Run
 
 __all__ = ["plot_run"]
@@ -18,8 +19,9 @@ DOTS_PER_INCH = 120
 ROUNDING = 1e-11  # m or 1; joint gaps below are those of a closed form, and no picture
 
 
-def plot_run(run: Run, path: Target, *, title: str, joints: tuple[Joint, ...]) -> None:
-    """Draw `run` of these joints; a limit is drawn where a joint comes near it. Panels without content are left out."""
+def plot_run(run: Run, path: Target, *, title: str, robot: Robot) -> None:
+    """Draw `run` of the robot; a limit is drawn where a joint comes near it. Panels without content are left out."""
+    joints = robot.manifest.robot.joints
     torques = bool(np.abs(run.tau).max(initial=0.0) > 0.0)
     energy = run.kinetic is not None and run.potential is not None
     gaps = run.gap is not None and bool(run.gap.max(initial=0.0) > ROUNDING)
@@ -28,11 +30,13 @@ def plot_run(run: Run, path: Target, *, title: str, joints: tuple[Joint, ...]) -
     panels = list(figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0])
     figure.suptitle(title)
     positions = panels.pop(0)
-    _joints(positions, run.time, run.q, joints, "position", [joint.unit for joint in joints])
-    for k, joint in enumerate(joints):
-        reached_limits(positions, run.q[:, k], joint.lower, joint.upper, stroke(k)["color"])
+    _joints(positions, run.time, run.q, run.positions, "position", _units(robot))
+    limits = {joint.name: (joint.lower, joint.upper) for joint in joints}
+    for k, name in enumerate(run.positions):
+        reached_limits(positions, run.q[:, k], *limits.get(name, (None, None)), stroke(k)["color"])
     if torques:
-        _joints(panels.pop(0), run.time, run.tau, joints, "torque", ["N·m" if j.unit == "rad" else "N" for j in joints])
+        efforts = tuple("N·m" if joint.unit == "rad" else "N" for joint in joints)
+        _joints(panels.pop(0), run.time, run.tau, run.joints, "torque", efforts)
     if energy:
         _energy(panels.pop(0), run)
     if gaps:
@@ -44,11 +48,19 @@ def plot_run(run: Run, path: Target, *, title: str, joints: tuple[Joint, ...]) -
     save(path, figure, DOTS_PER_INCH)
 
 
-def _joints(panel: Any, time: Any, values: Any, joints: tuple[Joint, ...], what: str, units: list[str]) -> None:
+def _units(robot: Robot) -> tuple[str, ...]:
+    """Of every number of a position."""
+    units = [joint.unit for joint in robot.manifest.robot.joints]
+    if robot.manifest.robot.floating:
+        units[3:6] = ["1"] * 4
+    return tuple(units)
+
+
+def _joints(panel: Any, time: Any, values: Any, names: Sequence[str], what: str, units: Sequence[str]) -> None:
     """A curve a joint, named at its end."""
-    for k in range(len(joints)):
+    for k in range(len(names)):
         curve(panel, time, values[:, k], **stroke(k))
-    beside(panel, [joint.name for joint in joints], values[-1], [stroke(k)["color"] for k in range(len(joints))])
+    beside(panel, names, values[-1], [stroke(k)["color"] for k in range(len(names))])
     panel.set_ylabel(f"{what} [{' or '.join(dict.fromkeys(units))}]")
     panel.grid(alpha=0.3)
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.live import UNWATCHED, Watch
@@ -102,6 +103,14 @@ def estimate(
         robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.asarray(alpha, dtype=np.float64)
     )
     offset = values[list(robot.alpha.indices("torque_offset"))]
+    closed = closed_loops.of(robot)
+    if closed is not None:
+        p, pd, _ = closed.completed(p, pd, np.zeros_like(pd), alpha=values)
+        offset = np.where(closed.motors, offset, 0.0)
+        if settings.optimizer == "adam":
+            raise InputError(
+                f"--optimizer adam: {robot.name} has closed loops or joints without a motor; use gauss-newton."
+            )
     if settings.loss == NODES:
         check_motion(robot, p, pd, 2)
         _require(robot, "node_torque")

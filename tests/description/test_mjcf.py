@@ -434,3 +434,25 @@ def test_colliding_geoms_can_touch(tmp_path: Path) -> None:
         of("two")
     with pytest.raises(DescriptionError, match=r"<ellipsoid>: only spheres"):
         of("three")
+
+
+FREE = tree(
+    '<body name="trunk" pos="0 0 1"><freejoint name="free"/><geom size="0.1"/>' + body("leg", J1) + "</body>",
+    '<body name="stand"><geom size="0.1"/><body name="on it"><geom size="0.1"/></body></body>',
+)
+
+
+def test_a_free_joint_on_the_root_is_a_floating_base(tmp_path: Path) -> None:
+    """Also beside what only stands in the world, but not beside what moves there."""
+    _, robot = robot_of(FREE, tmp_path)
+    assert robot.floating and robot.n == 7 and robot.links[5].name == "trunk"
+    _, held = robot_of(FREE, tmp_path, hold=("free",))
+    assert (held.base_joint, [joint.name for joint in held.joints]) == ("fixed", ["j1"])
+    worst = differences(Judge(FREE, held), Functions(held, default_recipe(tmp_path / "made.xml")), 1)
+    assert max(worst.values()) < BAR, worst
+    _, told = faults(FREE.replace('<body name="stand">', '<body name="stand"><joint name="j2"/>'))
+    assert 'joint "free": type "floating" is not supported here' in told
+    _, told = faults(
+        FREE.replace('<freejoint name="free"/>', '<joint type="free" name="free" damping="2" armature="1"/>')
+    )
+    assert 'free joint "free" has armature and friction' in told

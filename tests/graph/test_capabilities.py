@@ -68,13 +68,13 @@ def test_loops_and_passive_joints_leave_out_what_does_not_know_them(tmp_path: Pa
     found_model = build(read_robot(recipe), recipe)
     found = capabilities(found_model)
     derived = {f"{kind}_{of}_dynamics" for of in ("forward", "inverse") for kind in ("jac", "jac_alpha", "vjp")}
-    unknown = {"constraints", "estimate_torque", "joint_step_unrolled", "sixth_order_step"}
+    unknown = {"constraints", "joint_step_unrolled", "sixth_order_step"}
     assert set(found.left_out) == {*unknown, *derived, *MAXIMAL}
     assert found.left_out["step"] == "closed loops: four_bar"
     robot = dataclasses.replace(read_urdf(pair(BODY)), passive=("jb",))
     found = capabilities(build(robot, with_options(default_recipe("made.urdf"), **EVERY)))
-    inverse = {"inverse_dynamics", "jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"}
-    assert set(found.left_out) == {*inverse, "estimate_torque"}
+    inverse = {"jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"}
+    assert set(found.left_out) == inverse
     assert set(found.left_out.values()) == {"joints without a motor: jb"}
     # a loop on a path of more than twelve joints: the step along the tree does not know it
     tree = dataclasses.replace(

@@ -1,0 +1,53 @@
+"""What the manifest says of a robot as generated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diffpbd.codegen.description.rigid import upper_triangle
+from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
+from diffpbd.codegen.graph.model import Model
+from diffpbd.runtime.manifest import Joint, Link, Mimic, RobotFacts
+
+
+def phantoms(robot: Robot) -> int:
+    """Links in front of a floating base's that only carry it, and are named nowhere."""
+    return len(robot.base_freedoms) - 1 if robot.floating else 0
+
+
+def facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
+    """Of a model; `squared` are joints whose right angles were taken as exact."""
+    robot = model.robot
+    hidden = phantoms(robot)
+
+    def carrier(parent: int) -> str:
+        return ("world" if robot.base_freedoms else robot.base) if parent < hidden else robot.links[parent].name
+
+    def moved(joint: int) -> str:
+        return robot.links[max(joint, hidden)].name
+
+    joints: Sequence[Joint] = [
+        Joint(
+            name=j.name, type=j.type.value, parent=carrier(j.parent), child=moved(k), unit=j.type.unit,
+            lower=None if j.type is JointType.CONTINUOUS else j.lower,
+            upper=None if j.type is JointType.CONTINUOUS else j.upper,
+            velocity=j.velocity, effort=j.effort,
+        )
+        for k, j in enumerate(robot.joints)
+        if j.mimic is None
+    ]  # fmt: skip
+    mimics = tuple(
+        Mimic(j.name, robot.joints[j.mimic.joint].name, j.mimic.multiplier, j.mimic.offset)
+        for j in robot.joints
+        if j.mimic is not None
+    )
+    links = tuple(
+        Link(k.name, k.inertial.mass, k.merged, k.inertial.com, upper_triangle(k.inertial.inertia))
+        for k in robot.links[hidden:]
+    )
+    tips = tuple(t.name for t in robot.tips)
+    return RobotFacts(
+        robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
+        loop_facts(model), robot.passive, contact_facts(robot), robot.base_joint if robot.base_freedoms else "",
+    )  # fmt: skip
