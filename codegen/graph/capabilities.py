@@ -31,7 +31,7 @@ NEEDS: Final[Mapping[str, str]] = {
     "open": "no loop closes it",
     "unlimited": "no limits act",
     "free": "nothing can touch it",
-    "driven": "every joint has a motor",
+    "driven": "every joint has a motor, or loops that have a step close it",
     "shared": "closed loops, where there are any, have a step",
     "anchored": "its base does not float",
     "shallow": f"no loop closes it and its base does not float, or no path has more than {DENSE_DEPTH} joints and friction is "
@@ -68,12 +68,12 @@ GROUPS: Final = (
     Group("inverse dynamics", ("inverse_dynamics",), ("shared",), made=ALWAYS),
     Group(
         "derivatives of inverse dynamics", ("jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"),
-        ("open", "driven"), made=ALWAYS,
+        ("driven",), made=ALWAYS,
     ),
     Group("forward dynamics", ("forward_dynamics",), ("inertia", "shallow", "free")),
     Group(
         "derivatives of forward dynamics", ("jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"),
-        ("inertia", "open", "free"), "forward_dynamics", ON_DEMAND,
+        ("inertia", "shallow", "free"), "forward_dynamics", ON_DEMAND,
     ),
     Group(
         "steps in joint space", ("joint_step", "node_torque", "rollout", "trajectory"), ("inertia", "shallow"),
@@ -173,8 +173,6 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["unlimited"] = "limits act"
     if robot.pairs:
         lacking["free"] = f"contacts: {', '.join(dict.fromkeys(pair.sphere.name for pair in robot.pairs))}"
-    if robot.passive:
-        lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     if model.tree.deep:
         lacking["short"] = f"a path of {model.tree.depth} joints"
     if robot.floating:
@@ -185,7 +183,9 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["shallow"] = f"{bound[0]}; {lacking['short'] if model.tree.deep else law}"
     unsolved = [lacking[need] for need in ("inertia", "shallow") if need in lacking]
     if robot.loops and unsolved:
-        lacking["shared"] = f"{lacking['open']}; {unsolved[0]}"
+        lacking["shared"] = lacking["driven"] = f"{lacking['open']}; {unsolved[0]}"
+    elif robot.passive and not robot.loops:
+        lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     unasked = _unasked(model.recipe, command)
     if robot.floating and robot.pairs:
         unasked["contact_residual"] = lacking["anchored"]
