@@ -151,7 +151,7 @@ def random_tree(seed: int) -> str:
     return f'<mujoco><compiler angle="radian"/><worldbody>{inside}</worldbody></mujoco>'
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_random_trees(seed: int, tmp_path: Path) -> None:
     text = random_tree(seed)
     recipe, robot = robot_of(text, tmp_path)
@@ -363,6 +363,7 @@ def test_includes_and_missing_files_of_pictures(tmp_path: Path) -> None:
 
 def test_inertia_from_geoms_where_the_file_says_so(tmp_path: Path) -> None:
     text = RICH.replace("<compiler", '<compiler inertiafromgeom="true"')
+    text = text.replace('size="5" mass="100"/>', 'size="5" mass="100"/><geom type="mesh" mesh="wedge" pos="0 0 0.3"/>')
     recipe, robot = robot_of(text, tmp_path)
     assert robot.links[-1].inertial.mass > 100
     worst = differences(Judge(text, robot), Functions(robot, recipe), 1)
