@@ -352,3 +352,10 @@ def test_a_closed_loop_on_a_floating_base() -> None:
     for rows, (by_p, by_pd) in zip((slice(0, 9), slice(9, 18)), ends_by, strict=True):
         wanted = by_p[:, :6] + by_pd @ rates
         assert turned[rows] == pytest.approx(wanted, abs=1e-6 * np.abs(wanted).max())
+
+
+def test_fixed_bases_know_nothing_of_it() -> None:
+    folder = generated("double_pendulum")
+    assert "base_joint" not in (folder / "manifest.json").read_text()
+    assert not (folder / "src" / "floating.c").exists()
+    assert not any("floating base" in path.read_text() for path in (folder / "src").iterdir())
