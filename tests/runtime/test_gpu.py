@@ -358,6 +358,7 @@ def test_without_what_it_needs_one_message(
     gpu_driver.driver.cache_clear()
     with pytest.raises(InputError, match=f"no driver of NVIDIA's on this machine .* {cpu}"):
         robot.gpu()
+    assert gpu_compiler.Compiler(13).version == gpu_compiler.Compiler().version == (13, 0)
     monkeypatch.setattr(gpu_compiler, "_wheels", lambda: iter([]))
     with pytest.raises(InputError, match=r"NVRTC.*is not installed: pip install 'diffpbd\[gpu\]'"):
         gpu_compiler.Compiler()
