@@ -24,6 +24,7 @@ def sided_kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
         made += [plain(cones.side()), plain(cones.side_parameters())]
     for rough in sorted({contact.rough for contact in tree.contacts}):
         made += [plain(cones.contact(rough)), plain(cones.contact_parameters(rough))]
+    made += [plain(cones.apart())] if any(contact.rough for contact in tree.contacts) else []
     if tree.contacts:
         made += [
             touch(prepared, False),
