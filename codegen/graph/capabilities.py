@@ -34,8 +34,8 @@ NEEDS: Final[Mapping[str, str]] = {
     "driven": "every joint has a motor, or loops that have a step close it",
     "shared": "closed loops, where there are any, have a step",
     "anchored": "its base does not float",
-    "shallow": f"no loop closes it and its base does not float, or no path has more than {DENSE_DEPTH} joints and friction is "
-    "of the plain law",
+    "shallow": f"no loop closes it and its base does not float, or no path has more than {DENSE_DEPTH} joints (and on a "
+    "floating base friction is of the plain law)",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -178,9 +178,10 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
     if robot.floating:
         lacking["anchored"] = f"a floating base ({robot.base_freedoms[0]} and what follows)"
     bound = [lacking[need] for need in ("open", "anchored") if need in lacking]
-    if bound and (model.tree.deep or model.tree.friction):
-        law = f"friction that is {' and '.join(model.tree.friction)}"
-        lacking["shallow"] = f"{bound[0]}; {lacking['short'] if model.tree.deep else law}"
+    if bound and model.tree.deep:
+        lacking["shallow"] = f"{bound[0]}; {lacking['short']}"
+    elif robot.floating and model.tree.friction:
+        lacking["shallow"] = f"{lacking['anchored']}; friction that is {' and '.join(model.tree.friction)}"
     unsolved = [lacking[need] for need in ("inertia", "shallow") if need in lacking]
     if robot.loops and unsolved:
         lacking["shared"] = lacking["driven"] = f"{lacking['open']}; {unsolved[0]}"
