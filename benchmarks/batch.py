@@ -1,9 +1,10 @@
 """Batches: steps and gradients a second over the size of the batch, on cores and on a GPU.
 
-    python -m benchmarks.batch [--library generated/baxter_bare] [--sizes 1,16,256,4096,65536] [--budget 150] [--plot PNG]
+    python -m benchmarks.batch [--library generated/baxter_bare] [--sizes 1,…,262144] [--rows diffpbd,gpu,…] [--plot PNG]
 
-Rows: the generated C on one core and on all (`threads`), its Algorithm 1 with 30 Jacobi sweeps, the same algorithm re-
-created in PyTorch, and MuJoCo MJX through JAX. Every call starts from arrays in place and is waited for; medians of
+Rows: the generated C on one core and on all (`threads`), its Algorithm 1 with 30 Jacobi sweeps; the text for a GPU
+(`generate --cuda`) in both precisions, with what float32 makes of a swing of 1 s; Algorithm 1 re-created in PyTorch, MuJoCo MJX
+through JAX, MuJoCo Warp. Every call starts from arrays in place and is waited for; medians of
 wall time. Compilation is timed apart. A gradient is that of |p|² + |pd|² at the end of a rollout by all of its torques,
 the forward run included; it counts as the steps of the rollout.
 """
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import batch_mjx, batch_plot
+from benchmarks import batch_gpu, batch_mjx, batch_plot, batch_warp
 from benchmarks.batch_row import ROLLOUT, Batch, Make, Prepared, Row, fill
 from benchmarks.chain import read_chain
 from benchmarks.standalone import (
@@ -36,7 +37,10 @@ from benchmarks.standalone import (
     write,
 )
 
-SIZES = (1, 16, 256, 4096, 65536)
+SIZES = (1, 16, 256, 4096, 65536, 262144)
+
+
+ROWS = ("diffpbd", "gpu", "torch", "mjx", "warp")
 
 
 def generated(folder: Path, sizes: tuple[int, ...], budget: Budget) -> Iterator[Row]:
@@ -100,7 +104,7 @@ def recreated(sizes: tuple[int, ...], budget: Budget) -> Iterator[Row]:
 
             def gradient() -> Any:
                 end = state
-                for k in range(ROLLOUT):
+                for k in range(batch.U.shape[1]):
                     end = arm.step(end, U[:, k], H)
                 p, w = arm.angles(end, near), end[..., X.stop :]
                 return finished(torch.autograd.grad(p.square().sum() + w.square().sum(), U))
@@ -119,7 +123,7 @@ def main() -> None:
     parser.add_argument("--library", type=Path, default=LIBRARY, help="generated folder (default %(default)s)")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="of the batches (default %(default)s)")
     parser.add_argument("--budget", type=float, default=150.0, help="seconds, in equal shares (default %(default)s)")
-    parser.add_argument("--rows", default="diffpbd,torch,mjx", help="whose (default %(default)s)")
+    parser.add_argument("--rows", default=",".join(ROWS), help="whose (default %(default)s)")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of batch.json and batch.txt")
     parser.add_argument("--plot", type=Path, help="PNG to write (needs matplotlib)")
     parser.add_argument("--plot-only", type=Path, metavar="JSON", help="draw --plot from an earlier run")
@@ -133,13 +137,21 @@ def main() -> None:
         "diffpbd": lambda budget: generated(options.library, sizes, budget),
         "torch": lambda budget: recreated(sizes, budget),
         "mjx": lambda budget: batch_mjx.rows(sizes, budget),
+        "gpu": lambda budget: batch_gpu.rows(options.library, sizes, budget),
+        "warp": lambda budget: batch_warp.rows(sizes, budget),
     }
     chosen = options.rows.split(",")
+    if strange := set(chosen) - set(sources):
+        parser.error(f"--rows: {', '.join(sorted(strange))}; some of {','.join(ROWS)} are expected")
     for name in chosen:
         try:
             found += sources[name](Budget(options.budget / len(chosen)))
         except Skipped as reason:
             found.append(Row(name, "", notes=[str(reason)]))
+    if not any(row.rates for row in found):
+        raise SystemExit(
+            "Nothing was timed: " + "; ".join(f"{row.name}: {note}" for row in found for note in row.notes)
+        )
     facts = {**machine(), "h": H, "rollout": ROLLOUT, "rows": [asdict(r) for r in found]}
     head = (
         f"baxter_bare, h = {1e3 * H:g} ms, gradients over {ROLLOUT} steps; {facts['processor']}, {facts['cores']} cores"

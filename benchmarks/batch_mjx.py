@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.batch_row import Batch, Prepared, Row, fill
+from benchmarks.batch_row import DAMPING, KINDS, LONG, Batch, Prepared, Row, fill
 from benchmarks.standalone import URDF, Budget, H, Skipped, installed
 
 
@@ -28,23 +28,25 @@ def rows(sizes: tuple[int, ...], budget: Budget) -> Iterator[Row]:
     name = f"MJX {versions['mujoco-mjx']} Euler, {getattr(device, 'device_kind', device.platform)}"
     for precision in ("float32", "float64"):
         jax.config.update("jax_enable_x64", precision == "float64")
-        on_device = mjx.put_model(host)
+        models = {damped: mjx.put_model(model(mujoco, damped)) for damped in (False, True)}
         start = mjx.make_data(host)
 
-        def make(kind: str, batch: Batch, m: Any = on_device, data: Any = start) -> Prepared:
-            return prepared(jax, mjx, m, data, kind, batch)
+        def make(kind: str, batch: Batch, models: dict[bool, Any] = models, data: Any = start) -> Prepared:
+            return prepared(jax, mjx, models[kind == LONG], data, kind, batch)
 
-        yield fill(Row(name, precision), make, sizes, budget)
+        yield fill(Row(name, precision), make, sizes, budget, (*KINDS, LONG))
 
 
-def model(mujoco: Any) -> Any:
-    """The arm with a motor a joint; no contacts, limits, damping or friction; Euler, as in `simulators.mujoco_model`."""
+def model(mujoco: Any, damped: bool = False) -> Any:
+    """The arm with a motor a joint; no contacts, limits, friction, nor damping but where asked for; Euler, as in
+    `simulators.mujoco_model`."""
     spec = mujoco.MjSpec.from_file(str(URDF))
     for joint in list(spec.joints):
         motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         motor.set_to_motor()
     host = spec.compile()
     host.dof_damping[:] = host.dof_frictionloss[:] = host.dof_armature[:] = 0
+    host.dof_damping[:] = DAMPING if damped else 0
     host.opt.timestep = H
     host.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
     host.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT

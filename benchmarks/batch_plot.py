@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from benchmarks.batch_row import LONG
+
 
 def plot(source: Path, target: Path) -> None:
     """Two log-log panels, steps and gradients, from the JSON of a run."""
@@ -14,8 +16,12 @@ def plot(source: Path, target: Path) -> None:
     from matplotlib import pyplot
 
     facts = json.loads(source.read_text())
-    figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.6), layout="constrained", sharey=True)
-    titles = {"step": "steps", "gradient": f"gradients of {facts['rollout']} steps"}
+    titles = {"step": "steps", "gradient": f"gradients of {facts['rollout']} steps", LONG: "gradients of 100 steps"}
+    titles = {k: v for k, v in titles.items() if any(row["rates"].get(k) for row in facts["rows"])}
+    figure, axes = pyplot.subplots(
+        1, len(titles), figsize=(5.5 * len(titles), 4.6), layout="constrained", sharey=True, squeeze=False
+    )
+    axes = axes[0]
     for ax, (kind, title) in zip(axes, titles.items(), strict=True):
         for k, row in enumerate(facts["rows"]):
             rates = row["rates"].get(kind, {})

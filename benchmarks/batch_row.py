@@ -12,6 +12,11 @@ from benchmarks.standalone import Budget, Measured, Skipped, repeated
 
 ROLLOUT = 10
 """Steps of the rollouts that are differentiated."""
+LONG = "gradient of 100"
+DAMPING = np.array([1.0, 1.0, 0.5, 0.3, 0.05, 0.05, 0.02])
+"""[N·m·s/rad] In gradients of 100 steps, without which a falling arm's light wrist leaves every range."""
+STEPS = {"step": 1, "gradient": ROLLOUT, LONG: 100}
+"""Of a call, by kind."""
 SECONDS = 0.25
 """[s] spent on one cell."""
 LONGEST = 6.0
@@ -36,17 +41,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Batch:
-    """States p, pd (rows, 7) and torques of a rollout U (rows, ROLLOUT, 7)."""
+    """States p, pd (rows, 7) and torques of a rollout U (rows, steps, 7)."""
 
     p: np.ndarray
     pd: np.ndarray
     U: np.ndarray
 
     @staticmethod
-    def of(rows: int) -> Batch:
+    def of(rows: int, steps: int = ROLLOUT) -> Batch:
         random = np.random.default_rng(rows)
         p, pd = POSE + random.uniform(-0.3, 0.3, (rows, 7)), random.uniform(-0.3, 0.3, (rows, 7))
-        return Batch(p, pd, TORQUE * random.uniform(-1.0, 1.0, (rows, ROLLOUT, 7)))
+        return Batch(p, pd, TORQUE * random.uniform(-1.0, 1.0, (rows, steps, 7)))
 
 
 Prepared = tuple[Callable[[], Any], float]
@@ -64,7 +69,7 @@ def fill(row: Row, make: Make, sizes: tuple[int, ...], budget: Budget, kinds: tu
                 if last * growth > LONGEST:
                     raise Skipped(f"left out: a call would take about {last * growth:.0f} s")
                 budget.require(max(SECONDS, 4.0 * last) + max(compiled.values(), default=0.0), f"{kind} of {size}")
-                call, compiled[size] = make(kind, Batch.of(size))
+                call, compiled[size] = make(kind, Batch.of(size, STEPS[kind]))
                 taken: Measured = repeated(call, SECONDS)
             except Skipped as reason:
                 row.notes.append(f"{kind}, {size}: {reason}")
@@ -78,7 +83,7 @@ def fill(row: Row, make: Make, sizes: tuple[int, ...], budget: Budget, kinds: tu
                 lines = str(error).strip().splitlines() or [""]
                 row.notes.append(f"{kind}, {size}: {type(error).__name__}: {lines[0][:120]}")
                 break
-            rates[size] = size * (ROLLOUT if kind == "gradient" else 1) / taken.median
+            rates[size] = size * STEPS[kind] / taken.median
             last, growth = taken.median, taken.median / last if last else 1.0
             print(f"  {row.name}, {row.precision}, {kind}, {size}: {rates[size]:.3g}/s", flush=True)
     return row

@@ -16,7 +16,7 @@ import numpy as np
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.function import BoundFunction, as_array
-from diffpbd.runtime.gpu_arrays import DeviceArray, View, stream_handle, view
+from diffpbd.runtime.gpu_arrays import DeviceArray, View, contiguous, stream_handle, view
 from diffpbd.runtime.gpu_compiler import compiler, resources
 from diffpbd.runtime.gpu_driver import Driver, Module, driver
 from diffpbd.runtime.gpu_function import GpuFunction
@@ -99,10 +99,12 @@ class Gpu:
         raise AttributeError(f"{self.robot.name} on a GPU has no {name!r}. {hint(name, functions)}".rstrip(". "))
 
     def array(self, values: Any, stream: Any = None) -> DeviceArray:
-        """A copy of an array on the device, in C's order."""
-        host = np.ascontiguousarray(as_array(values, "values", "array"), dtype=self.dtype)
-        result = DeviceArray(self.driver, self.dtype, host.shape, stream_handle(stream))
-        self.driver.upload(result.address, host, result.stream)
+        """A copy of an array on the device, its states side by side: the first axis has stride 1."""
+        host = as_array(values, "values", "array").astype(self.dtype)
+        strides = (1, *(k * len(host) for k in contiguous(host.shape[1:]))) if host.ndim else ()
+        result = DeviceArray(self.driver, self.dtype, host.shape, stream_handle(stream), strides)
+        turned = np.ascontiguousarray(np.moveaxis(host, 0, -1)) if host.ndim else host
+        self.driver.upload(result.address, turned, result.stream)
         return result
 
     def synchronize(self, stream: Any = None) -> None:

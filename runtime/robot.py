@@ -134,8 +134,9 @@ class Robot:
     ) -> Any:
         """The functions that have text for a GPU (`generate --cuda`) on arrays of one, in float32 or float64.
 
-        A pose takes `newtons` Newton and `chords` chord iterations and one more as the end of its step (default: 1, and 1
-        chord in float32, 2 in float64). InputError where there is no GPU, no driver or no compiler for it; see docs/gpu.md.
+        A pose takes `newtons` Newton and `chords` chord iterations and one more as the end of its step (default: 1
+        chord, and 1 Newton in float32, 2 in float64). InputError where there is no GPU, no driver or no compiler
+        for it; see docs/gpu.md.
         """
         from diffpbd.runtime.gpu import open_gpu
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support.robots import generated, loaded
+from support.standin import standing_in
 
-from benchmarks import batch, mpc, standalone, torque
+from benchmarks import batch, batch_gpu, batch_row, batch_warp, mpc, standalone, torque
 from benchmarks.crocoddyl_peer import Crocoddyl
 from diffpbd.runtime import Robot
 
@@ -89,6 +91,44 @@ def test_generated_batches_are_counted(robot: Robot, tmp_path: Path) -> None:
 
     plot(tmp_path / "batch.json", tmp_path / "batch.png")
     assert (tmp_path / "batch.png").stat().st_size > 10_000
+
+
+def test_batches_on_a_gpu_are_counted(robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the stand-in: every call is made, what is counted says nothing."""
+    monkeypatch.setattr(batch_gpu, "SETTINGS", {"float32": {}})
+    monkeypatch.setattr("benchmarks.batch_row.SECONDS", 0.0)
+    monkeypatch.setenv("DIFFPBD_CACHE", "off")
+    with standing_in(tmp_path):
+        (row,) = batch_gpu.rows(generated("baxter_bare"), (1, 2), standalone.Budget(100.0))
+    assert {kind: set(rates) for kind, rates in row.rates.items()} == {k: {1, 2} for k in batch_row.STEPS}
+    assert all(rate > 1.0 for rates in row.rates.values() for rate in rates.values())
+    (swing,) = (note for note in row.notes if "free swing" in note)
+    print(swing)
+    assert 1e-7 < float(re.search(r"at most (\S+) rad", swing).group(1)) < 1e-2
+
+
+def test_without_a_gpu_the_batches_say_so(robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from diffpbd.runtime import gpu_driver
+
+    monkeypatch.setattr(gpu_driver, "LIBRARIES", ("libcuda-of-nobody.so.1",))
+    words = ["batch", "--rows", "gpu", "--library", str(generated("baxter_bare")), "--out", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", words)
+    gpu_driver.driver.cache_clear()
+    with pytest.raises(SystemExit, match="Nothing was timed: gpu: There is no driver of NVIDIA's"):
+        batch.main()
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr("sys.argv", ["batch", "--rows", "gpus"])
+    with pytest.raises(SystemExit, match="2"):
+        batch.main()
+    with without("mujoco-warp is not installed|MuJoCo Warp cannot"):
+        monkeypatch.setattr(importlib.metadata, "version", _without_warp)
+        next(batch_warp.rows((1,), standalone.Budget(1.0)))
+
+
+def _without_warp(name: str) -> str:
+    if name == "mujoco-warp":
+        raise importlib.metadata.PackageNotFoundError(name)
+    return "1"
 
 
 def test_the_reference_of_predictive_control_is_within_the_limits(robot: Robot) -> None:

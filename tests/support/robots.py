@@ -43,7 +43,11 @@ def generated(robot: str, **options: Any) -> Path:
     CACHE.mkdir(exist_ok=True)
     with (CACHE / f".{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        generate(robot, out=folder, **{**EVERYTHING, **({"cuda": True} if robot in ON_GPU else {}), **options})
+        generate(
+            robot,
+            out=folder,
+            **{**EVERYTHING, **({"cuda": True} if robot in ON_GPU and not options else {}), **options},
+        )
     return folder
 
 

@@ -73,6 +73,27 @@ def box(base: str = "planar", friction: float = 0.5, every: bool = False) -> tup
     return free("box", moments, touching, base)
 
 
+def stack(count: int = 10) -> Mechanism:
+    """Balls on upright slides, each on the one below, the lowest on a table."""
+    limit = '<limit lower="-9" upper="9" effort="1" velocity="1"/>'
+    names = [f"ball_{k}" for k in range(count)]
+    moment = 0.4 * MASS * RADIUS**2
+    return Mechanism(
+        [f'<link name="{name}">{inertial(MASS, (moment,) * 3)}</link>' for name in names],
+        [
+            joint(f"z_{k}", "base", name, (0, 0, 0), (0, 0, 1), kind="prismatic", limit=limit)
+            for k, name in enumerate(names)
+        ],
+        [],
+        {},
+        planes=[TABLE],
+        contacts=[
+            contact(name, name, (0.0, 0.0, 0.0), RADIUS, names[k - 1] if k else "table", 0.3 if k % 2 else 0.0)
+            for k, name in enumerate(names)
+        ],
+    )
+
+
 def pressing_five_bar() -> Mechanism:
     """A five-bar whose tip lies on a table that its arms hang over: a closed loop in contact."""
     mechanism = five_bar()
