@@ -5,7 +5,7 @@
 
 The files come with PyPI's `mujoco-menagerie`, which fetches a robot when it is first asked for it; MENAGERIE_ROOT names a
 checkout instead. Of each robot its own model is read (`default_model`, not the scene). A robot whose files are not to be had
-is left out.
+or lack meshes that it takes inertia from is left out.
 
 Columns: `joints` are coordinates without those of the base, `mimics` joints folded into them, `passive` those without a motor,
 `base` how it moves; `loops` counts closed ones, `rank` their rows that are kept, `mobility` what they leave with the base.
@@ -38,6 +38,9 @@ from diffpbd.codegen.graph.model import chosen_rows
 TABLE = Path(__file__).with_name("menagerie.csv")
 BAR = 1e-9
 """[1] Largest difference from MuJoCo that counts as agreement."""
+
+MISSING = "Error opening file"
+"""What MuJoCo says of a file without its meshes."""
 
 OUTCOME = ("robot", "outcome", "joints", "mimics", "passive", "base", "loops", "rank", "mobility", "reason", "agrees")
 """Columns that do not depend on the machine."""
@@ -88,7 +91,7 @@ def file_of(name: str) -> Path:
 
 
 def files(words: Sequence[str] = ()) -> Iterator[tuple[str, Path]]:
-    """Name and file of every robot to be had whose name holds one of the words."""
+    """Name and file of every robot to be had whose name holds one of the words; others are said on the way."""
     for name in names():
         if not words or any(word in name for word in words):
             try:
@@ -109,6 +112,8 @@ def survey(name: str, file: Path) -> Row:
     recipe, report, robot = read(file)
     if robot is None:
         codes = sorted({_reason(fault.code, fault.message) for fault in report.faults})
+        if any(MISSING in code for code in codes):
+            raise LookupError(f"{name} is not whole: {'; '.join(codes)}")
         return Row(name, "refused", doubts=len(report.doubts), reason="; ".join(codes))
     chosen = chosen_rows(robot, recipe) if robot.loops else None
     if chosen is not None and chosen.faults:
@@ -153,6 +158,18 @@ def difference(file: Path) -> float:
     return max(differences(Judge(model, robot), Functions(robot, recipe), 2).values())
 
 
+def outcome(row: Row | dict[str, str]) -> tuple[str, ...]:
+    """The columns of `OUTCOME` as text."""
+    known = row if isinstance(row, dict) else {k: str(v) for k, v in dataclasses.asdict(row).items()}
+    return tuple(known[column] for column in OUTCOME)
+
+
+def recorded() -> dict[str, tuple[str, ...]]:
+    """The outcome of every robot in menagerie.csv."""
+    with TABLE.open(encoding="utf-8", newline="") as stream:
+        return {line["robot"]: outcome(line) for line in csv.DictReader(stream)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.menagerie")
     parser.add_argument("names", nargs="*")
@@ -163,7 +180,11 @@ def main() -> None:
     rows = []
     print("joints mimics passive     base loops rank mobility seconds    error  robot")
     for name, file in files(options.names):
-        row = survey(name, file)
+        try:
+            row = survey(name, file)
+        except LookupError as error:
+            print(f"left out: {error}")
+            continue
         rows.append(row)
         end = row.robot if row.outcome == "read" else f"{row.robot}: refused, {row.reason}"
         numbers = (

@@ -127,17 +127,18 @@ class Functions:
     """Plain functions of a robot by numbers, without compiling anything; Coulomb friction is left out, as OFF says."""
 
     def __init__(self, robot: Robot, recipe: Recipe) -> None:
-        graphs = Graphs(build(robot, recipe))
+        graphs = Graphs(build(robot, recipe), forward=False)
         self.model = graphs.model
         dry = "friction.coulomb."
         self.alpha = [0.0 if entry.name.startswith(dry) else entry.default for entry in graphs.model.entries]
-        self.graphs = {name: (inputs, outputs) for name, inputs, outputs in graphs.values()}
+        self.values = graphs.values()
+        """Derived as far as what is asked for."""
         self.made: dict[str, Any] = {}
 
     def __call__(self, name: str, *arguments: Any) -> list[Any]:
-        if name not in self.made:
-            inputs, outputs = self.graphs[name]
-            self.made[name] = ca.Function(name, [v for _, v in inputs], [ca.densify(v) for v in outputs.values()])
+        while name not in self.made:
+            made, inputs, outputs = next(self.values)
+            self.made[made] = ca.Function(made, [v for _, v in inputs], [ca.densify(v) for v in outputs.values()])
         found = self.made[name](*arguments, self.alpha)
         return [np.array(x).squeeze() for x in (found if isinstance(found, (tuple, list)) else [found])]
 

@@ -20,7 +20,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
 
-from diffpbd.codegen.description.attached import check_friction, lever_joints, wrench_frames
+from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe, option_words
 from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
@@ -57,7 +57,6 @@ def generate(
         say(doubt.line("doubt"))
     wrench_frames(described, recipe.wrench)
     lever_joints(described, recipe.lever_springs)
-    check_friction(described, recipe.friction_law)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
     folder = out if out is not None else Path("generated") / recipe.name
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 import click
 
 from diffpbd.runtime.errors import DiffpbdError
+from diffpbd.runtime.locate import ROBOTS
 
 __all__ = ["cli", "main"]
 
@@ -76,7 +77,9 @@ class LazyGroup(click.Group):
             return None
         command = importlib.import_module(COMMANDS[cmd_name].module).command
         assert isinstance(command, click.Command)
-        return command
+        from diffpbd.runtime.commands.common import equipped
+
+        return equipped(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands without importing them."""
@@ -86,6 +89,7 @@ class LazyGroup(click.Group):
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run and exit: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."""
         extra["standalone_mode"] = False
+        robots = os.environ.get(ROBOTS)
         try:
             result = super().main(*args, **extra)
         except click.Abort:
@@ -100,7 +104,7 @@ class LazyGroup(click.Group):
                 raise
             click.echo(
                 f"Error: this command needs {error.name}, which is not installed: "
-                f"pip install '.[{extra_name}]' in a checkout of diffpbd.",
+                f"pip install -e '.[{extra_name}]' in a checkout of diffpbd.",
                 err=True,
             )
             sys.exit(EXIT_BAD_INPUT)
@@ -112,6 +116,11 @@ class LazyGroup(click.Group):
             place = "standard output" if error.filename is None else error.filename
             click.echo(f"Error: {place}: {error.strerror or error}.", err=True)
             sys.exit(EXIT_BAD_INPUT)
+        finally:  # --robots is for one command
+            if robots is None:
+                os.environ.pop(ROBOTS, None)
+            else:
+                os.environ[ROBOTS] = robots
         sys.exit(result if isinstance(result, int) else 0)
 
 

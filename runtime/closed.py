@@ -48,7 +48,7 @@ def motor_torque(robot: Robot, q: FloatArray, dq: FloatArray, ddq: FloatArray, a
     if closed.looped and "inverse_dynamics" in robot.functions:
         return np.asarray(robot.functions["inverse_dynamics"](q, dq, ddq, alpha).u, dtype=np.float64)
     terms, phi = robot.functions["torque_terms"](q, dq, ddq, alpha), robot.functions["torque_coefficients"](alpha)
-    return np.asarray((closed.projection(q, alpha) @ (terms @ phi)[..., None])[..., 0], dtype=np.float64)
+    return closed.told(q, terms @ phi, alpha)
 
 
 class Closed:
@@ -125,6 +125,10 @@ class Closed:
     def projection(self, q: FloatArray, alpha: Any = None) -> FloatArray:
         """W (samples, n, n): the tree's torques to those of the motors; a joint that is not told apart has zeros."""
         return self._projected(self.free(q, alpha))[0]
+
+    def told(self, q: FloatArray, torque: FloatArray, alpha: Any = None) -> FloatArray:
+        """Torques of the tree (samples, n) as those of the motors."""
+        return np.asarray((self.projection(q, alpha) @ torque[..., None])[..., 0], dtype=np.float64)
 
     def seen(self, q: FloatArray, tau: FloatArray, alpha: Any = None) -> FloatArray:
         """What of read torques (samples, n) is told apart: all, where motors are no more than freedoms."""

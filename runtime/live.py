@@ -21,7 +21,7 @@ from typing import Any, TextIO, TypeAlias
 
 from diffpbd.runtime.latency import Latency
 
-__all__ = ["Loop", "Parts", "Rate", "UNWATCHED", "Watch", "duration", "latency", "live_line"]
+__all__ = ["Loop", "Parts", "Rate", "Share", "UNWATCHED", "Watch", "duration", "latency", "live_line"]
 
 PERIOD = 0.25  # s between two pictures
 NICENESS = 10  # of the drawing thread
@@ -172,12 +172,29 @@ class Loop:
         """What the line shows."""
         done = self.done
         rate = self._rate.of(done)
-        words = [f"{done} of {self.count} {self.what}s", f"{rate:.0f} Hz" if rate else "- Hz", latency(self.latency)]
+        words = [
+            f"{done} of {self.count} {self.what}s",
+            f"{100 * done // max(self.count, 1)} %",
+            f"{rate:.0f} Hz" if rate else "- Hz",
+            latency(self.latency),
+        ]
         if remark := self.remark():
             words.append(remark)
         if rate:
             words.append(f"{duration((self.count - done) / rate)} left")
         return [("running", "good"), ("  " + "  ".join(words), "")]
+
+
+class Share(str):
+    """A line of progress, and the `share` [1] of the work that is done."""
+
+    share: float
+
+    def __new__(cls, text: str, share: float) -> Share:
+        """With this share."""
+        made = super().__new__(cls, text)
+        made.share = share
+        return made
 
 
 @dataclass(frozen=True)

@@ -24,16 +24,6 @@ def lever_joints(robot: Robot, names: Sequence[str]) -> tuple[int, ...]:
     return _chosen("lever spring", hinges, names, lambda name: _no_hinge(robot, name))
 
 
-def check_friction(robot: Robot, laws: Sequence[str]) -> None:
-    """Refuses laws of friction that a robot's steps do not take: with closed loops only the plain one."""
-    if laws and robot.loops:
-        names = ", ".join(loop.name for loop in robot.loops)
-        raise InputError(
-            f"friction_law: steps with closed loops ({names}) take viscous and Coulomb friction only; leave out "
-            f"--friction-law {','.join(laws)}."
-        )
-
-
 def _chosen(what: str, known: Mapping[str, T], names: Sequence[str], why: Callable[[str], str]) -> tuple[T, ...]:
     for name in names:
         if name not in known:

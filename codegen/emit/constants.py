@@ -181,6 +181,8 @@ CONE_CONSTANTS: Final = (
         "rad/s or m/s",
         "error that the contraction predicts when rates beside limits are found",
     ),
+    Constant("cone_residual", 1e-13, "1", "residual over the largest impulse that is rounding"),
+    Constant("cone_stall", 1e-11, "1", "the same that may be, when it no longer falls"),
     Constant("cone_near", 1e-9, "rad or m, or their rates", "change that a line search takes whole: rounding is near"),
     Constant("cone_halvings", 8, "1", "step lengths tried in a line search beside limits"),
     Constant("cone_first", 12, "1", "iterations at the final slip"),
@@ -188,7 +190,12 @@ CONE_CONSTANTS: Final = (
     Constant("cone_last", 25, "1", "iterations at the final slip after those above it"),
     Constant("cone_patient", 60, "1", "iterations at each slip where it falls slowly"),
     Constant("cone_top", 0.5, "rad/s or m/s", "slip from which it falls, ten times it at the second attempt"),
-    Constant("cone_rough", 1e-2, "1", "residual over load and step at which a slip above the final one is left"),
+    Constant(
+        "cone_rough",
+        1e-2,
+        "1",
+        "residual over load, step and the root of slip over the first one at which a slip above the final one is left",
+    ),
 )
 """Listed where limits act in the joint-space step."""
 

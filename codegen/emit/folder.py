@@ -25,6 +25,7 @@ from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
+from diffpbd.codegen.emit.loop_instant import add_loop_instant
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
@@ -106,6 +107,9 @@ def write_folder(
         work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
         paths.add_second_path(emission, "constrained_step", loops=model.tree.sided)
         clock.lap("joint_step")
+        if model.tree.closures:
+            add_loop_instant(emission, model, found.has)
+            clock.lap("jac_inverse_dynamics")
         hand_over()
     elif found.has("joint_step"):
         say("deriving the step in joint space")

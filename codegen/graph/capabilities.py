@@ -31,11 +31,11 @@ NEEDS: Final[Mapping[str, str]] = {
     "open": "no loop closes it",
     "unlimited": "no limits act",
     "free": "nothing can touch it",
-    "driven": "every joint has a motor",
+    "driven": "every joint has a motor, or loops that have a step close it",
     "shared": "closed loops, where there are any, have a step",
     "anchored": "its base does not float",
-    "shallow": f"no loop closes it and its base does not float, or no path has more than {DENSE_DEPTH} joints and friction is "
-    "of the plain law",
+    "shallow": f"no loop closes it and its base does not float, or no path has more than {DENSE_DEPTH} joints (and on a "
+    "floating base friction is of the plain law)",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -68,12 +68,12 @@ GROUPS: Final = (
     Group("inverse dynamics", ("inverse_dynamics",), ("shared",), made=ALWAYS),
     Group(
         "derivatives of inverse dynamics", ("jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"),
-        ("open", "driven"), made=ALWAYS,
+        ("driven",), made=ALWAYS,
     ),
     Group("forward dynamics", ("forward_dynamics",), ("inertia", "shallow", "free")),
     Group(
         "derivatives of forward dynamics", ("jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"),
-        ("inertia", "open", "free"), "forward_dynamics", ON_DEMAND,
+        ("inertia", "shallow", "free"), "forward_dynamics", ON_DEMAND,
     ),
     Group(
         "steps in joint space", ("joint_step", "node_torque", "rollout", "trajectory"), ("inertia", "shallow"),
@@ -173,19 +173,20 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["unlimited"] = "limits act"
     if robot.pairs:
         lacking["free"] = f"contacts: {', '.join(dict.fromkeys(pair.sphere.name for pair in robot.pairs))}"
-    if robot.passive:
-        lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     if model.tree.deep:
         lacking["short"] = f"a path of {model.tree.depth} joints"
     if robot.floating:
         lacking["anchored"] = f"a floating base ({robot.base_freedoms[0]} and what follows)"
     bound = [lacking[need] for need in ("open", "anchored") if need in lacking]
-    if bound and (model.tree.deep or model.tree.friction):
-        law = f"friction that is {' and '.join(model.tree.friction)}"
-        lacking["shallow"] = f"{bound[0]}; {lacking['short'] if model.tree.deep else law}"
+    if bound and model.tree.deep:
+        lacking["shallow"] = f"{bound[0]}; {lacking['short']}"
+    elif robot.floating and model.tree.friction:
+        lacking["shallow"] = f"{lacking['anchored']}; friction that is {' and '.join(model.tree.friction)}"
     unsolved = [lacking[need] for need in ("inertia", "shallow") if need in lacking]
     if robot.loops and unsolved:
-        lacking["shared"] = f"{lacking['open']}; {unsolved[0]}"
+        lacking["shared"] = lacking["driven"] = f"{lacking['open']}; {unsolved[0]}"
+    elif robot.passive and not robot.loops:
+        lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
     unasked = _unasked(model.recipe, command)
     if robot.floating and robot.pairs:
         unasked["contact_residual"] = lacking["anchored"]

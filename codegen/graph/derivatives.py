@@ -82,9 +82,9 @@ def _assembled(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, A
             for by, variable in inputs:
                 if by != "alpha":
                     jac[f"d{out}_d{by}"] = ca.jacobian(ca.vec(ca.SX(value)), variable)
-    yield Spec(f"jac_{name}", _jac_doc(name), _function(f"jac_{name}", inputs, jac))
+    yield Spec(f"jac_{name}", jac_doc(name), _function(f"jac_{name}", inputs, jac))
     by_alpha = {f"d{out}_dalpha": ca.jacobian(ca.vec(ca.SX(v)), graphs.alpha) for out, v in outputs.items()}
-    yield Spec(f"jac_alpha_{name}", _alpha_doc(name), _function(f"jac_alpha_{name}", inputs, by_alpha))
+    yield Spec(f"jac_alpha_{name}", alpha_doc(name), _function(f"jac_alpha_{name}", inputs, by_alpha))
     yield _vjp(graphs, name, inputs, outputs)
 
 
@@ -98,7 +98,7 @@ def _forward(graphs: Graphs, inputs: Pairs, outputs: Mapping[str, Any]) -> Itera
     parts = ca.horzsplit(response, n)
     named = {"pdd": at, "dpdd_dp": parts[0], "dpdd_dpd": parts[1], "dpdd_du": parts[2]}
     name = "forward_dynamics"
-    yield Spec(f"jac_{name}", _jac_doc(name), _function(f"jac_{name}", inputs, named))
+    yield Spec(f"jac_{name}", jac_doc(name), _function(f"jac_{name}", inputs, named))
     pdd = ca.SX.sym("pdd", n)
     torque = graphs.inverse_dynamics(graphs.p, graphs.pd, pdd)
 
@@ -106,14 +106,14 @@ def _forward(graphs: Graphs, inputs: Pairs, outputs: Mapping[str, Any]) -> Itera
         return ca.substitute(expression, pdd, at)
 
     by_alpha = solve(M, ca.densify(here(-ca.jacobian(torque, graphs.alpha))), symmetric=True)
-    yield Spec(f"jac_alpha_{name}", _alpha_doc(name), _function(f"jac_alpha_{name}", inputs, {"dpdd_dalpha": by_alpha}))
+    yield Spec(f"jac_alpha_{name}", alpha_doc(name), _function(f"jac_alpha_{name}", inputs, {"dpdd_dalpha": by_alpha}))
     seed, w = ca.SX.sym("pdd_bar", n), ca.SX.sym("w", n)
     by = ca.vertcat(graphs.p, graphs.pd, graphs.u, graphs.alpha)
     pulled = ca.gradient(ca.dot(w, graphs.u) - ca.dot(w, torque), by)
     pulled = ca.substitute(here(pulled), w, solve(M, seed, symmetric=True))
     bars = ca.vertsplit(pulled, [0, n, 2 * n, 3 * n, 3 * n + graphs.alpha.numel()])
     named = dict(zip(("p_bar", "pd_bar", "u_bar", "alpha_bar"), bars, strict=True))
-    yield Spec(f"vjp_{name}", _vjp_doc(name), _function(f"vjp_{name}", [*inputs, ("pdd_bar", seed)], named))
+    yield Spec(f"vjp_{name}", vjp_doc(name), _function(f"vjp_{name}", [*inputs, ("pdd_bar", seed)], named))
 
 
 def _by_rows(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec | RowSpec]:
@@ -123,8 +123,8 @@ def _by_rows(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, Any
     seeds = tuple((k, ca.SX(v).numel()) for k, v in outputs.items())
     values = tuple((k, *ca.SX(v).shape) for k, v in outputs.items())
     state = tuple(k for k, _ in inputs if k != "alpha")
-    yield RowSpec(f"jac_{name}", _jac_doc(name), name, sizes, seeds, bars, state, values)
-    yield RowSpec(f"jac_alpha_{name}", _alpha_doc(name), name, sizes, seeds, bars, ("alpha",))
+    yield RowSpec(f"jac_{name}", jac_doc(name), name, sizes, seeds, bars, state, values)
+    yield RowSpec(f"jac_alpha_{name}", alpha_doc(name), name, sizes, seeds, bars, ("alpha",))
 
 
 def _regressor_rows(graphs: Graphs) -> RowSpec:
@@ -156,7 +156,7 @@ def _vjp(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, Any]) -
         total = sum(terms[1:], terms[0])
         along = by == "p" and graphs.tangent is not None
         bars[f"{by}_bar"] = ca.mtimes(graphs.tangent.T, total) if along else total
-    return Spec(f"vjp_{name}", _vjp_doc(name), _function(f"vjp_{name}", [*inputs, *seeds.items()], bars))
+    return Spec(f"vjp_{name}", vjp_doc(name), _function(f"vjp_{name}", [*inputs, *seeds.items()], bars))
 
 
 def _function(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> ca.Function:
@@ -164,13 +164,16 @@ def _function(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str
     return ca.Function(name, [v for _, v in inputs], dense, [k for k, _ in inputs], list(outputs), {"cse": True})
 
 
-def _jac_doc(name: str) -> str:
+def jac_doc(name: str) -> str:
+    """What a Jacobian by all but alpha is said to be."""
     return f"{name} and its Jacobian by everything but alpha."
 
 
-def _alpha_doc(name: str) -> str:
+def alpha_doc(name: str) -> str:
+    """The same of one by alpha."""
     return f"Jacobian of {name} by alpha."
 
 
-def _vjp_doc(name: str) -> str:
+def vjp_doc(name: str) -> str:
+    """The same of a reverse derivative."""
     return f"Reverse derivative of {name}: seeds on the outputs, gradients by every input."

@@ -128,6 +128,29 @@ def _contact(impulse: Any, rate: Any, gap: Any, h: Any, law: Any) -> _Contact:
     )
 
 
+@dataclass(frozen=True)
+class _Cone:
+    """Row r, x and G of δβ = −x − G δσ."""
+
+    row: Any
+    x: Any
+    G: Any
+
+
+def _cone(b: Program, beta: Any, sigma: Any, rho: Any, k: Any) -> _Cone:
+    """β − P(β − ρ σ) in one dimension or three, k = ρ κ."""
+    rough, z = len(beta) == 3, b.let(beta - rho * sigma)
+    onto: Any = projected_cone if rough else (lambda b, z, k: Matrix([projected(b, z[0], k)]))
+    inner, outer = onto(b, z, k), onto(b, b.let(-z), k)
+    row, root = b.let(beta - inner), b.let(inner + outer)
+    if rough:
+        pressed, columns = _product(b, root, row), [b.let(rho * Matrix(a)) for a in _arrows(inner)]
+    else:
+        pressed, columns = b.let(Matrix([root[0] * row[0]])), [b.let(rho * inner)]
+    x, *found = [_divided(b, outer, y) for y in (pressed, *columns)]
+    return _Cone(row, x, Matrix.hstack(*found))
+
+
 def _contact_inputs(b: Program, rough: bool) -> tuple[Any, Any, Any, Any, Any]:
     size = 3 if rough else 1
     return (
@@ -148,16 +171,8 @@ def contact(rough: bool) -> Program:
     impulse, rate, gap, h, law = _contact_inputs(b, rough)
     rho, size = b.scalar("rho"), len(impulse)
     c = _contact(impulse, rate, gap, h, law)
-    beta, sigma, k = _given(b, c.beta), _given(b, c.sigma), b.let(rho * c.kappa)
-    z = b.let(beta - rho * sigma)
-    onto: Any = projected_cone if rough else (lambda b, z, k: Matrix([projected(b, z[0], k)]))
-    inner, outer = onto(b, z, k), onto(b, b.let(-z), k)
-    row, root = b.let(beta - inner), b.let(inner + outer)
-    pressed, columns = (_product(b, root, row), [b.let(rho * Matrix(a)) for a in _arrows(inner)]) if rough else (
-        b.let(Matrix([root[0] * row[0]])), [b.let(rho * inner)]
-    )  # fmt: skip
-    x, *G = [_divided(b, outer, y) for y in (pressed, *columns)]
-    G = Matrix.hstack(*G)
+    own = _cone(b, _given(b, c.beta), _given(b, c.sigma), rho, b.let(rho * c.kappa))
+    x, G = own.x, own.G
     # σ by the rates (the normal one at work is what closes the gap), and by the impulse where the contact gives way
     by = b.let(Matrix(size, size, lambda i, j: sp.diff(c.sigma[i], rate[j])))
     give = b.let(sp.diff(c.sigma[0], impulse[0]))
@@ -170,9 +185,39 @@ def contact(rough: bool) -> Program:
         first = b.let(y[0] * inverse)
         return [first, *(y[i] - yielding[i] * first for i in range(1, size))]
 
-    b.output("row", row)
+    b.output("row", own.row)
     b.output("x", b.let(Matrix(solved(x))))
     b.output("G", b.let(Matrix.hstack(*[Matrix(solved(y)) for y in (b.let(G * by).col(j) for j in range(size))])))
+    return b
+
+
+@stored
+def apart() -> Program:
+    """The row of a contact in two: its normal by itself, and friction with an unknown ψ in place of gₙ/μ + ‖v‖, monotone but
+    for the bound μ λₙ. Impulse, ψ, rates, gap, h, law, ρ → `rows` (4), δλ = −`x` − `G` δ(closing rate, rates across) and
+    δψ = −`x_psi` − `G_psi` of the same."""
+    b = Program("apart", "Rows of a contact, normal and friction apart.")
+    impulse, psi, rate = list(b.input("impulse", 3)), b.scalar("psi"), list(b.input("rate", 3))
+    gap, h, law, rho = b.scalar("gap"), b.scalar("h"), list(b.input("law", LAW)), b.scalar("rho")
+    friction = law[0]
+    alone, c = _contact(impulse[:1], rate[:1], gap, h, law), _contact(impulse, rate, gap, h, law)
+    k = b.let(rho * alone.kappa)
+    z = b.let(impulse[0] - rho * alone.sigma[0])
+    inner, outer = projected(b, z, k), projected(b, b.let(-z), k)
+    row = b.let(impulse[0] - inner)
+    give = b.let(1 / (1 + rho * inner / outer * sp.diff(alone.sigma[0], impulse[0])))
+    x, G = b.let((inner + outer) * row / outer * give), b.let(rho * inner / outer * give)
+    beta = _given(b, c.beta)
+    first = _cone(b, beta, Matrix([psi, *rate[1:]]), rho, b.let(rho * c.kappa))
+    inverse = b.let(1 / first.G[0, 0])
+    lean = b.let(first.G[1:, 0] * inverse)
+    b.output("rows", Matrix([row, *first.row]))
+    b.output("x", Matrix([x, *b.let(first.x[1:, 0] + lean * (friction * x - first.x[0]))]))
+    across = b.let(first.G[1:, 1:] - lean * first.G[0, 1:])
+    pushed = b.let(lean * friction * G)
+    b.output("G", b.let(Matrix([[G, 0, 0], [pushed[0], *across[0, :]], [pushed[1], *across[1, :]]])))
+    b.output("x_psi", b.let((first.x[0] - friction * x) * inverse))
+    b.output("G_psi", b.let(Matrix([-friction * G, *first.G[0, 1:]]) * inverse))
     return b
 
 

@@ -84,8 +84,9 @@ class Tree:
 
     @property
     def sided(self) -> bool:
-        """Whether something acts on one side only: a limit, a contact."""
-        return bool(self.limits or self.contacts)
+        """Whether the stages of a step are solved with their whole border: where something acts on one side only (a limit, a
+        contact), and where loops meet a law of friction that knows the step's start."""
+        return bool(self.limits or self.contacts or (self.closures and self.friction))
 
     @property
     def n(self) -> int:

@@ -1,4 +1,7 @@
-"""An AcadosModel of a generated robot, from the same graph as its C; acados itself is needed only to solve with it."""
+"""An AcadosModel of a generated robot, from the same graph as its C; acados itself is needed only to solve with it.
+
+Before: diffpbd generate double_pendulum --functions default,joint_step_unrolled
+"""
 
 # %% The model, in ten lines
 import casadi as ca
@@ -25,7 +28,7 @@ def sizes(robot):
 
 
 # %% A robot with that graph
-robot = diffpbd.generate("double_pendulum", functions="default,joint_step_unrolled")
+robot = diffpbd.load("double_pendulum")
 try:
     from acados_template import AcadosModel
 except ImportError:  # the same attributes without acados

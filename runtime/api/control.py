@@ -13,10 +13,12 @@ import numpy.typing as npt
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.words import in_python
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.closed import driven
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import write_log
 from diffpbd.runtime.mpc import planner, simulation
 from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.passive import closed_start, expect_motors
 from diffpbd.runtime.mpc.problem import Bounds, Weights
 from diffpbd.runtime.mpc.reference import GoalReference
 from diffpbd.runtime.mpc.reference_check import check_goal
@@ -26,8 +28,6 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["ClosedLoop", "Mpc"]
 
-SETTLING = 1.0
-"""[s] Beyond the way to a goal, by default."""
 WITHIN = 2e-3
 """[rad or m] From the goal at which a run to it ends."""
 
@@ -43,7 +43,7 @@ class ClosedLoop(simulation.ClosedLoop):
         """Positions with their references and limits, torques with their bounds, tick times; also written to `path`."""
         from diffpbd.runtime.report.mpc_plot import plot_closed_loop
 
-        return drawn(lambda file: plot_closed_loop(self, file, title=self.robot.name), path)
+        return drawn(lambda file: plot_closed_loop(self, file, title=self.robot.name, bounds=self.bounds), path)
 
     def save(self, path: str | Path) -> None:
         """A log as CSV (`.gz` allowed): time, q_, dq_ and tau_ columns."""
@@ -100,18 +100,19 @@ class Mpc(planner.Mpc):
         for its alpha.
         """
         robot = self.problem.robot
-        start = _pose(robot, "q0", np.zeros(robot.n) if q0 is None else q0)
+        start = closed_start(robot, None if q0 is None else _pose(robot, "q0", q0), self.problem.alpha)
         check_goal(robot, start, "q0")
         if (goal is None) == (tip is None):
             raise InputError("Mpc.run_to: expected one of goal and tip.")
         wanted = _goal(robot, goal) if tip is None else pose_at(robot, tip, start, self.problem.alpha)
+        expect_motors(robot, wanted)
         check_goal(robot, wanted, "goal")
         reference = GoalReference(wanted, speed)
         if plant is not None and not isinstance(plant, simulation.Plant):
             plant = simulation.Plant(alpha=robot.alpha.vector(plant, base=self.alpha))
         run = simulation.run_closed_loop(
-            self, reference, start, reference.takes(start) + SETTLING if duration is None else duration, plant=plant,
-            stop=None if within is None else lambda _time, q, dq: reference.reached(q, dq, within),
+            self, reference, start, reference.takes(start) + simulation.SETTLING if duration is None else duration, plant=plant,
+            stop=None if within is None else lambda _time, q, dq: reference.reached(q, dq, within, driven(robot)),
         )  # fmt: skip
         own = {f.name: getattr(run, f.name) for f in fields(run)}
         return ClosedLoop(**own, robot=robot, bounds=self.problem.bounds.copy())

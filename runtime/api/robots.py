@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from diffpbd.runtime.api.words import in_python
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
-from diffpbd.runtime.locate import locate
+from diffpbd.runtime.locate import GENERATED, locate, robot_folders
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterValues, ParameterVector, read_values
 from diffpbd.runtime.robot import Robot
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from diffpbd.codegen.description.report import Report
     from diffpbd.codegen.description.robot import Robot as Described
 
-__all__ = ["GenerateOptions", "check", "examined", "export_urdf", "exported", "generate", "load"]
+__all__ = ["GenerateOptions", "check", "default_folder", "examined", "export_urdf", "exported", "generate", "load"]
 
 
 class GenerateOptions(TypedDict, total=False):
@@ -89,8 +89,17 @@ def generate(
     for name in options:
         if name not in known:
             raise InputError(f"generate: there is no option {name!r}. {hint(name, known)}")
-    folder = None if out is None else Path(out)
+    folder = default_folder(str(robot)) if out is None else Path(out)
     return open_folder(make(str(robot), out=folder, progress=progress, **_several(options)).folder)
+
+
+def default_folder(robot: str) -> Path | None:
+    """Where `generate` writes unless it is told: into the first folder of the environment's DIFFPBD_ROBOTS, or (None)
+    ./generated."""
+    from diffpbd.codegen.description.resolve import find_recipe
+
+    first = robot_folders()[0]
+    return None if first == GENERATED else first / find_recipe(robot).name
 
 
 def _several(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,9 +30,8 @@ class Run(simulation.Run):
         """Joint positions, energy and joint gaps over time; also written to `path`."""
         from diffpbd.runtime.report.run_plot import plot_run
 
-        units = tuple(joint.unit for joint in self.robot.manifest.robot.joints)
         title = f"{self.robot.name}, {self.function}, h = {self.h:g} s"
-        return drawn(lambda file: plot_run(self, file, title=title, units=units), path)
+        return drawn(lambda file: plot_run(self, file, title=title, robot=self.robot), path)
 
     def save(self, path: str | Path) -> None:
         """A log as CSV (`.gz` allowed): time, q_, dq_ and tau_ columns."""

@@ -9,6 +9,7 @@ import click
 
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
+from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, parse_json, read_json
 from diffpbd.runtime.report.tables import number, table
@@ -24,6 +25,7 @@ __all__ = ["command"]
     "--payload", required=True, metavar="JSON", help="Its mass [kg] and centre [m] in the tip's frame: mass, com.x, …."
 )
 @log_options
+@json_option
 def command(robot: str, logs: tuple[str, ...], loaded: tuple[str, ...], payload: str, words: LogWords) -> None:
     """Find torque over motor current [N·m/A] of every drive of the generated ROBOT, whose logs have currents as tau.
 
@@ -53,7 +55,10 @@ def command(robot: str, logs: tuple[str, ...], loaded: tuple[str, ...], payload:
          "" if g.value is not None else "the payload's torque is not told from the arm's own"]
         for g, unit in zip(found, units, strict=True)
     ]  # fmt: skip
-    click.echo(table(["joint", "torque over current", "std", "unit", ""], rows))
     given = ",".join(f"{g.joint}={g.value:.6g}" for g in found if g.value is not None)
-    if given:
-        click.echo(f"\n--drive-gain {given}")
+    text = table(["joint", "torque over current", "std", "unit", ""], rows)
+    gains = {g.joint: {"value": g.value, "std": g.std, "unit": row[3]} for g, row in zip(found, rows, strict=True)}
+    result(
+        text + (f"\n\n--drive-gain {given}" if given else ""),
+        {"robot": opened.name, "joints": gains, "drive_gain": given},
+    )

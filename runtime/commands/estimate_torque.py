@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from typing import Any
 
 import click
 import numpy as np
@@ -12,6 +13,7 @@ from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import live_option, named_values, plot_option, pose_option
+from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.live import Loop, Watch, live_line
@@ -78,6 +80,7 @@ LAG_SAID = 0.25
 )
 @pose_option
 @click.option("--out", required=True, metavar="TORQUES.csv", help="The log to write (.gz allowed).")
+@json_option
 @plot_option("Estimated and recorded torques.")
 @live_option
 def command(
@@ -117,7 +120,7 @@ def command(
     found = []
     loop = Loop(sum(len(part.q) - 1 for part in parts), "step")
     with live_line(loop, wanted=live and loss != NODES) as shown:
-        say = None if shown and sys.stdout.isatty() else click.echo
+        say = None if shown and sys.stdout.isatty() else note
         for part in parts:
             found.append(
                 estimate(
@@ -130,16 +133,16 @@ def command(
 
         plot_estimate(plot, loaded, parts if recorded else None, found, f"{loaded.name}: torques by {loss}")
     write_log(out, _log(loaded, found, torque))  # after the picture, which fails without matplotlib
-    click.echo(_summary(loaded, settings, parts, found, recorded))
-    if optimizer == "adam" and say is None and (note := unlike_published(loaded)):
-        click.echo(f"note: {note}")
+    said(_summary(loaded, settings, parts, found, recorded))
+    if optimizer == "adam" and say is None and (more := unlike_published(loaded)):
+        note(f"note: {more}")
     if rates == "recorded" and abs(lag) > LAG_SAID / parts[0].rate:
-        click.echo(
+        note(
             f"note: the recorded rates {'lag' if lag > 0 else 'lead'} the positions by {1e3 * abs(lag):.3g} ms, so the terms "
             "of the loss ask for different torques: --rates positions takes rates from the positions, --loss omega leaves "
             "these out."
         )
-    click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
+    finish(_facts(loaded, settings, parts, found, recorded), out, plot)
 
 
 def _weights(text: str | None) -> tuple[float, float, float] | None:
@@ -176,6 +179,25 @@ def _log(robot: Robot, found: list[Estimate], torque: str) -> Log:
         np.concatenate(values) for values in ([e.time for e in found], [e.q for e in found], [e.dq for e in found], tau)
     ]
     return Log(stacked[0], robot.joints, stacked[1], stacked[2], None, stacked[3])
+
+
+def _facts(
+    robot: Robot, settings: Settings, parts: list[Samples], found: list[Estimate], recorded: bool
+) -> dict[str, Any]:
+    """The result for programs; errors where the recording has torques."""
+    errors = TorqueErrors.of(parts, found) if recorded else None
+    joints = {}
+    for j, joint in enumerate(robot.manifest.robot.joints):
+        own = {"unit": "N·m" if joint.unit == "rad" else "N"}
+        own["rms"] = np.sqrt(np.mean(np.concatenate([e.u[:, j] for e in found]) ** 2))
+        if errors:
+            own |= {"rmse_filtered": errors.filtered[j], "rmse": errors.raw[j], "bias": errors.bias[j]}
+        joints[joint.name] = own
+    return {
+        "robot": robot.name, "loss": settings.loss, "optimizer": settings.optimizer, "horizon": settings.horizon,
+        "h": found[0].h, "torques": sum(len(e.u) for e in found), "unsettled": sum(e.unsettled for e in found),
+        "joints": joints,
+    }  # fmt: skip
 
 
 def _summary(robot: Robot, settings: Settings, parts: list[Samples], found: list[Estimate], recorded: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -12,6 +12,7 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.numbers import Real
 from diffpbd.runtime.commands.options import plot_option
+from diffpbd.runtime.commands.results import json_option, note, result
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.logs.csv import Log, write_log
@@ -56,6 +57,7 @@ HEIGHT = Real(-100.0, 100.0)  # m
 @click.option("--margin", type=float, default=0.1, metavar="SHARE", help="Part of every limit that is left free (0.1).")
 @click.option("--params", metavar="FILE", help="Values of alpha that torques are predicted with, such as a payload.")
 @click.option("--out", required=True, metavar="TRAJ.csv", help="The motion to write (.gz allowed).")
+@json_option
 @plot_option("Positions, and speeds, torques and tip height against their limits.")
 def command(
     robot: str,
@@ -87,7 +89,7 @@ def command(
     bounds = accelerations(loaded, max_acceleration)
     if table is None and loaded.manifest.recipe.table is not None:
         table = loaded.manifest.recipe.table + RADIUS
-        click.echo(f"Note: the recipe's table: centres of mass and tip stay above {table:g} m.")
+        note(f"note: the recipe's table: centres of mass and tip stay above {table:g} m.")
     wishes = Wishes(duration, harmonics, rate, min_tip_height, margin, bounds, table, criterion)
     with progress() as say:
         found = excite(loaded, wishes, loaded.alpha.vector(params), say)
@@ -97,8 +99,7 @@ def command(
         plot_excitation(found, plot, title=f"{loaded.name}: {duration:g} s, {harmonics} harmonics")
     m = found.motion
     write_log(out, Log(m.time, loaded.joints, m.q, m.dq, m.ddq, m.tau))
-    click.echo(summary(found))
-    click.echo(f"\n{time.perf_counter() - begin:.1f} s in all. Wrote {out}" + (f" and {plot}." if plot else "."))
+    result(f"{summary(found)}\n\n{time.perf_counter() - begin:.1f} s in all.", facts(found), out, plot)
 
 
 def accelerations(robot: Robot, words: str | None) -> FloatArray | None:
@@ -125,6 +126,23 @@ def accelerations(robot: Robot, words: str | None) -> FloatArray | None:
         given.add(name)
         found[[robot.joints.index(name)] if equals else slice(None)] = value
     return found
+
+
+def facts(found: Excitation) -> dict[str, Any]:
+    """The result for programs."""
+    m, e = found.motion, found.envelope
+    return {
+        "robot": e.robot.name, "condition_before": found.before, "condition": found.after,
+        "base_parameters": found.base_parameters, "notes": list(found.notes),
+        "tip_height": {"lowest": m.height.min(), "highest": m.height.max()},
+        "joints": {
+            joint: {
+                "lowest": m.q[:, j].min(), "highest": m.q[:, j].max(), "peak_rate": np.abs(m.dq[:, j]).max(),
+                "peak_torque": np.abs(m.tau[:, j]).max(),
+            }
+            for j, joint in enumerate(e.robot.joints)
+        },
+    }  # fmt: skip
 
 
 def summary(found: Excitation) -> str:

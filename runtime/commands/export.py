@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from diffpbd.runtime.api.robots import exported
+from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.files import distinct, write_atomic
 
 __all__ = ["command"]
@@ -17,6 +18,7 @@ __all__ = ["command"]
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="FILE.urdf", help="The URDF to write.")
+@json_option
 def command(
     robot: str, base: str | None, tip: tuple[str, ...], hold: tuple[str, ...], params: str | None, out: str
 ) -> None:
@@ -29,9 +31,15 @@ def command(
     chosen = {"base": base, "tip": list(tip) or None, "hold": hold or None}
     described_by = find_recipe(robot, **chosen).urdf
     distinct([("--out", out)], [("ROBOT", robot), ("ROBOT's description", described_by), ("--params", params)])
-    result, described = exported(robot, params, **chosen)
-    write_atomic(out, result.text)
-    mass = result.robot.total_mass
-    click.echo(f"{out}: {described.n} joints, {mass:.6g} kg (before: {described.total_mass:.6g} kg)")
-    for notice in result.notices:
-        click.echo(f"  {notice}")
+    made, described = exported(robot, params, **chosen)
+    write_atomic(out, made.text)
+    before, mass = described.total_mass, made.robot.total_mass
+    words = [f"{described.name}: {described.n} joints, {mass:.6g} kg (before: {before:.6g} kg)"]
+    data = {
+        "robot": described.name,
+        "joints": described.n,
+        "mass": mass,
+        "mass_before": before,
+        "notices": made.notices,
+    }
+    result("\n".join([*words, *(f"  {notice}" for notice in made.notices)]), data, out)

@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 import click
 
+from diffpbd.runtime.api.robots import default_folder
 from diffpbd.runtime.commands.numbers import MOST
+from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]
@@ -144,23 +146,32 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     default="2",
     help="6: a compiled step of sixth order besides, as --functions default,sixth_order_step; 4 is made of joint_step anyway.",
 )
+@json_option
 def command(robot: str, out: Path | None, order: str, **options: Any) -> None:
     """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml), a URDF or MJCF file."""
     from diffpbd.codegen.generate import generate
 
     if order == "6":
         options["functions"] = [*(options["functions"] or ["default"]), "sixth_order_step"]
-    result = generate(robot, out=out, progress=lambda line: click.echo(line, err=True), **options)
-    if branches := result.manifest.robot.left_out:
-        click.echo(
+    out = default_folder(robot) if out is None else out
+    made = generate(robot, out=out, progress=lambda line: click.echo(line, err=True), **options)
+    branches = made.manifest.robot.left_out
+    if branches:
+        note(
             f"left out: {sum(branch.mass for branch in branches):.6g} kg beyond the tip, which no torque will hold; "
             f"{' '.join(f'--hold {branch.joint}' for branch in branches)} keeps it"
         )
-    if result.unchanged:
-        click.echo(f"{result.folder} is up to date ({result.seconds:.1f} s); nothing was regenerated.")
-        return
-    rows = [[row.name, str(row.operations), number(row.seconds, 3), str(row.bytes)] for row in result.rows]
-    click.echo(table(["function", "operations", "seconds", "bytes"], rows))
-    click.echo(
-        f"{result.folder}: generated in {result.seconds:.1f} s; compilers took {result.compile_seconds:.1f} s beside it."
+    rows = [[row.name, str(row.operations), number(row.seconds, 3), str(row.bytes)] for row in made.rows]
+    words = table(["function", "operations", "seconds", "bytes"], rows) + (
+        f"\n{made.folder}: generated in {made.seconds:.1f} s; compilers took {made.compile_seconds:.1f} s beside it."
     )
+    if made.unchanged:
+        words = f"{made.folder} is up to date ({made.seconds:.1f} s); nothing was regenerated."
+    said(words)
+    if as_json():
+        left_out = [{"joint": branch.joint, "mass": branch.mass} for branch in branches]
+        functions = {row.name: {"operations": row.operations, "bytes": row.bytes} for row in made.rows}
+        finish({
+            "robot": made.manifest.name, "folder": str(made.folder), "unchanged": made.unchanged, "seconds": made.seconds,
+            "joints": [joint.name for joint in made.manifest.robot.joints], "left_out": left_out, "functions": functions,
+        }, None if made.unchanged else str(made.folder))  # fmt: skip

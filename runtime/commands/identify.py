@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -14,6 +15,8 @@ from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.numbers import COUNT
 from diffpbd.runtime.commands.options import grouped, named_values, plot_option, pose_option
 from diffpbd.runtime.commands.progress import progress
+from diffpbd.runtime.commands.results import json_option
+from diffpbd.runtime.commands.results import result as tell
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct, write_atomic
 from diffpbd.runtime.identify import (
@@ -146,8 +149,9 @@ class _Outputs:
         if self.torques_out is not None:
             write_torques(self.torques_out, result.joints, result.torques)
 
-    def __str__(self) -> str:
-        return " and ".join(path for _, path in self.named() if path is not None)
+    def paths(self) -> list[str]:
+        """Those that are asked for."""
+        return [path for _, path in self.named() if path is not None]
 
 
 @click.command("identify", cls=_ManyValidationLogs)
@@ -217,6 +221,7 @@ class _Outputs:
     ),
 )
 @log_options
+@json_option
 @grouped(
     "outputs",
     _Outputs,
@@ -263,11 +268,10 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
         )  # fmt: skip
     source = provenance(loaded, logs, aim.validate, click.get_current_context().meta[_WORDS])
     outputs.write(loaded, result, source)
-    click.echo(summary(result))
-    for sentence in (*implausible(fitted, result), *repeated(source, logs, aim.validate)):
-        click.echo(f"\nwarning: {sentence}")
-    written = str(outputs)
-    click.echo(f"\n{time.perf_counter() - begin:.1f} s in all." + (f" Wrote {written}." if written else ""))
+    warnings = [*implausible(fitted, result), *repeated(source, logs, aim.validate)]
+    text = [summary(result), *(f"\nwarning: {sentence}" for sentence in warnings)]
+    text.append(f"\n{time.perf_counter() - begin:.1f} s in all.")
+    tell("\n".join(text), {**json.loads(result.to_json(source)), "warnings": warnings}, *outputs.paths())
 
 
 def _draw(plot: str, robot: Robot, result: Identification) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.options import plot_option
+from diffpbd.runtime.commands.results import finish, json_option
+from diffpbd.runtime.commands.results import said as tell
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import Log, write_log
@@ -27,6 +29,7 @@ __all__ = ["command"]
 @click.option("--joints", metavar="A,B,…", help="Takes these joints (default: all).")
 @log_options
 @click.option("--out", metavar="CLEAN.csv", help="Writes what identification would use; later parts beside it.")
+@json_option
 @plot_option("Signals as read and as filtered, a picture a LOG, later ones beside it.")
 def command(
     logs: tuple[str, ...], robot: str | None, joints: str | None, words: LogWords, out: str | None, plot: str | None,
@@ -55,19 +58,20 @@ def command(
     wanted = opened.joints if opened is not None else _joints(joints)
     parts: list[tuple[Samples, bool]] = []
     wrong: list[tuple[str, list[Finding]]] = []
+    told: dict[str, list[str]] = {}
     for k, (name, path) in enumerate(zip(names_of(list(logs)), logs, strict=True)):
         checked = read_examined(path, wanted or joints_in(path, reading), reading, facts)
         found, findings = checked.recording, list(checked.findings)
-        click.echo(f"{name}: {len(found)} samples of {', '.join(found.joints)}")
-        for note in found.notes:
-            click.echo(f"  {note}")
+        told[name] = list(found.notes)
+        tell(f"{name}: {len(found)} samples of {', '.join(found.joints)}", *(f"  {line}" for line in found.notes))
         refuse(path, [f for f in findings if f.kind == "time"], reading.accept)  # no filter has a sense then
         own = filter_parts(name, found, processing, breaks=found.breaks)
         if opened is not None and sound(findings):
             more = examine_parts(opened, own)
             findings += more
-            for note in said(more):
-                click.echo(f"  {note}")
+            told[name] += said(more)
+            for line in said(more):
+                tell(f"  {line}")
         wrong.append((path, findings))
         if pictures:
             from diffpbd.runtime.report.log_plot import plot_recording
@@ -75,16 +79,15 @@ def command(
             plot_recording(pictures[k], found, own, f"{name}: {processing.describe().partition(' on ')[0]}")
         for part in own:
             parts.append((part, found.tau is not None))
-            for note in part.notes:
-                click.echo(f"  {part.name}: {note}")
-    click.echo(processing.describe())
-    click.echo("\n" + _lengths(parts))
+            told[name] += part.notes
+            for line in part.notes:
+                tell(f"  {part.name}: {line}")
+    tell(processing.describe(), "", _lengths(parts))
     for path, findings in wrong:
         refuse(path, findings, reading.accept)
     if out is not None:
         pictures = [*_written(out, parts, pictures, read), *pictures]
-    if pictures:
-        click.echo(f"\nWrote {', '.join(pictures)}.")
+    finish({"processing": processing.describe(), "notes": told, "parts": [_part(*part) for part in parts]}, *pictures)
 
 
 def _joints(words: str | None) -> tuple[str, ...] | None:
@@ -97,6 +100,18 @@ def _joints(words: str | None) -> tuple[str, ...] | None:
     if len(set(names)) < len(names):
         raise InputError(f"--joints: a joint is named twice in {words}.")
     return names
+
+
+def _part(p: Samples, torques: bool) -> dict[str, Any]:
+    """A part for programs."""
+    return {
+        "name": p.name,
+        "joints": p.joints,
+        "samples": len(p),
+        "rate": p.rate,
+        "length": len(p) / p.rate,
+        "torque": torques,
+    }
 
 
 def _lengths(parts: list[tuple[Samples, bool]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -12,11 +13,15 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.closed import driven
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
-from diffpbd.runtime.commands.numbers import COUNT, DURATION, RATE, SPEED
-from diffpbd.runtime.commands.options import live_option, plot_option
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.commands.motion import filmed, played
+from diffpbd.runtime.commands.mpc_words import ending, facts, summary
+from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED
+from diffpbd.runtime.commands.options import live_option, movie_option, plot_option, view_option
+from diffpbd.runtime.commands.progress import watched
+from diffpbd.runtime.commands.results import json_option, note, result
+from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.files import Named, distinct, parse_json, read_json
-from diffpbd.runtime.live import Loop, live_line
+from diffpbd.runtime.live import Loop
 from diffpbd.runtime.logs.csv import read_column_map, write_log
 from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.clearance import expect_above
@@ -28,14 +33,13 @@ from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
 from diffpbd.runtime.mpc.reference import GoalReference, Reference
 from diffpbd.runtime.mpc.reference_check import check_goal, read_reference
-from diffpbd.runtime.mpc.simulation import ClosedLoop, Plant, run_closed_loop
-from diffpbd.runtime.report.tables import table
+from diffpbd.runtime.mpc.simulation import SETTLING, ClosedLoop, Plant, run_closed_loop
+from diffpbd.runtime.mpc.tip_goal import pose_at
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["command", "parse_weights"]
 
 WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
-MS = 1e3  # milliseconds a second
 
 
 @click.command("mpc", context_settings={"show_default": True})
@@ -44,12 +48,22 @@ MS = 1e3  # milliseconds a second
 @click.option(
     "--goal", metavar="JSON", help="Or a goal [rad]: a list, an object of joint names (others stay), or a file."
 )
+@click.option("--tip-goal", metavar="[X,Y,Z]", help="Or where the tip's origin shall be [m], in the world.")
+@click.option(
+    "--stop-within", type=AMOUNT, metavar="RAD", help="End when every joint rests so near the goal [rad or m]."
+)
+@click.option("--plant", metavar="FILE", help="Values of alpha of the simulated robot that the plan does not know.")
+@click.option("--noise", type=AMOUNT, default=0.0, help="Of measured positions, standard deviation [rad or m].")
+@click.option("--rate-noise", type=AMOUNT, default=0.0, help="Of measured rates, standard deviation.")
+@click.option("--seed", type=SEED, default=0, help="Of the noise.")
 @click.option("--goal-speed", type=SPEED, default=0.5, help="Speed towards the goal or the log's first sample [rad/s].")
 @click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without a time column.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option("--q0", metavar="JSON", help="Start [rad]; default: the log's first sample, or zero.")
 @click.option("--horizon", type=click.IntRange(1, 50), default=20, help="Steps planned ahead.")
-@click.option("--duration", type=DURATION, metavar="S", help="Default: the log's length, or 1 s.")
+@click.option(
+    "--duration", type=DURATION, metavar="S", help="Default: the log's length, or the way to the goal and 1 s."
+)
 @click.option("--h", type=DURATION, metavar="S", help="Step and tick (default: the recipe's).")
 @click.option("--backend", type=click.Choice(BACKENDS), default="embedded", help="Solver of a tick.")
 @click.option("--programs", type=COUNT, default=1, help="Quadratic programs a tick.")
@@ -69,23 +83,23 @@ MS = 1e3  # milliseconds a second
     "--bridge-jumps", is_flag=True, help="Go over jumps of LOG, and to its first sample, at --goal-speed; else refused."
 )
 @mending_options
+@json_option
+@view_option
+@movie_option
 @plot_option("Positions with their references, and torques.")
 @live_option
-def command(robot: str, out: str, plot: str | None, live: bool, mends: MendWords, **options: Any) -> None:
+def command(
+    robot: str, out: str, plot: str | None, movie: str | None, view: bool, live: bool, mends: MendWords, **options: Any
+) -> None:
     """Predictive control of the generated ROBOT, simulated by its own step, along a log or to a goal.
 
     Prints the ticks' time, the tracking error and what the ticks came to. Writes time, q_, dq_ and tau_ columns.
     """
-    if (options["reference"] is None) == (options["goal"] is None):
-        raise click.UsageError("Expected one of --reference LOG.csv and --goal JSON.")
-    if options["reference"] is None:
-        if options["bridge_jumps"]:
-            raise click.UsageError("--bridge-jumps goes over jumps of a log; expected --reference LOG.csv with it.")
-        mends.expect_log("--reference LOG.csv")
-    named: list[Named] = [(f"--{key}", options[key]) for key in ("reference", "params")]
+    _expect_one_aim(options, mends)
+    named: list[Named] = [(f"--{key}", options[key]) for key in ("reference", "params", "plant")]
     named += [("--map", options["column_map"])]
     named += [(f"--{key}", state_file(options[key])) for key in ("goal", "q0", "load", "weights", "bounds")]
-    distinct([("--out", out), ("--plot", plot)], [*named, *robot_files(robot)])
+    distinct([("--out", out), ("--plot", plot), ("--movie", movie)], [*named, *robot_files(robot)])
     loaded = open_robot(robot)
     reference, start, duration = _reference(loaded, options, mends)
     h = loaded.h if options["h"] is None else options["h"]
@@ -93,30 +107,59 @@ def command(robot: str, out: str, plot: str | None, live: bool, mends: MendWords
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"{option}: expected a number above 0 s, found {value}.")
     alpha = loaded.alpha.vector(options["params"])
-    mpc = Mpc(
-        loaded, options["horizon"], h=h, alpha=alpha,
+    mpc = _planner(loaded, h, alpha, options)
+    loop = Loop(round(duration / h), "tick", remark=lambda: ", ".join(_counts(mpc)))
+    with watched(loop, live):
+        run = run_closed_loop(
+            mpc, reference, start, duration, plant=_plant(loaded, alpha, options), loop=loop,
+            stop=_stop(loaded, reference, options["stop_within"]),
+        )  # fmt: skip
+    if plot is not None:
+        from diffpbd.runtime.report.mpc_plot import plot_closed_loop
+
+        title = f"{loaded.name}, horizon {options['horizon']} × {h:g} s, {options['backend']}"
+        plot_closed_loop(run, plot, title=title, bounds=mpc.problem.bounds)
+    filmed(loaded, run, movie)
+    write_log(out, run.log())
+    words = f"{summary(loaded, run)}\n{ending(loaded, run, mpc.problem.bounds, reference)}"
+    result(words, facts(loaded, run, reference), out, plot, movie)
+    _expect_plans(run)
+    if view:
+        played(loaded, run)
+
+
+def _planner(robot: Robot, h: float, alpha: FloatArray, options: dict[str, Any]) -> Mpc:
+    return Mpc(
+        robot, options["horizon"], h=h, alpha=alpha,
         weights=None if options["weights"] is None else Weights(**parse_weights(options["weights"])),
-        bounds=_bounds(loaded, h, options["bounds"]),
+        bounds=_bounds(robot, h, options["bounds"]),
         options=MpcOptions(
             options["backend"], options["programs"], options["time_limit"], options["delay"],
             disturbance=TIME_CONSTANT if options["disturbance"] else None,
             transition=TRANSITION if options["disturbance"] else 0.0,
         ),
     )  # fmt: skip
-    load = None if options["load"] is None else np.array(parse_state(options["load"], "--load", loaded.joints))
-    loop = Loop(round(duration / h), "tick", remark=lambda: ", ".join(_counts(mpc)))
-    with live_line(loop, wanted=live):
-        run = run_closed_loop(mpc, reference, start, duration, plant=Plant(load=load), loop=loop)
-    if plot is not None:
-        from diffpbd.runtime.report.mpc_plot import plot_closed_loop
 
-        plot_closed_loop(
-            run, plot, title=f"{loaded.name}, horizon {options['horizon']} × {h:g} s, {options['backend']}"
+
+def _expect_one_aim(options: dict[str, Any], mends: MendWords) -> None:
+    """Refuses none or several of a log, a goal and a goal of the tip, and what belongs to another."""
+    aims = [name for name in ("reference", "goal", "tip_goal") if options[name] is not None]
+    if len(aims) != 1:
+        raise click.UsageError("Expected one of --reference LOG.csv, --goal JSON and --tip-goal [X,Y,Z].")
+    if options["reference"] is not None and options["stop_within"] is not None:
+        raise click.UsageError("--stop-within ends a run at its goal; expected --goal or --tip-goal with it.")
+    if options["reference"] is None:
+        if options["bridge_jumps"]:
+            raise click.UsageError("--bridge-jumps goes over jumps of a log; expected --reference LOG.csv with it.")
+        mends.expect_log("--reference LOG.csv")
+
+
+def _expect_plans(run: ClosedLoop) -> None:
+    if run.sources[PlanSource.FALL_BACK] == len(run.seconds):
+        raise SolverError(
+            "No tick had a plan: every torque was the damped hold. The solver's statuses above say why; a start within the "
+            "limits, weaker bounds or another --h may help."
         )
-    write_log(out, run.log())
-    click.echo(summary(loaded, run))
-    click.echo(ending(loaded, run, mpc.problem.bounds, reference))
-    click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
 
 
 def _counts(mpc: Mpc) -> list[str]:
@@ -131,36 +174,65 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
     if start is not None:
         check_goal(robot, start, "--q0")
         expect_above(robot, alpha, table, [start], "start of --q0")
-    if options["goal"] is not None:
-        text = options["goal"]
-        goal = np.array(parse_state(text, "--goal", robot.joints))
-        data = parse_json(text, "--goal") if state_file(text) is None else read_json(text)
-        if isinstance(data, dict):
-            goal = np.array([goal[k] if joint in data else np.nan for k, joint in enumerate(robot.joints)])
-        expect_motors(robot, goal)
-        check_goal(robot, goal)
+    if options["reference"] is None:
         start = closed_start(robot, start, alpha)
+        goal = _goal(robot, options, start, alpha)
         expect_above(robot, alpha, table, [np.where(np.isnan(goal), start, goal)], "goal")
-        duration = options["duration"] or 1.0
-        away = np.abs(np.where(np.isnan(goal), start, goal) - start)
-        if (needed := float(away.max()) / options["goal_speed"]) > duration:
-            k = int(np.argmax(away))
-            click.echo(
-                f"note: the goal of {robot.joints[k]} is {away[k]:.4g} away, which takes {needed:.4g} s at --goal-speed "
-                f"{options['goal_speed']:g}; --duration is {duration:g} s"
+        reference = GoalReference(goal, options["goal_speed"])
+        needed = reference.takes(start)
+        duration = options["duration"] or needed + SETTLING
+        if needed > duration:
+            k = int(np.argmax(np.abs(np.where(np.isnan(goal), start, goal) - start)))
+            note(
+                f"note: the goal of {robot.joints[k]} is {needed * options['goal_speed']:.4g} away, which takes {needed:.4g} s "
+                f"at --goal-speed {options['goal_speed']:g}; --duration is {duration:g} s"
             )
-        return GoalReference(goal, options["goal_speed"]), start, duration
+        return reference, start, duration
     columns = {} if options["column_map"] is None else read_column_map(options["column_map"])
     reading = Reading(options["rate"], columns, mending=mends.mending(), accept=mends.accepted())
     found, notes = read_reference(
         options["reference"], robot, reading, options["goal_speed"], bridge=options["bridge_jumps"], alpha=alpha,
     )  # fmt: skip
     expect_above(robot, alpha, table, found.q, "reference")
-    for note in notes:
-        click.echo(note)
+    for said in notes:
+        note(said)
     length = float(found.time[-1] - found.time[0])
     start = closed_start(robot, found.q[0] if start is None else start, alpha)
     return found, start, length if options["duration"] is None else options["duration"]
+
+
+def _goal(robot: Robot, options: dict[str, Any], start: FloatArray, alpha: FloatArray) -> FloatArray:
+    """The pose (n,) of --goal, NaN for joints that stay, or one for --tip-goal."""
+    if options["tip_goal"] is not None:
+        tip = parse_json(options["tip_goal"], "--tip-goal")
+        numbers = isinstance(tip, list) and len(tip) == 3 and all(isinstance(x, (int, float)) for x in tip)
+        if not numbers or any(isinstance(x, bool) for x in tip):
+            raise InputError(
+                f"--tip-goal: expected three numbers [m] such as [0.6, 0.2, 0.1], found {options['tip_goal']}."
+            )
+        return pose_at(robot, tip, start, alpha)
+    text = options["goal"]
+    goal = np.array(parse_state(text, "--goal", robot.joints))
+    data = parse_json(text, "--goal") if state_file(text) is None else read_json(text)
+    if isinstance(data, dict):
+        goal = np.array([goal[k] if joint in data else np.nan for k, joint in enumerate(robot.joints)])
+    expect_motors(robot, goal)
+    check_goal(robot, goal)
+    return goal
+
+
+def _plant(robot: Robot, alpha: FloatArray, options: dict[str, Any]) -> Plant:
+    load = None if options["load"] is None else np.array(parse_state(options["load"], "--load", robot.joints))
+    own = None if options["plant"] is None else robot.alpha.vector(options["plant"], base=alpha)
+    return Plant(own, load, options["noise"], options["rate_noise"], options["seed"])
+
+
+def _stop(
+    robot: Robot, reference: Reference, within: float | None
+) -> Callable[[float, FloatArray, FloatArray], bool] | None:
+    if within is None or not isinstance(reference, GoalReference):
+        return None
+    return lambda _time, q, dq: reference.reached(q, dq, within, driven(robot))
 
 
 def parse_weights(text: str) -> dict[str, Any]:
@@ -198,62 +270,3 @@ def _bounds(robot: Robot, h: float, text: str | None) -> Bounds:
         else:
             given[name] = np.minimum(numbers, getattr(limits, name))
     return dataclasses.replace(limits, **given)
-
-
-def ending(robot: Robot, run: ClosedLoop, bounds: FloatArray, reference: Reference) -> str:
-    """How far the end is from where it should be, and which joints were at a bound of the plan, and for how long."""
-    what, wanted = "its reference", run.reference[-1]
-    if isinstance(reference, GoalReference):
-        what, wanted = "the goal", np.where(np.isnan(reference.goal), run.q[0], reference.goal)
-    away = np.abs(run.q[-1] - wanted)
-    k = int(np.argmax(away))
-    unit = robot.manifest.robot.joints[k].unit
-    lines = [f"at the end {robot.joints[k]} is {away[k]:.4g} {unit} from {what}"]
-    slack = 1e-3 * np.maximum(1.0, np.abs(bounds))
-    held = (
-        ("torque", run.tau[:-1] >= bounds[1] - slack[1], run.tau[:-1] <= bounds[0] + slack[0]),
-        ("position", run.q >= bounds[4] - slack[4], run.q <= bounds[3] + slack[3]),
-        ("speed", run.dq >= bounds[5] - slack[5], run.dq <= -bounds[5] + slack[5]),
-    )
-    for kind, above, below in held:
-        for j, count in enumerate((above | below).sum(axis=0).tolist()):
-            if count:
-                lines.append(
-                    f"{robot.joints[j]} was at its {kind} bound for {count * run.h:.3g} s of {run.time[-1]:.3g} s"
-                )
-    return "\n".join(lines)
-
-
-def summary(robot: Robot, run: ClosedLoop) -> str:
-    """Tick times, tracking error, sources and statuses of the ticks."""
-    times = MS * run.seconds
-    sources = ", ".join(f"{run.sources[source]} {source.value}" for source in PlanSource if run.sources[source])
-    statuses = ", ".join(
-        f"{count} {status.name.lower().replace('_', ' ')}" for status, count in sorted(run.statuses.items())
-    )
-    solver = MS * run.solver[np.isfinite(run.solver)]
-    own = "solver alone: no time known"
-    if solver.size:
-        own = (
-            f"solver alone: median {np.median(solver):.3f} ms, p99 {np.quantile(solver, 0.99):.3f} ms, longest "
-            f"{solver.max():.3f} ms; at most {run.iterations.max():.0f} interior-point iterations, none in "
-            f"{(run.iterations == 0).mean():.0%} of the ticks"
-        )
-    lines = [
-        f"{robot.name}: {len(run.seconds)} ticks of {run.h:g} s: {sources}; solver: {statuses}",
-        f"tick: median {np.median(times):.3f} ms, p99 {np.quantile(times, 0.99):.3f} ms, longest {times.max():.3f} ms",
-        own,
-        f"tracking: RMS {run.rms.max():.3g} at the worst joint; largest excess over position or speed limits "
-        f"{run.violation:.3g}",
-        "",
-    ]
-    if run.disturbance.any():
-        lines.insert(
-            -1, f"disturbance estimated at the end: {np.round(run.disturbance[-1], 3).tolist()} N·m (N for slides)"
-        )
-    units = [joint.unit for joint in robot.manifest.robot.joints]
-    rows = [
-        [joint, f"{run.rms[k]:.3e}", f"{run.q[-1, k]:.6f}", f"{abs(run.tau[:, k]).max():.3f}", units[k]]
-        for k, joint in enumerate(robot.joints)
-    ]
-    return "\n".join([*lines, table(["joint", "RMS error", "q at the end", "largest tau", "unit"], rows)])

@@ -10,6 +10,7 @@ import click
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.numbers import DURATION, SPEED, Real
 from diffpbd.runtime.commands.options import plot_option
+from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.control.net_torque import DISPLACEMENT, VELOCITY, sample_map
 from diffpbd.runtime.control.net_torque_c import c_name, c_sources
 from diffpbd.runtime.errors import InputError
@@ -46,6 +47,7 @@ LARGEST_STEP = 10.0  # rad or m
 @click.option(
     "--out", required=True, metavar="DIR", help="Folder for the C files and the map as JSON; made if missing."
 )
+@json_option
 @plot_option("A picture of the map.")
 def command(
     robot: str, joint: str | None, pose: str | None, grid: tuple[int, int], displacement: float, velocity: float,
@@ -77,7 +79,7 @@ def command(
         draw(plot, table)
     for name, text in files.items():
         write_atomic(folder / name, text)
-    largest = number(float(abs(table.torque).max()), 4)
-    click.echo(f"{table.joint}: {grid[0]} × {grid[1]} samples of {table.step}, up to {largest} N·m (or N)")
-    for name in files:
-        click.echo(f"  {folder / name}")
+    largest = float(abs(table.torque).max())
+    words = f"{table.joint}: {grid[0]} × {grid[1]} samples of {table.step}, up to {number(largest, 4)} N·m (or N)"
+    data = {"joint": table.joint, "step": table.step, "grid": grid, "h": table.h, "largest_torque": largest}
+    result(words, data, *(str(folder / name) for name in files), plot)

@@ -12,7 +12,16 @@ from click.core import ParameterSource
 
 from diffpbd.runtime.errors import InputError
 
-__all__ = ["given", "grouped", "live_option", "named_values", "plot_option", "pose_option"]
+__all__ = [
+    "given",
+    "grouped",
+    "live_option",
+    "movie_option",
+    "named_values",
+    "plot_option",
+    "pose_option",
+    "view_option",
+]
 
 live_option = click.option(
     "--live/--no-live", default=True, help="On a terminal, a line with rate, latency and status while it runs.",
@@ -32,11 +41,19 @@ def plot_option(help: str) -> Callable[[Any], Any]:
     return click.option("--plot", metavar="OUT.png", help=help)
 
 
+GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
+"""Where an option of the user's comes from: the command line, or the file of --config."""
+
+
+view_option = click.option("--view", is_flag=True, help="Then show the motion in a local web page until Ctrl-C.")
+movie_option = click.option("--movie", metavar="OUT.gif", help="The robot moving, as a GIF.")
+
+
 def given(but: Collection[str]) -> list[str]:
     """The options that the command line of the present command gives, except those of some names."""
     context = click.get_current_context()
     words = (p for p in context.command.params if isinstance(p, click.Option) and p.name not in but)
-    return [p.opts[0] for p in words if context.get_parameter_source(p.name or "") is ParameterSource.COMMANDLINE]
+    return [p.opts[0] for p in words if context.get_parameter_source(p.name or "") in GIVEN]
 
 
 def grouped(name: str, record: Any, *options: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -1,26 +1,80 @@
-"""What a long command is doing."""
+"""What a long command is doing: one line that changes on a terminal, elsewhere a line every few seconds."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
 
-from diffpbd.runtime.live import Parts, duration, live_line
+from diffpbd.codegen.heartbeat import PERIOD, Heartbeat
+from diffpbd.runtime.commands.results import as_json
+from diffpbd.runtime.live import Loop, Parts, duration, live_line
 
-__all__ = ["progress"]
+__all__ = ["progress", "watched"]
 
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """A line that changes on a terminal, plain lines elsewhere."""
-    begin, said = time.perf_counter(), ["Reading"]
+    """A function that takes what is being done, a `Share` with how much of the work that leaves."""
+    begin, said, to_errors = time.perf_counter(), ["Reading"], as_json()
 
     def show() -> Parts:
-        return [("running", "good"), (f"  {said[-1]}  for {duration(time.perf_counter() - begin)}", "")]
+        return [("running", "good"), (f"  {_worded(said[-1], time.perf_counter() - begin)}", "")]
+
+    def tell(line: str) -> None:
+        click.echo(line, err=to_errors)
 
     with live_line(show, wanted=sys.stdout.isatty()) as shown:
-        yield said.append if shown else click.echo
+        if shown:
+            yield said.append
+            return
+        with Heartbeat(tell) as beat:
+            yield _seldom(beat, begin)
+
+
+def _seldom(beat: Heartbeat, begin: float) -> Callable[[str], None]:
+    """Lines as they come, those with a share of the work at most every `PERIOD`."""
+    last = -PERIOD
+
+    def say(text: str) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        if getattr(text, "share", None) is None or now - begin - last >= PERIOD:
+            beat.say(_worded(text, now - begin, for_how_long=False))
+            last = now - begin
+
+    return say
+
+
+def _worded(text: str, elapsed: float, *, for_how_long: bool = True) -> str:
+    """With the share of the work and the time that is left, or else for how long it is at work."""
+    share = getattr(text, "share", None)
+    if share is None or not 0.0 < share <= 1.0:
+        return f"{text}  for {duration(elapsed)}" if for_how_long else str(text)
+    return f"{text}: {100.0 * share:.0f} %, {duration(elapsed * (1.0 - share) / share)} left"
+
+
+@contextmanager
+def watched(loop: Loop, wanted: bool) -> Iterator[None]:
+    """The loop's line on a terminal, or where there is none a line on standard error every few seconds."""
+    with live_line(loop, wanted=wanted) as shown:
+        if shown or not wanted:
+            yield
+            return
+        end = threading.Event()
+
+        def tell() -> None:
+            while not end.wait(PERIOD):
+                click.echo("".join(words for words, _ in loop()).replace("  ", ", "), err=True)
+
+        thread = threading.Thread(target=tell, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            end.set()
+            thread.join()

@@ -10,6 +10,7 @@ from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, s
 from diffpbd.runtime.commands.reproduce_all import command as everything
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring, sweeps
+from diffpbd.runtime.commands.results import written
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.report.tables import number, table
 
@@ -60,7 +61,7 @@ def convergence(
     ]
     heads = [f"{solved.solver} {what}" for solved in found.projections for what in ("gap [m]", "tilt [rad]")]
     click.echo(table(["sweeps", *heads], rows))
-    click.echo(f"{out}, {numbers}")
+    written(out, numbers)
 
 
 for experiment in (impedance, net_torque_map, push, circle, replay):
@@ -119,8 +120,8 @@ def torque_table(
     from diffpbd.runtime.reproduce.torque_table import Descending
 
     files = Files(out, plot, whole, violin, angles, path)
-    written = [(f"--{name}", path) for name, path in vars(files).items()]
-    distinct(written, [("--params", params), *files_in("--data", data), *robot_files(robot)])
+    outputs = [(f"--{name}", path) for name, path in vars(files).items()]
+    distinct(outputs, [("--params", params), *files_in("--data", data), *robot_files(robot)])
     solvers = ["gauss_seidel", "jacobi"] if solver == "both" else [solver]
     reproduce(
         robot, Inputs(data, train, test, rate, params), Descending(seconds, solvers[0], iterations, full), solvers, steps, files

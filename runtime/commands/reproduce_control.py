@@ -17,6 +17,7 @@ from diffpbd.runtime.commands.outputs import (
     step_option,
     table_beside,
 )
+from diffpbd.runtime.commands.results import written
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.locate import find_description, robot_folders
 from diffpbd.runtime.report.tables import number, table
@@ -109,7 +110,7 @@ def impedance(
     write_traces(numbers, shown)
     heads = ["friction", "law", "phase", "offset [mrad]", "overshoot [mrad]", "settling [s]"]
     click.echo(table(heads, rows, left=3))
-    click.echo(f"{out}, {numbers}")
+    written(out, numbers)
 
 
 @click.command("net-torque-map")
@@ -136,7 +137,7 @@ def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> N
         ["farthest from a plane [N·m]", number(float(abs(rest).max()), 3), ""],
     ]
     click.echo(table([f"{found.joint}, {found.step}", "map", "closed form, first order"], rows))
-    click.echo(f"{out}, {numbers}")
+    written(out, numbers)
 
 
 @click.command("push")
@@ -168,7 +169,7 @@ def push(
     write_traces(numbers, traces)
     heads, rows = summary(traces)
     click.echo(table(heads, rows))
-    click.echo(f"{out}, {numbers}")
+    written(out, numbers)
 
 
 @click.command("circle")
@@ -207,7 +208,7 @@ def circle(
     click.echo(table(*summary(opened, tracks)))
     click.echo()
     click.echo(table(*pushes(opened, tracks, push_at)))
-    click.echo(f"{out}, {numbers}")
+    written(out, numbers)
 
 
 @click.command("replay")
@@ -243,4 +244,4 @@ def replay(
     write_paths(numbers, found)
     heads, rows = summary(found)
     click.echo(table(heads, rows))
-    click.echo(f"{out}, {numbers}")
+    written(out, numbers)

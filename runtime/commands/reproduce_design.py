@@ -12,6 +12,7 @@ import click
 from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
 from diffpbd.runtime.commands.numbers import COUNT, SEED, Real
 from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, step_option, table_beside
+from diffpbd.runtime.commands.results import written
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.report.tables import number, table
 
@@ -63,7 +64,7 @@ def double_pendulum(
     for label, design in found.items():
         click.echo(f"{label}: {design.status}, {design.iterations} iterations.")
     _assumptions(experiment.ASSUMPTIONS)
-    click.echo(f"{out}, {numbers}")
+    written(out, numbers)
 
 
 def _pendulum() -> Robot:
@@ -127,7 +128,7 @@ def gravity_compensation(
         else f"poses are {count} frames equally spaced over the recordings in {data}, taken at rest"
     )
     _assumptions((where, *experiment.ASSUMPTIONS))
-    click.echo(f"{out}, {numbers}")
+    written(out, numbers)
 
 
 SOLVERS: dict[str, tuple[str, Relaxation]] = {
@@ -168,7 +169,7 @@ def sweeps(
     experiment.write_table(numbers, loaded.joints, found)
     click.echo(f"{count} poses; mean absolute error [N·m]")
     click.echo(table(*experiment.summary(loaded, found)))
-    click.echo(f"{out}, {numbers}")
+    written(out, numbers)
 
 
 @click.command("spring")
@@ -227,7 +228,7 @@ def spring(
     _assumptions((*experiment.ASSUMPTIONS, f"the deviating lengths: {_percent(experiment.DEVIATION)}"))
     if data is not None:
         click.echo("\n" + report(loaded, named, data, rate))
-    click.echo(f"{out}, {numbers}")
+    written(out, numbers)
 
 
 def _percent(deviation: dict[str, float]) -> str:

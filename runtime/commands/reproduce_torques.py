@@ -11,6 +11,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.commands.locate import open_robot
 from diffpbd.runtime.commands.progress import progress
+from diffpbd.runtime.commands.results import written
 from diffpbd.runtime.identify import identify
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.reproduce.one_step import chosen
@@ -75,7 +76,7 @@ def reproduce(
     draw(loaded, test, cells, files)
     write_table(files.out, loaded, cells)
     click.echo(_report(loaded, recordings, cells))
-    click.echo(", ".join(vars(files).values()))
+    written(*vars(files).values())
 
 
 def _identified(robot: Robot, recordings: Recordings, params: str | None) -> FloatArray:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import click
 import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.motion import filmed, played
 from diffpbd.runtime.commands.numbers import RATE
-from diffpbd.runtime.commands.options import plot_option
+from diffpbd.runtime.commands.options import movie_option, plot_option, view_option
+from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
@@ -38,11 +40,14 @@ ORDERS: dict[str, Order] = {"2": 2, "4": 4, "6": 6}
 @click.option("--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="With --maximal.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="RUN.csv", help="The log to write (.gz allowed).")
+@json_option
+@view_option
+@movie_option
 @plot_option("Joint positions, energy and joint gaps.")
 def command(
     robot: str, duration: float | None, h: float | None, q0: str | None, dq0: str | None, torque: str,
     rate: float | None, column_map: str | None, order: str, maximal: bool, integrator: str | None,
-    solver: str | None, params: str | None, out: str, plot: str | None,
+    solver: str | None, params: str | None, out: str, plot: str | None, movie: str | None, view: bool,
 ) -> None:  # fmt: skip
     """Simulate the generated ROBOT and write time, q_, dq_ and tau_ columns.
 
@@ -61,7 +66,7 @@ def command(
     ]
     if torque not in ("zero", "gravity"):
         named.append(("--torque", torque))
-    distinct([("--out", out), ("--plot", plot)], [*named, *robot_files(robot)])
+    distinct([("--out", out), ("--plot", plot), ("--movie", movie)], [*named, *robot_files(robot)])
     loaded = open_robot(robot)
     alpha = loaded.alpha.vector(params)
     start = _start(loaded, q0, dq0)
@@ -86,12 +91,13 @@ def command(
     if plot is not None:
         from diffpbd.runtime.report.run_plot import plot_run
 
-        plot_run(
-            run, plot, title=f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}", units=_units(loaded)
-        )
+        title = f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}"
+        plot_run(run, plot, title=title, robot=loaded)
+    filmed(loaded, run, movie)
     write_log(out, run.log())  # after the picture, which fails without matplotlib
-    click.echo(summary(loaded, run))
-    click.echo(f"written: {out}" + (f", {plot}" if plot else ""))
+    result(summary(loaded, run), facts(loaded, run), out, plot, movie)
+    if view:
+        played(loaded, run)
 
 
 def _start(robot: Robot, q0: str | None, dq0: str | None) -> dict[str, list[float] | None]:
@@ -103,14 +109,6 @@ def _start(robot: Robot, q0: str | None, dq0: str | None) -> dict[str, list[floa
             ("--dq0", dq0, robot.joints, np.zeros(robot.n)),
         )
     }
-
-
-def _units(robot: Robot) -> tuple[str, ...]:
-    """Of every number of a position."""
-    units = [joint.unit for joint in robot.manifest.robot.joints]
-    if robot.manifest.robot.floating:
-        units[3:6] = ["1"] * 4
-    return tuple(units)
 
 
 def _from_log(
@@ -156,12 +154,31 @@ def summary(robot: Robot, run: Run) -> str:
             )
     rows = [
         [
-            joint.name,
-            f"{place[joint.name][-1]:.6f}" if joint.name in place else "-",
-            f"{run.dq[-1, k]:.6f}",
-            f"{run.tau[-1, k]:.6f}",
-            joint.unit,
+            joint.name, f"{place[joint.name][-1]:.6f}" if joint.name in place else "-", joint.unit, f"{run.dq[-1, k]:.6f}",
+            f"{joint.unit}/s", f"{run.tau[-1, k]:.6f}", "N·m" if joint.unit == "rad" else "N",
         ]
         for k, joint in enumerate(joints)
-    ]
-    return "\n".join([*lines, "", table(["final state", "q", "dq", "tau", "unit"], rows)])
+    ]  # fmt: skip
+    return "\n".join([*lines, "", table(["final state", "q", "", "dq", "", "tau", ""], rows)])
+
+
+def facts(robot: Robot, run: Run) -> dict[str, Any]:
+    """The same for programs: SI units, rad and N·m where a joint's unit is rad, m and N where it is m."""
+    total = None if run.kinetic is None or run.potential is None else run.kinetic + run.potential
+    place = dict(zip(run.positions, run.q.T, strict=True))
+    return {
+        "robot": robot.name, "function": run.function, "h": run.h, "steps": len(run.time) - 1, "duration": run.time[-1],
+        "energy": None if total is None else {
+            "start": total[0], "end": total[-1], "largest_change": np.abs(total - total[0]).max(),
+        },
+        "joint_gap": None if run.gap is None else run.gap.max(),
+        "joints": {
+            joint.name: {
+                "unit": joint.unit, "dq": run.dq[-1, k], "tau": run.tau[-1, k],
+                **({"q": place[joint.name][-1], "lowest": place[joint.name].min(), "highest": place[joint.name].max()}
+                   if joint.name in place else {}),
+            }
+            for k, joint in enumerate(robot.manifest.robot.joints)
+        },
+        "positions": {name: values[-1] for name, values in place.items()},
+    }  # fmt: skip

@@ -22,6 +22,7 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.excite.envelope import Envelope, Motion
 from diffpbd.runtime.excite.fourier import Fourier
+from diffpbd.runtime.live import Share
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["Excitation", "Wishes", "base_columns", "excite"]
@@ -44,7 +45,7 @@ SEARCH = 60
 POWERS = (5.0, 10.0, 25.0, 60.0)
 """[1] κ is approached as the product of the power means of the singular values and of their inverses, by these powers in turn:
 at an optimum many singular values are the largest or the least, and κ itself has no derivative."""
-TELL = 40
+TELL = 10
 """[1] Iterations from one line of progress to the next."""
 CRITERIA = ("condition", "log-det")
 STEP = 1e-5
@@ -139,11 +140,14 @@ def excite(
     search = _Search(envelope.tightened(), columns, matrices, wishes.criterion)
     time = np.arange(round(wishes.duration * wishes.rate) + 1) / wishes.rate
     first = [_first(search, pose, series, k) for k in range(STARTS)]
-    scouts = [search.minimise(x, SCOUT, partial(_tell, say, f"start {k + 1} of {STARTS}")) for k, x in enumerate(first)]
+    scouts = [
+        search.minimise(x, SCOUT, partial(_tell, say, search, f"start {k + 1} of {STARTS}"))
+        for k, x in enumerate(first)
+    ]
     followed, best = min(scouts, key=search.measure), None
     for power in POWERS[1:]:
         search.power = power
-        tell = partial(_tell, say, f"power {power:g}")
+        tell = partial(_tell, say, search, f"power {power:g}")
         followed = search.minimise(followed, SEARCH, tell)
         inside = _inside(series, followed, pose, envelope, time)
         if inside is None:
@@ -164,8 +168,8 @@ def excite(
     )
 
 
-def _tell(say: Callable[[str], None], which: str, what: str) -> None:
-    say(f"{which}: {what}")
+def _tell(say: Callable[[str], None], search: _Search, which: str, what: str) -> None:
+    say(Share(f"{which}: {what}", search.done / search.most))
 
 
 def _first(search: _Search, pose: FloatArray, series: Fourier, seed: int) -> FloatArray:
@@ -207,6 +211,7 @@ class _Search:
     ) -> None:
         self.robot, self.envelope, self.columns, self.matrices = envelope.robot, envelope, columns, matrices
         self.logdet, self.power = criterion == CRITERIA[1], POWERS[0]
+        self.done, self.most = 0, STARTS * SCOUT + (1 if self.logdet else len(POWERS) - 1) * SEARCH
 
     def motion(self, x: FloatArray) -> Motion:
         """The coarsely sampled motion."""
@@ -271,7 +276,6 @@ class _Search:
         from scipy.optimize import minimize
 
         scale = np.tile(0.5 * (self.envelope.upper - self.envelope.lower)[:, None], (1, first.shape[1]))
-        done = 0
 
         def motion(flat: FloatArray) -> Motion:
             return self.motion(flat.reshape(scale.shape) * scale)
@@ -281,10 +285,9 @@ class _Search:
             return np.asarray(found.reshape(len(found), -1), dtype=np.float64)
 
         def tell(flat: FloatArray) -> None:
-            nonlocal done
-            done += 1
-            if done % TELL == 0:
-                say(f"iteration {done}, condition {self.condition(flat.reshape(scale.shape) * scale):.4g}")
+            self.done += 1
+            if self.done % TELL == 0:
+                say(f"iteration {self.done}, condition {self.condition(flat.reshape(scale.shape) * scale):.4g}")
 
         limits = {"type": "ineq", "fun": lambda flat: self.envelope.least(motion(flat)), "jac": slopes}
         how: dict[str, Any] = {

@@ -15,6 +15,7 @@ from typing import Any
 import casadi
 import numpy as np
 
+from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.friction import LAWS
@@ -88,13 +89,16 @@ class FreeBodies(Robot):
         plain = self._generated
         count = len(plain.alpha)
         result = np.zeros((len(q), self.n, len(self.alpha)))
-        result[:, :, :count] = plain.jac_alpha_inverse_dynamics(q, dq, ddq, alpha[:count])
+        found = plain.jac_alpha_inverse_dynamics(q, dq, ddq, alpha[:count])
+        result[:, :, :count] = getattr(found, "du_dalpha", found)
+        closed = closed_loops.of(self)
         phi = np.array(self.casadi("torque_coefficients")(alpha)).reshape(-1)
         here = self.torque_terms(q, dq, ddq, alpha)
         for k in plain.alpha.indices("gravity"):
             moved = alpha.copy()
             moved[k] += 1.0
-            result[:, :, k] = (self.torque_terms(q, dq, ddq, moved) - here) @ phi
+            heavier = (self.torque_terms(q, dq, ddq, moved) - here) @ phi
+            result[:, :, k] = heavier if closed is None else closed.told(q, heavier, alpha)
         return result
 
     def casadi(self, name: str, *, external: bool = False) -> Any:

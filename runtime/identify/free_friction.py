@@ -14,6 +14,7 @@ from typing import Any
 import casadi
 import numpy as np
 
+from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.friction import LAWS, VELOCITY, VELOCITY_START
@@ -91,7 +92,8 @@ class FreeFriction(Robot):
     def _by_alpha(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, alpha: FloatArray) -> FloatArray:
         """Derivatives (samples, n, alpha) of the torque."""
         result = np.zeros((len(q), self.n, len(self.alpha)))
-        result[:, :, : self._count] = self.generated.jac_alpha_inverse_dynamics(q, dq, ddq, alpha[: self._count])
+        found = self.generated.jac_alpha_inverse_dynamics(q, dq, ddq, alpha[: self._count])
+        result[:, :, : self._count] = getattr(found, "du_dalpha", found)
         terms = self.generated.torque_terms(q, dq, ddq, alpha[: self._count])
         side = terms[..., range(self.n), list(self._tanh)]
         columns = self._columns(side, dq, alpha)
@@ -102,17 +104,19 @@ class FreeFriction(Robot):
             "friction.viscous_asymmetry": dq * turned,
             "friction.stribeck": columns.get("friction.stribeck", side) / np.where(side == 0.0, 1.0, side) * turned,
         }
+        more = np.zeros_like(result)
         for j, joint in enumerate(self.joints):
             for kind, column in columns.items():
                 own = self.alpha.index(f"{kind}.{joint}")
-                result[:, j, own] = column[:, j]
+                more[:, j, own] = column[:, j]
                 at = self.alpha.index(f"friction.transition_velocity.{joint}")
-                result[:, j, at] += alpha[own] * by_side[kind][:, j]
+                more[:, j, at] += alpha[own] * by_side[kind][:, j]
             if "stribeck" in self.laws:
                 at, fall = self.alpha.index(f"{VELOCITY}.{joint}"), self._own(VELOCITY, alpha)[j]
                 size = alpha[self.alpha.index(f"friction.stribeck.{joint}")]
-                result[:, j, at] = size * columns["friction.stribeck"][:, j] * 2.0 * dq[:, j] ** 2 / fall**3
-        return result
+                more[:, j, at] = size * columns["friction.stribeck"][:, j] * 2.0 * dq[:, j] ** 2 / fall**3
+        closed = closed_loops.of(self)
+        return result + (more if closed is None else closed.projection(q, alpha) @ more)
 
     def casadi(self, name: str, *, external: bool = False) -> Any:
         """The graph of a function with the longer alpha; φ with the new kinds' entries."""

@@ -18,7 +18,6 @@ from diffpbd.runtime.identify.design import Design
 from diffpbd.runtime.identify.extended import needed
 from diffpbd.runtime.identify.fitting import STILL, Fitted, fit_rounds
 from diffpbd.runtime.identify.lever_springs import levers
-from diffpbd.runtime.identify.outer import STRUCTURE
 from diffpbd.runtime.identify.problem import Problem
 from diffpbd.runtime.identify.result import Errors, Identification, Lost, Solved, identification
 from diffpbd.runtime.identify.selection import Selection
@@ -102,11 +101,11 @@ def _question(
     base: FloatArray,
     settings: Settings,
 ) -> Question:
-    outside = [name for name in selection.names if name.startswith((*STRUCTURE, "loop."))]
-    if outside and robot.manifest.robot.loops:
+    lengths = [name for name in selection.names if name.startswith(("origin.", "loop."))]
+    if lengths and robot.manifest.robot.loops:
         raise InputError(
-            f"--fit {outside[0]}: {robot.name} has closed loops, and how their torques depend on gravity's direction, "
-            "velocities of friction and lengths is not among what its code has; leave it out, or give it with --params."
+            f"--fit {lengths[0]}: {robot.name} has closed loops, whose poses change with lengths; the torque form takes poses "
+            "as recorded. Leave it out, or give a measured value with --params."
         )
     for lever in levers(robot, selection.names, train):
         if any(lever.has(name) for name in selection.names) and lever.high - lever.low < STILL:

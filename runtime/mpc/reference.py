@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
@@ -53,9 +54,13 @@ class GoalReference:
         """[s] Until the goal, from this pose."""
         return float(np.abs(np.where(np.isnan(self.goal), q, self.goal) - q).max() / self.speed)
 
-    def reached(self, q: FloatArray, dq: FloatArray, within: float) -> bool:
-        """Whether every joint is `within` [rad] of the goal, so slow that it stays there for a tenth of a second."""
-        return bool((np.abs(q - self.target) <= within).all() and (np.abs(dq) * REST <= within).all())
+    def reached(
+        self, q: FloatArray, dq: FloatArray, within: float, joints: npt.NDArray[np.bool_] | None = None
+    ) -> bool:
+        """Whether every one of these joints (n,) is `within` [rad] of the goal, and all so slow that they stay there for a
+        tenth of a second."""
+        away = np.abs(q - self.target) <= within
+        return bool((away if joints is None else away[joints]).all() and (np.abs(dq) * REST <= within).all())
 
     def at(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
         """At constant speed until the goal."""

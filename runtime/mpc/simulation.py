@@ -22,6 +22,8 @@ from diffpbd.runtime.statics import holding_torque
 
 __all__ = ["ClosedLoop", "Plant", "run_closed_loop"]
 
+SETTLING = 1.0
+"""[s] Beyond the way to a goal, by default."""
 MAX_TICKS = 1_000_000  # a run is held in memory
 
 

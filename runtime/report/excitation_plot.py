@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from diffpbd.runtime.excite.excitation import Excitation
-from diffpbd.runtime.report.figures import Target, new_figure, save
+from diffpbd.runtime.report.figures import Target, beside, curve, new_figure, save, stroke
 
 __all__ = ["plot_excitation"]
 
@@ -28,8 +28,8 @@ def plot_excitation(found: Excitation, path: Target, *, title: str) -> None:
         ("position", "rate", "torque"),
         strict=True,
     ):
-        for j, joint in enumerate(joints):
-            panel.plot(m.time, values[:, j], label=joint)
+        for j in range(len(joints)):
+            curve(panel, m.time, values[:, j], **stroke(j))
         for side in (-1.0, 1.0):
             panel.axhline(side, color="k", linestyle="--", linewidth=0.8)
         panel.set_ylabel(f"{label} / limit [1]")
@@ -38,7 +38,8 @@ def plot_excitation(found: Excitation, path: Target, *, title: str) -> None:
         panels[3].axhline(e.least_height, color="k", linestyle="--", linewidth=0.8)
     panels[3].set_ylabel("tip height [m]")
     panels[3].set_xlabel("time [s]")
-    panels[0].legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
+    ends = ((m.q - middle) / half)[-1]
+    beside(panels[0], joints, ends, [stroke(j)["color"] for j in range(len(joints))])
     for panel in panels:
         panel.grid(alpha=0.3)
     save(path, figure)

@@ -11,6 +11,8 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.identify.result import Errors, Identification, Trace
+from diffpbd.runtime.report.figures import MEASURED, PREDICTED
+from diffpbd.runtime.report.identification_text import at_bound
 from diffpbd.runtime.report.svg import Curve, bars, lines
 from diffpbd.runtime.report.tables import number
 
@@ -72,8 +74,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _parameters(result: Identification) -> str:
     rows = [
-        [e.name, number(e.value), number(e.std, 2), e.unit, f"at its {e.bound} bound" if e.bound else ""]
-        for e in result.estimates
+        [e.name, number(e.value), number(e.std, 2), e.unit, at_bound(e, result.estimates)] for e in result.estimates
     ]
     return _table(["parameter", "value", "standard deviation", "unit", ""], rows)
 
@@ -125,8 +126,8 @@ def _recordings(train: Errors, held: Errors | None) -> str:
 
 def _torque(joint: str, unit: str, j: int, trace: Trace) -> str:
     curves = [
-        Curve(trace.time, trace.measured[:, j], "#888"),
-        Curve(trace.time, trace.predicted[:, j], "#c0392b"),
+        Curve(trace.time, trace.measured[:, j], MEASURED),
+        Curve(trace.time, trace.predicted[:, j], PREDICTED),
     ]
     figure = lines(curves, "time [s]", f"torque [{unit}]")
     return f"<figure><figcaption>{html.escape(joint)}</figcaption>{figure}</figure>"
@@ -137,7 +138,7 @@ def _over(values: FloatArray, residuals: FloatArray) -> list[Curve]:
     parts = np.array_split(np.argsort(values, kind="stable"), min(PARTS, len(values)))
     middle = np.array([values[part].mean() for part in parts])
     mean, spread = (np.array([f(residuals[part]) for part in parts]) for f in (np.mean, np.std))
-    return [Curve(middle, mean + side * spread, colour) for side, colour in ((-1, "#bbb"), (1, "#bbb"), (0, "#c0392b"))]
+    return [Curve(middle, mean + side * spread, colour) for side, colour in ((-1, "#bbb"), (1, "#bbb"), (0, PREDICTED))]
 
 
 def _residual(joint: str, unit: str, j: int, traces: Sequence[Trace]) -> str:
@@ -155,7 +156,7 @@ def _residual(joint: str, unit: str, j: int, traces: Sequence[Trace]) -> str:
     count = min(int(LONGEST_LAG / step), min(len(r) for r in residuals) // 2)
     lags = np.arange(count + 1, dtype=np.float64) * step
     figures: tuple[str, ...] = (
-        bars(middle, density, Curve(middle, np.asarray(normal), "#c0392b"), f"residual [{unit}]", "density"),
+        bars(middle, density, Curve(middle, np.asarray(normal), PREDICTED), f"residual [{unit}]", "density"),
         lines([Curve(lags, _autocorrelation(residuals, count), "#2c3e50")], "lag [s]", "autocorrelation", width=460),
     )
     for what, values in (

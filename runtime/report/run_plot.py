@@ -1,10 +1,14 @@
-"""A PNG of a simulation: joint positions, energy and joint gaps over time."""
+"""A PNG of a simulation: joint positions, torques, energy and, where there are any, joint gaps over time."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from diffpbd.runtime.report.figures import Target, new_figure, save
+from diffpbd.runtime.report.figures import Target, beside, curve, new_figure, reached_limits, save, stroke
+from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.simulation import Run
 
 __all__ = ["plot_run"]
@@ -12,37 +16,62 @@ __all__ = ["plot_run"]
 PANEL_HEIGHT_INCH = 2.8
 WIDTH_INCH = 10.0
 DOTS_PER_INCH = 120
-SMALLEST_GAP = 1e-18  # m or 1; where an exact zero is drawn on the logarithmic axis
-ANY_COLORS = 10  # the default color cycle; more joints repeat it with another line style
-LINE_STYLES = ("-", "--", ":", "-.")
+ROUNDING = 1e-11  # m or 1; joint gaps below are those of a closed form, and no picture
 
 
-def plot_run(run: Run, path: Target, *, title: str, units: tuple[str, ...]) -> None:
-    """Draw `run`; `units` are the joints' units, rad or m."""
-    figure = new_figure(WIDTH_INCH, 3 * PANEL_HEIGHT_INCH)
-    angles, energy, gaps = figure.subplots(3, 1, sharex=True)
+def plot_run(run: Run, path: Target, *, title: str, robot: Robot) -> None:
+    """Draw `run` of the robot; a limit is drawn where a joint comes near it. Panels without content are left out."""
+    joints = robot.manifest.robot.joints
+    torques = bool(np.abs(run.tau).max(initial=0.0) > 0.0)
+    energy = run.kinetic is not None and run.potential is not None
+    gaps = run.gap is not None and bool(run.gap.max(initial=0.0) > ROUNDING)
+    count = 1 + torques + energy + gaps
+    figure = new_figure(WIDTH_INCH, count * PANEL_HEIGHT_INCH)
+    panels = list(figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0])
     figure.suptitle(title)
-
-    for k, joint in enumerate(run.positions):
-        style = LINE_STYLES[k // ANY_COLORS % len(LINE_STYLES)]
-        angles.plot(run.time, run.q[:, k], style, label=f"{joint} [{units[k]}]")
-    angles.set_ylabel(f"joint position [{' or '.join(dict.fromkeys(units))}]")
-
-    if run.kinetic is not None and run.potential is not None:
-        energy.plot(run.time, run.kinetic, label="kinetic")
-        energy.plot(run.time, run.potential - run.potential[0], label="potential (0 at the start)")
-        energy.plot(run.time, run.kinetic + run.potential - run.potential[0], "k--", label="sum")
-    energy.set_ylabel("energy [J]")
-
-    if run.gap is not None:
-        gaps.semilogy(run.time, np.maximum(run.gap, SMALLEST_GAP), label="largest residual")
-    gaps.set_ylabel("joint gap [m or 1]")
-    gaps.set_xlabel("time [s]")
-
-    for axes in (angles, energy, gaps):
-        axes.grid(alpha=0.3)
-        if axes.lines:
-            axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
-        else:
-            axes.text(0.5, 0.5, "not generated", transform=axes.transAxes, ha="center")
+    positions = panels.pop(0)
+    _joints(positions, run.time, run.q, run.positions, "position", _units(robot))
+    limits = {joint.name: (joint.lower, joint.upper) for joint in joints}
+    for k, name in enumerate(run.positions):
+        reached_limits(positions, run.q[:, k], *limits.get(name, (None, None)), stroke(k)["color"])
+    if torques:
+        efforts = tuple("N·m" if joint.unit == "rad" else "N" for joint in joints)
+        _joints(panels.pop(0), run.time, run.tau, run.joints, "torque", efforts)
+    if energy:
+        _energy(panels.pop(0), run)
+    if gaps:
+        assert run.gap is not None
+        panels[0].semilogy(run.time, np.maximum(run.gap, ROUNDING), color="0.2")
+        panels[0].set_ylabel("largest joint gap [m or 1]")
+        panels[0].grid(alpha=0.3)
+    figure.axes[-1].set_xlabel("time [s]")
     save(path, figure, DOTS_PER_INCH)
+
+
+def _units(robot: Robot) -> tuple[str, ...]:
+    """Of every number of a position."""
+    units = [joint.unit for joint in robot.manifest.robot.joints]
+    if robot.manifest.robot.floating:
+        units[3:6] = ["1"] * 4
+    return tuple(units)
+
+
+def _joints(panel: Any, time: Any, values: Any, names: Sequence[str], what: str, units: Sequence[str]) -> None:
+    """A curve a joint, named at its end."""
+    for k in range(len(names)):
+        curve(panel, time, values[:, k], **stroke(k))
+    beside(panel, names, values[-1], [stroke(k)["color"] for k in range(len(names))])
+    panel.set_ylabel(f"{what} [{' or '.join(dict.fromkeys(units))}]")
+    panel.grid(alpha=0.3)
+
+
+def _energy(panel: Any, run: Run) -> None:
+    assert run.kinetic is not None and run.potential is not None
+    potential = run.potential - run.potential[0]
+    curves = {"kinetic": run.kinetic, "potential, 0 at the start": potential, "sum": run.kinetic + potential}
+    for k, values in enumerate(curves.values()):
+        curve(panel, run.time, values, **(stroke(k) if k < 2 else {"color": "0.2", "linestyle": "--"}))
+    colours = [stroke(0)["color"], stroke(1)["color"], "0.2"]
+    beside(panel, list(curves), np.array([values[-1] for values in curves.values()]), colours)
+    panel.set_ylabel("energy [J]")
+    panel.grid(alpha=0.3)

@@ -10,7 +10,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.report.figures import Target, new_figure, save, stroke
+from diffpbd.runtime.report.figures import MEASURED, PREDICTED, Target, curve, new_figure, save, stroke
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.torques.estimation import Estimate
 
@@ -23,6 +23,8 @@ WIDTH_INCH = 12.0
 ROW_INCH = 2.1
 HEAD_INCH, VIOLIN_INCH = 0.8, 4.2
 COLUMNS = 2
+REST_RATIO = 2.5
+"""[1] Height of a panel over that of the differences below it."""
 DOTS_PER_INCH = 100
 LEAST_SPREAD = 1e-9
 """[N·m] Errors that differ by less have no density to draw."""
@@ -53,32 +55,27 @@ def _middle(e: Estimate) -> FloatArray:
 def plot_curves(
     path: Target, robot: Robot, joints: Sequence[int], curves: Curves, title: str, what: str = "torque"
 ) -> None:
-    """One panel a joint; the first curve is drawn thick, and ranges follow it. `what`: torque or angle."""
-    rows = -(-len(joints) // COLUMNS)
-    figure = new_figure(WIDTH_INCH, HEAD_INCH + ROW_INCH * rows)
+    """One panel a joint; the first curve is drawn thick, and ranges follow it. `what`: torque or angle. Of two curves over
+    the same time the difference is drawn below."""
+    rows, columns = -(-len(joints) // COLUMNS), min(COLUMNS, len(joints))
+    apart = _difference(curves)
+    ratios = (REST_RATIO, 1.0) if apart is not None else (1.0,)
+    figure = new_figure(WIDTH_INCH, HEAD_INCH + ROW_INCH * rows * sum(ratios) / ratios[0])
     figure.suptitle(title)
-    panels = figure.subplots(rows, min(COLUMNS, len(joints)), sharex=True, squeeze=False).ravel()
+    grid = figure.subplots(len(ratios) * rows, columns, sharex=True, squeeze=False, height_ratios=ratios * rows)
+    panels, rests = grid[:: len(ratios)].ravel(), grid[1::2].ravel() if apart is not None else []
     for panel, j in zip(panels, joints, strict=False):
-        joint = robot.manifest.robot.joints[j]
-        ranges = []
-        for k, (label, (time, values)) in enumerate(curves.items()):
-            style: dict[str, Any] = (
-                {"color": "0.55", "linewidth": 2.4}
-                if k == 0 and len(curves) > 1
-                else {
-                    "linewidth": 0.9,
-                    **stroke(k - 1),
-                }
-            )
-            panel.plot(time, values[:, j], label=label, **style)
-            ranges.append((float(values[:, j].min()), float(values[:, j].max())))
-        panel.set_ylim(*_limits(ranges))
-        unit = joint.unit if what == "angle" else "N·m" if joint.unit == "rad" else "N"
-        panel.set_ylabel(f"{joint.name} [{unit}]")
+        _panel(panel, robot, j, curves, what)
+    for panel, j in zip(rests, joints, strict=False):
+        assert apart is not None
+        curve(panel, apart[0], apart[1][:, j], color="0.25", linewidth=0.8)
+        panel.axhline(0.0, color="0.6", linewidth=0.6)
+        panel.set_ylabel("difference", fontsize="small")
         panel.grid(alpha=0.3)
-    for panel in panels[len(joints) :]:
+    for panel in (*panels[len(joints) :], *rests[len(joints) :]):
         panel.set_visible(False)
-    for panel in panels[max(0, len(joints) - COLUMNS) : len(joints)]:
+    lowest = rests if apart is not None else panels
+    for panel in lowest[max(0, len(joints) - COLUMNS) : len(joints)]:
         panel.set_xlabel("time [s]")
         panel.tick_params(labelbottom=True)  # also where nothing stands below
     handles, labels = panels[0].get_legend_handles_labels()
@@ -86,6 +83,32 @@ def plot_curves(
         handles, labels, loc="outside lower center", ncols=min(3, len(labels)), frameon=False, fontsize="small"
     )
     save(path, figure, DOTS_PER_INCH)
+
+
+def _difference(curves: Curves) -> tuple[FloatArray, FloatArray] | None:
+    """Time, and the first of two curves less the second, where they have the same times."""
+    if len(curves) != 2:
+        return None
+    (time, first), (other, second) = curves.values()
+    return (time, first - second) if np.array_equal(time, other) else None
+
+
+def _panel(panel: Any, robot: Robot, j: int, curves: Curves, what: str) -> None:
+    """The curves of one joint."""
+    joint = robot.manifest.robot.joints[j]
+    ranges = []
+    for k, (label, (time, values)) in enumerate(curves.items()):
+        style: dict[str, Any] = {"linewidth": 0.9, **stroke(k - 1)}
+        if len(curves) > 1 and k == 0:
+            style = {"color": MEASURED, "linewidth": 2.4}
+        elif len(curves) == 2:
+            style = {"color": PREDICTED, "linewidth": 0.9}
+        curve(panel, time, values[:, j], label=label, **style)
+        ranges.append((float(values[:, j].min()), float(values[:, j].max())))
+    panel.set_ylim(*_limits(ranges))
+    unit = joint.unit if what == "angle" else "N·m" if joint.unit == "rad" else "N"
+    panel.set_ylabel(f"{joint.name} [{unit}]")
+    panel.grid(alpha=0.3)
 
 
 def plot_paths(path: str | Path, tips: Mapping[str, FloatArray], title: str) -> None:

@@ -50,7 +50,8 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
         "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --cuda --out d --integrator paper "
         "--solver jacobi --sweeps 30 --relaxation 0.7 --symbolic mass,com "
-        "--variants paper_jacobi,paper_direct --sweep-order printed --functions mpc,step --friction-law asymmetric"
+        "--variants paper_jacobi,paper_direct --sweep-order printed --functions mpc,step --friction-law asymmetric "
+        "--base-joint floating --contact-from-collision l=p"
     )
     result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
     assert result.exit_code == 0 and "up to date" in result.stdout
@@ -75,6 +76,8 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "symbolic": ["mass", "com"],
         "friction": "urdf",
         "limits": True,
+        "base_joint": "floating",
+        "contact_from_collision": ("l=p",),
     }
 
 

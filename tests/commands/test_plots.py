@@ -51,7 +51,7 @@ def log(tmp_path: Path) -> Path:
 def test_the_signals_of_a_log(log: Path, tmp_path: Path) -> None:
     words = ["log", str(log), str(log), "--plot", str(tmp_path / "seen.png")]
     done = CliRunner().invoke(cli.cli, words)
-    assert done.exit_code == 0 and f"Wrote {tmp_path / 'seen.png'}, {tmp_path / 'seen_2.png'}." in done.output, (
+    assert done.exit_code == 0 and f"written: {tmp_path / 'seen.png'}, {tmp_path / 'seen_2.png'}" in done.output, (
         done.output
     )
     for name in ("seen.png", "seen_2.png"):

@@ -170,7 +170,7 @@ def test_bounds_of_acceleration_and_a_table(tmp_path: Path, arm: Robot) -> None:
 def test_a_full_search_is_good_and_quick(tmp_path: Path, arm: Robot) -> None:
     begin = time.process_time()
     code, text = run("excite", generated("baxter"), "--min-tip-height", HEIGHT, "--out", tmp_path / "traj.csv")
-    assert code == 0 and text.count("iteration") >= 3, text
+    assert code == 0 and text.count("iteration") >= 1 and " %, " in text and " left" in text, text
     assert time.process_time() - begin < 15.0  # s; 10 are usual
     check(arm, tmp_path / "traj.csv", 0.1)
     after = float(text.split(" for this one")[0].split()[-1])

@@ -149,8 +149,8 @@ def test_what_cannot_be_read_or_fitted_is_refused_by_name(log: tuple[Robot, Path
     (samples,), _ = read_recordings(robot, [str(path)], Wanted(Reading(), Processing(8.0), pose={"j2": -1.2}))
     with pytest.raises(InputError, match="closed loops; use --form torque"):
         identify(robot, [samples], ["mass"], settings=Settings(form="shooting"))
-    for word in ("gravity_direction", "origin"):
-        with pytest.raises(InputError, match=r"closed loops, and how"):
+    for word in ("origin", "loop"):
+        with pytest.raises(InputError, match=r"closed loops, whose poses change with lengths"):
             identify(robot, [samples], [word])
     names = select(robot, ["friction"]).names
     assert "torque_offset.j1" in names
@@ -189,3 +189,20 @@ def test_one_motor_less_than_freedoms() -> None:
     assert rows[robot.joints.index("j1")]
     N = own.free(q)[0]
     np.testing.assert_allclose(N[rows].T @ (W[0] @ tau)[rows], N.T @ tau, atol=1e-12)
+
+
+@pytest.mark.parametrize("words", [["gravity_direction", "mass"], ["friction.transition_velocity", "friction.coulomb"]])
+def test_what_torques_are_not_linear_in(words: list[str]) -> None:
+    robot, samples, truth = recorded("five_bar")
+    begin = start(robot) | truth | {f"mass.{link.name}": link.mass for link in robot.manifest.robot.links}
+    if "gravity_direction" in words:
+        begin |= {"gravity.x": 9.81 * np.sin(0.1), "gravity.z": -9.81 * np.cos(0.1)}
+    else:
+        begin |= {f"friction.transition_velocity.{joint}": 0.15 for joint in robot.joints}
+    found = identify(robot, [samples], words, start=begin, fixed=["gravity.y"])
+    if "gravity_direction" in words:
+        assert found.parameters["gravity.x"] == pytest.approx(0.0, abs=1e-5)
+        assert found.parameters["mass.r2"] == pytest.approx(0.8, abs=1e-5)
+    else:
+        for joint in robot.joints:
+            assert found.parameters[f"friction.transition_velocity.{joint}"] == pytest.approx(WIDTH, abs=1e-5)

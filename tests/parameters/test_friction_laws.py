@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from support import mechanisms
+from support.closed_robots import case
 from support.described import Described
 from support.numeric import BAR, Array, Worst, differences
+from support.robots import CACHE, generated
 from support.rolled import rolled_step, run_rolled
 from support.sled import LAWS, MASS, URDF, description, friction, law, sled
 
 from diffpbd.codegen.description.recipe import default_recipe, option_words, with_options
 from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.generate import generate
 from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.parameters import alpha_entries
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import link_jacobian
 from diffpbd.codegen.program.program import Program
-from diffpbd.runtime import Robot
+from diffpbd.runtime import Robot, load
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.simulation import simulate
 from diffpbd.runtime.torques.estimation import estimate
@@ -288,8 +290,40 @@ def test_a_robot_that_does_not_ask_has_no_entries(tmp_path: Path) -> None:
     assert asked == ["--friction-law", "asymmetric,stribeck"]
 
 
-def test_closed_loops_take_the_plain_law(tmp_path: Path) -> None:
-    file = mechanisms.four_bar().write(tmp_path, "fourbar")
-    with pytest.raises(InputError, match="steps with closed loops .* take viscous and Coulomb friction only"):
-        generate(str(file), out=tmp_path / "made", friction_law=["stribeck"])
-    assert not (tmp_path / "made").exists()
+def test_closed_loops_take_every_law() -> None:
+    """Without the laws' own terms the step is the plain law's; with them its derivatives are exact and it loses energy."""
+    plain = case("four_bar")
+    sources = CACHE / "mechanisms"
+    words = 'symbolic = ["mass", "origin", "loop"]\nfriction_law = ["asymmetric", "stribeck"]'
+    file = mechanisms.four_bar().write(sources, "rough_four_bar", words)
+    robot = load(generated(str(file), functions=("joint_step", "jac_alpha_joint_step")))
+    shared = {f"friction.{kind}.{j}": x for j in robot.joints for kind, x in (("coulomb", 0.3), ("viscous", 0.1))}
+    shared |= {f"friction.transition_velocity.{j}": 0.1 for j in robot.joints}
+    u, h, p, pd = np.array([0.5, 0.0, 0.0]), 0.01, plain.p, plain.pd
+    wanted = np.concatenate(plain.robot.joint_step(p, pd, u, h, plain.robot.alpha.vector(shared)))
+    np.testing.assert_allclose(
+        np.concatenate(robot.joint_step(p, pd, u, h, robot.alpha.vector(shared))), wanted, atol=1e-11
+    )
+    own = {"coulomb_asymmetry": 0.05, "viscous_asymmetry": 0.02, "stribeck": 0.2, "stribeck_velocity": 0.4}
+    alpha = robot.alpha.vector(shared | {f"friction.{kind}.{j}": x for j in robot.joints for kind, x in own.items()})
+    J, A = robot.jac_joint_step(p, pd, u, h, alpha), robot.jac_alpha_joint_step(p, pd, u, h, alpha)
+    by_rate, by_alpha = np.vstack([J.dp_next_dpd, J.dpd_next_dpd]), np.vstack([A.dp_next_dalpha, A.dpd_next_dalpha])
+
+    def slope(k: int, of_alpha: bool) -> Any:
+        def at(d: float) -> Any:
+            e = d * np.eye(len(alpha) if of_alpha else 3)[k]
+            return np.concatenate(
+                robot.joint_step(p, pd if of_alpha else pd + e, u, h, alpha + e if of_alpha else alpha)
+            )
+
+        return (8 * (at(1e-4) - at(-1e-4)) - at(2e-4) + at(-2e-4)) / 12e-4
+
+    for k in range(3):
+        np.testing.assert_allclose(by_rate[:, k], slope(k, False), rtol=0, atol=1e-8)
+    for k in robot.alpha.indices("friction"):
+        np.testing.assert_allclose(by_alpha[:, k], slope(k, True), rtol=0, atol=1e-8)
+    P, PD = robot.rollout(p, pd, np.zeros((300, 3)), h, alpha)
+    energy = np.array([sum(robot.energy(*state)) for state in zip(P, PD, strict=True)])
+    assert np.diff(energy).max() < 1e-5  # of a step of second order, beside what friction takes
+    assert np.abs(robot.loop_residual(P, PD).rows).max() < 1e-13
+    assert np.abs(PD[-1]).max() < 0.05

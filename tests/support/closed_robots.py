@@ -15,7 +15,7 @@ from support.closed_judge import Judge
 from support.mechanisms import MECHANISMS
 from support.robots import CACHE, generated
 
-FUNCTIONS = ("joint_step", "jac_alpha_joint_step", "torque_terms", "mpc", "estimate_torque")
+FUNCTIONS = ("joint_step", "jac_alpha_joint_step", "torque_terms", "mpc", "estimate_torque", "jac_forward_dynamics")
 """What is made of each."""
 
 

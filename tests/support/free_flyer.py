@@ -79,6 +79,38 @@ class FreeFlyer:
         a[:3] += np.cross(v[3:6], v[:3])
         return self.world(p, a)
 
+    def closed_acceleration(
+        self, p: Array, pd: Array, u: Array, ends: tuple[tuple[str, Array], tuple[str, Array]], axis: Array
+    ) -> Array:
+        """The same with a hinge, `axis` in the first link, between points of two links whose axes agree when all is at zero:
+        every row of it, pseudo-inverted."""
+        q, v = self.q(p), self.local(p, pd)
+        free = pin.aba(self.model, self.data, q, v, self.local(p, u))
+        M = pin.crba(self.model, self.data, q)
+        M = np.triu(M) + np.triu(M, 1).T
+        pin.forwardKinematics(self.model, self.data, q, v, np.zeros(self.model.nv))
+        pin.computeJointJacobians(self.model, self.data, q)
+        seen = []
+        for link, place in ends:
+            body = self.model.frames[self.model.getFrameId(link)]
+            frame = pin.Frame(
+                "cut", body.parentJoint, body.placement * pin.SE3(np.eye(3), place), pin.FrameType.OP_FRAME
+            )
+            arguments = self.model, self.data, frame.parentJoint, frame.placement, pin.LOCAL_WORLD_ALIGNED
+            J = pin.getFrameJacobian(*arguments)
+            drift = pin.getFrameClassicalAcceleration(*arguments)
+            R = self.data.oMi[frame.parentJoint].rotation @ frame.placement.rotation
+            seen.append((J, drift, J @ v, R))
+        (J0, a0, v0, R0), (J1, a1, v1, _) = seen
+        across = np.linalg.svd(np.array(axis)[None])[2][1:] @ R0.T
+        A = np.vstack([(J1 - J0)[:3], across @ (J1 - J0)[3:]])
+        moving = np.cross(v0[3:], across) @ (v1 - v0)[3:]
+        drift = np.concatenate([(a1 - a0).linear, across @ (a1 - a0).angular + moving])
+        inverse = np.linalg.pinv(A @ np.linalg.solve(M, A.T), rcond=1e-9)
+        a = free - np.linalg.solve(M, A.T @ (inverse @ (A @ free + drift)))
+        a[:3] += np.cross(v[3:6], v[:3])
+        return self.world(p, a)
+
     def mass_matrix(self, p: Array) -> Array:
         M = pin.crba(self.model, self.data, self.q(p))
         M = np.triu(M) + np.triu(M, 1).T

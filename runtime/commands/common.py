@@ -1,0 +1,109 @@
+"""Options that every command has: --config, a TOML file of its options, and for a generated ROBOT --robots; names to
+complete."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.locate import ROBOTS, robot_folders, shipped_descriptions
+from diffpbd.runtime.manifest import MANIFEST_NAME
+from diffpbd.runtime.names import hint
+
+__all__ = ["equipped"]
+
+
+def equipped(command: click.Command) -> click.Command:
+    """The command with these options; once."""
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            equipped(inner)
+        return command
+    if any(param.name == "config" for param in command.params):
+        return command
+    for param in command.params:
+        if param.name == "robot" and isinstance(param, click.Argument):
+            param.shell_complete = _robots  # type: ignore[assignment, method-assign]
+    if any(param.name == "robot" for param in command.params):
+        command.params.append(_robots_option())
+    command.params.append(_config_option())
+    return command
+
+
+def _robots_option() -> click.Option:
+    return click.Option(
+        ["--robots"], metavar="DIR", expose_value=False, is_eager=True, callback=_set_robots,
+        help=f"Folder of generated robots, looked in before those of {ROBOTS} and ./generated.",
+    )  # fmt: skip
+
+
+def _set_robots(_ctx: click.Context, _param: click.Parameter, folder: str | None) -> None:
+    if folder is None:
+        return
+    before = os.environ.get(ROBOTS)
+    os.environ[ROBOTS] = os.pathsep.join([folder, *([before] if before else [])])
+
+
+def _config_option() -> click.Option:
+    return click.Option(
+        ["--config"], metavar="FILE.toml", expose_value=False, is_eager=True, callback=_read_config,
+        help="Options of this command by name, such as horizon = 30; those on the command line win.",
+    )  # fmt: skip
+
+
+def _read_config(ctx: click.Context, _param: click.Parameter, path: str | None) -> None:
+    if path is None:
+        return
+    known = {_word(param): param for param in ctx.command.params if param.name not in ("config", "robots")}
+    found = {}
+    for name, value in _toml(path).items():
+        word = name.replace("_", "-")
+        if word not in known:
+            raise InputError(f"{path}: `{ctx.command.name}` has no option {name!r}. {hint(word, known)}")
+        param = known[word]
+        found[param.name or ""] = _value(value, several=param.multiple or param.nargs != 1)
+    ctx.default_map = {**(ctx.default_map or {}), **found}
+
+
+def _word(param: click.Parameter) -> str:
+    """`goal-speed`; an argument goes by its own name."""
+    longest = max(param.opts, key=len)
+    return longest.removeprefix("--") if isinstance(param, click.Option) else (param.name or "")
+
+
+def _toml(path: str) -> dict[str, Any]:
+    module = "tomllib" if sys.version_info >= (3, 11) else "tomli"
+    tomllib = importlib.import_module(module)
+    try:
+        found: dict[str, Any] = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return found
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"--config {path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"--config {path} is not TOML: {error}.") from None
+
+
+def _value(value: Any, several: bool) -> Any:
+    """As the command line would have it: tables and lists of numbers as JSON, names by commas."""
+    if several and isinstance(value, list):
+        return [_value(item, several=False) for item in value]
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ",".join(value)
+    if isinstance(value, (list, dict)):
+        return json.dumps(value)
+    return value
+
+
+def _robots(_ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    """Generated robots and shipped descriptions, and files."""
+    names = {path.parent.name for folder in robot_folders() for path in folder.glob(f"*/{MANIFEST_NAME}")}
+    near = sorted(name for name in names | set(shipped_descriptions()) if name.startswith(incomplete))
+    return [*map(CompletionItem, near), CompletionItem(incomplete, type="file")]

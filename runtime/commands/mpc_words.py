@@ -1,0 +1,108 @@
+"""What `diffpbd mpc` says of a run: in words, and for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.mpc.plan import PlanSource
+from diffpbd.runtime.mpc.reference import GoalReference, Reference
+from diffpbd.runtime.mpc.simulation import ClosedLoop
+from diffpbd.runtime.report.tables import table
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["ending", "facts", "summary"]
+
+MS = 1e3  # milliseconds a second
+
+
+def ending(robot: Robot, run: ClosedLoop, bounds: FloatArray, reference: Reference) -> str:
+    """How far the end is from where it should be, and which joints were at a bound of the plan, and for how long."""
+    what, wanted = _aimed(run, reference)
+    away = np.abs(run.q[-1] - wanted)
+    k = int(np.argmax(away))
+    unit = robot.manifest.robot.joints[k].unit
+    lines = [f"at the end {robot.joints[k]} is {away[k]:.4g} {unit} from {what}"]
+    slack = 1e-3 * np.maximum(1.0, np.abs(bounds))
+    held = (
+        ("torque", run.tau[:-1] >= bounds[1] - slack[1], run.tau[:-1] <= bounds[0] + slack[0]),
+        ("position", run.q >= bounds[4] - slack[4], run.q <= bounds[3] + slack[3]),
+        ("speed", run.dq >= bounds[5] - slack[5], run.dq <= -bounds[5] + slack[5]),
+    )
+    for kind, above, below in held:
+        for j, count in enumerate((above | below).sum(axis=0).tolist()):
+            if count:
+                lines.append(
+                    f"{robot.joints[j]} was at its {kind} bound for {count * run.h:.3g} s of {run.time[-1]:.3g} s"
+                )
+    return "\n".join(lines)
+
+
+def _aimed(run: ClosedLoop, reference: Reference) -> tuple[str, FloatArray]:
+    """Where the end should be, and what says so."""
+    if isinstance(reference, GoalReference):
+        return "the goal", reference.target
+    return "its reference", np.asarray(run.reference[-1])
+
+
+def facts(robot: Robot, run: ClosedLoop, reference: Reference) -> dict[str, Any]:
+    """The same for programs."""
+    joints, times = robot.manifest.robot.joints, MS * run.seconds
+    away = np.abs(run.q[-1] - _aimed(run, reference)[1])
+    return {
+        "robot": robot.name, "h": run.h, "ticks": len(run.seconds), "duration": run.time[-1],
+        "sources": {source.value: count for source, count in run.sources.items() if count},
+        "statuses": {status.name.lower(): count for status, count in run.statuses.items()},
+        "tick_ms": {"median": np.median(times), "p99": np.quantile(times, 0.99), "longest": times.max()},
+        "violation": run.violation,
+        "joints": {
+            joint.name: {
+                "unit": joint.unit, "rms": run.rms[k], "end": run.q[-1, k], "away": away[k],
+                "largest_torque": np.abs(run.tau[:, k]).max(), "disturbance": run.disturbance[-1, k],
+            }
+            for k, joint in enumerate(joints)
+        },
+    }  # fmt: skip
+
+
+def summary(robot: Robot, run: ClosedLoop) -> str:
+    """Tick times, tracking error, sources and statuses of the ticks."""
+    times = MS * run.seconds
+    sources = ", ".join(f"{run.sources[source]} {source.value}" for source in PlanSource if run.sources[source])
+    statuses = ", ".join(
+        f"{count} {status.name.lower().replace('_', ' ')}" for status, count in sorted(run.statuses.items())
+    )
+    solver = MS * run.solver[np.isfinite(run.solver)]
+    own = "solver alone: no time known"
+    if solver.size:
+        own = (
+            f"solver alone: median {np.median(solver):.3f} ms, p99 {np.quantile(solver, 0.99):.3f} ms, longest "
+            f"{solver.max():.3f} ms; at most {run.iterations.max():.0f} interior-point iterations, none in "
+            f"{(run.iterations == 0).mean():.0%} of the ticks"
+        )
+    lines = [
+        f"{robot.name}: {len(run.seconds)} ticks of {run.h:g} s: {sources}; solver: {statuses}",
+        f"tick: median {np.median(times):.3f} ms, p99 {np.quantile(times, 0.99):.3f} ms, longest {times.max():.3f} ms",
+        own,
+        f"tracking: RMS {run.rms.max():.3g} at the worst joint; largest excess over position or speed limits "
+        f"{run.violation:.3g}",
+        "",
+    ]
+    if run.disturbance.any():
+        found = ", ".join(f"{j} {x:.3g}" for j, x in zip(robot.joints, run.disturbance[-1], strict=True))
+        lines.insert(-1, f"disturbance estimated at the end [N·m, N for slides]: {found}")
+    units = [joint.unit for joint in robot.manifest.robot.joints]
+    rows = [
+        [
+            joint,
+            f"{run.rms[k]:.3e}",
+            f"{run.q[-1, k]:.6f}",
+            f"{abs(run.tau[:, k]).max():.3f}",
+            units[k],
+            "N·m" if units[k] == "rad" else "N",
+        ]
+        for k, joint in enumerate(robot.joints)
+    ]
+    return "\n".join([*lines, table(["joint", "RMS error", "q at the end", "largest tau", "unit", "of tau"], rows)])
