@@ -29,6 +29,8 @@ from diffpbd.runtime.report.tables import table
 GRAVITY, MASS, HALF, RADIUS = 9.81, 1.0, (0.1, 0.1, 0.05), 0.1
 STEPS = (0.01, 0.0025)
 """[s]"""
+SLIPS = (1e-5, 1e-7)
+"""[m/s] The default, and less."""
 FRICTION = {"slide": 0.5, "slope": 0.5, "ball": 0.2, "thrown": 0.5}
 RESULTS = Path(__file__).resolve().parent.parent / "bench-results"
 
@@ -156,11 +158,12 @@ def cases(throws: int) -> list[Case]:
     return found
 
 
-def our_row(robot: Robot, case: Case, h: float) -> Row:
+def our_row(robot: Robot, case: Case, h: float, slip: float) -> Row:
     shape = case.shape.removesuffix("_8")
     steps, mu = round(case.duration / h), FRICTION[case.name.split()[0]]
     alpha = {f"gravity.{axis}": float(g) for axis, g in zip("xyz", case.gravity, strict=True)}
     count = len(robot.manifest.robot.contacts)
+    alpha["contact.slip"] = slip
     alpha |= {f"contact.friction.c{k}": mu for k in range(count)}
     alpha |= {f"contact.load.c{k}": MASS * GRAVITY / count for k in range(count)}
     U = np.zeros((steps, robot.n))
@@ -170,7 +173,7 @@ def our_row(robot: Robot, case: Case, h: float) -> Row:
         start = time.thread_time()
         robot.rollout(case.p, case.pd, U, h=h, alpha=alpha)
         spent.append(time.thread_time() - start)
-    return row("ours", case, h, np.asarray(P), np.asarray(PD), shape, min(spent) / steps)
+    return row(f"ours, slip {slip:g}", case, h, np.asarray(P), np.asarray(PD), shape, min(spent) / steps)
 
 
 def row(what: str, case: Case, h: float, P: Any, PD: Any, shape: str, spent: float) -> Row:
@@ -250,10 +253,11 @@ def main() -> None:
         rows = []
         for case in cases(options.throws):
             for h in STEPS:
-                try:
-                    rows.append(our_row(robots[case.shape], case, h))
-                except SolverError as error:
-                    print(f"{case.name}, {1e3 * h:g} ms: {error}", file=sys.stderr)
+                for slip in SLIPS:
+                    try:
+                        rows.append(our_row(robots[case.shape], case, h, slip))
+                    except SolverError as error:
+                        print(f"{case.name}, {1e3 * h:g} ms: {error}", file=sys.stderr)
                 rows += mujoco_rows(case, h)
     rows = sorted(together(rows), key=lambda r: -r.h)
     rows = [r for case in FRICTION for r in rows if r.case == case]

@@ -104,7 +104,7 @@ class LazyGroup(click.Group):
                 raise
             click.echo(
                 f"Error: this command needs {error.name}, which is not installed: "
-                f"pip install '.[{extra_name}]' in a checkout of diffpbd.",
+                f"pip install -e '.[{extra_name}]' in a checkout of diffpbd.",
                 err=True,
             )
             sys.exit(EXIT_BAD_INPUT)

@@ -18,7 +18,7 @@ Named: TypeAlias = "tuple[str, str | Path | None]"
 """What names a file on the command line, and the file, if any."""
 TEMPORARY_NAME = 32  # characters of a file's name in that of its temporary file, which must not become too long
 
-DATA = (".csv", ".gz", ".npz", ".json", ".bag", ".db3", ".mcap", ".toml", ".urdf", ".html", ".c", ".h", ".so")
+DATA = (".csv", ".gz", ".npz", ".json", ".bag", ".db3", ".mcap", ".toml", ".urdf", ".xml", ".html", ".c", ".h", ".so")
 """Endings of files that no picture replaces."""
 
 

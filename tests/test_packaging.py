@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -43,6 +44,15 @@ def packed(wheel: Path) -> set[str]:
     assert len(names) == len(set(names))
     assert "diffpbd = diffpbd.command:main" in entry
     return {name for name in names if ".dist-info/" not in name}
+
+
+def test_what_is_said_of_the_project_agrees() -> None:
+    """Version, authors and licence of the citation are those of the package."""
+    facts = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    version, author = re.search(r'^version = "(.*)"', facts, re.M), re.search(r'authors = \[{ name = "(.*)" }\]', facts)
+    assert version is not None and author is not None
+    assert f"\nversion: {version[1]}\n" in cited and f'name: "{author[1]}"' in cited and "license: MIT" in cited
 
 
 def test_wheel_holds_every_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

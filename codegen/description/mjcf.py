@@ -26,6 +26,9 @@ from diffpbd.runtime.errors import InputError
 ROOT: Final = "mujoco"
 """The root element of an MJCF."""
 
+SIGN: Final = b"mujoco"
+"""What no MJCF is without; saves reading every URDF twice."""
+
 
 def is_mjcf(root: Element) -> bool:
     """Whether a file with this root element is an MJCF."""
@@ -65,10 +68,9 @@ def file_defaults(path: Path) -> dict[str, Any]:
 
     Nothing where the file is none or cannot be read; who reads it for its robot says so.
     """
-    if path.suffix == ".urdf":
-        return {}
     try:
-        if not is_mjcf(parse(read_bytes(path)[1])):
+        content = read_bytes(path)[1]
+        if SIGN not in content or not is_mjcf(parse(content)):
             return {}
         spec = _parsed(path)
     except (SourceError, InputError):

@@ -228,7 +228,13 @@ def with_options(recipe: Recipe, **options: Any) -> Recipe:
     if "sweeps" in chosen:
         counts = chosen["sweeps"]
         chosen["sweeps"] = {**recipe.sweeps, **(counts if isinstance(counts, Mapping) else {variant: counts})}
-    return dataclasses.replace(recipe, **chosen)
+    made = dataclasses.replace(recipe, **chosen)
+    for name, count in made.sweeps.items():
+        if count != recipe.sweeps.get(name) and name not in made.variants:
+            raise InputError(
+                f"sweeps: {name} is not made, so nothing would count its sweeps; add it by --variants {name}, or leave it out."
+            )
+    return made
 
 
 def option_words(recipe: Recipe, plain: Recipe) -> list[str]:

@@ -23,7 +23,7 @@ import casadi as ca
 from diffpbd.codegen.description.robot import Plane
 from diffpbd.codegen.graph import constrained_step, step_graphs
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.geometry import rows, square
+from diffpbd.codegen.graph.geometry import product, rows, square
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.program.notation import STATE
 from diffpbd.runtime.manifest import Parameter
@@ -48,13 +48,6 @@ def rotation(q: Any) -> Any:
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
     )
-
-
-def product(p: Any, q: Any) -> Any:
-    """p ⊗ q (wxyz)."""
-    a, b = p[0], p[1:4]
-    c, d = q[0], q[1:4]
-    return ca.vertcat(a * c - ca.dot(b, d), a * d + c * b + ca.cross(b, d))
 
 
 def tangent(p: Any) -> Any:

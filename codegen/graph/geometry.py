@@ -73,3 +73,10 @@ def about_origin(mass: Any, com: Any, inertia: Any) -> Any:
     x, y, z = com[0], com[1], com[2]
     shift = ca.vertcat(y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y)
     return ca.vertcat(mass, mass * com, inertia + mass * shift)
+
+
+def product(p: Any, q: Any) -> Any:
+    """p ⊗ q (wxyz)."""
+    a, b = p[0], p[1:4]
+    c, d = q[0], q[1:4]
+    return ca.vertcat(a * c - ca.dot(b, d), a * d + c * b + ca.cross(b, d))

@@ -8,6 +8,7 @@ from typing import Any
 
 import casadi as ca
 
+from diffpbd.codegen.graph.geometry import product
 from diffpbd.codegen.graph.joint_step import kernel_graph, residuals
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.parameters import SIDES
@@ -33,7 +34,7 @@ def sided_kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
             touch_curvature(model),
             touch_parameters(model),
         ]
-    return made
+    return [*made, slid_kernel(model)] if tree.contacts and tree.base else made
 
 
 def plain(program: Program) -> ca.Function:
@@ -82,6 +83,44 @@ def law(model: Model) -> ca.Function:
     return _function("law", {"alpha": model.alpha}, {"law": every})
 
 
+def slid(model: Model, first: Any, last: Any, p: Any, p_next: Any, h: Any) -> Any:
+    """Mean rates along rows of both ends over a step. A floating base is turned from one pose to the other by 2 vec(q₁ ⊗ q₀⁻¹),
+    not by its hinges' angles, which depend on where they are counted from."""
+    moved = p_next - p
+    if model.tree.base:
+        q, back = _base_turn(p_next), _base_turn(p) * ca.DM([1, -1, -1, -1])
+        moved = ca.vertcat(moved[0:3], 2 * product(q, back)[1:4], moved[6:])
+        first, last = _by_turn(first, p), _by_turn(last, p_next)
+    return ca.mtimes(first + last, moved) / (2 * h)
+
+
+def _base_turn(p: Any) -> Any:
+    """Quaternion of the three hinges of a floating base, about x, y and z."""
+    q = ca.SX([1, 0, 0, 0])
+    for k in range(3):
+        half, axis = p[3 + k] / 2, ca.DM([float(k == i) for i in range(3)])
+        q = product(q, ca.vertcat(ca.cos(half), ca.sin(half) * axis))
+    return q
+
+
+def _by_turn(J: Any, p: Any) -> Any:
+    """Columns of the three hinges by the angular velocity that they make."""
+    c1, s1, c2, s2 = ca.cos(p[3]), ca.sin(p[3]), ca.cos(p[4]), ca.sin(p[4])
+    back = ca.blockcat([[1, s1 * s2 / c2, -c1 * s2 / c2], [0, c1, s1], [0, -s1 / c2, c1 / c2]])
+    return ca.horzcat(J[:, 0:3], ca.mtimes(J[:, 3:6], back), J[:, 6:])
+
+
+def slid_kernel(model: Model) -> ca.Function:
+    """`slid` from rows that are known, a row after the other; 0 along normals."""
+    n, count = model.tree.freedoms, model.tree.contact_rows
+    p, p_next, h = ca.SX.sym("p", n), ca.SX.sym("p_next", n), ca.SX.sym("h")
+    first, last = ca.SX.sym("first", n, count), ca.SX.sym("last", n, count)
+    across = ca.DM.ones(count)
+    across[Touched(model).first] = 0
+    rates = across * slid(model, first.T, last.T, p, p_next, h)
+    return _function("slid", {"p": p, "p_next": p_next, "first": first, "last": last, "h": h}, {"rates": rates})
+
+
 class Touching:
     """Contacts of a model at both ends of a step, with the signs of the start as a symbol."""
 
@@ -92,7 +131,7 @@ class Touching:
         self.first, self.last, self.gap, self.count = start.J, end.J, end.gap, touched.count
         across = ca.DM.ones(touched.count)
         across[touched.first] = 0
-        self.slid = across * ca.mtimes(self.first + self.last, self.r.p_next - self.r.p) / (2 * self.r.h)
+        self.slid = across * slid(model, self.first, self.last, self.r.p, self.r.p_next, self.r.h)
         """Rates of the pose stage across (0 along normals)."""
         self.rates = ca.mtimes(self.last, self.r.pd_next)
 

@@ -45,7 +45,7 @@ class Viewer:
         if len(words) != 2:
             self.close()
             if self._process.returncode == MISSING_VISER:
-                raise InputError("--view needs viser, which is not installed: pip install '.[view]' in a checkout.")
+                raise InputError("--view needs viser, which is not installed: pip install -e '.[view]' in a checkout.")
             raise InputError("--view: the page did not start; its message is above.")
         self.url = words[0]
         self._socket.connect((ADDRESS, int(words[1])))

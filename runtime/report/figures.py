@@ -50,7 +50,7 @@ def new_figure(width: float, height: float) -> Any:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError(
-            "a figure needs matplotlib, which is not installed: pip install '.[plot]' in a checkout of diffpbd."
+            "a figure needs matplotlib, which is not installed: pip install -e '.[plot]' in a checkout of diffpbd."
         ) from None
     made = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(made)

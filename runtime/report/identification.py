@@ -12,6 +12,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.identify.result import Errors, Identification, Trace
 from diffpbd.runtime.report.figures import MEASURED, PREDICTED
+from diffpbd.runtime.report.identification_text import at_bound
 from diffpbd.runtime.report.svg import Curve, bars, lines
 from diffpbd.runtime.report.tables import number
 
@@ -73,8 +74,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _parameters(result: Identification) -> str:
     rows = [
-        [e.name, number(e.value), number(e.std, 2), e.unit, f"at its {e.bound} bound" if e.bound else ""]
-        for e in result.estimates
+        [e.name, number(e.value), number(e.std, 2), e.unit, at_bound(e, result.estimates)] for e in result.estimates
     ]
     return _table(["parameter", "value", "standard deviation", "unit", ""], rows)
 

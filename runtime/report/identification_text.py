@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from diffpbd.runtime.identify.result import COMBINATION, Identification
+from collections.abc import Sequence
+
+from diffpbd.runtime.friction import mean_of
+from diffpbd.runtime.identify.result import COMBINATION, Estimate, Identification
 from diffpbd.runtime.report.tables import number, table
 
-__all__ = ["summary"]
+__all__ = ["at_bound", "summary"]
 
 MOST_LINES = 6  # parameters that only combinations determine and that are explained one by one
 
@@ -15,8 +18,7 @@ def summary(result: Identification) -> str:
     lines = [f"\n{result.status}: {result.iterations} iterations. {result.processing.describe()}."]
     lines += [f"Note: {note}" for note in result.notes]
     rows = [
-        [e.name, number(e.value), number(e.std, 2), e.unit, f"at its {e.bound} bound" if e.bound else ""]
-        for e in result.estimates
+        [e.name, number(e.value), number(e.std, 2), e.unit, at_bound(e, result.estimates)] for e in result.estimates
     ]
     lines += ["", table(["parameter", "value", "std", "unit", ""], rows)]
     lines.append(
@@ -35,6 +37,18 @@ def summary(result: Identification) -> str:
     if result.generate is not None:
         lines += [f"\nThe robot's code has not all of these as parameters; to use these: {result.generate}"]
     return "\n".join(lines)
+
+
+def at_bound(e: Estimate, estimates: Sequence[Estimate]) -> str:
+    """Which bound a parameter is on; of friction in both directions, in which there is none."""
+    if not e.bound:
+        return ""
+    fitted = {other.name for other in estimates if other.std is not None or other.bound}
+    if mean_of(e.name) in fitted:
+        return "none in the negative direction"
+    if any(mean_of(name) == e.name for name in fitted):
+        return "none in the positive direction"
+    return f"at its {e.bound} bound"
 
 
 def _lost(result: Identification) -> list[str]:

@@ -206,6 +206,8 @@ def test_equalities_close_loops(tmp_path: Path) -> None:
     assert [(loop.name, loop.type) for loop in robot.loops] == [
         ("c", LoopType.BALL), ("three-four", LoopType.BALL), ("w", LoopType.WELD), ("wall", LoopType.BALL),
     ]  # fmt: skip
+    text = LOOPED.replace('connect name="c"', 'connect name="j1"')  # MuJoCo names joints and equalities apart
+    assert read_robot(default_recipe(written(text, tmp_path))).loops[0].name == "two-three"
     judge = Judge(LOOPED, robot)
     judge.model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
     rng = np.random.default_rng(3)
@@ -279,6 +281,8 @@ def test_a_file_without_actuators_says_nothing_of_motors(tmp_path: Path) -> None
     assert robot_of(one, tmp_path)[1].passive == ("j2",)
     (tmp_path / "made.toml").write_text('urdf = "made.xml"\npassive = ["j1"]\n')
     assert read_robot(load_recipe(tmp_path / "made.toml")).passive == ("j2", "j1")
+    (tmp_path / "made.toml").write_text('urdf = "made.xml"\npassive = ["j2"]\n')
+    assert read_robot(load_recipe(tmp_path / "made.toml")).passive == ("j2",)
 
 
 J1 = '<joint name="j1" axis="0 1 0"/>'
@@ -376,6 +380,10 @@ def test_recipe_has_the_last_word(tmp_path: Path) -> None:
     path.write_text('urdf = "rich.xml"\n')
     recipe = load_recipe(path)
     assert (recipe.friction, recipe.gravity) == ("urdf", (0.3, -0.2, -3.7))
+    path.write_text('urdf = "rich.urdf"\n')  # whatever it is called
+    written(RICH, tmp_path, "rich").rename(tmp_path / "rich.urdf")
+    assert load_recipe(path).gravity == (0.3, -0.2, -3.7)
+    written(RICH, tmp_path, "rich")
     path.write_text('urdf = "rich.xml"\nfriction = "none"\ngravity = [0, 0, -1]\n')
     recipe = load_recipe(path)
     assert (recipe.friction, recipe.gravity) == ("none", (0.0, 0.0, -1.0))

@@ -16,7 +16,7 @@ from diffpbd.runtime.errors import InputError
 def test_shipped_recipes_spell_out_the_defaults() -> None:
     for name in shipped_robots():
         loaded = load_recipe(ROBOTS / f"{name}.toml")
-        spelt = Recipe(name, ROBOTS / f"{name}.urdf", loaded.base, loaded.tip, springs=loaded.springs)
+        spelt = Recipe(name, ROBOTS / f"{name}.urdf", loaded.base, loaded.tip, h=loaded.h, springs=loaded.springs)
         assert loaded == spelt
         assert loaded.variant == "variational_direct"
         for variant in loaded.variants:
@@ -144,7 +144,9 @@ def test_options() -> None:
     changed = with_options(recipe, integrator="paper", solver="jacobi", sweeps=12, symbolic=["mass"], tip="x")
     assert (changed.variant, changed.sweeps["paper_jacobi"], changed.tip) == ("paper_jacobi", 12, ("x",))
     assert recipe.sweeps["paper_jacobi"] == 30
-    counted = with_options(recipe, sweeps={"paper_direct": 3})
+    counted = with_options(recipe, sweeps={"paper_direct": 3}, variants=["published"])
+    with pytest.raises(InputError, match="sweeps: paper_direct is not made.*--variants paper_direct"):
+        with_options(recipe, sweeps={"paper_direct": 3})
     assert (counted.variant, counted.sweeps["paper_direct"]) == ("variational_direct", 3)
     assert with_options(recipe, variants=["all"], sweep_order="printed").variants == tuple(DEFAULT_SWEEPS)
     for relaxation in ("averaging", 1e-3, 1.999):
@@ -183,8 +185,8 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
     assert set(options) == set(given)
     assert option_words(with_options(plain, limits=False), with_options(plain, limits=True)) == ["--no-limits"]
     assert option_words(plain, plain) == []
-    jacobi = with_options(plain, solver="jacobi", sweeps={"paper_direct": 3})
-    assert option_words(jacobi, plain) == ["--solver", "jacobi", "--sweeps", "paper_direct=3"]
+    jacobi = with_options(plain, solver="jacobi", sweeps={"variational_direct": 4})
+    assert option_words(jacobi, plain) == ["--solver", "jacobi", "--sweeps", "variational_direct=4"]
 
 
 def test_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,25 @@ def test_the_ball_rests_at_its_goal(root: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+def test_the_quadruped_stands(root: Path, tmp_path: Path) -> None:
+    lines = printed(root, tmp_path, "stand.py").splitlines()
+    still, held, shoved, stays = (re.search(r"feet \[(.*?)\] N", line) for line in lines[:4])
+    for found, wanted, bar in ((still, (0.0, 0.0, 21.365), 2e-3), (held, (-5.0, -2.0, 21.365), 5e-3)):
+        assert found and [float(x) for x in found[1].split()] == pytest.approx(wanted, abs=bar)
+    assert shoved and stays and [float(x) for x in stays[1].split()] == pytest.approx((0.0, 0.0, 21.365), abs=5e-3)
+
+
+@pytest.mark.soak
+def test_friction_and_height_come_from_motion(root: Path, tmp_path: Path) -> None:
+    lines = printed(root, tmp_path, "friction.py").splitlines()
+    for line, bars in zip(lines, ((5e-4, 0.1), (2e-3, 0.15)), strict=True):
+        friction, height = re.search(r"friction ([.0-9]+)", line), re.search(r"height ([.0-9]+)", line)
+        assert friction and height
+        assert float(friction[1]) == pytest.approx(0.22, abs=bars[0])
+        assert float(height[1]) == pytest.approx(13.0, abs=bars[1])
+
+
+@pytest.mark.soak
 def test_the_block_rests_at_its_goal(root: Path, tmp_path: Path) -> None:
     off = re.search(r"off by ([.0-9]+) mm and ([-.0-9]+) deg", printed(root, tmp_path, "push.py"))
     assert off and float(off[1]) < 3.0 and abs(float(off[2])) < 1.0

@@ -11,14 +11,19 @@ import numpy as np
 import pytest
 from support.robots import CACHE, generated
 from support.touch_oracle import Oracle
-from support.touching import MASS, RADIUS, ball, block, reaching_arm
+from support.touching import MASS, RADIUS, ball, block, box, reaching_arm
 
 from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.graph.model import build
 from diffpbd.runtime import Robot, load
 
 H, G = 0.01, 9.81
-MADE = {"block": lambda: (block(), ""), "ball": ball, "reaching_arm": lambda: (reaching_arm(), "")}
+MADE = {
+    "tumbling_box": lambda: box("floating"),
+    "block": lambda: (block(), ""),
+    "ball": ball,
+    "reaching_arm": lambda: (reaching_arm(), ""),
+}
 
 
 def path_of(name: str) -> str:
@@ -225,3 +230,59 @@ def test_the_graph_has_the_same_rows() -> None:
         state = np.array([0.0, 0.0, z]), np.array(pd), np.zeros(3)
         found = np.array(ca.vertcat(*graph(*state, H, alpha))).ravel()
         np.testing.assert_allclose(found, step(r, *state, alpha=alpha), atol=1e-9)
+
+
+def turned(q: Any, phi: Any) -> Any:
+    """(1, phi/2) ⊗ q, of unit length."""
+    half = np.asarray(phi) / 2
+    r = np.r_[q[0] - half @ q[1:], q[1:] + q[0] * half + np.cross(half, q[1:])]
+    return r / np.linalg.norm(r)
+
+
+def between(one: Any, other: Any) -> Any:
+    """Tangent from a position of a free body to another."""
+    q, back = other[3:], one[3:] * [1, -1, -1, -1]
+    vector = q[0] * back[1:] + back[0] * q[1:] + np.cross(q[1:], back[1:])
+    return np.r_[other[:3] - one[:3], 2 * vector * np.sign(q[0] * back[0] - q[1:] @ back[1:])]
+
+
+@pytest.mark.parametrize("friction", [0.2, 0.5, 1.0, 2.0])
+def test_thrown_boxes_never_fail_nor_sink_in(friction: float, count: Any) -> None:
+    r, rng = robot("tumbling_box"), np.random.default_rng(11)
+    own = {
+        f"contact.{kind}.corner_{k}": value
+        for k in range(1, 5)
+        for kind, value in (("friction", friction), ("load", 2.45))
+    }
+    alpha, risen = r.alpha.vector(own), 0.0
+    for _ in range(count(4, 160)):
+        q = rng.standard_normal(4)
+        P, PD = r.rollout(
+            np.r_[0, 0, 0.4, q / np.linalg.norm(q)], np.r_[rng.standard_normal(3), 3 * rng.standard_normal(3)],
+            np.zeros((150, 6)), h=H, alpha=alpha,
+        )  # fmt: skip
+        assert min(r.contact_gap(p, alpha=alpha).min() for p in P[1:]) > -0.5 * H * friction * 1e-5 * 1.001
+        energy = np.array([sum(r.energy(*state)) for state in zip(P, PD, strict=True)])
+        risen = max(risen, float((energy - np.minimum.accumulate(energy)).max()))
+    assert risen < 5e-4
+
+
+@pytest.mark.parametrize("slip", [1e-2, 1e-4])
+def test_derivatives_of_a_box_that_lands_on_an_edge(slip: float) -> None:
+    """By tangents, turning fast: what slides in a step does not depend on the frame that it is seen from."""
+    r = robot("tumbling_box")
+    alpha = alpha_of(r, contact__slip=slip)
+    p = np.r_[0, 0, 0.054, turned([1.0, 0, 0, 0], [0.03, 0.02, 0.3])]
+    pd, u = np.array([0.3, 0.1, -1.0, 3.0, 4.0, 2.0]), np.array([0.5, 0.2, 0, 0.01, 0.02, 0.0])
+    J, end = r.jac_joint_step(p, pd, u, h=H, alpha=alpha), r.joint_step(p, pd, u, h=H, alpha=alpha)
+    assert np.abs(end.pd_next - pd).max() > 0.5
+
+    def f(d: Any, pd: Any, u: Any) -> Any:
+        after = r.joint_step(np.r_[p[:3] + d[:3], turned(p[3:], d[3:])], pd, u, h=H, alpha=alpha)
+        return np.r_[between(end.p_next, after.p_next), after.pd_next]
+
+    by = {k: np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("p", "pd", "u")}
+    none, steps = np.zeros(6), (1e-4, 1e-5, 1e-6)
+    assert worst(lambda d: f(d, pd, u), none, by["p"], steps) < 1e-6
+    assert worst(lambda x: f(none, x, u), pd, by["pd"], (1e-3, *steps)) < 2e-6
+    assert worst(lambda x: f(none, pd, x), u, by["u"], (1e-1, 1e-2, 1e-3)) < 1e-6

@@ -32,7 +32,7 @@ def good(ran: object) -> None:
 @pytest.mark.parametrize("name", list(LAWS))
 def test_a_law_holds_the_arm_and_stops(alone: Lone, name: str) -> None:
     start = alone.clock.positions[-1] if alone.clock.positions else np.array(READY_POSE)
-    ran = drive(alone, LAWS[name], duration=0.6, rate=250.0 if name == "mpc" else 1000.0)
+    ran = drive(alone, LAWS[name], duration=0.4, rate=250.0 if name == "mpc" else 1000.0)
     good(ran)
     assert np.abs(np.array(ran.q) - start).max() < STILL
     assert np.isnan(ran.torques).all() == (name == "hold")  # a robot without a motion holds by itself
@@ -41,25 +41,23 @@ def test_a_law_holds_the_arm_and_stops(alone: Lone, name: str) -> None:
     assert np.abs(np.diff(alone.clock.positions[after:], axis=0)).max() < 1e-4
 
 
-@pytest.mark.parametrize("name", ["impedance", "mpc"])
-def test_a_law_moves_to_its_goal(alone: Lone, name: str, tmp_path: Path, fr3: Robot) -> None:
+def test_a_law_moves_to_its_goal(alone: Lone, tmp_path: Path, fr3: Robot) -> None:
     start = alone.clock.positions[-1] if alone.clock.positions else np.array(READY_POSE)
     goal = start + np.array([0.15, 0.1, -0.1, 0.1, 0.15, -0.1, 0.2])
     log = tmp_path / "run.bag"
-    ran = drive(alone, LAWS[name] | {"goal": goal.tolist()}, duration=1.5, rate=250.0, share=0.5, log=log)
+    ran = drive(alone, LAWS["impedance"] | {"goal": goal.tolist()}, duration=1.2, rate=250.0, share=0.5, log=log)
     good(ran)
-    assert np.abs(ran.q[-1] - goal).max() < (0.03 if name == "impedance" else 0.005)
-    assert np.abs(start - goal).min() > 0.09
+    assert np.abs(ran.q[-1] - goal).max() < 0.03
     result = replay(log, fr3)
-    assert result.ticks == ran.report.ticks > 300
+    assert result.ticks == ran.report.ticks > 250
     assert result.difference == ""
     states = [message for message in read_bag(log, []) if message.topic == STATES_TOPIC]
-    assert len(states) > 0.9 * 4 * ran.report.ticks * 0.25
+    assert len(states) > ran.report.ticks  # those of the hold phase too
 
 
 def test_the_tip_is_led_by_the_cartesian_law(alone: Lone, fr3: Robot) -> None:
     start = alone.clock.positions[-1] if alone.clock.positions else np.array(READY_POSE)
-    ran = drive(alone, LAWS["cartesian"] | {"offset": [0.03, -0.04, 0.02]}, duration=1.5, rate=500.0)
+    ran = drive(alone, LAWS["cartesian"] | {"offset": [0.03, -0.04, 0.02]}, duration=1.2, rate=500.0)
     good(ran)
     moved = fr3.tip_pose(ran.q[-1]).position - fr3.tip_pose(start).position
     np.testing.assert_allclose(moved, [0.03, -0.04, 0.02], atol=0.015)
@@ -85,13 +83,15 @@ def circle(robot: Robot, q: np.ndarray, radius: float, period: float, h: float =
     return {"time": time.tolist(), "q": angles.tolist(), "dq": np.gradient(angles, time, axis=0).tolist()}
 
 
-def test_predictive_control_keeps_to_a_circle(alone: Lone, fr3: Robot) -> None:
+def test_predictive_control_keeps_to_a_circle(alone: Lone, fr3: Robot, tmp_path: Path) -> None:
     """Three millimetres, with an observer that knows neither the motors' inertia nor the joints' friction."""
     start = alone.clock.positions[-1] if alone.clock.positions else np.array(READY_POSE)
     way = circle(fr3, start, 0.1, 3.0)
     law = LAWS["mpc"] | {"goal": None, "reference": way, "reach": 0.2}
-    ran = drive(alone, law, duration=3.3, rate=250.0, share=0.5)
+    log = tmp_path / "run.csv"
+    ran = drive(alone, law, duration=3.3, rate=250.0, share=0.5, log=log)
     good(ran)
+    assert replay(log, fr3).difference == ""
     expected = ran.supervisor.controller.expected
     apart = [
         np.linalg.norm(fr3.tip_pose(q).position - fr3.tip_pose(expected(time)).position)

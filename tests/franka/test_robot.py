@@ -147,5 +147,7 @@ def test_the_robot_is_told_its_load(alone: Lone) -> None:
         np.testing.assert_allclose(found.inertia, wanted.inertia, atol=1e-8)
         with pytest.raises(InputError, match="0.500 kg, is all that the flange carries"):
             set_load(alone.driver, state, Body(0.5, HAND.com, HAND.inertia))
+        with pytest.raises(InputError, match="0.270 kg with a negative inertia"):
+            set_load(alone.driver, state, Body(1.0, HAND.com, 0.9 * HAND.inertia))
         set_load(alone.driver, state, HAND)
         assert difference(mounted(alone.driver.state), HAND) == ""

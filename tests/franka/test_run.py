@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.lone_fr3 import Lone, ticking
-from support.robots import generated
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.load import Body, difference, payload_of
@@ -52,9 +51,8 @@ def test_gravity_stays_the_robots(fr3_folder: Path) -> None:
     assert isinstance(done.exception, RefusedError) and "always compensates gravity itself" in str(done.exception)
 
 
-def test_an_address_is_no_baxters(monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = generated("double_pendulum", functions=("mpc",))
-    done = CliRunner().invoke(command, [str(folder), *HOST])
+def test_an_address_is_no_baxters(twin_folder: Path) -> None:
+    done = CliRunner().invoke(command, [str(twin_folder), *HOST])
     assert done.exit_code == 2 and "--host and --set-load are for a Franka arm" in done.output
 
 

@@ -8,7 +8,9 @@ from support.motions import samples
 from support.robots import loaded
 
 from diffpbd.runtime.identify import identify
+from diffpbd.runtime.identify.result import Estimate
 from diffpbd.runtime.report.identification import page
+from diffpbd.runtime.report.identification_text import at_bound
 from diffpbd.runtime.report.svg import Curve, lines
 
 TRUTH = {"friction.coulomb.elbow": 0.2, "torque_offset.shoulder": 0.7}
@@ -60,3 +62,17 @@ def test_peaks_survive_thinning_and_constants_are_drawn() -> None:
     assert len(text) < 40000 and text.count(",8.") + text.count(",14.") >= 1
     flat = lines([Curve(np.arange(3.0), np.full(3, 2.0), "#000")], "x", "y")
     assert "nan" not in flat and "inf" not in flat
+
+
+def test_a_bound_of_friction_in_both_directions_says_in_which_there_is_none() -> None:
+    def found(**bounds: str) -> list[str]:
+        names = ("friction.coulomb.a", "friction.coulomb_asymmetry.a", "friction.viscous.a")
+        estimates = [Estimate(name, 0.0, 0.1, "N·m", bounds.get(name.replace(".", "_"))) for name in names]
+        return [at_bound(e, estimates) for e in estimates]
+
+    assert found() == ["", "", ""]
+    assert found(friction_coulomb_a="lower") == ["none in the positive direction", "", ""]
+    assert found(friction_coulomb_asymmetry_a="lower")[1] == "none in the negative direction"
+    assert found(friction_viscous_a="lower")[2] == "at its lower bound"
+    alone = Estimate("friction.coulomb.a", 0.0, 0.1, "N·m", "lower")
+    assert at_bound(alone, [alone, Estimate("friction.coulomb_asymmetry.a", 0.1, None, "N·m")]) == "at its lower bound"

@@ -22,6 +22,8 @@ MOMENTS = ("xx", "xy", "xz", "yy", "yz", "zz")
 ROWS, COLUMNS = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)
 LIGHTEST = 1e-6
 """kg; less is no load."""
+SMALLEST, NO_BODY = 1e-9, 1e-5
+"""kg·m²; a load has at least the one about every axis, and what is further below zero than the other is no rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,14 @@ def set_load(driver: Any, state: Any, wanted: Body) -> None:
             f"The payload of --params, {wanted.mass:.3f} kg, is all that the flange carries, but Desk says that the end "
             f"effector alone has {hand.mass:.3f} kg: correct the end effector in Desk, or the parameters."
         )
+    values, axes = np.linalg.eigh(load.inertia)
+    if values[0] < -NO_BODY:
+        raise InputError(
+            f"The payload of --params less the end effector that Desk knows leaves {load.mass:.3f} kg with a negative inertia "
+            f"({values[0]:.2g} kg·m²): correct the end effector in Desk, or the parameters."
+        )
+    inertia = axes @ np.diag(np.maximum(values, SMALLEST)) @ axes.T
     try:
-        driver.set_load(load.mass, load.com.tolist(), load.inertia.T.ravel().tolist())
+        driver.set_load(load.mass, load.com.tolist(), inertia.ravel().tolist())
     except Exception as error:
         raise RefusedError(f"The robot does not take the load: {' '.join(str(error).split())}.") from None

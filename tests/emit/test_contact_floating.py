@@ -1,0 +1,108 @@
+"""A free box thrown on a table: forces and momentum, derivatives by tangents, passivity, depth, levels of the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from support import touching
+from support.free_flyer import difference, moved
+from support.random_scenes import Tally
+from support.robots import CACHE, generated
+from support.touching import MASS
+
+from diffpbd.runtime import Robot, load
+
+H, G, STILL = 0.01, 9.81, np.zeros(6)
+BLOCKS = ("dp_next_dp", "dp_next_dpd", "dp_next_du", "dpd_next_dp", "dpd_next_dpd", "dpd_next_du")
+
+
+@cache
+def thrown() -> Robot:
+    folder = CACHE / "touching"
+    folder.mkdir(parents=True, exist_ok=True)
+    mechanism, line = touching.box("floating", 0.5, True)
+    path = mechanism.write(folder, "thrown_box", f'{line}\nsymbolic = ["mass"]')
+    return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
+
+
+def start(rng: np.random.Generator) -> tuple[Any, Any]:
+    q = rng.standard_normal(4)
+    p = np.concatenate([rng.standard_normal(2), [rng.uniform(0.2, 0.6)], q / np.linalg.norm(q)])
+    return p, np.concatenate([rng.standard_normal(3), 6 * rng.standard_normal(3)])
+
+
+def landing(count: int) -> tuple[Any, Any]:
+    """A state while corners touch."""
+    p, pd = start(np.random.default_rng(7))
+    P, PD = thrown().rollout(p, pd, np.zeros((count, 6)), h=H)
+    return P[-1], PD[-1]
+
+
+def test_forces_change_the_momentum() -> None:
+    robot = thrown()
+    p, pd = start(np.random.default_rng(7))
+    pressed = 0
+    for _ in range(80):
+        found = robot.contact_force(p, pd, STILL, h=H)
+        p, pd_next = robot.joint_step(p, pd, STILL, h=H)
+        total = found.contact_force.sum(axis=1)
+        np.testing.assert_allclose(total, MASS * ((pd_next - pd)[:3] / H + [0, 0, G]), rtol=0, atol=1e-10)
+        pressed += total[2] > 1.0
+        pd = pd_next
+    assert pressed > 20
+    np.testing.assert_allclose(total, [0, 0, MASS * G], atol=1e-6)
+
+
+@pytest.mark.parametrize("slip", [1e-2, 1e-4])
+def test_derivatives_by_tangents(slip: float) -> None:
+    robot, alpha = thrown(), {"contact.slip": slip}
+    worst = 0.0
+    for count in (30, 36, 60):
+        p, pd = landing(count)
+        assert np.abs(robot.contact_force(p, pd, STILL, h=H, alpha=alpha).contact_force).max() > 0.1
+        end = robot.joint_step(p, pd, STILL, h=H, alpha=alpha)
+
+        def value(x: Any, p: Any = p, pd: Any = pd, end: Any = end) -> Any:
+            q, qd = robot.joint_step(moved(p, x[:6]), pd + x[6:12], x[12:], h=H, alpha=alpha)
+            return np.concatenate([difference(q, end[0]), qd])
+
+        J = robot.jac_joint_step(p, pd, STILL, h=H, alpha=alpha)
+        found = np.block([[getattr(J, k) for k in BLOCKS[:3]], [getattr(J, k) for k in BLOCKS[3:]]])
+        for k in range(18):
+            errors = []
+            for e in (1e-4, 1e-5, 1e-6, 1e-7):
+                d = e * np.eye(18)[k]
+                slope = (8 * (value(d) - value(-d)) - value(2 * d) + value(-2 * d)) / (12 * e)
+                errors.append(np.abs(slope - found[:, k]).max() / (np.abs(found[:, k]).max() + 1e-3))
+            worst = max(worst, min(errors))
+    assert worst < (1e-6 if slip > 1e-3 else 1e-5), worst
+
+
+@pytest.mark.parametrize("friction", [0.2, 0.5, 1.0, 2.0])
+def test_thrown_boxes(friction: float, count: Callable[[int, int], int]) -> None:
+    """No status, nothing sinks in, energy does not rise but by the step's own oscillation; Newton at the final slip mostly."""
+    robot, rng, tally = thrown(), np.random.default_rng(11), Tally()
+    alpha = {f"contact.friction.corner_{k}": friction for k in range(1, 9)}
+    alpha |= {f"contact.load.corner_{k}": MASS * G / 8 for k in range(1, 9)}
+    vector, rise = robot.alpha.vector(alpha), 0.0
+    for _ in range(count(2, 125)):
+        p, pd = start(rng)
+        P, PD = robot.rollout(p, pd, np.zeros((200, 6)), h=H, alpha=vector)  # raises on a status
+        energy = np.array([sum(robot.energy(*state, alpha=vector)) for state in zip(P, PD, strict=True)])
+        rise = max(rise, float((energy - np.minimum.accumulate(energy)).max()))
+        for p, pd in zip(P[:-1:10], PD[:-1:10], strict=True):
+            found = robot.contact_force(p, pd, STILL, h=H, alpha=vector)
+            pose, rate, first, second = (int(x) for x in found.iterations)
+            tally.scenes += 1
+            tally.levels["falling slip"] += first + second
+            tally.total += pose + rate
+            tally.most = max(tally.most, pose, rate)
+        tally.deepest = max(tally.deepest, -min(float(robot.contact_gap(p, alpha=vector).min()) for p in P))
+    print(f"{tally.line(f'friction {friction}')}, energy rises by {rise:.1e} J")
+    assert tally.deepest < 1e-6
+    assert rise < 5e-4
+    assert tally.levels["falling slip"] <= 3 + 0.02 * 2 * tally.scenes
