@@ -123,12 +123,7 @@ class Gpu:
         key = (" ".join(entry.options), shared)
         if key not in self._modules:
             words = [*self._options, *entry.options, *(["-DSHARED_ALPHA"] if shared else [])]
-            made = compiler()
-            if made.version[0] > self.driver.cuda:
-                raise InputError(
-                    f"NVRTC is of CUDA {made.version[0]}, the driver of CUDA {self.driver.cuda}, which does not run its code: "
-                    f"pip install nvidia-cuda-nvrtc-cu{self.driver.cuda}, or a newer driver."
-                )
+            made = compiler(self.driver.cuda)
             code, log = made.compiled(self._source, self.driver.architecture, words)
             self._modules[key] = self.driver.load(code), log
         return self._modules[key]

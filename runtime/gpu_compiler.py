@@ -34,20 +34,33 @@ LONGEST: Final = 4000
 
 
 @functools.cache
-def compiler() -> Compiler:
-    """NVRTC, found once."""
-    return Compiler()
+def compiler(most: int | None = None) -> Compiler:
+    """NVRTC, found once; `most`: the newest version of CUDA whose code the driver runs."""
+    return Compiler(most)
 
 
 class Compiler:
     """NVRTC; `version` is that of CUDA it belongs to, as (13, 0)."""
 
-    def __init__(self) -> None:
-        """Find it; InputError says how to install it."""
-        self._library = _open()
-        major, minor = c_int(), c_int()
-        self._library.nvrtcVersion(byref(major), byref(minor))
-        self.version = (major.value, minor.value)
+    def __init__(self, most: int | None = None) -> None:
+        """Find the newest that is not beyond `most`; InputError says how to install one."""
+        found: list[int] = []
+        for library in _libraries():
+            major, minor = c_int(), c_int()
+            library.nvrtcVersion(byref(major), byref(minor))
+            if most is None or major.value <= most:
+                self._library, self.version = library, (major.value, minor.value)
+                return
+            found.append(major.value)
+        if found:
+            raise InputError(
+                f"NVRTC is of CUDA {min(found)}, the driver of CUDA {most}, which does not run its code: pip install "
+                f"nvidia-cuda-nvrtc-cu{most}, or a newer driver."
+            )
+        raise InputError(
+            "NVRTC, which compiles for a GPU, is not installed: pip install 'diffpbd[gpu]' (or nvidia-cuda-nvrtc-cu12 where "
+            "the driver is one of CUDA 12)."
+        )
 
     def compiled(self, source: str, architecture: str, options: Sequence[str]) -> tuple[bytes, str]:
         """Code for an architecture such as sm_90 and the compiler's log, from the cache where it is there."""
@@ -104,7 +117,8 @@ def resources(log: str) -> dict[str, tuple[int, int, int]]:
     return found
 
 
-def _open() -> Any:
+def _libraries() -> Iterator[Any]:
+    """Those that are there, of wheels before those of the system."""
     for name in (*_wheels(), *SYSTEM):
         with contextlib.suppress(OSError):
             if os.sep in name:  # the wheel's: what it needs lies beside it, where the loader does not look
@@ -113,11 +127,7 @@ def _open() -> Any:
             library = ctypes.CDLL(name)
             library.nvrtcGetErrorString.restype = c_char_p
             library.nvrtcCompileProgram.argtypes = (c_void_p, c_int, c_void_p)
-            return library
-    raise InputError(
-        "NVRTC, which compiles for a GPU, is not installed: pip install 'diffpbd[gpu]' (or nvidia-cuda-nvrtc-cu12 where the "
-        "driver is one of CUDA 12)."
-    )
+            yield library
 
 
 def _wheels() -> Iterator[str]:

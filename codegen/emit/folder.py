@@ -146,7 +146,7 @@ def write_folder(
     hand_over()
     emission.add(
         "README.md", "README.md", version=known["diffpbd"], command=command(recipe),
-        joints=[robot.joints[i].name for i in robot.independent], functions=emission.functions,
+        joints=[robot.joints[i].name for i in robot.independent], functions=emission.functions, cuda=recipe.cuda,
     )  # fmt: skip
     content = {path: text.encode() for path, text in emission.files.items()}
     for name, graph in graphs.items():

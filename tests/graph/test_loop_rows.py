@@ -14,6 +14,8 @@ from support.mechanisms import MECHANISMS, Mechanism, delta, four_bar, slider_cr
 
 from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.robot import IDENTITY, ZERO, Joint, JointType, Robot
+from diffpbd.codegen.graph import loop_poses
 from diffpbd.codegen.graph.loop_rows import Chosen
 from diffpbd.codegen.graph.model import Model, build, chosen_rows
 from diffpbd.codegen.graph.translate import inline
@@ -87,7 +89,7 @@ def test_loop_that_cannot_close(tmp_path: Path) -> None:
     message = refused(mechanism, tmp_path)
     assert 'loop "four_bar" does not close: nearest pose has a gap of 0.05 m' in message
     assert "j1 = " in message
-    assert "0 of 40 starts closed, 8 are needed" in message
+    assert "0 of 80 starts closed, 8 are needed" in message
 
 
 def test_case_of_a_loop_that_cannot_close(shared: Path) -> None:
@@ -96,12 +98,29 @@ def test_case_of_a_loop_that_cannot_close(shared: Path) -> None:
         build(read_robot(recipe), recipe)
 
 
+def test_poses_about_zero_where_those_all_over_do_not_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a robot with many joints."""
+
+    def only_near(_: object, p: np.ndarray) -> tuple[np.ndarray, float]:
+        return p, 0.0 if np.linalg.norm(p) < 0.5 else 1.0
+
+    joints = tuple(Joint(f"j{k}", JointType.CONTINUOUS, k - 1, IDENTITY, ZERO, (0.0, 0.0, 1.0)) for k in range(20))
+    robot = Robot("long", "base", joints, (), ())
+    monkeypatch.setattr(loop_poses, "close", only_near)
+    poses, (nearest, left) = loop_poses.closed_poses(loop_poses.Probe(robot, lambda p: (p, p), lambda p: p, ()))
+    assert len(poses) >= loop_poses.FEWEST and left == 0.0 and np.linalg.norm(nearest) < 0.5
+
+
 def test_anchors_off_in_their_last_digits(tmp_path: Path) -> None:
     mechanism = four_bar()
     mechanism.loops[0]["parent_xyz"] = (0.8, 2e-7, 0.0)
     message = refused(mechanism, tmp_path)
     assert "anchors look off by about 2e-07 m (four_bar.gap_y)" in message
     assert "use type ball" in message
+    mechanism.loops[0]["type"] = "ball"
+    mechanism.loops[0]["parent_xyz"] = (0.8, 2e-7, 0.0)
+    assert "leave one of several pins out" in refused(mechanism, tmp_path)
+    mechanism.loops[0]["type"] = "hinge"
     # a slight tilt closes nowhere exactly either; a ball asks for no axis
     mechanism.loops[0] |= {"parent_xyz": (0.8, 0.0, 0.0), "parent_rpy": (1e-6, 0.0, 0.0)}
     assert "nearly dependent" in refused(mechanism, tmp_path)

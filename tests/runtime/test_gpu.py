@@ -121,6 +121,9 @@ def test_torques_of_a_recorded_motion(gpu: Gpu, robot: Robot, states: dict[str, 
     assert found.U.shape == (rows, steps, robot.n)
     close(found[:4], expected[:4], 1e-9)
     np.testing.assert_allclose(found.U.numpy(), given[2], atol=5e-3)
+    rubbing = {"friction.coulomb.elbow": 0.3, "friction.viscous.shoulder": 0.4}
+    known = [*window[:7], 1.0, H, rubbing]
+    close(gpu.estimate_torque(*known)[:4], robot.estimate_torque(*known)[:4], 1e-9)
     single = robot.gpu("float32").estimate_torque(*[w[0] if np.ndim(w) > 1 else w for w in window])
     np.testing.assert_allclose(single.U.numpy(), given[2][0], atol=1e-2)
 
@@ -149,6 +152,10 @@ def test_states_that_fail_are_named(gpu: Gpu, states: dict[str, np.ndarray]) -> 
     along = gpu.rollout(p, pd, U, check=False)
     P = along.P.numpy()
     assert (P[3, 2:] == P[3, 2]).all() and np.isfinite(P).all() and not (P[4, 2:] == P[4, 2]).all()
+    thrown = np.zeros((1, 3, 2))
+    thrown[0, 0] = 40.0
+    lefts = [gpu.rollout(p[:1], pd[:1], thrown[:, :k], check=False).left.numpy()[0] for k in (1, 3)]
+    assert gpu.residual > lefts[0] == lefts[1]  # the largest of all steps
     bars = gpu.vjp_rollout(p, pd, U, P_bar=np.ones_like(P), check=False)
     assert not any(b.numpy()[3].any() for b in bars[:-1]) and bars.U_bar.numpy()[4].any()
     blocks = gpu.jac_joint_step(p, pd, u, check=False)
@@ -216,6 +223,9 @@ def test_arrays_of_others_are_taken_as_they_lie(
     every_other = Interface(by_rows(p), shape=(ROWS // 2, robot.n), strides=(32, 8))
     half = robot.joint_step(p[::2], pd[::2], u[::2])
     close(gpu.joint_step(every_other, pd[::2], u[::2]), half, 1e-11)
+    wide = by_rows(np.repeat(states["alpha"][:1], 2).reshape(1, -1))
+    alpha = Interface(wide, shape=(len(robot.alpha),), strides=(16,))  # one for all, with gaps
+    close(gpu.joint_step(p, pd, u, alpha=alpha), robot.joint_step(p, pd, u, alpha=states["alpha"][0]), 1e-11)
     with pytest.raises(InputError, match="lies on GPU 3, expected GPU 0"):
         far = Lent(sent[0])
         far.__dlpack_device__ = lambda: (2, 3)  # type: ignore[method-assign]
@@ -358,6 +368,7 @@ def test_without_what_it_needs_one_message(
     gpu_driver.driver.cache_clear()
     with pytest.raises(InputError, match=f"no driver of NVIDIA's on this machine .* {cpu}"):
         robot.gpu()
+    assert gpu_compiler.Compiler(13).version == gpu_compiler.Compiler().version == (13, 0)
     monkeypatch.setattr(gpu_compiler, "_wheels", lambda: iter([]))
     with pytest.raises(InputError, match=r"NVRTC.*is not installed: pip install 'diffpbd\[gpu\]'"):
         gpu_compiler.Compiler()
