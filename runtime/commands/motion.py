@@ -1,4 +1,4 @@
-"""A simulated motion as a movie, and in the page of --view."""
+"""A simulated motion as a movie, as a report, and in the page of --view."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Protocol
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.commands.results import note
+from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["filmed", "played"]
+__all__ = ["filmed", "played", "reported"]
 
 
 class Motion(Protocol):
@@ -31,6 +32,27 @@ def filmed(robot: Robot, run: Motion, movie: str | None) -> None:
     from diffpbd.runtime.report.movie import movie as draw
 
     draw(robot, run.time, run.q, movie, title=robot.name)
+
+
+def reported(robot: Robot, run: Motion, words: str, path: str | None, reference: FloatArray | None = None) -> None:
+    """Write the page of --report, if one is asked for; `reference` (samples, n) is what was followed."""
+    if path is None:
+        return
+    from diffpbd.runtime.report.motion import Signal, motion_page
+
+    joints = {joint.name: joint for joint in robot.manifest.robot.joints}
+    positions = []
+    for k, name in enumerate(robot.positions):
+        own = joints.get(name)
+        wanted = reference[:, k] if reference is not None and reference.shape[1] == len(robot.positions) else None
+        unit, bounds = ("1", (None, None)) if own is None else (own.unit, (own.lower, own.upper))
+        positions.append(Signal(name, unit, run.q[:, k], wanted, bounds))
+    torques = []
+    for k, joint in enumerate(joints.values()):
+        most = joint.effort
+        bounds = (None if most is None else -most, most)
+        torques.append(Signal(joint.name, "N·m" if joint.unit == "rad" else "N", run.tau[:, k], None, bounds))
+    write_atomic(path, motion_page(robot.name, words, run.time, positions, torques))
 
 
 def played(robot: Robot, run: Motion) -> None:

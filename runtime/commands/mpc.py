@@ -13,10 +13,10 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.closed import driven
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
-from diffpbd.runtime.commands.motion import filmed, played
+from diffpbd.runtime.commands.motion import filmed, played, reported
 from diffpbd.runtime.commands.mpc_words import ending, facts, summary
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED
-from diffpbd.runtime.commands.options import live_option, movie_option, plot_option, view_option
+from diffpbd.runtime.commands.options import live_option, movie_option, plot_option, report_option, view_option
 from diffpbd.runtime.commands.progress import watched
 from diffpbd.runtime.commands.results import json_option, note, result
 from diffpbd.runtime.errors import InputError, SolverError
@@ -86,10 +86,19 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @json_option
 @view_option
 @movie_option
+@report_option
 @plot_option("Positions with their references, and torques.")
 @live_option
 def command(
-    robot: str, out: str, plot: str | None, movie: str | None, view: bool, live: bool, mends: MendWords, **options: Any
+    robot: str,
+    out: str,
+    plot: str | None,
+    movie: str | None,
+    report: str | None,
+    view: bool,
+    live: bool,
+    mends: MendWords,
+    **options: Any,
 ) -> None:
     """Predictive control of the generated ROBOT, simulated by its own step, along a log or to a goal.
 
@@ -99,7 +108,9 @@ def command(
     named: list[Named] = [(f"--{key}", options[key]) for key in ("reference", "params", "plant")]
     named += [("--map", options["column_map"])]
     named += [(f"--{key}", state_file(options[key])) for key in ("goal", "q0", "load", "weights", "bounds")]
-    distinct([("--out", out), ("--plot", plot), ("--movie", movie)], [*named, *robot_files(robot)])
+    distinct(
+        [("--out", out), ("--plot", plot), ("--movie", movie), ("--report", report)], [*named, *robot_files(robot)]
+    )
     loaded = open_robot(robot)
     reference, start, duration = _reference(loaded, options, mends)
     h = loaded.h if options["h"] is None else options["h"]
@@ -122,7 +133,8 @@ def command(
     filmed(loaded, run, movie)
     write_log(out, run.log())
     words = f"{summary(loaded, run)}\n{ending(loaded, run, mpc.problem.bounds, reference)}"
-    result(words, facts(loaded, run, reference), out, plot, movie)
+    reported(loaded, run, words, report, run.reference)
+    result(words, facts(loaded, run, reference), out, plot, movie, report)
     _expect_plans(run)
     if view:
         played(loaded, run)

@@ -20,6 +20,7 @@ __all__ = [
     "named_values",
     "plot_option",
     "pose_option",
+    "report_option",
     "view_option",
 ]
 
@@ -46,6 +47,7 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
 
 
 view_option = click.option("--view", is_flag=True, help="Then show the motion in a local web page until Ctrl-C.")
+report_option = click.option("--report", metavar="OUT.html", help="One self-contained page with words and figures.")
 movie_option = click.option("--movie", metavar="OUT.gif", help="The robot moving, as a GIF.")
 
 

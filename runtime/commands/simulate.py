@@ -8,9 +8,9 @@ import click
 import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
-from diffpbd.runtime.commands.motion import filmed, played
+from diffpbd.runtime.commands.motion import filmed, played, reported
 from diffpbd.runtime.commands.numbers import RATE
-from diffpbd.runtime.commands.options import movie_option, plot_option, view_option
+from diffpbd.runtime.commands.options import movie_option, plot_option, report_option, view_option
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
@@ -43,11 +43,12 @@ ORDERS: dict[str, Order] = {"2": 2, "4": 4, "6": 6}
 @json_option
 @view_option
 @movie_option
+@report_option
 @plot_option("Joint positions, energy and joint gaps.")
 def command(
     robot: str, duration: float | None, h: float | None, q0: str | None, dq0: str | None, torque: str,
     rate: float | None, column_map: str | None, order: str, maximal: bool, integrator: str | None,
-    solver: str | None, params: str | None, out: str, plot: str | None, movie: str | None, view: bool,
+    solver: str | None, params: str | None, out: str, plot: str | None, movie: str | None, report: str | None, view: bool,
 ) -> None:  # fmt: skip
     """Simulate the generated ROBOT and write time, q_, dq_ and tau_ columns.
 
@@ -66,7 +67,9 @@ def command(
     ]
     if torque not in ("zero", "gravity"):
         named.append(("--torque", torque))
-    distinct([("--out", out), ("--plot", plot), ("--movie", movie)], [*named, *robot_files(robot)])
+    distinct(
+        [("--out", out), ("--plot", plot), ("--movie", movie), ("--report", report)], [*named, *robot_files(robot)]
+    )
     loaded = open_robot(robot)
     alpha = loaded.alpha.vector(params)
     start = _start(loaded, q0, dq0)
@@ -95,7 +98,9 @@ def command(
         plot_run(run, plot, title=title, robot=loaded)
     filmed(loaded, run, movie)
     write_log(out, run.log())  # after the picture, which fails without matplotlib
-    result(summary(loaded, run), facts(loaded, run), out, plot, movie)
+    words = summary(loaded, run)
+    reported(loaded, run, words, report)
+    result(words, facts(loaded, run), out, plot, movie, report)
     if view:
         played(loaded, run)
 

@@ -14,6 +14,9 @@ from support.mechanisms import MECHANISMS
 from support.robots import CACHE, generated
 
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.planner import Mpc
+from diffpbd.runtime.mpc.problem import Bounds, Status, Weights
 
 H = 0.01
 
@@ -180,6 +183,22 @@ def test_the_graph_has_the_same_rows() -> None:
         np.testing.assert_allclose(np.array(ca.vertcat(*graph(*state, H, alpha))).ravel(), wanted, atol=1e-8)
     J = graph.jacobian()(*state, H, alpha, *graph(*state, H, alpha))
     np.testing.assert_allclose(np.array(J[0]), r.jac_joint_step(*state, h=H, alpha=alpha).dp_next_dp, atol=1e-6)
+
+
+def test_ipopt_plans_into_a_stop() -> None:
+    """The planner's back end that differentiates the graph: a goal beyond the stop ends at it, along the step's own rollout."""
+    r, start = arm(), ([-0.9, 0.0, 0.0], [-1.0, 0.0, 0.0])
+    alpha = alpha_of(r, limit__slip=1e-2)
+    wide = [np.full(3, x) for x in (-8.0, 8.0, 20.0, -9.0, 9.0, 50.0)]  # no bound on positions but the stop
+    mpc = Mpc(
+        r, 12, h=H, alpha=alpha, bounds=Bounds(*wide), weights=Weights(p=1.0, pd=0.01, u=1e-6, du=1e-6, end=3.0),
+        options=MpcOptions(backend="ipopt"),
+    )  # fmt: skip
+    plan = mpc.solve(mpc.task(*start, [-1.1, 0.0, 0.0], U=np.zeros(3)))
+    assert plan.status is Status.SOLVED, plan.detail
+    P, _ = r.rollout(*start, plan.U, h=H, alpha=alpha)
+    np.testing.assert_allclose(plan.P, P, atol=1e-8)
+    assert -1.0 < P[:, 0].min() < -0.9999
 
 
 def test_limits_beside_a_loop() -> None:

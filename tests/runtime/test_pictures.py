@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from PIL import Image
-from support.robots import loaded
+from support.robots import generated, loaded
 
 import diffpbd
 from diffpbd.runtime.arms import playback
+from diffpbd.runtime.cli import cli
 from diffpbd.runtime.report.figures import MOST_POINTS, beside, curve, new_figure, reached_limits
+from diffpbd.runtime.report.motion import Signal, motion_page
 from diffpbd.runtime.report.movie import MOST_FRAMES, movie, sticks
 from diffpbd.runtime.ros1.messages import Tick
 
@@ -119,3 +123,39 @@ def test_a_motion_is_played_in_real_time_to_its_end(monkeypatch: pytest.MonkeyPa
     assert times.count(0.0) >= 2
     last = next(tick for tick in shown if tick.time == run.time[-1])
     assert (last.position == run.q[-1]).all() and (last.command == run.tau[-1]).all()
+
+
+def test_a_report_of_a_motion_holds_words_and_a_figure_a_signal(tmp_path: Path) -> None:
+    robot, page = str(generated("double_pendulum")), tmp_path / "run.html"
+    words = [
+        "--goal",
+        "[0.1, 0]",
+        "--duration",
+        "0.3",
+        "--horizon",
+        "5",
+        "--out",
+        str(tmp_path / "run.csv"),
+        "--report",
+        str(page),
+    ]
+    for command in (["mpc", robot, *words], ["simulate", robot, "--torque", "gravity", *words[2:4], *words[6:]]):
+        done = CliRunner().invoke(cli, command)
+        assert done.exit_code == 0 and f"written: {tmp_path / 'run.csv'}, {page}" in done.output, done.output
+        text = page.read_text(encoding="utf-8")
+        assert text.count("<svg") == 4 and text.count("shoulder</figcaption>") == 2
+        assert "http" not in text, "nothing is loaded from elsewhere"
+        assert done.output.splitlines()[0].split(";")[0] in text
+        assert ("reference</span>" in text) is (command[0] == "mpc")
+
+
+def test_bounds_are_drawn_where_they_are_near() -> None:
+    time = np.linspace(0.0, 1.0, 5)
+
+    def bounds(highest: float) -> int:
+        signal = Signal("a<b", "N·m", np.linspace(0.0, highest, 5), None, (-1.0, 1.0))
+        text = motion_page("<x>", "a & b", time, [signal], [])
+        assert "a&lt;b" in text and "&lt;x&gt;" in text and "a &amp; b" in text
+        return text.count("#bbb")
+
+    assert [bounds(x) for x in (0.79, 0.81)] == [0, 1]
