@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from diffpbd.codegen.description.report import Finding, listed, quoted
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot import LoopType, Robot
 from diffpbd.codegen.graph.loop_poses import CLOSED, FEWEST, STARTS, Probe, row_names
 from diffpbd.codegen.joint_space.closures import ROWS
 
@@ -50,10 +50,13 @@ def open_loop(probe: Probe, nearest: tuple[Array, float], closed: int) -> Findin
         message = (
             f"loop {quoted(loop.name)}: its rows are nearly dependent: anchors look off by about {gap:.2g} {unit} "
         )
-        message += f"({row}) from an exact mechanism; correct them, or use type ball"
+        mend = "leave one of several pins out" if loop.type is LoopType.BALL else "use type ball"
+        message += f"({row}) from an exact mechanism; correct them, or {mend}"
         return Finding("loop-rows", message, (), names, (("gap", gap),))
     message = f"loop {quoted(loop.name)} does not close: nearest pose has a gap of {gap:.3g} {unit} ({row}; "
-    message += f"{_pose_text(robot, p)}); check its anchors; {closed} of {STARTS} starts closed, {FEWEST} are needed"
+    message += (
+        f"{_pose_text(robot, p)}); check its anchors; {closed} of {2 * STARTS} starts closed, {FEWEST} are needed"
+    )
     return Finding("loop-open", message, (), names, (("gap", gap), ("closed", float(closed))))
 
 

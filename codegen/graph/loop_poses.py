@@ -99,13 +99,21 @@ def close(probe: Probe, p: Array) -> tuple[Array, float]:
 
 
 def closed_poses(probe: Probe) -> tuple[list[Array], tuple[Array, float]]:
-    """Closed poses, those inside the limits where they suffice; and the pose that comes nearest, with its residual."""
+    """Closed poses, those inside the limits where they suffice; and the pose that comes nearest, with its residual.
+
+    Where too few starts all over the limits close, as many more are made about the zero pose, further away one after another:
+    of many joints a random pose is far from any closed one.
+    """
     rng, (low, high) = np.random.default_rng(SEED), _bounds(probe.robot)
     inside: list[Array] = []
     outside: list[Array] = []
     nearest = (np.zeros(len(low)), np.inf)
-    for _ in range(STARTS):
-        p, left = close(probe, rng.uniform(low, high))
+    for k in range(2 * STARTS):
+        if k == STARTS and len(inside) + len(outside) >= FEWEST:
+            break
+        wide = 0.5 * ((k - STARTS) / STARTS) ** 2
+        start = rng.uniform(low, high) if k < STARTS else np.clip(wide * rng.standard_normal(len(low)), low, high)
+        p, left = close(probe, start)
         if left < nearest[1]:
             nearest = (p, left)
         if left < CLOSED:

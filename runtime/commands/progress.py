@@ -7,12 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
-from diffpbd.codegen.heartbeat import PERIOD, Heartbeat
 from diffpbd.runtime.commands.results import as_json
 from diffpbd.runtime.live import Loop, Parts, duration, live_line
+
+if TYPE_CHECKING:
+    from diffpbd.codegen.heartbeat import Heartbeat  # the control PC has no generator to import
 
 __all__ = ["progress", "watched"]
 
@@ -32,12 +35,16 @@ def progress() -> Iterator[Callable[[str], None]]:
         if shown:
             yield said.append
             return
+        from diffpbd.codegen.heartbeat import Heartbeat
+
         with Heartbeat(tell) as beat:
             yield _seldom(beat, begin)
 
 
 def _seldom(beat: Heartbeat, begin: float) -> Callable[[str], None]:
     """Lines as they come, those with a share of the work at most every `PERIOD`."""
+    from diffpbd.codegen.heartbeat import PERIOD
+
     last = -PERIOD
 
     def say(text: str) -> None:
@@ -66,6 +73,8 @@ def watched(loop: Loop, wanted: bool) -> Iterator[None]:
             yield
             return
         end = threading.Event()
+
+        from diffpbd.codegen.heartbeat import PERIOD
 
         def tell() -> None:
             while not end.wait(PERIOD):

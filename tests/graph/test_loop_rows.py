@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -14,7 +15,10 @@ from support.mechanisms import MECHANISMS, Mechanism, delta, four_bar, slider_cr
 
 from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
-from diffpbd.codegen.graph.loop_rows import Chosen
+from diffpbd.codegen.description.robot import IDENTITY, ZERO, Joint, JointType, Robot
+from diffpbd.codegen.graph import loop_poses
+from diffpbd.codegen.graph.loop_poses import Probe
+from diffpbd.codegen.graph.loop_rows import Chosen, choose
 from diffpbd.codegen.graph.model import Model, build, chosen_rows
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
@@ -37,6 +41,7 @@ def refused(mechanism: Mechanism, folder: Path) -> str:
 
 EXPECTED = {
     "four_bar": ([(0, 1)], 1),
+    "parallelogram": ([(0, 1)], 1),
     "five_bar": ([(0, 1)], 2),
     "watt": ([(0, 1), (0, 1)], 1),
     "slider_crank": ([(0, 1)], 1),
@@ -87,7 +92,7 @@ def test_loop_that_cannot_close(tmp_path: Path) -> None:
     message = refused(mechanism, tmp_path)
     assert 'loop "four_bar" does not close: nearest pose has a gap of 0.05 m' in message
     assert "j1 = " in message
-    assert "0 of 40 starts closed, 8 are needed" in message
+    assert "0 of 80 starts closed, 8 are needed" in message
 
 
 def test_case_of_a_loop_that_cannot_close(shared: Path) -> None:
@@ -96,12 +101,29 @@ def test_case_of_a_loop_that_cannot_close(shared: Path) -> None:
         build(read_robot(recipe), recipe)
 
 
+def test_poses_about_zero_where_those_all_over_do_not_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a robot with many joints."""
+
+    def only_near(_: object, p: np.ndarray) -> tuple[np.ndarray, float]:
+        return p, 0.0 if np.linalg.norm(p) < 0.5 else 1.0
+
+    joints = tuple(Joint(f"j{k}", JointType.CONTINUOUS, k - 1, IDENTITY, ZERO, (0.0, 0.0, 1.0)) for k in range(20))
+    robot = Robot("long", "base", joints, (), ())
+    monkeypatch.setattr(loop_poses, "close", only_near)
+    poses, (nearest, left) = loop_poses.closed_poses(loop_poses.Probe(robot, lambda p: (p, p), lambda p: p, ()))
+    assert len(poses) >= loop_poses.FEWEST and left == 0.0 and np.linalg.norm(nearest) < 0.5
+
+
 def test_anchors_off_in_their_last_digits(tmp_path: Path) -> None:
     mechanism = four_bar()
     mechanism.loops[0]["parent_xyz"] = (0.8, 2e-7, 0.0)
     message = refused(mechanism, tmp_path)
     assert "anchors look off by about 2e-07 m (four_bar.gap_y)" in message
     assert "use type ball" in message
+    mechanism.loops[0]["type"] = "ball"
+    mechanism.loops[0]["parent_xyz"] = (0.8, 2e-7, 0.0)
+    assert "leave one of several pins out" in refused(mechanism, tmp_path)
+    mechanism.loops[0]["type"] = "hinge"
     # a slight tilt closes nowhere exactly either; a ball asks for no axis
     mechanism.loops[0] |= {"parent_xyz": (0.8, 0.0, 0.0), "parent_rpy": (1e-6, 0.0, 0.0)}
     assert "nearly dependent" in refused(mechanism, tmp_path)
@@ -118,6 +140,25 @@ def test_singular_pose_inside_the_limits_is_searched_and_named(tmp_path: Path) -
     (doubt,) = chosen.doubts
     assert "inside the limits lies a nearly singular pose" in doubt.message
     assert chosen.least < 1e-3
+
+
+@pytest.mark.parametrize(("share", "refused_"), [(0.0, False), (0.5, True)])
+def test_rank_that_is_less_at_some_closed_poses(share: float, refused_: bool, tmp_path: Path) -> None:
+    """Rows made up: a second one that says nothing where j1 is below a part of its range."""
+    robot = read_robot(find_recipe(str(four_bar().write(tmp_path, "made"))))
+
+    def rows(p: Any) -> tuple[Any, Any]:
+        A = np.zeros((5, 3))
+        A[0, 0] = 1.0
+        A[1, 1] = float(p[0] > np.pi * (2 * share - 1) - 1e-12)
+        return np.zeros(5), A
+
+    chosen = choose(Probe(robot, rows, lambda p: np.zeros((5, 0)), ()))
+    assert bool(chosen.faults) == refused_
+    if refused_:
+        (fault,) = chosen.faults
+        assert 'loop "four_bar": rows have rank 2 at most poses and 1 near j1 = -' in fault.message
+        assert "(a singular pose inside the limits): narrow the limits" in fault.message
 
 
 def test_rigid_loop_is_a_doubt(tmp_path: Path) -> None:
