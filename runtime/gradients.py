@@ -51,9 +51,9 @@ class Pair:
 
     def ends(self, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
         """Shapes of both results, leading axes included."""
-        leads, own = self.leads(shapes), shapes[2]
-        shape = (own[-2] + 1, own[-1]) if self.forward.name == "rollout" else own[-1:]
-        return [(*leads, *shape)] * 2
+        leads = self.leads(shapes)
+        nodes = (shapes[2][-2] + 1,) if self.forward.name == "rollout" else ()
+        return [(*leads, *nodes, shape[-1]) for shape in shapes[:2]]  # positions may have more numbers than rates
 
     def evaluate(self, function: Any, inputs: Sequence[Any], axes: Sequence[int]) -> list[np.ndarray[Any, Any]]:
         """A function of this owner on NumPy arrays with any leading axes; an input that has none, or such of one, is shared."""

@@ -1,4 +1,4 @@
-"""Steps in contact, compiled: closed forms, an independent oracle, derivatives, gradients of rollouts."""
+"""Steps in contact, compiled: closed forms, derivatives, gradients of rollouts, thrown boxes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ import casadi as ca
 import numpy as np
 import pytest
 from support.robots import CACHE, generated
-from support.touch_oracle import Oracle
-from support.touching import MASS, RADIUS, ball, block, box, reaching_arm
+from support.touching import MASS, RADIUS, ball, block, box
 
-from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.graph.model import build
 from diffpbd.runtime import Robot, load
 
 H, G = 0.01, 9.81
@@ -22,7 +19,6 @@ MADE = {
     "tumbling_box": lambda: box("floating"),
     "block": lambda: (block(), ""),
     "ball": ball,
-    "reaching_arm": lambda: (reaching_arm(), ""),
 }
 
 
@@ -162,30 +158,6 @@ def test_derivatives_of_a_block(name: str, slip: float) -> None:
     columns = judge(r, state, alpha, sizes, 1e-5 if name == "flight" else 1e-6)
     if name in ("slide", "impact"):
         assert np.abs(columns[:, r.alpha.names.index("contact.friction.block")]).max() > 1e-3
-
-
-@cache
-def oracle() -> Oracle:
-    recipe, described = resolve(path_of("reaching_arm"))
-    return Oracle(build(described, recipe))
-
-
-def test_an_arm_among_planes_and_spheres_is_the_oracles() -> None:
-    """Planes and spheres fixed and on links, with and without friction: a fall onto the tray that turns with the arm."""
-    r, alpha = robot("reaching_arm"), alpha_of(robot("reaching_arm"), contact__slip=1e-3)
-    P, PD = r.rollout([0.3, 0.9, 0.2], [0.5, 0.0, 0.0], np.zeros((45, 3)), h=H, alpha=alpha)
-    gaps = np.array([r.contact_gap(p) for p in P])
-    landed = int(np.argmax((gaps < 1e-3).any(axis=1)))
-    assert 0 < landed < 42 and gaps.min() > -1e-8
-    for k in (landed - 1, landed, landed + 3):
-        end = oracle().step(P[k], PD[k], np.zeros(3), H, alpha)
-        assert end.solved
-        np.testing.assert_allclose(step(r, P[k], PD[k], np.zeros(3), alpha=alpha), np.r_[end.p, end.pd], atol=1e-12)
-        wanted, state = oracle().jacobian(), (P[k], PD[k], np.zeros(3))
-        J, by = r.jac_joint_step(*state, h=H, alpha=alpha), r.jac_alpha_joint_step(*state, h=H, alpha=alpha)
-        blocks = [np.vstack([getattr(J, f"dp_next_d{x}"), getattr(J, f"dpd_next_d{x}")]) for x in ("p", "pd", "u")]
-        mine = np.hstack([*blocks, np.vstack([by.dp_next_dalpha, by.dpd_next_dalpha])])
-        assert np.abs(mine - wanted[:, :-1]).max() < 1e-8 * np.abs(wanted).max()
 
 
 def test_gradients_of_a_rollout_that_lands_and_slides() -> None:

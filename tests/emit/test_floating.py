@@ -203,6 +203,7 @@ def test_graph_is_the_compiled_step() -> None:
         robot.casadi("joint_step", external=True)
 
 
+@pytest.mark.soak
 def test_planar_base_is_the_floating_one_in_a_plane() -> None:
     floating, planar = flat_arms()
     assert (floating.n, floating.n_p, planar.n, planar.n_p) == (8, 9, 5, 5)
@@ -217,22 +218,6 @@ def test_planar_base_is_the_floating_one_in_a_plane() -> None:
     assert np.abs(np.sin(P[:, 2] / 2) * Q[:, 3] - np.cos(P[:, 2] / 2) * Q[:, 5]).max() < 1e-9
     given = planar.inverse_dynamics(p, pd, np.zeros(5))
     assert (given.u[:3] == 0).all() and (given.unbalanced[3:] == 0).all()
-
-
-def test_a_body_alone() -> None:
-    path = recipe("stone", "floating")
-    (path.parent / "stone.urdf").write_text(
-        '<robot name="stone"><link name="stone"><inertial><mass value="2"/>'
-        '<inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
-    )
-    robot = load(generated(str(path), functions=("joint_step",), variants=()))
-    p, pd = robot.neutral, np.array([1.0, 0, 5.0, 0.1, 4.0, 0.1])
-    P, PD = robot.rollout(p, pd, np.zeros((100, 6)), H)
-    assert P[-1, :3] == pytest.approx([1.0, 0.0, 5.0 - 9.81 / 2], abs=1e-12)
-    spin = robot.mass_matrix(P) @ PD[:, :, None]
-    assert np.ptp(spin[:, 3:, 0], axis=0).max() < 1e-13
-    turning = np.sum(PD[:, 3:] * spin[:, 3:, 0], axis=1)
-    assert 0 < np.ptp(turning) < 1e-5 * turning[0]
 
 
 def test_what_is_refused_and_left_out() -> None:
@@ -352,3 +337,10 @@ def test_a_closed_loop_on_a_floating_base() -> None:
     for rows, (by_p, by_pd) in zip((slice(0, 9), slice(9, 18)), ends_by, strict=True):
         wanted = by_p[:, :6] + by_pd @ rates
         assert turned[rows] == pytest.approx(wanted, abs=1e-6 * np.abs(wanted).max())
+
+
+def test_fixed_bases_know_nothing_of_it() -> None:
+    folder = generated("double_pendulum")
+    assert "base_joint" not in (folder / "manifest.json").read_text()
+    assert not (folder / "src" / "floating.c").exists()
+    assert not any("floating base" in path.read_text() for path in (folder / "src").iterdir())

@@ -29,7 +29,7 @@ def test_accelerations_are_those_of_pinocchio(name: str) -> None:
         np.testing.assert_allclose(c.robot.forward_dynamics(p, pd, u), wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
 
 
-LONGEST = {"bennett": 0.5, "delta": 0.5, "five_bar": 0.3}
+LONGEST = {"bennett": 0.5, "delta": 0.2, "five_bar": 0.3}  # the delta comes near a singular pose after that
 
 
 @pytest.mark.parametrize("name", [*QUICK, *LONG])
@@ -41,9 +41,9 @@ def test_second_order_and_closed_rows(name: str) -> None:
         steps = round(duration / h)
         P, PD = c.robot.rollout(c.p, c.pd, np.tile(u, (steps, 1)), h=h)
         errors.append(float(np.abs(np.concatenate([P[-1], PD[-1]]) - wanted)[: c.robot.n].max()))
-        left = [c.robot.loop_residual(p, pd) for p, pd in zip(P, PD, strict=True)]
-        assert max(np.abs(r.rows).max() for r in left) < (1e-11 if name == "bennett" else 1e-13)
-        assert max(np.abs(r.row_rates).max() for r in left) < (1e-8 if name == "bennett" else 1e-12)
+        left = c.robot.loop_residual(P, PD)
+        assert np.abs(left.rows).max() < (1e-11 if name == "bennett" else 1e-13)
+        assert np.abs(left.row_rates).max() < (1e-8 if name == "bennett" else 1e-12)
     ratios = [a / b for a, b in zip(errors, errors[1:], strict=False)]
     assert all(3.8 < ratio < 4.4 for ratio in ratios), (errors, ratios)
 
@@ -70,16 +70,21 @@ def test_error_after_a_second_at_ten_milliseconds(name: str, rates: dict[str, fl
     assert error < bar, error
 
 
-def test_energy_does_not_drift() -> None:
-    c = case("four_bar")
-    P, PD = c.robot.rollout(c.p, c.pd, np.zeros((4000, c.robot.n)), h=0.005)
-    energy = np.array([sum(c.robot.energy(p, pd)) for p, pd in zip(P, PD, strict=True)])
-    kinetic = max(c.robot.energy(p, pd)[0] for p, pd in zip(P, PD, strict=True))
+@pytest.mark.parametrize("name", ["four_bar", "bennett", pytest.param("watt", marks=pytest.mark.soak)])
+def test_energy_does_not_drift(name: str) -> None:
+    """Over 20 s its mean stays, and how far it swings falls with the square of the step."""
+    c, swings = case(name), []
+    for h in (0.01, 0.005):
+        P, PD = c.robot.rollout(c.p, c.pd, np.zeros((round(20 / h), c.robot.n)), h=h)
+        kinetic, potential = (np.asarray(part) for part in c.robot.energy(P, PD))
+        energy = kinetic + potential
+        swings.append(float(np.ptp(energy)))
     np.testing.assert_allclose(
         energy[:3], [c.judge.energy(p, pd) for p, pd in zip(P[:3], PD[:3], strict=True)], atol=1e-12
     )
     drift = abs(energy[-400:].mean() - energy[:400].mean())
-    assert drift < 1e-4 * kinetic, (drift, kinetic)
+    assert drift < 1e-5 * kinetic.max(), (drift, kinetic.max())
+    assert 3.6 < swings[0] / swings[1] < 4.4
 
 
 def differences(f: Callable[[Any], Any], x: Any, step: float) -> Any:
@@ -228,9 +233,9 @@ def test_coulomb_friction_takes_energy_and_stops() -> None:
         P, PD = c.robot.rollout(c.p, c.pd, np.zeros((round(4 / h), c.robot.n)), h=h, alpha=alpha)
         energy = np.array([sum(c.robot.energy(p, pd)) for p, pd in zip(P, PD, strict=True)])
         assert np.diff(energy).max() < 1e-9
-        left = [c.robot.loop_residual(p, pd) for p, pd in zip(P, PD, strict=True)]
-        assert max(np.abs(r.rows).max() for r in left) < 1e-13
-        assert max(np.abs(r.row_rates).max() for r in left) < 1e-12
+        left = c.robot.loop_residual(P, PD)
+        assert np.abs(left.rows).max() < 1e-13
+        assert np.abs(left.row_rates).max() < 1e-12
 
 
 def test_motors_share_what_they_give() -> None:
@@ -269,6 +274,30 @@ def test_more_motors_give_the_least_torques_and_fewer_what_they_can() -> None:
     assert np.linalg.norm(back.u) < np.linalg.norm(u)
     A = np.array([c.robot.loop_residual(c.p, e).row_rates for e in np.eye(2)]).T
     assert abs(A @ back.u).max() < 1e-12  # least: nothing along the loop's own force
+
+
+def test_singular_passages() -> None:
+    """A parallelogram swings through both poses where it is stretched out, as one, and keeps its energy; at such a pose itself
+    its rows say nothing, and that is a status."""
+    c = case("parallelogram")
+    r, still = c.robot, np.zeros(3)
+    p, pd = np.array([0.5, -0.5, 0.5]), np.array([-3.0, 3.0, -3.0])
+    swings = []
+    for h in (0.01, 0.005):
+        P, PD = r.rollout(p, pd, np.zeros((round(0.5 / h), 3)), h=h)
+        assert P[-1, 0] < -np.pi - 0.3  # 0 and -π are behind it
+        np.testing.assert_allclose(P, P[:, :1] * np.array([1.0, -1.0, 1.0]), atol=1e-9)
+        swings.append(np.ptp(np.sum(r.energy(P, PD), axis=0)))
+    assert 3.8 < swings[0] / swings[1] < 4.2
+    for call in (
+        lambda: r.joint_step(still, pd, still, h=0.01),
+        lambda: r.forward_dynamics(still, pd, still),
+        lambda: r.inverse_dynamics(still, pd, still),
+        lambda: r.close_rates(still, pd),
+        lambda: r.node_torque(still - 0.01 * pd, still, still + 0.01 * pd, h=0.01),
+    ):
+        with pytest.raises(SolverError, match=r"singular|did not close"):
+            call()
 
 
 @pytest.mark.parametrize("name", ["four_bar", "bennett"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -16,7 +17,8 @@ from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import IDENTITY, ZERO, Joint, JointType, Robot
 from diffpbd.codegen.graph import loop_poses
-from diffpbd.codegen.graph.loop_rows import Chosen
+from diffpbd.codegen.graph.loop_poses import Probe
+from diffpbd.codegen.graph.loop_rows import Chosen, choose
 from diffpbd.codegen.graph.model import Model, build, chosen_rows
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
@@ -39,6 +41,7 @@ def refused(mechanism: Mechanism, folder: Path) -> str:
 
 EXPECTED = {
     "four_bar": ([(0, 1)], 1),
+    "parallelogram": ([(0, 1)], 1),
     "five_bar": ([(0, 1)], 2),
     "watt": ([(0, 1), (0, 1)], 1),
     "slider_crank": ([(0, 1)], 1),
@@ -137,6 +140,25 @@ def test_singular_pose_inside_the_limits_is_searched_and_named(tmp_path: Path) -
     (doubt,) = chosen.doubts
     assert "inside the limits lies a nearly singular pose" in doubt.message
     assert chosen.least < 1e-3
+
+
+@pytest.mark.parametrize(("share", "refused_"), [(0.0, False), (0.5, True)])
+def test_rank_that_is_less_at_some_closed_poses(share: float, refused_: bool, tmp_path: Path) -> None:
+    """Rows made up: a second one that says nothing where j1 is below a part of its range."""
+    robot = read_robot(find_recipe(str(four_bar().write(tmp_path, "made"))))
+
+    def rows(p: Any) -> tuple[Any, Any]:
+        A = np.zeros((5, 3))
+        A[0, 0] = 1.0
+        A[1, 1] = float(p[0] > np.pi * (2 * share - 1) - 1e-12)
+        return np.zeros(5), A
+
+    chosen = choose(Probe(robot, rows, lambda p: np.zeros((5, 0)), ()))
+    assert bool(chosen.faults) == refused_
+    if refused_:
+        (fault,) = chosen.faults
+        assert 'loop "four_bar": rows have rank 2 at most poses and 1 near j1 = -' in fault.message
+        assert "(a singular pose inside the limits): narrow the limits" in fault.message
 
 
 def test_rigid_loop_is_a_doubt(tmp_path: Path) -> None:

@@ -81,6 +81,14 @@ def test_masses_and_friction_of_every_joint_come_from_the_motors(name: str) -> N
     assert found.judged == tuple(j for j in robot.joints if j not in passive)
 
 
+def test_a_joint_without_a_motor_has_no_sensor_to_be_offset() -> None:
+    robot, samples, truth = recorded("five_bar")
+    begin = start(robot) | truth | {f"mass.{link.name}": link.mass for link in robot.manifest.robot.links}
+    found = identify(robot, [samples], ["torque_offset"], start=begin)
+    assert {item.name for item in found.lost} == {"torque_offset.j2", "torque_offset.j4"}
+    assert found.parameters["torque_offset.j1"] == pytest.approx(0.0, abs=1e-6)
+
+
 def test_base_parameters_are_those_of_the_projected_regressor() -> None:
     robot, samples, _ = recorded("five_bar", noise=1e-3)
     found = identify(robot, [samples], ["inertials"], start=start(robot))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +13,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from support.closed_judge import Judge
-from support.touching import reaching_arm
+from support.mechanisms import Mechanism
+from support.touching import reaching_arm, two_arms
 
 from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.resolve import read_robot
@@ -26,20 +28,20 @@ from diffpbd.codegen.program.program import Program
 
 
 @cache
-def case() -> tuple[Model, Judge]:
+def case(made: Callable[[], Mechanism] = reaching_arm) -> tuple[Model, Judge]:
     with TemporaryDirectory() as folder:
-        recipe = load_recipe(reaching_arm().write(Path(folder), "made"))
+        recipe = load_recipe(made().write(Path(folder), "made"))
         robot = read_robot(recipe)
         return build(robot, recipe), Judge(recipe.urdf, robot)
 
 
 @cache
-def functions() -> dict[str, ca.Function]:
-    return {spec.name: spec.graph for spec in specs(Graphs(case()[0])) if "contact" in spec.name}
+def functions(made: Callable[[], Mechanism] = reaching_arm) -> dict[str, ca.Function]:
+    return {spec.name: spec.graph for spec in specs(Graphs(case(made)[0])) if "contact" in spec.name}
 
 
-def defaults() -> Any:
-    return np.array([e.default for e in case()[0].entries])
+def defaults(made: Callable[[], Mechanism] = reaching_arm) -> Any:
+    return np.array([e.default for e in case(made)[0].entries])
 
 
 class Body:
@@ -80,16 +82,17 @@ def wanted(robot: Robot, judge: Judge, p: Any, own: Contact, other: Plane | Cont
     return float(gap), normal, one.motion(x) - two.motion(x)
 
 
-def poses(count: int = 20) -> Any:
-    return np.random.default_rng(12).uniform(-2.5, 2.5, (count, 3))
+def poses(count: int = 20, joints: int = 3) -> Any:
+    return np.random.default_rng(12).uniform(-2.5, 2.5, (count, joints))
 
 
-def test_gap_and_rates_are_those_of_pinocchio() -> None:
-    model, judge = case()
-    alpha = defaults()
-    for p in poses():
-        gap = np.array(functions()["contact_gap"](p, alpha)).ravel()
-        J = np.array(functions()["contact_jacobian"](p, alpha)).reshape(-1, 3, 3)
+@pytest.mark.parametrize("made", [reaching_arm, two_arms])
+def test_gap_and_rates_are_those_of_pinocchio(made: Callable[[], Mechanism]) -> None:
+    model, judge = case(made)
+    alpha, n = defaults(made), model.robot.n
+    for p in poses(20, n):
+        gap = np.array(functions(made)["contact_gap"](p, alpha)).ravel()
+        J = np.array(functions(made)["contact_jacobian"](p, alpha)).reshape(-1, 3, n)
         for k, pair in enumerate(model.robot.pairs):
             distance, normal, motion = wanted(model.robot, judge, p, pair.sphere, pair.other)
             assert gap[k] == pytest.approx(distance, abs=1e-14)

@@ -122,6 +122,10 @@ def test_a_reference_of_the_motors_is_closed() -> None:
         assert np.abs(robot.loop_residual(P, PD).rows).max() < 1e-12
         assert np.abs(robot.loop_residual(P, PD).row_rates).max() < 1e-12
     np.testing.assert_allclose(P[-1], goal, atol=1e-12)
+    # what a reference says of joints without a motor is not used: they go on from where they are
+    elsewhere = OnLoops(GoalReference(np.where(own.motors, goal, [0.0, 2.0, 0.0, -2.5]), 50.0), own)
+    elsewhere.start(p)
+    np.testing.assert_allclose(elsewhere.at(np.linspace(0.5, 1.0, 5))[0][-1], goal, atol=1e-9)
 
 
 def test_the_command(tmp_path: Path) -> None:

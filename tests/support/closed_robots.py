@@ -15,8 +15,9 @@ from support.closed_judge import Judge
 from support.mechanisms import MECHANISMS
 from support.robots import CACHE, generated
 
-FUNCTIONS = ("joint_step", "jac_alpha_joint_step", "torque_terms", "mpc", "estimate_torque", "jac_forward_dynamics")
-"""What is made of each."""
+FUNCTIONS = ("joint_step", "jac_alpha_joint_step", "torque_terms", "jac_forward_dynamics")
+"""What is made of each, and of the five-bar besides."""
+MORE = {"five_bar": ("mpc", "estimate_torque")}
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def case(name: str) -> Case:
     sources = CACHE / "mechanisms"
     sources.mkdir(parents=True, exist_ok=True)
     path = MECHANISMS[name]().write(sources, name, 'symbolic = ["mass", "origin", "loop"]')
-    folder = generated(str(path), functions=FUNCTIONS)
+    folder = generated(str(path), functions=(*FUNCTIONS, *MORE.get(name, ())))
     robot = load(folder)
     judge = Judge(path.with_suffix(".urdf"), read_robot(find_recipe(str(path))))
     return Case(robot, judge, *start(robot, name), folder)

@@ -100,6 +100,21 @@ def four_bar() -> Mechanism:
     )
 
 
+def parallelogram() -> Mechanism:
+    """Crank and rocker of 0.3 m, coupler and ground of 0.6 m: stretched out, rows depend on each other."""
+    return Mechanism(
+        [bar("crank", 1.0, 0.3), bar("coupler", 1.5, 0.6), bar("rocker", 1.0, 0.3)],
+        [
+            joint("j1", "base", "crank", (0, 0, 0)),
+            joint("j2", "crank", "coupler", (0.3, 0, 0)),
+            joint("j3", "base", "rocker", (0.6, 0, 0)),
+        ],
+        [loop("par", "hinge", "coupler", (0.6, 0, 0), "rocker", (0.3, 0, 0), axis=PLANAR)],
+        {"j1": 0.5, "j2": -0.5, "j3": 0.5},
+        ["j2", "j3"],
+    )
+
+
 def five_bar() -> Mechanism:
     """Two arms of 0.3 and 0.5 m on bases 0.2 m apart, driven there; mobility 2."""
     return Mechanism(
@@ -218,6 +233,6 @@ def delta() -> Mechanism:
 
 
 MECHANISMS = {
-    "four_bar": four_bar, "five_bar": five_bar, "watt": watt, "slider_crank": slider_crank,
+    "four_bar": four_bar, "parallelogram": parallelogram, "five_bar": five_bar, "watt": watt, "slider_crank": slider_crank,
     "spatial_four_bar": spatial_four_bar, "bennett": bennett, "delta": delta,
 }  # fmt: skip

@@ -41,6 +41,26 @@ def reaching_arm() -> Mechanism:
     )
 
 
+def two_arms() -> Mechanism:
+    """Two arms on a turntable; a hand of the one against a plate and a ball on the other."""
+    return Mechanism(
+        [body("turn", 2.0, (0.0, 0.0, 0.1), (0.2,) * 3), bar("left", 1.0, 0.4), bar("hand", 0.7, 0.3), bar("right", 1.0, 0.4)],
+        [
+            joint("j1", "base", "turn", (0.0, 0.0, 0.3), axis=(0.0, 0.0, 1.0)),
+            joint("j2", "turn", "left", (0.05, 0.1, 0.2), rpy=(0.3, 0.0, 0.2)),
+            joint("j3", "left", "hand", (0.4, 0.0, 0.0), axis=(0.0, 0.6, 0.8)),
+            joint("j4", "turn", "right", (0.05, -0.2, 0.1), axis=(0.1, -0.8, 0.3), rpy=(0.0, 0.2, 0.5)),
+        ],
+        [],
+        {},
+        planes=[{"name": "plate", "link": "right", "point": (0.2, 0.0, 0.03), "normal": (0.2, 0.1, 1.0)}],
+        contacts=[
+            contact("hand", "hand", (0.3, 0.02, -0.01), 0.03, ["plate", "ball"]),
+            {"name": "ball", "link": "right", "point": (0.4, 0.0, 0.05), "radius": 0.06},
+        ],
+    )  # fmt: skip
+
+
 MASS, HALF, RADIUS = 1.0, (0.1, 0.1, 0.05), 0.1
 """[kg, m] Of the bodies below; half the sides of the box."""
 
@@ -92,6 +112,29 @@ def stack(count: int = 10) -> Mechanism:
             for k, name in enumerate(names)
         ],
     )
+
+
+def ball_on_a_hill() -> tuple[Mechanism, str]:
+    """In a plane, on a sphere of 0.5 m that stands fixed."""
+    mechanism, line = ball("planar", 5.0)
+    hill = {"name": "hill", "link": "world", "point": (0.0, 0.0, 0.0), "radius": 0.5}
+    mechanism.planes, mechanism.contacts = [], [{**mechanism.contacts[0], "against": "hill"}, hill]
+    return mechanism, line
+
+
+def two_balls() -> Mechanism:
+    """Two balls on slides and hinges in a plane, free of each other but where they meet."""
+    limit, moment = '<limit lower="-9" upper="9" effort="1" velocity="1"/>', 0.4 * MASS * RADIUS**2
+    links, joints = [], []
+    for name in "ab":
+        mass = f'<link name="{name}">{inertial(MASS, (moment,) * 3)}</link>'
+        links += [f'<link name="{name}x"/>', f'<link name="{name}xy"/>', mass]
+        for k, (parent, child) in enumerate((("base", f"{name}x"), (f"{name}x", f"{name}xy"))):
+            axis = (1 - k, k, 0)
+            joints.append(joint(f"{child}_slide", parent, child, (0, 0, 0), axis, kind="prismatic", limit=limit))
+        joints.append(joint(f"{name}_turn", f"{name}xy", name, (0, 0, 0), (0, 0, 1)))
+    other = {"name": "b", "link": "b", "point": (0.0, 0.0, 0.0), "radius": RADIUS}
+    return Mechanism(links, joints, [], {}, contacts=[contact("a", "a", (0.0, 0.0, 0.0), RADIUS, "b"), other])
 
 
 def pressing_five_bar() -> Mechanism:
