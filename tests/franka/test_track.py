@@ -117,7 +117,7 @@ def test_excite_run_identify_by_the_commands(fr3_folder: Path, tmp_path: Path) -
             str(way),
             "--bridge-jumps",
         )
-        more = ("--torque-share", "0.6", "--rate", "100", "--log", str(log), "--no-live")
+        more = ("--torque-share", "0.6", "--contact", "0.6", "--rate", "100", "--log", str(log), "--no-live")
         done = subprocess.run([*diffpbd, *words, *more], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
     finally:
