@@ -190,6 +190,8 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
     unasked = _unasked(model.recipe, command)
     if robot.floating and robot.pairs:
         unasked["contact_residual"] = lacking["anchored"]
+    if robot.loops and robot.pairs:
+        unasked["loop_force"] = lacking["free"]
     return Capabilities(lacking, unasked)
 
 

@@ -225,6 +225,10 @@ def test_what_is_refused_and_left_out() -> None:
     for call in (lambda q: robot.joint_step(q, pd, u), lambda q: robot.rollout(q, pd, u[None]), robot.gravity):
         with pytest.raises(InputError, match="unit quaternion .* of length 1.1"):
             call(p * np.r_[np.ones(3), 1.1 * np.ones(4), np.ones(2)])
+    with pytest.raises(InputError, match=r"of length 1\.000001\."):
+        robot.gravity(p * np.r_[np.ones(3), 1.000001 * np.ones(4), np.ones(2)])
+    with pytest.raises(InputError, match="of length inf"):  # and no warning of an overflow
+        robot.gravity(p * np.r_[np.ones(3), 1e200 * np.ones(4), np.ones(2)])
     with pytest.raises(InputError, match=r"expected shape \(9,\)"):
         robot.joint_step(p[:8], pd, u)
     with pytest.raises(SolverError):
