@@ -98,7 +98,12 @@ def test_faults_are_named() -> None:
     assert "on a root that carries nothing else" in fault.message
     assert fault_codes(chain("revolute"), base="nowhere", base_joint="floating") == {"base"}
     taken = robot(link("base"), link("a"), joint("base_x", "base", "a"))
-    assert fault_codes(taken, base_joint="floating") == {"duplicate-joint"}
+    (fault,) = check(taken, base_joint="floating").faults
+    assert '2 joints are called "base_x" (one is of the moving base)' in fault.message
+    for kind in ("floating", "planar"):
+        (fault,) = check(chain("revolute"), base_joint=kind, hold=["base_x"]).faults
+        assert (fault.code, fault.joints) == ("hold", ("base_x",))
+        assert f"a freedom of the {kind} base" in fault.message
 
 
 def test_recipes_and_the_command_line_say_it(tmp_path: Path) -> None:

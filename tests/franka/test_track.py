@@ -99,7 +99,7 @@ def test_excite_run_identify_by_the_commands(fr3_folder: Path, tmp_path: Path) -
     """The page's own way, in real time."""
     diffpbd = (sys.executable, "-m", "diffpbd.command")
     way, log = tmp_path / "way.csv", tmp_path / "track.bag"
-    wishes = ("--duration", "10", "--table", "0.1", "--max-acceleration", "5", "--margin", "0.3", "--out", str(way))
+    wishes = ("--duration", "10", "--table", "0.1", "--max-acceleration", "4", "--margin", "0.5", "--out", str(way))
     subprocess.run([*diffpbd, "excite", str(fr3_folder), *wishes], check=True, capture_output=True)
     robot = subprocess.Popen(
         [*diffpbd, "sim-fr3", "--no-live", "--payload", str(PAYLOAD)], stdout=subprocess.PIPE, text=True
