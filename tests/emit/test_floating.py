@@ -8,12 +8,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from support.floating_arm import flat_arms, floating_arm, recipe
 from support.free_flyer import FreeFlyer, difference, moved, position
 from support.mechanisms import body, four_bar
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.cli import cli
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.simulation import simulate
 
@@ -236,6 +238,9 @@ def test_what_is_refused_and_left_out() -> None:
     reasons = robot.manifest.left_out
     for name in ("mpc", "estimate_torque", "step", "torque_terms", "joint_state", "kicked_step", "sixth_order_step"):
         assert "a floating base" in reasons[name] or "on demand" in reasons[name], name
+    for words in (["mpc", "--goal", "[0]"], ["estimate-torque", "no.csv"], ["identify", "no.csv", "--fit", "mass"]):
+        done = CliRunner().invoke(cli, [words[0], str(robot.folder), *words[1:], "--out", str(robot.folder / "no.csv")])
+        assert done.exit_code == 1 and "It was left out: a floating base" in done.stderr, done.output
     assert robot.positions[:7] == ("base_x", "base_y", "base_z", "base_qw", "base_qx", "base_qy", "base_qz")
     assert robot.links == ("trunk", "upper", "lower")
     assert not any("base_" in entry.name for entry in robot.manifest.alpha)
@@ -296,6 +301,8 @@ def test_a_closed_loop_on_a_floating_base() -> None:
         urdf.read_text().replace('<link name="base"/>', body("base", 2.0, (0.3, 0.05, 0.1), (0.8, 0.2, 0.3)))
     )
     robot = load(generated(str(path), functions=("joint_step", "forward_dynamics"), variants=()))
+    for name in ("jac_inverse_dynamics", "jac_forward_dynamics"):
+        assert name not in robot.functions and "a floating base" in robot.manifest.left_out[name]
     rng = np.random.default_rng(6)
     start = position(rng, 3)
     start[7:] = list(mechanism.guess.values())
