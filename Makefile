@@ -8,7 +8,7 @@ OPTS ?=
 BIN := .venv/bin
 SETUP := PYTHON='$(PYTHON)' .ci/environment
 
-.PHONY: help generate test soak check-generated bench reproduce lint clean
+.PHONY: help generate test soak check-generated bench reproduce docs lint clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -40,6 +40,11 @@ reproduce: ## Every figure and table of the paper on one page, report/index.html
 	@$(SETUP) test
 	@$(BIN)/diffpbd reproduce all --out report $(OPTS)
 
+docs: ## The documentation as a site, site/README.html; warnings and dead links are errors
+	@$(SETUP) docs
+	@$(BIN)/sphinx-build -q -W --keep-going -c docs/site -d build/doctrees . site $(OPTS)
+	@echo 'written: site/README.html'
+
 lint: ## ruff (rules and layout) and mypy --strict
 	@$(SETUP) dev
 	@$(BIN)/ruff check .
@@ -47,4 +52,4 @@ lint: ## ruff (rules and layout) and mypy --strict
 	@$(BIN)/mypy
 
 clean: ## Remove .venv/, caches and builds; generated/ is kept
-	rm -rf .venv .editable build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .editable build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,7 +11,9 @@ Columns: `joints` are coordinates, `mimics` the joints folded into them, `links`
 `diffpbd check` names. `operations` and `bytes` are those of the C text of `inverse_dynamics`, `seconds` the time from the file
 to that text. `error` is the largest difference from pinocchio's inverse dynamics over random states (positions within ±π rad
 or m, rates ±2, accelerations ±5), relative to the largest torque of the state where that is above 1; mimic joints are free in
-pinocchio's model, and its torques are projected. For a refused description `reason` lists the codes of its faults.
+pinocchio's model, and its torques are projected. `floats` says whether the description on a floating base agrees with
+pinocchio's free-flyer: yes, no, or refused where the root has no mass (`--base` chooses another link). For a refused
+description `reason` lists the codes of its faults.
 """
 
 from __future__ import annotations
@@ -31,12 +33,14 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio
 
+from diffpbd.codegen.description.base import FLOATING
 from diffpbd.codegen.description.document import UNSUPPORTED_TYPES, read_document
 from diffpbd.codegen.description.recipe import default_recipe, with_options
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.description.source import SourceError, parse
 from diffpbd.codegen.description.validate import examine
 from diffpbd.codegen.emit.c_writer import kernel
+from diffpbd.codegen.graph.floating import graphs_of
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 
@@ -46,7 +50,7 @@ BAR = 1e-9
 """[N·m or N, relative above 1] Largest difference from pinocchio that counts as agreement."""
 STATES = 20
 
-OUTCOME = ("description", "outcome", "joints", "mimics", "links", "mass", "welded", "reason", "agrees")
+OUTCOME = ("description", "outcome", "joints", "mimics", "links", "mass", "welded", "reason", "agrees", "floats")
 """Columns that do not depend on the machine or on how well the code is written."""
 
 
@@ -64,6 +68,7 @@ class Row:
     doubts: int = 0
     reason: str = ""
     agrees: str = ""
+    floats: str = ""
     error: str = ""
     operations: int = 0
     bytes: int = 0
@@ -103,9 +108,23 @@ def survey(name: str, file: Path) -> Row:
     return Row(
         description=name, outcome="generated", joints=len(robot.independent),
         mimics=robot.n - len(robot.independent), links=robot.n, mass=f"{robot.total_mass:.6g}", welded=len(hold),
-        doubts=len(report.doubts), agrees="yes" if error <= BAR else "no", error=f"{error:.1e}",
+        doubts=len(report.doubts), agrees="yes" if error <= BAR else "no",
+        floats=floats(file, content, hold), error=f"{error:.1e}",
         operations=text.operations, bytes=len(text.text), seconds=f"{seconds:.2f}",
     )  # fmt: skip
+
+
+def floats(file: Path, content: bytes, hold: tuple[str, ...]) -> str:
+    """Whether inverse dynamics on a floating base is pinocchio's."""
+    _, robot = examine(content, hold=hold, base_joint=FLOATING)
+    if robot is None:
+        return "refused"
+    recipe = with_options(default_recipe(file), hold=hold, base_joint=FLOATING)
+    graphs = graphs_of(build(robot, recipe))
+    _, inputs, outputs = next(values for values in graphs.values() if values[0] == "inverse_dynamics")
+    torque = ca.densify(outputs["u"] + outputs["unbalanced"])
+    f = ca.Function("inverse_dynamics", [v for _, v in inputs], [torque], {"cse": True})
+    return "yes" if difference(file, robot, f, [entry.default for entry in graphs.model.entries]) <= BAR else "no"
 
 
 def welds(content: bytes) -> tuple[str, ...]:
@@ -119,25 +138,38 @@ def welds(content: bytes) -> tuple[str, ...]:
 
 def difference(file: Path, robot: Robot, torque: ca.Function, alpha: Sequence[float]) -> float:
     """The largest difference from pinocchio's torques, see the module's words."""
-    model = pinocchio.buildModelFromUrdf(str(file))
+    free = robot.base_joint == FLOATING
+    base = len(robot.base_freedoms)
+    model = pinocchio.buildModelFromUrdf(str(file), *((pinocchio.JointModelFreeFlyer(),) if free else ()))
     data = model.createData()
-    places = [model.joints[model.getJointId(joint.name)] for joint in robot.joints]
+    places = [model.joints[model.getJointId(joint.name)] for joint in robot.joints[base:]]
     columns = [place.idx_v for place in places]
-    A, b = np.zeros((robot.n, len(robot.independent))), np.zeros(robot.n)
-    for i, joint in enumerate(robot.joints):
-        leader = i if joint.mimic is None else joint.mimic.joint
-        A[i, robot.independent.index(leader)] = 1.0 if joint.mimic is None else joint.mimic.multiplier
+    A, b = np.zeros((robot.n - base, len(robot.independent) - base)), np.zeros(robot.n - base)
+    for i, joint in enumerate(robot.joints[base:]):
+        leader = i + base if joint.mimic is None else joint.mimic.joint
+        A[i, robot.independent.index(leader) - base] = 1.0 if joint.mimic is None else joint.mimic.multiplier
         b[i] = 0.0 if joint.mimic is None else joint.mimic.offset
     rng = np.random.default_rng(7)
     worst = 0.0
     for _ in range(STATES):
         p, pd, pdd = (rng.uniform(-size, size, A.shape[1]) for size in (np.pi, 2.0, 5.0))
         q, v, a = pinocchio.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
-        for joint, place, value in zip(robot.joints, places, A @ p + b, strict=True):
+        for joint, place, value in zip(robot.joints[base:], places, A @ p + b, strict=True):
             circle = joint.type is JointType.CONTINUOUS
             q[place.idx_q : place.idx_q + place.nq] = [np.cos(value), np.sin(value)] if circle else [value]
         v[columns], a[columns] = A @ pd, A @ pdd
-        expected: npt.NDArray[np.float64] = A.T @ pinocchio.rnea(model, data, q, v, a)[columns]
+        if free:  # rates in world axes, accelerations of the origin; pinocchio's are the base's own, spatial
+            turn, w, dw = (rng.uniform(-1.0, 1.0, size) for size in (4, 6, 6))
+            turn /= np.linalg.norm(turn)
+            q[:7] = [*rng.uniform(-1.0, 1.0, 3), *turn[[1, 2, 3, 0]]]
+            R = pinocchio.Quaternion(q[3:7]).matrix()
+            v[:6], a[:6] = np.concatenate([R.T @ w[:3], R.T @ w[3:]]), np.concatenate([R.T @ dw[:3], R.T @ dw[3:]])
+            a[:3] -= np.cross(v[3:6], v[:3])
+            p, pd, pdd = (np.concatenate(parts) for parts in ((q[:3], turn, p), (w, pd), (dw, pdd)))
+        forces = pinocchio.rnea(model, data, q, v, a)
+        expected: npt.NDArray[np.float64] = A.T @ forces[columns]
+        if free:
+            expected = np.concatenate([R @ forces[:3], R @ forces[3:6], expected])
         found = np.array(torque(p, pd, pdd, alpha))[:, 0]
         worst = max(worst, float(np.max(np.abs(found - expected))) / max(1.0, float(np.max(np.abs(expected)))))
     return worst

@@ -21,6 +21,8 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["ORDERS", "Composed", "Gradient", "Order", "StepJacobian", "refuse_friction"]
 
+STOPS: Final = ("limit.load", "contact.load.")
+"""Entries of alpha that only a robot with limits or contacts has."""
 Order: TypeAlias = Literal[2, 4, 6]
 State: TypeAlias = tuple[FloatArray, FloatArray]
 Chain: TypeAlias = tuple[float, tuple[float, ...]]
@@ -64,8 +66,13 @@ class Gradient(NamedTuple):
 
 
 def refuse_friction(robot: Robot, alpha: FloatArray, order: int) -> None:
-    """InputError that names the parameters where friction acts and the order is higher than two: Suzuki's composition has a
-    step backwards in time, in which friction would drive, and with friction a step is not symmetric."""
+    """InputError that names the parameters where friction, limits or contacts act and the order is higher than two: Suzuki's
+    composition has a step backwards in time, in which they would drive, and with them a step is not symmetric."""
+    stops = [name for name in robot.alpha.names if name.startswith(STOPS)]
+    if order != 2 and stops:
+        raise InputError(
+            f"order {order} is for smooth motions, but limits or contacts ({listing(stops)}) act. Use order 2."
+        )
     having = [n for n, v in robot.alpha.by_name(alpha).items() if n.rpartition(".")[0] in KINDS and v != 0.0]
     if order != 2 and having:
         why = (

@@ -20,10 +20,11 @@ def expect_unit(function: str, argument: str, position: Any) -> None:
     """Refuses positions (…, n_p) whose quaternion has another length; what has no such numbers is refused elsewhere."""
     with contextlib.suppress(TypeError, ValueError):
         q = np.asarray(position, dtype=float)[..., PLACE]
-        square = np.ravel(np.sum(q * q, axis=-1))
+        with np.errstate(over="ignore"):
+            square = np.ravel(np.sum(q * q, axis=-1))
         if q.shape[-1] == 4 and not (np.abs(square - 1.0) <= NOT_UNIT).all():
             found = square[np.argmax(np.abs(square - 1.0))] ** 0.5
             raise InputError(
                 f"{function}: argument {argument!r}: expected a unit quaternion (w, x, y, z) of the base in numbers 3 to 6, "
-                f"found one of length {found:.6g}."
+                f"found one of length {found:.10g}."
             )

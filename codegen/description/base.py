@@ -83,8 +83,13 @@ def with_base(document: Document, base: str | None, hold: Sequence[str], kind: s
     return Base(kind, rooted, link, joint, chosen, tuple(names))
 
 
-def base_faults(base: Base, document: Document) -> Iterator[Finding]:
-    """Joints that follow the base."""
+def base_faults(base: Base, document: Document, hold: Sequence[str]) -> Iterator[Finding]:
+    """Joints that follow the base, and freedoms of it that are held."""
+    for name in base.freedoms:
+        if name in hold:
+            message = f"hold {quoted(name)}: it is a freedom of the {base.kind} base, which moves as a whole; "
+            message += f"choose another base_joint ({', '.join(kind for kind in BASE_JOINTS if kind != base.kind)})"
+            yield Finding("hold", message, (), (name,))
     followed = {base.joint, *base.freedoms} - {""}
     for joint in document.joints:
         if joint.mimic is not None and joint.mimic.joint in followed:

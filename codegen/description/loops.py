@@ -102,8 +102,9 @@ def loop_faults(selection: Selection, cuts: Sequence[_Cut]) -> Iterator[Finding]
         if cut.type in ("hinge", "slide") and norm(cut.axis) < SHORTEST_AXIS:
             yield Finding("loop", f"{where}its axis has no direction; a {cut.type} needs one", (), (cut.name,))
         if cut.length is not None and (cut.type != "distance" or cut.length < SHORTEST_LENGTH):
-            reason = "a distance above 0 m" if cut.type == "distance" else "only type distance has a length"
-            yield Finding("loop", f"{where}length {cut.length:g} m: {reason} is expected", (), (cut.name,))
+            above = "a distance above 0 m is expected"
+            reason = above if cut.type == "distance" else f"a {cut.type} has none, type distance alone does"
+            yield Finding("loop", f"{where}length {cut.length:g} m: {reason}", (), (cut.name,))
         ends = [place_of(selection, link) for link in (cut.parent, cut.child)]
         missing = [link for link, end in zip((cut.parent, cut.child), ends, strict=True) if end is None]
         for link in missing:
@@ -162,6 +163,14 @@ def passive_doubts(selection: Selection, passive: Sequence[str]) -> Iterator[Fin
 def closed(robot: Robot, selection: Selection, cuts: Sequence[_Cut]) -> tuple[Loop, ...]:
     """The loops of a robot; there are no `loop_faults`."""
     return tuple(_loop(robot, selection, cut) for cut in cuts)
+
+
+def length_faults(robot: Robot) -> Iterator[Finding]:
+    """Distances that are left to the zero pose, where their ends coincide."""
+    for loop in robot.loops:
+        if loop.type is LoopType.DISTANCE and loop.length < SHORTEST_LENGTH:
+            message = f"loop {quoted(loop.name)}: its ends coincide at the zero pose; give it a length above 0 m"
+            yield Finding("loop", message, (), (loop.name,))
 
 
 def _loop(robot: Robot, selection: Selection, cut: _Cut) -> Loop:

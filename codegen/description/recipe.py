@@ -15,6 +15,7 @@ from diffpbd.codegen.description.base import BASE_JOINTS, FIXED
 from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry, Touching
 from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.codegen.description.mjcf import file_defaults
+from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.report import quoted
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import IDENTIFIER, LONGEST, PUNCTUATION, RESERVED, strange_characters
@@ -197,8 +198,8 @@ class Recipe:
         for entry in dataclasses.fields(loop):
             value = getattr(loop, entry.name)
             numbers = value if isinstance(value, tuple) else (value,)
-            if any(isinstance(x, float) and not math.isfinite(x) for x in numbers):
-                raise InputError(f"{where}: {entry.name} = {value}; finite numbers are expected")
+            if any(isinstance(x, float) and not abs(x) <= LARGEST for x in numbers):
+                raise InputError(f"{where}: {entry.name} = {value}; finite numbers are expected, up to {LARGEST:g}")
 
 
 def default_recipe(

@@ -238,7 +238,8 @@ def _find_duplicates(document: Document, faults: list[Finding]) -> None:
             lines.setdefault(element.name, []).append(element.line)
         for name, where in lines.items():
             if len(where) > 1 and name:
-                at = ", ".join(str(line) for line in where)
-                message = f"{len(where)} {kind}s are called {quoted(name)} (lines {at}); names must differ"
+                at = "lines " + ", ".join(str(line) for line in where)
+                at = at if all(where) else "one is of the moving base"
+                message = f"{len(where)} {kind}s are called {quoted(name)} ({at}); names must differ"
                 names: tuple[tuple[str, ...], tuple[str, ...]] = ((name,), ()) if kind == "link" else ((), (name,))
                 faults.append(Finding(f"duplicate-{kind}", message, *names))

@@ -19,6 +19,7 @@ from diffpbd.codegen.description.loops import (
     closed,
     cut_doubts,
     gathered,
+    length_faults,
     loop_faults,
     passive_doubts,
     passive_faults,
@@ -82,7 +83,11 @@ def examine(
         doubts += selection_doubts(selection)
         passive = _passive(document, selection, passive)
         cuts = gathered(selection, loops, document.loops)
-        faults += (*loop_faults(selection, cuts), *passive_faults(selection, passive), *base_faults(foot, document))
+        faults += (
+            *loop_faults(selection, cuts),
+            *passive_faults(selection, passive),
+            *base_faults(foot, document, as_names(hold)),
+        )
         doubts += (*cut_doubts(selection), *passive_doubts(selection, passive), *base_doubts(foot, document))
         taken, refused, doubtful = collision_contacts(document.shapes or root, touch.collisions, touch.planes)
         spheres = (*touch.contacts, *taken)
@@ -90,7 +95,10 @@ def examine(
         doubts += (*doubtful, *contact_doubts(touch.planes, spheres))
     if selection is not None and not faults:
         robot = assemble(document.name or "robot", selection)
-        robot = replace(robot, loops=closed(robot, selection, cuts), passive=(*foot.freedoms, *passive))
+        robot = replace(
+            robot, loops=closed(robot, selection, cuts), passive=tuple(dict.fromkeys((*foot.freedoms, *passive)))
+        )
+        faults += length_faults(robot)
         planes, contacts = touching(selection, touch.planes, spheres)
         robot = replace(robot, planes=planes, contacts=contacts)
         if foot.kind != FIXED:

@@ -223,7 +223,8 @@ LOOP_STATUS: Final = {
 """What only a robot with closed loops can say."""
 
 SIDED_STATUS: Final = {
-    14: "a joint's limit was not resolved by any level of the solver: the step is too long for the motion"
+    14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or not "
+    "above zero"
 }
 """What only a robot whose limits act can say of its joint-space step."""
 

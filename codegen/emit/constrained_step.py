@@ -16,6 +16,7 @@ from diffpbd.codegen.joint_space.closures import ROWS
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
 from diffpbd.runtime.manifest import Argument
 
+WITHOUT_IMPACTS = ("forward_dynamics", "loop_force")
 AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_loops", "close_rates")
 """What closed loops take part in without a step."""
 
@@ -159,6 +160,8 @@ def _declare(
         ("close_rates", "p pd alpha", "pd_closed", instant, (10,)),
     ):  # fmt: skip
         if (name == "jac_alpha_joint_step" and not by_alpha) or (name in AT_AN_INSTANT and not closed):
+            continue
+        if name in WITHOUT_IMPACTS and tree.contacts:
             continue
         if name == "contact_force" and not tree.contacts:
             continue

@@ -42,8 +42,8 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
         programs |= {f.__name__: f(tree) for f in sided}
     else:
         steps = (bordered.newton, bordered.chord, bordered.end, bordered.velocity, bordered.rate, bordered.systems)
-        programs |= {f.__name__: f(tree) for f in (*steps, joint_space.velocity_gradient)}
-        programs |= {"gradient": bordered.gradient(tree)} if tree.rows else {}
+        gradient = (bordered.gradient,) if tree.rows else ()
+        programs |= {f.__name__: f(tree) for f in (*steps, *gradient, joint_space.velocity_gradient)}
     if tree.contacts:
         programs |= {"directions": contacts.directions(tree)}
     made = [kernel_graph(program, name, prepared) for name, program in programs.items()]

@@ -70,6 +70,17 @@ def _gaps(robot: Robot, g: Array) -> list[Array]:
     return found
 
 
+def idle(robot: Robot) -> Finding:
+    """Loops that hold whatever moves."""
+    one = len(robot.loops) == 1
+    message = f"{_subject(robot)}: {'its' if one else 'their'} rows hold at every pose: {'it closes' if one else 'they close'}"
+    return Finding("loop-idle", f"{message} nothing; leave {'it' if one else 'them'} out", (), _loop_names(robot))
+
+
+def _loop_names(robot: Robot) -> tuple[str, ...]:
+    return tuple(loop.name for loop in robot.loops)
+
+
 def uneven(robot: Robot, poses: Sequence[Array], ranks: Sequence[int]) -> Finding:
     """Rows whose rank is less at some closed poses."""
     subject = _subject(robot)
@@ -79,8 +90,7 @@ def uneven(robot: Robot, poses: Sequence[Array], ranks: Sequence[int]) -> Findin
         f"{subject}: rows have rank {rank} at most poses and {least} near {at} (a singular pose inside the limits): "
     )
     message += "narrow the limits"
-    names = tuple(loop.name for loop in robot.loops)
-    return Finding("loop-rank", message, (), names, (("rank", float(rank)), ("least_rank", float(least))))
+    return Finding("loop-rank", message, (), _loop_names(robot), (("rank", float(rank)), ("least_rank", float(least))))
 
 
 def dependent(robot: Robot, value: float) -> Finding:
@@ -90,13 +100,12 @@ def dependent(robot: Robot, value: float) -> Finding:
         f"{subject}: rows are nearly dependent (singular value {value:.2g} of the largest): anchors look off by about "
     )
     message += f"{value:.1g} m from an exact mechanism; correct them, or use type ball"
-    names = tuple(loop.name for loop in robot.loops)
-    return Finding("loop-rows", message, (), names, (("singular_value", value),))
+    return Finding("loop-rows", message, (), _loop_names(robot), (("singular_value", value),))
 
 
 def doubts(robot: Robot, mobility: int, opening: tuple[str, ...], least: float, where: Array) -> Iterator[Finding]:
     """What is generated and named."""
-    names = tuple(loop.name for loop in robot.loops)
+    names = _loop_names(robot)
     subject = _subject(robot)
     if mobility == 0:
         yield Finding("immobile-loop", f"{subject} and its joints: nothing can move, mobility is 0", (), names)

@@ -20,6 +20,8 @@ CLOSED: Final = 1e-12
 """[m, 1] Residual of a closed pose."""
 FAR: Final = 0.3
 """[rad or m] Longest change of a coordinate in one iteration."""
+FURTHEST: Final = 100.0
+"""[rad or m] From the pose next to zero; limits beyond are another way to write none."""
 ITERATIONS: Final = 200
 CUT_OFF: Final = 1e-7
 """[1] Singular values below this part of the largest are taken for zero while a loop is being closed."""
@@ -62,12 +64,14 @@ def frame_of(loop: Loop) -> tuple[tuple[float, ...], ...]:
 
 
 def _bounds(robot: Robot) -> tuple[Array, Array]:
-    """Where starts are drawn from: the limits, or a turn and a metre to either side."""
+    """Where starts are drawn from: the limits where they are some, or a turn and a metre to either side."""
     joints = [robot.joints[i] for i in robot.independent]
     wide = [1.0 if j.type.unit == "m" else np.pi for j in joints]
     low = np.array([-w if j.lower is None else j.lower for j, w in zip(joints, wide, strict=True)])
     high = np.array([w if j.upper is None else j.upper for j, w in zip(joints, wide, strict=True)])
-    return np.minimum(low, high), np.maximum(low, high)
+    low, high = np.minimum(low, high), np.maximum(low, high)
+    nearest = np.clip(0.0, low, high)
+    return np.maximum(low, nearest - FURTHEST), np.minimum(high, nearest + FURTHEST)
 
 
 def inside_limits(robot: Robot, p: Array) -> bool:

@@ -23,6 +23,8 @@ from diffpbd.codegen.joint_space.closures import ROWS
 
 RANK: Final = 1e-6
 """[1] The same when the rank is counted, and"""
+IDLE: Final = 1e-9
+"""[1] Singular value of rows that no motion changes."""
 DOUBTFUL: Final = 1e-9
 """[1] the part from which a row that counts as dependent is named as nearly so."""
 WORST_CONDITION: Final = 1e4
@@ -58,8 +60,10 @@ def choose(probe: Probe) -> Chosen:
         return Chosen(gap=gap, faults=(findings.open_loop(probe, nearest, len(poses)),))
     scale = _scales(robot)
     spectra = [np.linalg.svd(scale[:, None] * probe.rows(p)[1], compute_uv=False) for p in poses]
-    ranks = [int((s > RANK * s[0]).sum()) for s in spectra]
+    ranks = [int((s > max(RANK * s[0], IDLE)).sum()) for s in spectra]
     rank = max(ranks)
+    if rank == 0:
+        return Chosen(gap=gap, faults=(findings.idle(robot),))
     if min(ranks) < rank:
         return Chosen(rank=rank, gap=gap, faults=(findings.uneven(robot, poses, ranks),))
     doubtful = max((float(s[rank] / s[0]) for s in spectra if len(s) > rank), default=0.0)

@@ -59,7 +59,8 @@ class Touched:
         for k, (first, contact) in enumerate(zip(self.first, self.tree.contacts, strict=True)):
             law, size = ca.vertcat(blocks["contact_law"][:, k], blocks["slip"]), 3 if contact.rough else 1
             rho = law[2] / WEIGHT if mass is None else mass[k]
-            own = ca.vertcat(rates[first] if opening else 0, rates[first + 1 : first + size])
+            normal = rates[first] if opening else 0
+            own = ca.vertcat(normal, rates[first + 1 : first + size]) if contact.rough else normal
             program = cones.contact(contact.rough)
             given = (impulse[first : first + size], own, gap[k], h, law, rho)
             found.append(inline(program, dict(zip(program.inputs, given, strict=True)))["row"])

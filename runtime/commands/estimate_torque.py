@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.commands.locate import open_anchored, robot_files
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import live_option, named_values, plot_option, pose_option
@@ -104,7 +104,7 @@ def command(
         [("LOG", log), ("--map", column_map), ("--params", params), *robot_files(robot)],
     )
     settings = Settings(loss, start, horizon, _weights(weights), carry, optimizer, friction)
-    loaded = open_robot(robot)
+    loaded = open_anchored(robot, "estimate_torque")
     alpha = loaded.alpha.vector(params)
     start_pose = named_values("--pose", pose, "j2=-1.2")
     parts, recorded = _read(

@@ -11,7 +11,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.closed import driven
-from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.locate import open_anchored, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.motion import filmed, played, reported
 from diffpbd.runtime.commands.mpc_words import ending, facts, summary
@@ -111,7 +111,7 @@ def command(
     distinct(
         [("--out", out), ("--plot", plot), ("--movie", movie), ("--report", report)], [*named, *robot_files(robot)]
     )
-    loaded = open_robot(robot)
+    loaded = open_anchored(robot, "mpc")
     reference, start, duration = _reference(loaded, options, mends)
     h = loaded.h if options["h"] is None else options["h"]
     for option, value in (("--duration", duration), ("--h", h)):

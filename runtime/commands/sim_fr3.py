@@ -14,6 +14,7 @@ from diffpbd.runtime.commands.options import live_option
 from diffpbd.runtime.live import Parts, Rate, latency, live_line
 from diffpbd.runtime.live import duration as spoken
 from diffpbd.runtime.loop.stopping import StopRequest
+from diffpbd.runtime.priority import punctual
 
 __all__ = ["HOST_LINE", "JOINTS", "command"]
 
@@ -61,7 +62,7 @@ def command(
         ) as simulation,
     ):  # fmt: skip
         click.echo(f"{HOST_LINE}{simulation.host}")
-        with live_line(_Status(simulation, begin, duration), wanted=live):
+        with punctual(), live_line(_Status(simulation, begin, duration), wanted=live):
             simulation.run(
                 lambda: bool(stop.text) or (duration is not None and time.monotonic() >= begin + duration)
             )  # fmt: skip

@@ -53,7 +53,7 @@ def command(
     """Simulate the generated ROBOT and write time, q_, dq_ and tau_ columns.
 
     With a torque LOG that has q and dq the simulation starts at its first sample, unless --q0 or --dq0 is
-    given; its torques are held between samples. Joint limits do not act.
+    given; its torques are held between samples. Joint limits act where the robot was generated with --limits.
     """
     if maximal and order != "2":
         raise click.UsageError(f"--order {order} composes joint_step; it cannot be used with --maximal.")

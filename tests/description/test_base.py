@@ -5,11 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from description.builders import chain, doubt_codes, fault_codes, joint, link, robot
 
+from diffpbd.codegen.description.recipe import with_options
+from diffpbd.codegen.description.recipe_file import load_recipe
+from diffpbd.codegen.description.resolve import read_robot
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.validate import check
+from diffpbd.runtime.cli import cli
+from diffpbd.runtime.errors import InputError
 
 FREE = ("base_x", "base_y", "base_z", "base_turn_x", "base_turn_y", "base_turn_z")
 
@@ -92,4 +98,23 @@ def test_faults_are_named() -> None:
     assert "on a root that carries nothing else" in fault.message
     assert fault_codes(chain("revolute"), base="nowhere", base_joint="floating") == {"base"}
     taken = robot(link("base"), link("a"), joint("base_x", "base", "a"))
-    assert fault_codes(taken, base_joint="floating") == {"duplicate-joint"}
+    (fault,) = check(taken, base_joint="floating").faults
+    assert '2 joints are called "base_x" (one is of the moving base)' in fault.message
+    for kind in ("floating", "planar"):
+        (fault,) = check(chain("revolute"), base_joint=kind, hold=["base_x"]).faults
+        assert (fault.code, fault.joints) == ("hold", ("base_x",))
+        assert f"a freedom of the {kind} base" in fault.message
+
+
+def test_recipes_and_the_command_line_say_it(tmp_path: Path) -> None:
+    (tmp_path / "made.urdf").write_bytes(chain("revolute"))
+    (tmp_path / "made.toml").write_text('urdf = "made.urdf"\nbase_joint = "floating"\n')
+    recipe = load_recipe(tmp_path / "made.toml")
+    assert read_robot(recipe).floating
+    assert not read_robot(with_options(recipe, base_joint="fixed")).floating
+    found = CliRunner().invoke(cli, ["check", str(tmp_path / "made.urdf"), "--base-joint", "planar"])
+    assert "base: planar, coordinates base_x, base_z, base_turn" in found.output
+    with pytest.raises(
+        InputError, match='base_joint = "loose" is not known; one of fixed, planar, floating is expected'
+    ):
+        with_options(recipe, base_joint="loose")

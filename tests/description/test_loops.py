@@ -92,8 +92,18 @@ def test_world_and_the_length_at_zero(tmp_path: Path) -> None:
         ({"child": "roker"}, ['link "roker" does not exist', '"rocker" was meant?']),
         ({"type": "hing"}, ['type "hing"', "hinge, ball, slide, weld, distance are expected"]),
         ({"axis": (0.0, 0.0, 0.0)}, ["its axis has no direction"]),
-        ({"length": 0.5}, ["length 0.5 m", "only type distance has a length"]),
+        ({"length": 0.5}, ["length 0.5 m: a hinge has none, type distance alone does"]),
         ({"type": "distance", "length": 0.0}, ["length 0 m", "a distance above 0 m"]),
+        (
+            {
+                "type": "distance",
+                "parent": "crank",
+                "parent_xyz": (0.3, 0, 0),
+                "child": "coupler",
+                "child_xyz": (0, 0, 0),
+            },
+            ['loop "four_bar": its ends coincide at the zero pose', "length above 0 m"],
+        ),
         ({"name": "j1"}, ['a joint and a loop are called "j1"']),
     ],
 )
@@ -152,6 +162,10 @@ NAMED = '[[loop]]\ntype = "hinge"\nparent = "a"\nchild = "b"\nname = '
         (f'{NAMED}"" ', 'loop 1: name = ""'),
         (f'{NAMED}"a;system(1)"', 'loop 1: name = "a;system(1)"; 1 to 200 letters'),
         (f'{NAMED}"a"\nparent_rpy = [nan, 0, 0]', "loop 1: parent_rpy = (nan, 0.0, 0.0); finite numbers"),
+        (
+            f'{NAMED}"a"\nchild_xyz = [0, 2e12, 0]',
+            "child_xyz = (0.0, 2000000000000.0, 0.0); finite numbers are expected, up to 1e+12",
+        ),
         (f'{NAMED}"a"\nlength = inf', "loop 1: length = inf; finite numbers"),
         (f'{NAMED}"a"\naxis = [0, 0, 1{"0" * 400}]', "loop 1: axis = [0, 0, 1000"),
     ],

@@ -8,12 +8,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from support.floating_arm import flat_arms, floating_arm, recipe
 from support.free_flyer import FreeFlyer, difference, moved, position
 from support.mechanisms import body, four_bar
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.cli import cli
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.simulation import simulate
 
@@ -203,6 +205,7 @@ def test_graph_is_the_compiled_step() -> None:
         robot.casadi("joint_step", external=True)
 
 
+@pytest.mark.soak
 def test_planar_base_is_the_floating_one_in_a_plane() -> None:
     floating, planar = flat_arms()
     assert (floating.n, floating.n_p, planar.n, planar.n_p) == (8, 9, 5, 5)
@@ -219,27 +222,15 @@ def test_planar_base_is_the_floating_one_in_a_plane() -> None:
     assert (given.u[:3] == 0).all() and (given.unbalanced[3:] == 0).all()
 
 
-def test_a_body_alone() -> None:
-    path = recipe("stone", "floating")
-    (path.parent / "stone.urdf").write_text(
-        '<robot name="stone"><link name="stone"><inertial><mass value="2"/>'
-        '<inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
-    )
-    robot = load(generated(str(path), functions=("joint_step",), variants=()))
-    p, pd = robot.neutral, np.array([1.0, 0, 5.0, 0.1, 4.0, 0.1])
-    P, PD = robot.rollout(p, pd, np.zeros((100, 6)), H)
-    assert P[-1, :3] == pytest.approx([1.0, 0.0, 5.0 - 9.81 / 2], abs=1e-12)
-    spin = robot.mass_matrix(P) @ PD[:, :, None]
-    assert np.ptp(spin[:, 3:, 0], axis=0).max() < 1e-13
-    turning = np.sum(PD[:, 3:] * spin[:, 3:, 0], axis=1)
-    assert 0 < np.ptp(turning) < 1e-5 * turning[0]
-
-
 def test_what_is_refused_and_left_out() -> None:
     robot, (p, pd, u) = floating_arm(), state()
     for call in (lambda q: robot.joint_step(q, pd, u), lambda q: robot.rollout(q, pd, u[None]), robot.gravity):
         with pytest.raises(InputError, match="unit quaternion .* of length 1.1"):
             call(p * np.r_[np.ones(3), 1.1 * np.ones(4), np.ones(2)])
+    with pytest.raises(InputError, match=r"of length 1\.000001\."):
+        robot.gravity(p * np.r_[np.ones(3), 1.000001 * np.ones(4), np.ones(2)])
+    with pytest.raises(InputError, match="of length inf"):  # and no warning of an overflow
+        robot.gravity(p * np.r_[np.ones(3), 1e200 * np.ones(4), np.ones(2)])
     with pytest.raises(InputError, match=r"expected shape \(9,\)"):
         robot.joint_step(p[:8], pd, u)
     with pytest.raises(SolverError):
@@ -247,6 +238,9 @@ def test_what_is_refused_and_left_out() -> None:
     reasons = robot.manifest.left_out
     for name in ("mpc", "estimate_torque", "step", "torque_terms", "joint_state", "kicked_step", "sixth_order_step"):
         assert "a floating base" in reasons[name] or "on demand" in reasons[name], name
+    for words in (["mpc", "--goal", "[0]"], ["estimate-torque", "no.csv"], ["identify", "no.csv", "--fit", "mass"]):
+        done = CliRunner().invoke(cli, [words[0], str(robot.folder), *words[1:], "--out", str(robot.folder / "no.csv")])
+        assert done.exit_code == 1 and "It was left out: a floating base" in done.stderr, done.output
     assert robot.positions[:7] == ("base_x", "base_y", "base_z", "base_qw", "base_qx", "base_qy", "base_qz")
     assert robot.links == ("trunk", "upper", "lower")
     assert not any("base_" in entry.name for entry in robot.manifest.alpha)
@@ -307,6 +301,8 @@ def test_a_closed_loop_on_a_floating_base() -> None:
         urdf.read_text().replace('<link name="base"/>', body("base", 2.0, (0.3, 0.05, 0.1), (0.8, 0.2, 0.3)))
     )
     robot = load(generated(str(path), functions=("joint_step", "forward_dynamics"), variants=()))
+    for name in ("jac_inverse_dynamics", "jac_forward_dynamics"):
+        assert name not in robot.functions and "a floating base" in robot.manifest.left_out[name]
     rng = np.random.default_rng(6)
     start = position(rng, 3)
     start[7:] = list(mechanism.guess.values())
@@ -352,3 +348,10 @@ def test_a_closed_loop_on_a_floating_base() -> None:
     for rows, (by_p, by_pd) in zip((slice(0, 9), slice(9, 18)), ends_by, strict=True):
         wanted = by_p[:, :6] + by_pd @ rates
         assert turned[rows] == pytest.approx(wanted, abs=1e-6 * np.abs(wanted).max())
+
+
+def test_fixed_bases_know_nothing_of_it() -> None:
+    folder = generated("double_pendulum")
+    assert "base_joint" not in (folder / "manifest.json").read_text()
+    assert not (folder / "src" / "floating.c").exists()
+    assert not any("floating base" in path.read_text() for path in (folder / "src").iterdir())

@@ -14,9 +14,11 @@ from support.mechanisms import MECHANISMS
 from support.robots import CACHE, generated
 
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Bounds, Status, Weights
+from diffpbd.runtime.orders import Composed
 
 H = 0.01
 
@@ -46,6 +48,17 @@ def crank() -> Robot:
     folder.mkdir(parents=True, exist_ok=True)
     path = MECHANISMS["slider_crank"]().write(folder, "stopped_crank", "limits = true")
     return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
+
+
+def test_time_runs_forwards_where_joints_stop() -> None:
+    robot = arm()
+    zero = np.zeros(3)
+    for h in (0.0, -0.01, -1.0):
+        with pytest.raises(SolverError, match=r"not above zero \(status 14\)"):
+            robot.joint_step(zero, zero, zero, h)
+    for order in (4, 6):
+        with pytest.raises(InputError, match=r"limits or contacts \(limit.load\) act. Use order 2"):
+            Composed(robot, order)(zero, zero, zero)
 
 
 def alpha_of(robot: Robot, **more: float) -> np.ndarray:

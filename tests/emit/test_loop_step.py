@@ -29,7 +29,7 @@ def test_accelerations_are_those_of_pinocchio(name: str) -> None:
         np.testing.assert_allclose(c.robot.forward_dynamics(p, pd, u), wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
 
 
-LONGEST = {"bennett": 0.5, "delta": 0.5, "five_bar": 0.3}
+LONGEST = {"bennett": 0.5, "delta": 0.2, "five_bar": 0.3}  # the delta comes near a singular pose after that
 
 
 @pytest.mark.parametrize("name", [*QUICK, *LONG])

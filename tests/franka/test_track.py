@@ -93,12 +93,13 @@ def identified(folder: Path, log: Path, out: Path) -> dict[str, float]:
     return {name: entry["value"] for name, entry in parameters.items()}
 
 
+@pytest.mark.flaky(reruns=2)  # a machine that stalls ends a run, as it must
 @pytest.mark.soak
 def test_excite_run_identify_by_the_commands(fr3_folder: Path, tmp_path: Path) -> None:
     """The page's own way, in real time."""
     diffpbd = (sys.executable, "-m", "diffpbd.command")
     way, log = tmp_path / "way.csv", tmp_path / "track.bag"
-    wishes = ("--duration", "10", "--table", "0.1", "--max-acceleration", "5", "--margin", "0.3", "--out", str(way))
+    wishes = ("--duration", "10", "--table", "0.1", "--max-acceleration", "4", "--margin", "0.5", "--out", str(way))
     subprocess.run([*diffpbd, "excite", str(fr3_folder), *wishes], check=True, capture_output=True)
     robot = subprocess.Popen(
         [*diffpbd, "sim-fr3", "--no-live", "--payload", str(PAYLOAD)], stdout=subprocess.PIPE, text=True
@@ -116,7 +117,7 @@ def test_excite_run_identify_by_the_commands(fr3_folder: Path, tmp_path: Path) -
             str(way),
             "--bridge-jumps",
         )
-        more = ("--torque-share", "0.6", "--rate", "250", "--log", str(log), "--no-live")
+        more = ("--torque-share", "0.6", "--contact", "0.6", "--rate", "100", "--log", str(log), "--no-live")
         done = subprocess.run([*diffpbd, *words, *more], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
     finally:

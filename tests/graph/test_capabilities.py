@@ -9,6 +9,7 @@ import pytest
 from description.builders import BODY, joint, link, robot
 from support.mechanisms import four_bar
 from support.robots import generated, loaded
+from support.touching import pressing_five_bar
 
 from diffpbd.codegen.description.recipe import default_recipe, with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
@@ -70,6 +71,9 @@ def test_loops_and_passive_joints_leave_out_what_does_not_know_them(tmp_path: Pa
     unknown = {"constraints", "joint_step_unrolled", "sixth_order_step"}
     assert set(found.left_out) == {*unknown, *MAXIMAL}
     assert found.left_out["step"] == "closed loops: four_bar"
+    touched = read_robot(find_recipe(str(pressing_five_bar().write(tmp_path, "pressing")), **EVERY))
+    found = capabilities(build(touched, recipe))
+    assert [found.left_out[name] for name in ("forward_dynamics", "loop_force")] == ["contacts: tip"] * 2
     robot = dataclasses.replace(read_urdf(pair(BODY)), passive=("jb",))
     found = capabilities(build(robot, with_options(default_recipe("made.urdf"), **EVERY)))
     inverse = {"jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"}

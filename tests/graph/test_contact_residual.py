@@ -34,12 +34,13 @@ CASES = [
     ("ball", [0.0, 0.1 + 1e-7, 0.0], [1.0, 0.0, 0.0], 5),
     ("box", [0.0, 0.05 + 1e-7, 0.001], [0.7, 0.0, 0.0], 3),
     ("reaching_arm", [-0.6, 0.7, 0.1], [2.0, 0.0, 0.0], 32),
+    (("ball", "planar", 0.0), [0.0, 0.1 + 1e-7, 0.0], [1.0, 0.0, 0.0], 5),  # one contact without friction, alone
 ]
 
 
 @pytest.mark.parametrize(("name", "p", "pd", "steps"), CASES)
-def test_zero_along_a_step(name: str, p: Any, pd: Any, steps: int) -> None:
-    o, h = oracle(name), 0.01
+def test_zero_along_a_step(name: Any, p: Any, pd: Any, steps: int) -> None:
+    o, h = oracle(name) if isinstance(name, str) else oracle(*name), 0.01
     p, pd, _ = run(o, p, pd, steps, h)
     alpha = o.defaults.copy()
     for k, entry in enumerate(o.model.entries):

@@ -161,6 +161,25 @@ def test_rank_that_is_less_at_some_closed_poses(share: float, refused_: bool, tm
         assert "(a singular pose inside the limits): narrow the limits" in fault.message
 
 
+def test_loop_that_holds_by_itself_is_refused(tmp_path: Path) -> None:
+    """A hinge beside a hinge of the tree, turned so that rounding is left."""
+    mechanism = four_bar()
+    beside = {"parent": "crank", "parent_xyz": (0.1, 0.2, 0.1), "parent_rpy": (0.0, 0.3, 0.0)}
+    mechanism.loops = [{**mechanism.loops[0], **beside, "child": "base", "child_xyz": (0.0, 0.2, 0.0)}]
+    mechanism.loops[0]["parent_xyz"] = (0.0, 0.2, 0.0)
+    assert 'loop "four_bar": its rows hold at every pose: it closes nothing; leave it out' in refused(
+        mechanism, tmp_path
+    )
+
+
+def test_limits_beyond_all_measure_are_none(tmp_path: Path) -> None:
+    mechanism = four_bar()
+    wide = 'type="revolute"><limit lower="-1e308" upper="1e308" effort="1" velocity="1"/><parent link="crank"'
+    mechanism.joints = [j.replace('type="continuous"><parent link="crank"', wide) for j in mechanism.joints]
+    assert any("1e308" in j for j in mechanism.joints)
+    assert made(mechanism, tmp_path)[0].mobility == 1
+
+
 def test_rigid_loop_is_a_doubt(tmp_path: Path) -> None:
     mechanism = four_bar()
     mechanism.loops.append({**mechanism.loops[0], "name": "again"})  # fixes the same motion twice: selected together

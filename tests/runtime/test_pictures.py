@@ -40,6 +40,11 @@ def test_names_stand_at_their_curves_and_apart(axes: object) -> None:
     order = ["b", "a", "c", "d", "e"]
     places = [heights[name] for name in order]
     assert places == sorted(places) and min(np.diff(places)) > 0.05
+    middle = new_figure(6.0, INCHES).add_subplot()
+    middle.set_ylim(-1.0, 1.0)
+    beside(middle, list("abc"), np.array([-1.0, -1.0, -1.0]), ["C0", "C1", "C2"])
+    low = [text.xy[1] for text in middle.texts]
+    assert min(low) >= 0.0 and min(np.diff(low)) > 0.05, "at the bottom they go up"
     assert max(places) <= 1.0 + 1e-9, "one beyond the panel stays at its edge"
 
 

@@ -43,12 +43,13 @@ def generated(robot: str, **options: Any) -> Path:
     CACHE.mkdir(exist_ok=True)
     with (CACHE / f".{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        generate(
-            robot,
-            out=folder,
-            **{**EVERYTHING, **({"cuda": True} if robot in ON_GPU and not options else {}), **options},
-        )
+        generate(robot, out=folder, **made_with(robot, **options))
     return folder
+
+
+def made_with(robot: str, **options: Any) -> dict[str, Any]:
+    """What `generated` asks the generator for."""
+    return {**EVERYTHING, **({"cuda": True} if robot in ON_GPU and not options else {}), **options}
 
 
 def with_table(folder: Path, copy: Path, height: float) -> Path:
