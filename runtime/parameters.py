@@ -110,6 +110,7 @@ class ParameterVector:
 
     def index(self, name: str) -> int:
         """Position of a name; an unknown one is refused with near matches."""
+        name = str(name)
         position = self._positions.get(name)
         if position is None and name.startswith(INERTIALS):
             raise InputError(
@@ -152,6 +153,10 @@ class ParameterVector:
         if isinstance(values, (str, Path)):
             where = f"{values}: "
             values = read_values(values)
+        if not isinstance(values, Mapping):
+            raise InputError(
+                f"alpha of {self.robot}: expected values by name or a file of them, found a {type(values).__name__}."
+            )
         for name, value in values.items():
             try:
                 position = self.index(name)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.api.picture import Picture, drawn
-from diffpbd.runtime.api.words import in_python
+from diffpbd.runtime.api.words import expect_known, expect_robot, in_python, number, values_of
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.closed import driven
 from diffpbd.runtime.errors import InputError
@@ -19,7 +19,7 @@ from diffpbd.runtime.logs.csv import write_log
 from diffpbd.runtime.mpc import planner, simulation
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.passive import closed_start, expect_motors
-from diffpbd.runtime.mpc.problem import Bounds, Weights
+from diffpbd.runtime.mpc.problem import Bounds, Weights, bounds_by_name
 from diffpbd.runtime.mpc.reference import GoalReference
 from diffpbd.runtime.mpc.reference_check import check_goal
 from diffpbd.runtime.mpc.tip_goal import pose_at
@@ -54,10 +54,10 @@ class Mpc(planner.Mpc):
     """Predictive control of `robot` over `horizon` steps of `h` [s] (the recipe's).
 
     `tick(time, p, pd, goal)` gives the torque for a measured state; `run_to(goal)` tries the whole on the simulated robot.
-    `weights` {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "tip": 0, "end": 1}, `bounds` (the description's: u, du, p, pd) and
-    `alpha` as a vector or by name are what the plan knows. `options`: `backend` "embedded" or "ipopt", `programs`,
-    `time_limit` [s], `delay` [steps], `disturbance` [s], the time constant of an observer whose finding is balanced, see
-    docs/mpc.md.
+    `weights` {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "tip": 0, "end": 1}, `bounds` {"u": [60, 30]} within the description's
+    (u, du, pd: a number or n of them) and `alpha` as a vector or by name are what the plan knows. `options`: `backend`
+    "embedded" or "ipopt", `programs`, `time_limit` [s], `delay` [steps], `disturbance` [s], the time constant of an observer
+    whose finding is balanced, see docs/mpc.md.
     """
 
     @in_python
@@ -67,18 +67,26 @@ class Mpc(planner.Mpc):
         horizon: int = 20,
         *,
         weights: Mapping[str, Any] | Weights | None = None,
-        bounds: Bounds | None = None,
+        bounds: Mapping[str, Any] | Bounds | None = None,
         h: float | None = None,
         alpha: Any = None,
         **options: Any,
     ) -> None:
         """See the class."""
-        known = [f.name for f in fields(MpcOptions)]
-        for name in options:
-            if name not in known:
-                raise InputError(f"Mpc: there is no argument {name!r}. {hint(name, known)}")
+        expect_robot(robot)
+        expect_known("Mpc", options, [f.name for f in fields(MpcOptions)])
+        if isinstance(bounds, Mapping):
+            bounds = bounds_by_name(robot, robot.h if h is None else h, bounds, "Mpc: bounds")
         chosen = weights if isinstance(weights, Weights) or weights is None else _weights(weights)
-        super().__init__(robot, horizon, weights=chosen, bounds=bounds, h=h, alpha=alpha, options=MpcOptions(**options))
+        super().__init__(
+            robot,
+            horizon,
+            weights=chosen,
+            bounds=bounds,
+            h=h,
+            alpha=values_of(robot, alpha),
+            options=MpcOptions(**options),
+        )
 
     @in_python
     def run_to(
@@ -100,6 +108,9 @@ class Mpc(planner.Mpc):
         for its alpha.
         """
         robot = self.problem.robot
+        within = None if within is None else number("Mpc.run_to: within", within, 0.0)
+        duration = None if duration is None else number("Mpc.run_to: duration", duration)
+        speed = number("Mpc.run_to: speed", speed)
         start = closed_start(robot, None if q0 is None else _pose(robot, "q0", q0), self.problem.alpha)
         check_goal(robot, start, "q0")
         if (goal is None) == (tip is None):
@@ -127,9 +138,14 @@ def _weights(given: Mapping[str, Any]) -> Weights:
 
 
 def _pose(robot: Robot, name: str, value: npt.ArrayLike) -> FloatArray:
-    pose = np.asarray(value, dtype=np.float64)
+    try:
+        pose = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"Mpc.run_to: {name}: expected {robot.n} numbers, found {value!r}.") from None
     if pose.shape != (robot.n,):
         raise InputError(f"Mpc.run_to: {name}: expected shape ({robot.n},), found {pose.shape}.")
+    if not np.isfinite(pose).all():
+        raise InputError(f"Mpc.run_to: {name}: expected finite numbers, found {pose.tolist()}.")
     return pose
 
 
@@ -140,4 +156,5 @@ def _goal(robot: Robot, goal: Any) -> FloatArray:
     for name in goal:
         if name not in robot.joints:
             raise InputError(f"Mpc.run_to: goal: there is no joint {name!r}. {hint(name, robot.joints)}")
-    return np.array([goal.get(joint, np.nan) for joint in robot.joints], dtype=np.float64)
+    given = {name: number(f"Mpc.run_to: goal: {name}", value) for name, value in goal.items()}
+    return np.array([given.get(joint, np.nan) for joint in robot.joints], dtype=np.float64)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from diffpbd.runtime.api.picture import Picture, drawn
-from diffpbd.runtime.api.words import in_python
+from diffpbd.runtime.api.words import expect_known, expect_robot, in_python, values_of
+from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.excite import excitation
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.robot import Robot
@@ -62,14 +63,26 @@ def excite(
     is left free, `acceleration` limits (n,), `table` [m], `criterion` "condition" or "log-det". Needs the extra `solve`;
     takes seconds.
     """
-    limits: FloatArray | None = None if wishes.get("acceleration") is None else np.asarray(wishes["acceleration"])
-    if limits is not None:
-        wishes["acceleration"] = np.broadcast_to(limits, (robot.n,))
+    expect_robot(robot)
+    expect_known("excite", wishes, [f.name for f in fields(excitation.Wishes) if f.name != "duration"])
+    if wishes.get("acceleration") is not None:
+        wishes["acceleration"] = _accelerations(robot, wishes["acceleration"])
     table = robot.manifest.recipe.table
     if table is not None and "table" not in wishes:
         from diffpbd.runtime.loop.clearance import RADIUS
 
         wishes["table"] = table + RADIUS
-    values = robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, (dict, str, Path)) else alpha
+    values = values_of(robot, alpha)
     found = excitation.excite(robot, excitation.Wishes(duration, **wishes), values, progress)
     return Excitation(**{f.name: getattr(found, f.name) for f in fields(found)}, robot=robot)
+
+
+def _accelerations(robot: Robot, given: Any) -> FloatArray:
+    """Limits (n,), from one for all joints or from one each."""
+    try:
+        limits = np.broadcast_to(np.asarray(given, dtype=np.float64), (robot.n,))
+    except (TypeError, ValueError):
+        raise InputError(f"acceleration: expected a number or {robot.n} of them, found {given!r}.") from None
+    if not (limits > 0.0).all():  # NaN too
+        raise InputError(f"acceleration: expected numbers above 0, found {given!r}.")
+    return limits

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
-from diffpbd.runtime.api.words import in_python, python_words
+from diffpbd.runtime.api.words import expect_known, expect_robot, in_python, python_words
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
-from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterValues
 from diffpbd.runtime.robot import Robot
 
@@ -93,7 +92,8 @@ def identify(
     from diffpbd.runtime.identify import identify as fit_logs
     from diffpbd.runtime.identify.workers import workers
 
-    _expect_known(how)
+    expect_robot(robot)
+    expect_known("identify", how, How.__annotations__)
     names = fit.split(",") if isinstance(fit, str) else list(fit)
     torques = how.get("torques")
     held = dict(fixed or {})
@@ -130,13 +130,6 @@ SETTINGS = (
     "residual",
 )
 PROCESSING = ("cutoff", "trim", "bridge", "still")
-
-
-def _expect_known(how: Mapping[str, Any]) -> None:
-    known = list(How.__annotations__)
-    for name in how:
-        if name not in known:
-            raise InputError(f"identify: there is no argument {name!r}. {hint(name, known)}")
 
 
 def _reading(how: Mapping[str, Any]) -> Any:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from diffpbd.runtime.api.words import in_python
+from diffpbd.runtime.api.words import expect_known, in_python
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.locate import GENERATED, locate, robot_folders
-from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterValues, ParameterVector, read_values
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.robot import load as open_folder
@@ -46,6 +46,7 @@ class GenerateOptions(TypedDict, total=False):
     wrench: str | Sequence[str]
     gravity: tuple[float, float, float]
     limits: bool
+    cuda: bool
     table: float
     base_joint: str
     contact_from_collision: str | Sequence[str]
@@ -78,19 +79,16 @@ def generate(
     - `symbolic`: what besides is a run-time parameter, of "mass", "com", "inertia", "origin"
     - `friction_law`: of "asymmetric", "stribeck"; `springs`, `lever_springs`: joints with one; `wrench`: links
     - `functions`: "default", "all", or names as `diffpbd info` lists them; `variants`: steps on maximal states
+    - `cuda=True`: for an NVIDIA GPU too
     - `h`: default step [s]; `gravity` [m/s²] (3); `table` [m]: height that `excite` and `mpc` keep the arm above
 
     Needs the extra `codegen` and a C compiler. InputError for whatever is wrong about the description or an option.
     """
-    from diffpbd.codegen.description.recipe import Recipe
     from diffpbd.codegen.generate import generate as make
 
-    known = [field.name for field in dataclasses.fields(Recipe) if field.name not in ("name", "urdf")]
-    for name in options:
-        if name not in known:
-            raise InputError(f"generate: there is no option {name!r}. {hint(name, known)}")
+    choices = _several("generate", options)
     folder = default_folder(str(robot)) if out is None else Path(out)
-    return open_folder(make(str(robot), out=folder, progress=progress, **_several(options)).folder)
+    return open_folder(make(str(robot), out=folder, progress=progress, **choices).folder)
 
 
 def default_folder(robot: str) -> Path | None:
@@ -102,13 +100,37 @@ def default_folder(robot: str) -> Path | None:
     return None if first == GENERATED else first / find_recipe(robot).name
 
 
-def _several(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Where names are wanted, "a,b" is two of them, as on the command line."""
-    plain = ("base", "base_joint", "integrator", "solver", "friction", "sweep_order", "relaxation")
-    return {
-        name: value.split(",") if isinstance(value, str) and name not in plain else value
-        for name, value in options.items()
-    }
+def _several(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of `where`, known and of the type of a recipe's entry; for names "a,b" is two, as on the command line."""
+    from diffpbd.codegen.description.recipe import Recipe
+
+    entries = {field.name: field for field in dataclasses.fields(Recipe) if field.name not in ("name", "urdf")}
+    expect_known(where, options, entries)
+    chosen = {}
+    for name, value in options.items():
+        read = entries[name].metadata["read"]
+        if value is not None and read in FITTING and not FITTING[read][1](value):
+            raise InputError(f"{where}: {name}: expected {FITTING[read][0]}, found {value!r}.")
+        chosen[name] = value.split(",") if isinstance(value, str) and read == "texts" else value
+    return chosen
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _are(value: Any, right: Callable[[Any], bool]) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, Mapping) and all(map(right, value))
+
+
+FITTING: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "text": ("a string", lambda value: isinstance(value, str)),
+    "texts": ("names", lambda value: _are(value, lambda name: isinstance(name, str))),
+    "number": ("a number", _is_number),
+    "flag": ("True or False", lambda value: isinstance(value, bool)),
+    "vector": ("three numbers", lambda value: _are(value, _is_number) and len(tuple(value)) == 3),
+}
+"""What an option takes, by the way in which a recipe's file reads the entry."""
 
 
 @in_python
@@ -118,7 +140,7 @@ def check(urdf: str | Path, **options: Unpack[GenerateOptions]) -> Report:
     `print(check("arm.urdf").text())` shows them; `.faults` and `.doubts` hold them, `.passed()` says whether there is no fault.
     `options` are those of `generate`: base, tip, hold, base_joint.
     """
-    return examined(str(urdf), **_several(options))
+    return examined(str(urdf), **_several("check", options))
 
 
 def examined(file: str, **options: Any) -> Report:
@@ -153,7 +175,7 @@ def export_urdf(
     `params` are values by name, such as `Identification.params`, or the file params.json of `identify`. `options` choose base,
     tip and held joints as for `generate`. The file reads back to the same torques.
     """
-    written, _ = exported(str(robot), params, **_several(options))
+    written, _ = exported(str(robot), params, **_several("export_urdf", options))
     write_atomic(out, written.text)
     return written.notices
 

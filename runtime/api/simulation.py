@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime import simulation
 from diffpbd.runtime.api.picture import Picture, drawn
-from diffpbd.runtime.api.words import in_python
+from diffpbd.runtime.api.words import expect_robot, in_python, number, values_of
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import TorqueLog, read_torques, write_log
 from diffpbd.runtime.logs.recording import Recording
@@ -57,6 +57,7 @@ def simulate(
     (steps, n), or a log: a file, or a recording of `read_log`. Torques are held during each step. `alpha` is a vector, or
     values by name. `order` 4 and 6 are more exact and refuse friction. SolverError where a step fails.
     """
+    expect_robot(robot)
     torque: Any = controller
     if isinstance(controller, Path) or (isinstance(controller, str) and controller not in ("zero", "gravity")):
         torque = read_torques(controller)
@@ -66,6 +67,7 @@ def simulate(
         torque = TorqueLog(controller.time, controller.joints, controller.tau)
     if duration is None:
         duration = float(torque.time[-1] - torque.time[0]) if isinstance(torque, TorqueLog) else 1.0
-    values = robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, (dict, str, Path)) else alpha
+    duration, h = number("duration", duration), None if h is None else number("h", h)
+    values = values_of(robot, alpha)
     run = simulation.simulate(robot, duration=duration, h=h, start=(q0, dq0), torque=torque, alpha=values, order=order)
     return Run(**{f.name: getattr(run, f.name) for f in fields(run)}, robot=robot)

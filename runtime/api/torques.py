@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
-from diffpbd.runtime.api.words import in_python
+from diffpbd.runtime.api.words import expect_known, expect_robot, in_python, values_of
 from diffpbd.runtime.logs.checked import check_parts, read_whole
 from diffpbd.runtime.logs.closed_samples import on_loops
 from diffpbd.runtime.logs.csv import Log, write_log
@@ -66,15 +66,18 @@ def estimate_torque(
 ) -> TorqueEstimate:
     """The joint torques [N·m or N] behind a recorded motion; parts between gaps follow each other.
 
-    `log` is a file, a recording of `read_log` or a run of `simulate`; it is filtered at `cutoff` [Hz] (None: not). `alpha` is a
-    vector or values by name, `pose` about where joints without motor and encoder, in closed loops, are at its start. `how`:
-    `loss` ("angle+omega", "angle", "omega", "nodes"), `weights`, `horizon`, `start`, `carry`, `optimizer`, `friction`, see
-    docs/torque-estimation.md.
+    `log` is a CSV file, a recording of `read_log` (any format) or a run of `simulate`; it is filtered at `cutoff` [Hz] (None:
+    not). `alpha` is a vector or values by name, `pose` about where joints without motor and encoder, in closed loops, are at
+    its start. `how`: `loss` ("angle+omega", "angle", "omega", "nodes"), `weights`, `horizon`, `start`, `carry`, `optimizer`,
+    `friction`, see docs/torque-estimation.md.
 
     InputError for a recording that does not fit, SolverError where a step fails.
     """
     from diffpbd.runtime.logs.processing import Processing, filter_parts
 
+    expect_robot(robot)
+    expect_known("estimate_torque", how, [f.name for f in fields(Settings)])
+    values = values_of(robot, alpha)
     if isinstance(log, (str, Path)):
         recording = read_whole(log, robot, Reading())
     else:
@@ -85,7 +88,6 @@ def estimate_torque(
         sound=recording.sound,
     )  # fmt: skip
     parts = check_parts(robot, on_loops(robot, made, pose or {}), ())
-    values = robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, (dict, str, Path)) else alpha
     found = [estimate(robot, p.q, p.dq, 1.0 / p.rate, settings, alpha=values, time=p.time) for p in parts]
     return _joined(robot, parts, found)
 

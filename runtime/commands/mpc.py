@@ -30,7 +30,7 @@ from diffpbd.runtime.mpc.options import BACKENDS, MpcOptions
 from diffpbd.runtime.mpc.passive import closed_start, expect_motors
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
-from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
+from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights, bounds_by_name
 from diffpbd.runtime.mpc.reference import GoalReference, Reference
 from diffpbd.runtime.mpc.reference_check import check_goal, read_reference
 from diffpbd.runtime.mpc.simulation import SETTLING, ClosedLoop, Plant, run_closed_loop
@@ -260,25 +260,7 @@ def parse_weights(text: str) -> dict[str, Any]:
 
 
 def _bounds(robot: Robot, h: float, text: str | None) -> Bounds:
-    limits = Bounds.of(robot, h)
     if text is None:
-        return limits
+        return Bounds.of(robot, h)
     data = parse_json(text, "--bounds") if state_file(text) is None else read_json(text)
-    if not isinstance(data, dict) or set(data) - {"u", "du", "pd"}:
-        raise InputError(f"--bounds: expected an object with some of u, du, pd, found {data!r}.")
-    given: dict[str, Any] = {}
-    for name, value in data.items():
-        try:
-            numbers = np.array(value, dtype=np.float64)
-            if numbers.shape not in ((), (robot.n,)):
-                raise ValueError
-            if numbers.shape == () and name != "pd":
-                numbers = np.where(driven(robot), numbers, np.inf)
-            numbers = np.broadcast_to(numbers, (robot.n,))
-        except (TypeError, ValueError):
-            raise InputError(f"--bounds: {name}: expected a number or {robot.n} of them, found {value!r}.") from None
-        if name == "u":
-            given |= {"u_upper": np.minimum(numbers, limits.u_upper), "u_lower": np.maximum(-numbers, limits.u_lower)}
-        else:
-            given[name] = np.minimum(numbers, getattr(limits, name))
-    return dataclasses.replace(limits, **given)
+    return bounds_by_name(robot, h, data, "--bounds")

@@ -12,7 +12,9 @@ with hard bounds on u and on its change from step to step. Trajectories have one
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +26,8 @@ from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 
 __all__ = [
-    "MAX_HORIZON", "NONE", "TRANSITION", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "check_step", "finite_array",
-    "trajectory",
+    "MAX_HORIZON", "NONE", "TRANSITION", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "bounds_by_name",
+    "check_step", "finite_array", "trajectory",
 ]  # fmt: skip
 
 MAX_HORIZON = 50
@@ -121,6 +123,29 @@ class Bounds:
                 raise InputError(f"MPC bounds: {names[row]} must be above 0 for every joint.")
         result: FloatArray = np.clip(rows, -NONE, NONE)
         return result
+
+
+def bounds_by_name(robot: Robot, h: float, data: Any, where: str) -> Bounds:
+    """The description's bounds, narrower by an object of u, du, pd: a number or n of them each; `where` is for messages."""
+    limits = Bounds.of(robot, h)
+    if not isinstance(data, Mapping) or set(data) - {"u", "du", "pd"}:
+        raise InputError(f"{where}: expected an object with some of u, du, pd, found {data!r}.")
+    given: dict[str, Any] = {}
+    for name, value in data.items():
+        try:
+            numbers = np.array(value, dtype=np.float64)
+            if numbers.shape not in ((), (robot.n,)):
+                raise ValueError
+            if numbers.shape == () and name != "pd":
+                numbers = np.where(driven(robot), numbers, np.inf)
+            numbers = np.broadcast_to(numbers, (robot.n,))
+        except (TypeError, ValueError):
+            raise InputError(f"{where}: {name}: expected a number or {robot.n} of them, found {value!r}.") from None
+        if name == "u":
+            given |= {"u_upper": np.minimum(numbers, limits.u_upper), "u_lower": np.maximum(-numbers, limits.u_lower)}
+        else:
+            given[name] = np.minimum(numbers, getattr(limits, name))
+    return replace(limits, **given)
 
 
 @dataclass(frozen=True, eq=False)

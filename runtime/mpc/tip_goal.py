@@ -22,7 +22,10 @@ INSIDE = 0.02
 
 def pose_at(robot: Robot, tip: npt.ArrayLike, start: FloatArray, alpha: FloatArray | None = None) -> FloatArray:
     """Positions (n,) near `start` that put the tip's origin at `tip` (3,) [m], world; InputError where none was found."""
-    goal = np.asarray(tip, dtype=np.float64)
+    try:
+        goal = np.asarray(tip, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"The tip's goal: expected three finite numbers [m], found {tip!r}.") from None
     if goal.shape != (3,) or not np.isfinite(goal).all():
         raise InputError(f"The tip's goal: expected three finite numbers [m], found {np.asarray(tip).tolist()}.")
     if "jac_tip_pose" not in robot.functions:

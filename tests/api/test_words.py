@@ -69,7 +69,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "a word": (lambda: diffpbd.simulate(robot(), "gravty"), "gravty"),
     "an option": (
         lambda: diffpbd.generate("double_pendulum", symbolc="mass"),
-        "no option 'symbolc'. Did you mean symbolic",
+        "no argument 'symbolc'. Did you mean symbolic",
     ),
     "a goal": (lambda: diffpbd.Mpc(robot()).run_to([0.1]), r"goal: expected shape \(2,\), found \(1,\)"),
     "a joint": (lambda: diffpbd.Mpc(robot()).run_to({"elbw": 0.1}), "no joint 'elbw'. Did you mean elbow"),
