@@ -23,7 +23,6 @@ from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.excite.envelope import Envelope, Motion
 from diffpbd.runtime.excite.fourier import Fourier
 from diffpbd.runtime.live import Share
-from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["Excitation", "Wishes", "base_columns", "excite"]
@@ -128,10 +127,6 @@ def excite(
 ) -> Excitation:
     """The best motion found; the same for the same wishes. InputError if none keeps the limits."""
     say = progress or (lambda _line: None)
-    if loops := robot.manifest.robot.loops:
-        raise InputError(
-            f"{robot.name} has closed loops ({listing([loop.name for loop in loops])}); excitation is searched for open chains."
-        )
     missing = [f for f in ("regressor", "tip_pose", "jac_tip_pose", "jac_inverse_dynamics") if f not in robot.functions]
     if missing:
         why = robot.manifest.why_not(missing[0]) or "Generate it again."
