@@ -8,6 +8,8 @@ Of several joints of a body, and of a ball joint, each has a link of its own, ca
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -30,6 +32,12 @@ SIGN: Final = b"mujoco"
 """What no MJCF is without; saves reading every URDF twice."""
 
 
+NOT_A_NUMBER: Final = re.compile(
+    rb"""\b(?!name|class)\w+\s*=\s*["'][-+.\deE\s]*(?<![^\s"'+-])nan(?=[\s"'])[^"']*["']""", re.IGNORECASE
+)
+"""An attribute with a NaN among its numbers."""
+
+
 def is_mjcf(root: Element) -> bool:
     """Whether a file with this root element is an MJCF."""
     return root.tag == ROOT and not root.namespace
@@ -43,7 +51,9 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
     spec = _parsed(source)
     meshes = colliding_meshes(spec)
     try:
-        model = stripped(spec).compile()
+        with warnings.catch_warnings():  # of inertias, which the description is examined for
+            warnings.simplefilter("ignore", UserWarning)
+            model = stripped(spec).compile()
     except ValueError as error:
         raise SourceError(f"MuJoCo does not compile the file: {_one_line(error)}") from error
     names = Names(model)
@@ -87,6 +97,9 @@ def _parsed(source: str | os.PathLike[str] | bytes) -> Any:
         raise InputError(
             "an MJCF is read by MuJoCo, which is not installed: pip install 'diffpbd[mjcf]' (or mujoco itself)"
         ) from None
+    content = read_bytes(source)[1]
+    if found := NOT_A_NUMBER.search(content):  # MuJoCo would take what is not written
+        raise SourceError(f"{printable(found.group().decode('utf-8', 'replace'), 80)}: a number is expected, not NaN")
     try:
         if isinstance(source, bytes):
             return mujoco.MjSpec.from_string(source.decode("utf-8"))

@@ -81,6 +81,9 @@ def _joints(model: Any, names: Names) -> Iterator[Finding]:
             own += ["a spring"] if model.jnt_stiffness[j] else []
         if kind == mujoco.mjtJoint.mjJNT_FREE and (model.dof_damping[dof] or model.dof_frictionloss[dof]):
             own.append("friction")
+        for what, value in (("armature", model.dof_armature[dof]), ("stiffness", model.jnt_stiffness[j])):
+            if value < 0.0:
+                yield Finding("joint", f"joint {quoted(name)}: {what} {float(value):g} is negative", (), (name,))
         if own:
             what = "free joint" if kind == mujoco.mjtJoint.mjJNT_FREE else "joint"
             message = f"{what} {quoted(name)} has {' and '.join(own)}, which cannot be taken; remove it"

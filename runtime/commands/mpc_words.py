@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.closed import driven
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.reference import GoalReference, Reference
 from diffpbd.runtime.mpc.simulation import ClosedLoop
@@ -20,9 +21,9 @@ MS = 1e3  # milliseconds a second
 
 def ending(robot: Robot, run: ClosedLoop, bounds: FloatArray, reference: Reference) -> str:
     """How far the end is from where it should be, and which joints were at a bound of the plan, and for how long."""
-    what, wanted = _aimed(run, reference)
+    what, wanted = _aimed(robot, run, reference)
     away = np.abs(run.q[-1] - wanted)
-    k = int(np.argmax(away))
+    k = int(np.argmax(np.where(driven(robot), away, -1.0) if isinstance(reference, GoalReference) else away))
     unit = robot.manifest.robot.joints[k].unit
     lines = [f"at the end {robot.joints[k]} is {away[k]:.4g} {unit} from {what}"]
     slack = 1e-3 * np.maximum(1.0, np.abs(bounds))
@@ -40,17 +41,17 @@ def ending(robot: Robot, run: ClosedLoop, bounds: FloatArray, reference: Referen
     return "\n".join(lines)
 
 
-def _aimed(run: ClosedLoop, reference: Reference) -> tuple[str, FloatArray]:
-    """Where the end should be, and what says so."""
+def _aimed(robot: Robot, run: ClosedLoop, reference: Reference) -> tuple[str, FloatArray]:
+    """Where the end should be, and what says so: joints without a motor have no goal and follow."""
     if isinstance(reference, GoalReference):
-        return "the goal", reference.target
+        return "the goal", np.where(driven(robot), reference.target, run.reference[-1])
     return "its reference", np.asarray(run.reference[-1])
 
 
 def facts(robot: Robot, run: ClosedLoop, reference: Reference) -> dict[str, Any]:
     """The same for programs."""
     joints, times = robot.manifest.robot.joints, MS * run.seconds
-    away = np.abs(run.q[-1] - _aimed(run, reference)[1])
+    away = np.abs(run.q[-1] - _aimed(robot, run, reference)[1])
     return {
         "robot": robot.name, "h": run.h, "ticks": len(run.seconds), "duration": run.time[-1],
         "sources": {source.value: count for source, count in run.sources.items() if count},

@@ -75,6 +75,10 @@ class Envelope:
         table: float | None = None,
     ) -> Envelope:
         """The limits of the description, less `margin` of each, as of `acceleration` (n,), which it does not have."""
+        if loops := [loop.name for loop in robot.manifest.robot.loops]:
+            raise InputError(
+                f"{robot.name} has closed loops ({listing(loops)}); excitation is searched for open chains."
+            )
         joints = robot.manifest.robot.joints
         low = np.array([-HALF_RANGE if j.lower is None else j.lower for j in joints])
         high = np.array([HALF_RANGE if j.upper is None else j.upper for j in joints])

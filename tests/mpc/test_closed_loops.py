@@ -141,6 +141,7 @@ def test_the_command(tmp_path: Path) -> None:
     wanted = f'{{"j1": {goal[0]}, "j3": {goal[2]}}}'
     code, text = run("--q0", q0, "--goal", wanted, "--goal-speed", "2", "--duration", "0.6", "--bounds", '{"u": 9}')
     assert code == 0, text
+    assert "at the end j1 is" in text or "at the end j3 is" in text  # the others have no goal
     log = read_log(tmp_path / "run.csv")
     assert np.abs(log.q[-1] - goal).max() < 0.03
     assert log.tau is not None
@@ -151,6 +152,8 @@ def test_the_command(tmp_path: Path) -> None:
     code, text = run("--q0", q0, "--goal", wanted, "--bounds", '{"u": [1, 2, 3, 4]}')
     assert code == 1
     assert "MPC bound u_lower: given for j2, j4, which has no motor" in text
+    refused = CliRunner().invoke(cli, ["excite", str(robot.folder), "--out", str(tmp_path / "no.csv")])
+    assert refused.exit_code == 1 and "has closed loops (" in refused.stderr and "open chains" in refused.stderr
 
 
 @pytest.mark.soak
