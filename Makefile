@@ -15,7 +15,7 @@ help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	  while IFS='|' read -r verb text; do printf '  make %-16s %s\n' "$$verb" "$$text"; done
 
-generate: ## Derive, emit and compile ROBOT (a shipped name or a URDF file) into generated/
+generate: ## Derive, emit and compile ROBOT (a shipped name, a URDF or MJCF file) into generated/
 	@$(SETUP) all
 	@$(BIN)/diffpbd generate '$(ROBOT)' --out 'generated/$(basename $(notdir $(ROBOT)))' $(OPTS)
 

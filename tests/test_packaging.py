@@ -26,6 +26,15 @@ print(importlib.util.find_spec("diffpbd.runtime").origin)  # to run it would nee
 print(importlib.resources.files("diffpbd.templates").joinpath("__init__.py").is_file())
 """
 
+FIRST_USE = """
+import diffpbd
+robot = diffpbd.generate("double_pendulum")
+diffpbd.simulate(robot, "gravity", duration=0.5).plot("run.png")
+step = robot.jac_joint_step([0.3, 0.0], [0.0, 0.0], [0.0, 0.0])
+print(str(step.dp_next_du.shape).replace(" ", ""))
+"""
+VERSIONS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
+
 
 def source_files() -> set[str]:
     """Every file of the package, as the name that it has in the wheel."""
@@ -52,6 +61,8 @@ def test_what_is_said_of_the_project_agrees() -> None:
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     version, author = re.search(r'^version = "(.*)"', facts, re.M), re.search(r'authors = \[{ name = "(.*)" }\]', facts)
     assert version is not None and author is not None
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## \[(\d.*?)\] - \d{4}-\d\d-\d\d$", changes, re.M)[0] == version[1]
     assert f"\nversion: {version[1]}\n" in cited and f'name: "{author[1]}"' in cited and "license: MIT" in cited
 
 
@@ -89,6 +100,64 @@ def test_plain_checkout_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, text=True, capture_output=True)
     assert done.stdout.strip() == str(ROOT / "diffpbd" / "runtime" / "__init__.py")
     assert Path(diffpbd.runtime.__file__).resolve() == (ROOT / "diffpbd" / "runtime" / "__init__.py").resolve()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel that was built from the sdist."""
+    folder = tmp_path_factory.mktemp("release")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        with tarfile.open(folder / build_sdist(str(folder))) as sdist:
+            sdist.extractall(folder / "unpacked")
+        patch.chdir(next((folder / "unpacked").iterdir()))
+        return folder / build_wheel(str(folder))
+
+
+def installed(version: str, folder: Path, *what: str) -> str:
+    """The Python of an empty environment with the wheel in it; skips where that interpreter cannot be had."""
+    found = [f"python{version}", *Path.home().glob(f".pyenv/versions/{version}.*/bin/python")]
+    if not any(_environment(python, folder) for python in found):
+        pytest.skip(f"no Python {version}")
+    python = str(folder / "bin" / "python")
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+    subprocess.run([*pip, *what], check=True, text=True, capture_output=True)
+    return python
+
+
+def _environment(python: str | Path, folder: Path) -> bool:
+    try:
+        subprocess.run([python, "-m", "venv", "--without-pip", folder], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_release_is_that_version_on_every_python(version: str, wheel: Path, tmp_path: Path) -> None:
+    """Every file compiles there, the door opens without numpy, and says the version of pyproject.toml."""
+    python = installed(version, tmp_path / "v", "--no-deps", "--no-compile", str(wheel))
+    (site,) = (tmp_path / "v").glob("lib/python*/site-packages")
+    for code in (
+        ["-m", "compileall", "-q", "-j1", str(site / "diffpbd")],
+        ["-c", "import diffpbd; print(diffpbd.__version__)"],
+    ):
+        done = subprocess.run(
+            [python, "-E", "-W", "error", *code], cwd=tmp_path, text=True, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    facts = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'\nversion = "{done.stdout.strip()}"\n' in facts
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_release_generates_and_steps_on_every_python(version: str, wheel: Path, tmp_path: Path) -> None:
+    """`pip install diffpbd[all]` into an empty environment, then a robot, a gradient and a picture."""
+    python = installed(version, tmp_path / "v", f"diffpbd[all] @ {wheel.as_uri()}")
+    done = subprocess.run([python, "-E", "-c", FIRST_USE], cwd=tmp_path, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == "(2,2)" and (tmp_path / "run.png").stat().st_size > 10_000
 
 
 @pytest.mark.soak
