@@ -82,7 +82,7 @@ def work_size(n: int, m: int, every: int, border: int) -> int:
 def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
     """Doubles that limits and contacts add; `touches` rows of contacts."""
     own = 3 * sides + contacts + 4 * (sides + touches + contacts) + 24 * contacts + touches * (7 * n + 4)
-    return own + 2 * n * n + 2 * (n + m) ** 2 + 3 * (n + m) + 2 * n + 4
+    return own + 2 * n * n + 2 * (n + m) ** 2 + 3 * (n + m) + 3 * n + 4
 
 
 def _declare(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
-from diffpbd.runtime.api.words import expect_known, expect_robot, in_python, python_words
+from diffpbd.runtime.api.words import expect_known, expect_robot, in_python, number, python_words
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.parameters import ParameterValues
@@ -95,6 +95,8 @@ def identify(
     expect_robot(robot)
     expect_known("identify", how, How.__annotations__)
     names = fit.split(",") if isinstance(fit, str) else list(fit)
+    for name in ("starts", "jobs"):
+        number(name, how.get(name, 1), 1)
     torques = how.get("torques")
     held = dict(fixed or {})
     with workers(how.get("jobs", 1)) as spread:

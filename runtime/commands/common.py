@@ -69,7 +69,7 @@ def _read_config(ctx: click.Context, _param: click.Parameter, path: str | None) 
         if word not in known:
             raise InputError(f"{path}: `{ctx.command.name}` has no option {name!r}. {hint(word, known)}")
         param = known[word]
-        found[param.name or ""] = _value(value, several=param.multiple or param.nargs != 1)
+        found[param.name or ""] = _words(param, value, f"{path}: {name}")
     ctx.default_map = {**(ctx.default_map or {}), **found}
 
 
@@ -91,15 +91,33 @@ def _toml(path: str) -> dict[str, Any]:
         raise InputError(f"--config {path} is not TOML: {error}.") from None
 
 
-def _value(value: Any, several: bool) -> Any:
+def _words(param: click.Parameter, value: Any, where: str) -> Any:
     """As the command line would have it: tables and lists of numbers as JSON, names by commas."""
-    if several and isinstance(value, list):
-        return [_value(item, several=False) for item in value]
+    if isinstance(value, bool) != getattr(param, "is_flag", False):
+        wanted = (
+            "true or false" if getattr(param, "is_flag", False) else f"{(param.name or '').upper()} in words or numbers"
+        )
+        raise InputError(f"{where}: expected {wanted}, found {json.dumps(value, default=str)}.")
+    if isinstance(value, bool):
+        return value
+    if not (param.multiple or param.nargs != 1):
+        return _word_of(value, where)
+    if isinstance(value, dict):
+        value = [f"{name}={_word_of(item, where)}" for name, item in value.items()]
+    return [_word_of(item, where) for item in (value if isinstance(value, list) else [value])]
+
+
+def _word_of(value: Any, where: str) -> str:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ",".join(value)
     if isinstance(value, (list, dict)):
-        return json.dumps(value)
-    return value
+        try:
+            return json.dumps(value)
+        except TypeError:
+            raise InputError(
+                f"{where}: expected numbers, words, lists or tables of them, found a date or time."
+            ) from None
+    return str(value)
 
 
 def _robots(_ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -18,7 +18,6 @@ from diffpbd.runtime.arms.franka.model import compare_model, flange_to_tip
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.commands.attached import Attached, simulator
 from diffpbd.runtime.commands.sim_fr3 import HOST_LINE
-from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder
@@ -32,7 +31,7 @@ SIMULATED_TIMEOUT = 0.2
 
 
 def expect_options(options: Mapping[str, Any]) -> None:
-    """A usage error for what this arm does not have."""
+    """An error for what this arm does not have."""
     if not (options["host"] or options["sim"]):
         raise click.UsageError("this is a Franka arm: give its address with --host, or --sim for a simulated one.")
     if options["host"] and options["sim"]:
@@ -41,16 +40,16 @@ def expect_options(options: Mapping[str, Any]) -> None:
         raise click.UsageError(
             "--bring-in: this robot is led back by hand, in guiding mode; expected a run without it."
         )
+    if options["gravity"] == "model":
+        raise RefusedError(
+            "This robot always compensates gravity itself, payload included as far as Desk or --set-load know it: expected "
+            "--gravity robot."
+        )
 
 
 @contextlib.contextmanager
 def attach(robot: Robot, configuration: Configuration, options: Mapping[str, Any]) -> Iterator[Attached]:
     """A connection to the robot, or to a simulated one, which is the only program for the arm."""
-    if configuration.owner is GravityOwner.MODEL:
-        raise RefusedError(
-            "This robot always compensates gravity itself, payload included as far as Desk or --set-load know it: expected "
-            "--gravity robot."
-        )
     with contextlib.ExitStack() as stack:
         host = options["host"]
         if options["sim"]:

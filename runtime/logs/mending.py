@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -37,6 +38,15 @@ class Mending:
     scale: Mapping[str, float] = field(default_factory=dict)
     drive_gain: Mapping[str, float] = field(default_factory=dict)
     derive: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses a unit that is none, and factors that make nothing of a column."""
+        if self.time_unit not in TIME_UNITS:
+            raise InputError(f"--time-unit: expected {', '.join(TIME_UNITS)}, found {self.time_unit!r}.")
+        for option, factors in (("--scale", self.scale), ("--drive-gain", self.drive_gain)):
+            for name, factor in factors.items():
+                if not (isinstance(factor, numbers.Real) and math.isfinite(factor) and factor != 0):
+                    raise InputError(f"{option}{name and ' '}{name}: expected a number other than 0, found {factor!r}.")
 
 
 def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:

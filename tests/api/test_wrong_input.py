@@ -35,6 +35,15 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: diffpbd.Mpc(ROBOT, alpha=3), r"expected shape \(27,\), found \(\)"),
     (lambda: diffpbd.estimate_torque(ROBOT, "run.csv", alpha=[NAN] * 27), "finite numbers, found nan"),
     (lambda: diffpbd.estimate_torque(ROBOT, "run.csv", lose="angle"), "no argument 'lose'. Did you mean loss"),
+    (
+        lambda: diffpbd.identify(ROBOT, "run.csv", "friction", drive_gain=0),
+        "drive_gain: expected a number other than 0",
+    ),
+    (lambda: diffpbd.identify(ROBOT, "run.csv", "friction", time_unit="x"), "time_unit: expected s, ms"),
+    (
+        lambda: diffpbd.identify(ROBOT, "run.csv", "friction", starts=0),
+        "starts: expected a finite number of at least 1",
+    ),
     (lambda: ROBOT.with_parameters([1.0]), "values by name or a file of them, found a list"),  # type: ignore[arg-type]
     (lambda: diffpbd.Mpc(ROBOT, bounds={"torque": 1}), "Mpc: bounds: expected an object with some of u, du, pd"),
     (lambda: _mpc().run_to({"elbow": NAN}), "goal: elbow: expected a finite number"),

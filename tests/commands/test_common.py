@@ -109,7 +109,7 @@ def test_a_file_of_options(desk: Path) -> None:
         "the command line wins"
     )
     Path("fit.toml").write_text(
-        'fit = ["friction.viscous", "payload.mass"]\nvalidate = ["run.csv"]\ncutoff = 0\nfix = ["payload.mass=0"]\n'
+        'fit = ["friction.viscous", "payload.mass"]\nvalidate = ["run.csv"]\ncutoff = 0\nfix = { "payload.mass" = 0 }\n'
     )
     run("simulate", *ROBOT, "--duration", "2", "--q0", "[1, 1]", "--out", "run.csv")
     fitted = in_json("identify", *ROBOT, "run.csv", "--config", "fit.toml")
@@ -121,6 +121,10 @@ def test_a_file_of_options(desk: Path) -> None:
     ("horizn = 3", "`mpc` has no option 'horizn'. Did you mean horizon?"),
     ("horizon = 'x'", "Invalid value for '--horizon'"),
     ("horizon = 51", "51 is not in the range 1<=x<=50"),
+    ("horizon = 3.5", "Invalid value for '--horizon'"),
+    ("horizon = true", "horizon: expected HORIZON in words or numbers, found true"),
+    ("disturbance = 1", "disturbance: expected true or false, found 1"),
+    ("bounds = { u = 1979-05-27 }", "found a date"),
     ("horizon = ", "is not TOML"),
     ("config = 'b.toml'", "no option 'config'"),
 ])  # fmt: skip

@@ -57,6 +57,23 @@ def test_forces_change_the_momentum() -> None:
     np.testing.assert_allclose(total, [0, 0, MASS * G], atol=1e-6)
 
 
+def test_gradients_of_throws_that_come_to_rest() -> None:
+    """Back along flight, impacts and rest, where four corners share the weight: as by the Jacobians of steps."""
+    robot, steps, rng = thrown(), 100, np.random.default_rng(1)
+    for seed in range(3):
+        p, pd = start(np.random.default_rng(seed))
+        U, seeds = np.zeros((steps, 6)), np.zeros((2, steps + 1, 6))
+        P, PD = robot.rollout(p, pd, U, h=H)
+        seeds[:, -1] = rng.standard_normal((2, 6))
+        found = robot.vjp_rollout(p, pd, U, H, robot.alpha.vector(), *seeds)
+        back = seeds[:, -1].ravel()
+        for k in reversed(range(steps)):
+            J = robot.jac_joint_step(P[k], PD[k], STILL, h=H)
+            back = np.block([[J.dp_next_dp, J.dp_next_dpd], [J.dpd_next_dp, J.dpd_next_dpd]]).T @ back
+        wanted = pytest.approx(back, rel=1e-3, abs=1e-3 * np.abs(back).max())  # hard contacts: to 1e-4
+        assert np.concatenate([found.p0_bar, found.pd0_bar]) == wanted
+
+
 @pytest.mark.parametrize("slip", [1e-2, 1e-4])
 def test_derivatives_by_tangents(slip: float) -> None:
     robot, alpha = thrown(), {"contact.slip": slip}

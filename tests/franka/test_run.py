@@ -46,7 +46,7 @@ def test_the_address_may_come_from_the_environment(fr3_folder: Path, monkeypatch
 
 
 def test_gravity_stays_the_robots(fr3_folder: Path) -> None:
-    words = (*HOST, "--controller", "impedance", "--gravity", "model", "--without-spring")
+    words = (*HOST, "--controller", "impedance", "--gravity", "model")
     done = CliRunner().invoke(command, [str(fr3_folder), *words])
     assert isinstance(done.exception, RefusedError) and "always compensates gravity itself" in str(done.exception)
 
