@@ -170,7 +170,7 @@ def test_a_run_without_a_single_plan_is_a_failure(desk: Path) -> None:
 def test_progress_in_a_file_is_a_line_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(showing, "PERIOD", 0.2)
+    monkeypatch.setattr(heartbeat, "PERIOD", 0.2)
     monkeypatch.setattr(heartbeat.Heartbeat.__init__, "__defaults__", (10.0,))
     with showing.progress() as say:
         say("Reading logs")
@@ -185,7 +185,7 @@ def test_progress_in_a_file_is_a_line_now_and_then(
 def test_a_watched_loop_says_how_far_it_is_without_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(showing, "PERIOD", 0.1)
+    monkeypatch.setattr(heartbeat, "PERIOD", 0.1)
     loop = Loop(40, "tick")
     with showing.watched(loop, wanted=True):
         for _ in range(20):

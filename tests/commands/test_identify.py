@@ -46,7 +46,7 @@ def test_params_json_and_its_use(tmp_path: Path, log: Path) -> None:
     assert entry["value"] == pytest.approx(0.7, abs=1e-6)
     assert set(data["rmse"]) == set(data["bias"]) == {"train", "validate"}
     assert set(data["rmse"]["validate"]) == {"shoulder", "elbow"}
-    wrote = f"Wrote {out} and {picture}"
+    wrote = f"written: {out}, {picture}"
     for word in ("no filter", "friction.coulomb.elbow", "N·m·s/rad", "lower bound", "validate RMSE", wrote):
         assert word in text
     assert picture.read_bytes().startswith(b"\x89PNG")
