@@ -150,6 +150,8 @@ def test_goals_outside_of_the_limits_and_durations_that_do_not_do(tmp_path: Path
         code, text = run("mpc", folder, "--goal", json.dumps({"elbow": goal}), "--out", out)
         assert code == 1 and f"--goal: joint elbow: {goal:g} rad is outside of its limits -2.5 to 2.5" in text
     code, text = run("mpc", folder, "--goal", '{"elbow": 1}', "--out", out)
+    assert code == 0 and "note: the goal" not in text and "300 ticks" in text  # by default as long as the way takes
+    code, text = run("mpc", folder, "--goal", '{"elbow": 1}', "--duration", 1, "--out", out)
     assert (
         code == 0
         and "note: the goal of elbow is 1 away, which takes 2 s at --goal-speed 0.5; --duration is 1 s" in text
