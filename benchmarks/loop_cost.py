@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.connect import MECHANISMS, Case
 from benchmarks.native import Native, stopwatch
-from benchmarks.states import H, STATES
+from benchmarks.states import STATES, H
 from benchmarks.timing import calls_in_a_slice, pin_to_one_core
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load
