@@ -1,4 +1,4 @@
-"""A joint that runs into its own stop on a base that floats: momentum is kept, energy is not, and derivatives hold at impact."""
+"""A joint that runs into its own stop on a floating base: momentum is kept, energy is not, derivatives hold."""
 
 from __future__ import annotations
 
@@ -87,4 +87,4 @@ def test_derivatives_at_a_stop(room: float, rate: float, effort: float) -> None:
     seed = np.random.default_rng(2).standard_normal(14)
     back = robot.vjp_joint_step(p, pd, u, H, alpha, p_next_bar=seed[:7], pd_next_bar=seed[7:])
     assert np.concatenate([back.p_bar, back.pd_bar, back.u_bar]) == pytest.approx(seed @ J, abs=1e-10 * np.abs(J).max())
-    assert back.alpha_bar == pytest.approx(seed @ by_alpha, abs=1e-10 * np.abs(by_alpha).max())
+    assert back.alpha_bar == pytest.approx(seed @ by_alpha, rel=1e-7, abs=1e-10 * np.abs(by_alpha).max())
