@@ -29,14 +29,15 @@ class Ipopt:
     def __init__(self, problem: Problem) -> None:
         """Builds the program once; the data of a tick are its parameters."""
         self.problem = problem
-        robot, n, N = problem.robot, problem.robot.n, problem.horizon
+        robot, n, n_p, N = problem.robot, problem.robot.n, problem.robot.n_p, problem.horizon
+        floating = problem.floating
         self._with_tip = bool(problem.tip_weights.any())
         step = robot.casadi("joint_step")
         sym = casadi.MX.sym
-        U, P, PD = sym("U", n, N), sym("P", n, N), sym("PD", n, N)
+        U, P, PD = sym("U", n, N), sym("P", n_p, N), sym("PD", n, N)
         slack_p, slack_pd = sym("slack_p", n, N), sym("slack_pd", n, N)
         data = {
-            "p": sym("p", n), "pd": sym("pd", n), "u_last": sym("u_last", n), "P": sym("P_ref", n, N),
+            "p": sym("p", n_p), "pd": sym("pd", n), "u_last": sym("u_last", n), "P": sym("P_ref", n_p, N),
             "PD": sym("PD_ref", n, N), "U": sym("U_ref", n, N), "tip": sym("tip_ref", 3, N),
         }  # fmt: skip
         ends = step.map(N)(
@@ -47,7 +48,9 @@ class Ipopt:
         w = problem.weights
         node_p, node_pd = np.repeat(w[0][:, None], N, axis=1), np.repeat(w[1][:, None], N, axis=1)
         node_p[:, -1], node_pd[:, -1] = w[4], w[5]
-        cost = casadi.sumsqr(np.sqrt(node_p) * (P - data["P"])) + casadi.sumsqr(np.sqrt(node_pd) * (PD - data["PD"]))
+        cost = casadi.sumsqr(np.sqrt(node_p) * _away(floating, P, data["P"])) + casadi.sumsqr(
+            np.sqrt(node_pd) * (PD - data["PD"])
+        )
         cost += casadi.sumsqr(np.sqrt(w[2])[:, None].repeat(N, axis=1) * (U - data["U"]))
         cost += casadi.sumsqr(np.sqrt(w[3])[:, None].repeat(N, axis=1) * changes)
         if self._with_tip:
@@ -57,11 +60,12 @@ class Ipopt:
             cost += casadi.sumsqr(np.sqrt(tip) * (found - data["tip"]))
         excess = [casadi.sum1(casadi.vec(slack)) for slack in (slack_p, slack_pd)]
         cost = 0.5 * cost + problem.price[0] * excess[0] + problem.price[1] * excess[1]
-        self._parts = (n * N,) * 5
+        self._parts = (n * N, n_p * N, *(n * N,) * 3)
+        places = _places(floating, P)
         x = casadi.vertcat(*[casadi.vec(v) for v in (U, P, PD, slack_p, slack_pd)])
         g = casadi.vertcat(*[
             casadi.vec(v)
-            for v in (ends[0] - P, ends[1] - PD, changes, P - slack_p, P + slack_p, PD - slack_pd, PD + slack_pd)
+            for v in (ends[0] - P, ends[1] - PD, changes, places - slack_p, places + slack_p, PD - slack_pd, PD + slack_pd)
         ])  # fmt: skip
         parameters = casadi.vertcat(*[casadi.vec(v) for v in data.values()])
         options = {**OPTIONS, "ipopt": {**OPTIONS["ipopt"], "tol": TOLERANCE, "max_iter": MAX_ITERATIONS}}
@@ -78,16 +82,16 @@ class Ipopt:
         motors = driven(problem.robot)
         lower, upper = np.where(motors, lower, 0.0), np.where(motors, upper, 0.0)
         U, P, PD = problem.first_guess(task, guess, shifted)
-        free = np.full((2 * N, problem.robot.n), np.inf)
+        free = np.full(N * (problem.robot.n_p + problem.robot.n), np.inf)
         rows = np.ones((N, 1))
-        zeros = np.zeros((2 * N, problem.robot.n))
+        zeros, closed = np.zeros((2 * N, problem.robot.n)), np.zeros(free.size)
         side = np.full((N, problem.robot.n), np.inf)
         end = clock.perf_counter() + seconds
         result = self._solver(
             x0=_flat(U, P[1:], PD[1:], zeros),
-            lbx=_flat(rows * lower, -free, zeros), ubx=_flat(rows * upper, free, free),
-            lbg=_flat(zeros, rows * -change, -side, rows * p_lower, -side, rows * -speed),
-            ubg=_flat(zeros, rows * change, rows * p_upper, side, rows * speed, side),
+            lbx=_flat(rows * lower, -free, zeros), ubx=_flat(rows * upper, free, np.full(zeros.shape, np.inf)),
+            lbg=_flat(closed, rows * -change, -side, rows * p_lower, -side, rows * -speed),
+            ubg=_flat(closed, rows * change, rows * p_upper, side, rows * speed, side),
             p=_flat(task.p, task.pd, task.u_last, task.P[1:], task.PD[1:], task.U, task.tip[1:]),
         )  # fmt: skip
         stats = self._solver.stats()
@@ -99,12 +103,31 @@ class Ipopt:
         status = Status.SOLVED if word == "Solve_Succeeded" else Status.LIMITED if word in LIMITS else Status.NOT_SOLVED
         if not finite or clock.perf_counter() > end:
             status = Status.NOT_SOLVED
-        defects = np.array(result["g"], dtype=np.float64).reshape(-1)[: 2 * U.size]
+        defects = np.array(result["g"], dtype=np.float64).reshape(-1)[: free.size]
         return Plan(
             status, U, P, PD, cost=problem.cost(task, U, P, PD) if finite else float("nan"),
             defect=float(abs(defects).max()), violation=problem.violation(P, PD),
             iterations=int(stats["iter_count"]), detail=word,
         )  # fmt: skip
+
+
+def _away(floating: bool, P: Any, P_ref: Any) -> Any:
+    """Tangents (n, N) from references to positions, columns."""
+    if not floating:
+        return P - P_ref
+    q, r = P[3:7, :], P_ref[3:7, :]
+    w = casadi.sum1(q * r)
+    sign = casadi.if_else(w < 0, -1, 1)
+    rows = []
+    for i, j, k in ((1, 2, 3), (2, 3, 1), (3, 1, 2)):
+        rows.append(q[i, :] * r[0, :] - q[0, :] * r[i, :] - q[j, :] * r[k, :] + q[k, :] * r[j, :])
+    turns = [2 * sign * row for row in rows]
+    return casadi.vertcat(P[:3, :] - P_ref[:3, :], *turns, P[7:, :] - P_ref[7:, :])
+
+
+def _places(floating: bool, P: Any) -> Any:
+    """What bounds are on (n, N)."""
+    return casadi.vertcat(P[:3, :], casadi.MX.zeros(3, P.size2()), P[7:, :]) if floating else P
 
 
 def _flat(*blocks: FloatArray) -> FloatArray:
