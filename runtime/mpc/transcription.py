@@ -1,7 +1,8 @@
-"""What binds the states of a plan in the whole nonlinear program: the step itself, or its equations with impulses as unknowns."""
+"""What binds the states of a plan in the whole nonlinear program: the step, or its equations with impulses as unknowns."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol
 
 import casadi
@@ -15,8 +16,8 @@ __all__ = ["Rows", "Steps", "Transcription", "transcribed"]
 SLIP = "contact.slip"
 SOFTEST = 0.1
 """[m/s] Slip of the first solve: what sticks has no other way to tell a gradient how it would move."""
-HARDER = 0.1
-"""[1] Slip of a solve over that of the one before."""
+FALL, ROUNDING = 10.0, 1e-6
+"""[1] Slip of a solve over that of the next, at most; and what a count of falls may be above a whole one."""
 STATE = 7
 """Inputs of `contact_residual` before the impulses."""
 
@@ -62,8 +63,8 @@ class Steps:
 
 
 class Rows:
-    """`contact_residual` with the impulses as unknowns, so that nothing iterates inside; cold, `contact.slip` falls from solve to
-    solve from SOFTEST to the problem's."""
+    """`contact_residual` with the impulses as unknowns, so that nothing iterates inside; cold, `contact.slip` falls from solve
+    to solve from SOFTEST to the problem's."""
 
     def __init__(self, problem: Problem) -> None:
         """Of a robot with contacts."""
@@ -82,7 +83,9 @@ class Rows:
         problem, N, n = self._problem, self._problem.horizon, self._problem.robot.n
         alpha = casadi.MX(self._alpha)
         alpha[self._slip] = self.parameter
-        parts = casadi.vertsplit(casadi.reshape(self.unknowns, sum(self._sizes), N), [0, *np.cumsum(self._sizes).tolist()])
+        parts = casadi.vertsplit(
+            casadi.reshape(self.unknowns, sum(self._sizes), N), [0, *np.cumsum(self._sizes).tolist()]
+        )
         h, every = casadi.repmat(casadi.DM(problem.h), 1, N), casadi.repmat(alpha, 1, N)
         stages = self._rows.map(N)(P[:, :-1], PD[:, :-1], U, h, every, P[:, 1:], PD[:, 1:], *parts)
         scaled = [casadi.vertcat(stage[:n, :] / problem.h, stage[n:, :]) for stage in stages]
@@ -101,14 +104,12 @@ class Rows:
     def values(self, cold: bool) -> list[FloatArray]:
         """Slips [m/s]."""
         last = float(self._problem.alpha[self._slip])
-        slips = [SOFTEST] if cold else [last]
-        while slips[-1] > last:
-            slips.append(max(HARDER * slips[-1], last))
-        return [np.array([slip]) for slip in slips]
+        falls = math.ceil(math.log(SOFTEST / last) / math.log(FALL) - ROUNDING) if cold and last < SOFTEST else 0
+        return [np.array([slip]) for slip in np.geomspace(SOFTEST if falls else last, last, falls + 1)]
 
 
 def transcribed(problem: Problem) -> Transcription:
     """Rows where the robot has them and no limits act, else its steps."""
     robot = problem.robot
-    rows = "contact_residual" in robot.functions and not robot.manifest.recipe.limits
+    rows = "contact_residual" in robot.functions and "limit.slip" not in robot.alpha.names
     return Rows(problem) if rows else Steps(problem)
