@@ -19,6 +19,9 @@ GRAPHS: Final = "derivative_graphs"
 UNROLLED: Final = "joint_step_unrolled"
 """The graph that no compiled function stands beside."""
 
+OF_LOOPS_TOO: Final = "variational_direct"
+"""The one step on maximal states that solves closed loops."""
+
 ALWAYS, BY_DEFAULT, ON_DEMAND = "always", "by default", "on demand"
 
 Command: TypeAlias = Callable[[Recipe], str]
@@ -30,6 +33,7 @@ NEEDS: Final[Mapping[str, str]] = {
     "massive": "every moving link has mass and inertia of its own",
     "open": "no loop closes it",
     "unlimited": "no limits act",
+    "unstopped": "no loop closes it, or no limits act",
     "free": "nothing can touch it",
     "driven": "every joint has a motor, or loops that have a step close it and its base does not float",
     "shared": "closed loops, where there are any, have a step",
@@ -89,13 +93,14 @@ GROUPS: Final = (
     Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "shallow", "free"), "joint_step"),
     Group("predictive control", ("mpc",), ("anchored", "inertia", "shallow"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("anchored", "short")),
-    Group("constraints of maximal states", ("constraints",), ("anchored", "independent", "open")),
+    Group("constraints of maximal states", ("constraints",), ("anchored", "independent")),
     Group(
-        "steps on maximal states", ("step", "rollout_step"), ("anchored", "inertia", "independent", "massive", "open", "free")
+        "steps on maximal states", ("step", "rollout_step"),
+        ("anchored", "inertia", "independent", "massive", "unstopped", "free"),
     ),
     Group(
         "reverse mode of steps on maximal states", ("vjp_step", "vjp_rollout_step"),
-        ("anchored", "inertia", "independent", "massive", "open", "free"), "step", ON_DEMAND,
+        ("anchored", "inertia", "independent", "massive", "unstopped", "free"), "step", ON_DEMAND,
     ),
     Group(
         "every pose unknown", ("momentum_residual", "state_residual"),
@@ -171,6 +176,8 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"
     if model.tree.limits:
         lacking["unlimited"] = "limits act"
+        if robot.loops:
+            lacking["unstopped"] = f"{lacking['open']}; limits act"
     if robot.pairs:
         lacking["free"] = f"contacts: {', '.join(dict.fromkeys(pair.sphere.name for pair in robot.pairs))}"
     if model.tree.deep:
@@ -197,7 +204,21 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         unasked |= dict.fromkeys(slopes.functions, lacking["driven"])
     if robot.loops and robot.pairs:
         unasked["loop_force"] = lacking["free"]
+    if robot.loops:
+        unasked |= _without_loops(model.recipe, lacking["open"])
     return Capabilities(lacking, unasked)
+
+
+def _without_loops(recipe: Recipe, loops: str) -> dict[str, str]:
+    """Variants that do not know loops; refused where one of them is the recipe's own."""
+    if recipe.variant != OF_LOOPS_TOO:
+        raise InputError(
+            f"{recipe.name}: integrator = {recipe.integrator}, solver = {recipe.solver}: {loops}, and steps on maximal states "
+            "with closed loops are variational and direct; leave both keys out."
+        )
+    reason = f"{loops}; {OF_LOOPS_TOO} alone solves them"
+    others = [variant for variant in DEFAULT_SWEEPS if variant != OF_LOOPS_TOO]
+    return {f"{function}_{variant}": reason for function in ("step", "vjp_step") for variant in others}
 
 
 def _unasked(recipe: Recipe, command: Command) -> dict[str, str]:
