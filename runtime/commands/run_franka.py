@@ -76,8 +76,7 @@ def _loaded(driver: Any, robot: Robot, alpha: FloatArray, options: Mapping[str, 
     rotation, place = flange_to_tip(driver, robot, alpha, np.array(state.q, dtype=np.float64))
     own = payload_of(robot, alpha)
     if options["set_load"]:
-        set_load(driver, state, own.seen(rotation, place))
-        state = driver.state
+        state = set_load(driver, state, own.seen(rotation, place))
     carried = mounted(state)
     found: Body = carried.seen(rotation.T, -rotation.T @ place)
     wrong = []
