@@ -38,8 +38,7 @@ NEEDS: Final[Mapping[str, str]] = {
     "told": "no loop closes it, or loops that have a step do and its base does not float",
     "shared": "closed loops, where there are any, have a step",
     "anchored": "its base does not float",
-    "shallow": f"no loop closes it and its base does not float, or no path has more than {DENSE_DEPTH} joints (and on a "
-    "floating base friction is of the plain law)",
+    "plain": "its base does not float, or friction is of the plain law",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -74,24 +73,24 @@ GROUPS: Final = (
         "derivatives of inverse dynamics", ("jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"),
         ("told",), made=ALWAYS,
     ),
-    Group("forward dynamics", ("forward_dynamics",), ("inertia", "shallow", "free")),
+    Group("forward dynamics", ("forward_dynamics",), ("inertia", "plain", "free")),
     Group(
         "derivatives of forward dynamics", ("jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"),
-        ("inertia", "shallow", "free"), "forward_dynamics", ON_DEMAND,
+        ("inertia", "plain", "free"), "forward_dynamics", ON_DEMAND,
     ),
     Group(
-        "steps in joint space", ("joint_step", "node_torque", "rollout", "trajectory"), ("inertia", "shallow"),
+        "steps in joint space", ("joint_step", "node_torque", "rollout", "trajectory"), ("inertia", "plain"),
     ),
     Group(
-        "a step with a known impulse at its end", ("kicked_step",), ("inertia", "shallow", "anchored"), "joint_step",
+        "a step with a known impulse at its end", ("kicked_step",), ("inertia", "plain", "anchored"), "joint_step",
     ),
-    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow"), "joint_step", ON_DEMAND),
+    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "plain"), "joint_step", ON_DEMAND),
     Group(
         "a step of sixth order", ("sixth_order_step",),
         ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
-    Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "shallow", "free"), "joint_step"),
-    Group("predictive control", ("mpc",), ("anchored", "inertia", "shallow"), "joint_step"),
+    Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "plain", "free"), "joint_step"),
+    Group("predictive control", ("mpc",), ("anchored", "inertia", "plain"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("anchored", "short")),
     Group("constraints of maximal states", ("constraints",), ("anchored", "independent")),
     Group(
@@ -114,7 +113,7 @@ GROUPS: Final = (
 )  # fmt: skip
 
 OF_LOOPS: Final = Group(
-    "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "shallow"), "joint_step"
+    "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "plain"), "joint_step"
 )
 """What only a robot with closed loops has, with its step; no other lacks it."""
 OF_CONTACT: Final = Group(
@@ -184,12 +183,9 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["short"] = f"a path of {model.tree.depth} joints"
     if robot.floating:
         lacking["anchored"] = f"a floating base ({robot.base_freedoms[0]} and what follows)"
-    bound = [lacking[need] for need in ("open", "anchored") if need in lacking]
-    if bound and model.tree.deep:
-        lacking["shallow"] = f"{bound[0]}; {lacking['short']}"
-    elif robot.floating and model.tree.friction:
-        lacking["shallow"] = f"{lacking['anchored']}; friction that is {' and '.join(model.tree.friction)}"
-    unsolved = [lacking[need] for need in ("inertia", "shallow") if need in lacking]
+    if robot.floating and model.tree.friction:
+        lacking["plain"] = f"{lacking['anchored']}; friction that is {' and '.join(model.tree.friction)}"
+    unsolved = [lacking[need] for need in ("inertia", "plain") if need in lacking]
     if robot.loops and unsolved:
         lacking["shared"] = lacking["told"] = f"{lacking['open']}; {unsolved[0]}"
     elif robot.loops and robot.floating:

@@ -205,7 +205,7 @@ DOCS: Final[Mapping[str, str]] = {
     "joint_state": "Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.",
     "step": "One step on the maximal state:",
     "rollout_step": "repeated over the columns of U; XI holds the start and every step's end.",
-    "constraints": "Residual rows of every joint, and of every closed loop.",
+    "constraints": "Residual rows of every joint.",
     "momentum_residual": "Momentum balances of a variational step between two maximal states, zero along `step`.",
     "state_residual": "What makes a maximal state consistent: constraints, unit quaternions, rates of the constraints.",
     "close_loops": "Closed pose nearest to p: Gauss-Newton with least change on every row of the loops.",
@@ -229,6 +229,7 @@ DOCS_OF_LOOPS: Final[Mapping[str, str]] = {
     "and bounds of u are not read.",
     "torque_terms": "What the torques of the tree, with a motor at every joint, are linear in: terms phi.",
     "node_torque": "Torques of the motors from three poses: the discrete Euler-Lagrange equation at the middle one.",
+    "constraints": "Residual rows of every joint, then every row of the loops.",
 }
 """What reads differently for a robot with closed loops."""
 

@@ -12,13 +12,14 @@ pivots have: it is eliminated without pivoting.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.method.loops import each_row, moving, pull_size
+from diffpbd.codegen.method.loops import each_row, moving, pull_size, pulls
 from diffpbd.codegen.method.projection import motion_of, total
 from diffpbd.codegen.method.world import call, kernel_at
 from diffpbd.codegen.program import elimination
@@ -127,7 +128,8 @@ class Border:
         self, program: Program, rules: list[dict[str, Any]], motion: list[dict[str, Any]], constants: dict[int, Any]
     ) -> Any:
         """Calls: displacements of the moving links of every loop, one after another."""
-        tree, found = self.tree, {}
+        tree = self.tree
+        found: dict[int, Any] = {}
         ends = [link for loop in tree.closures for link in moving(loop)]
         for j in sorted({k for link in ends for k in tree.ancestors(link)}):
             own = {"constant": constants.get(j, Matrix([0])), "motion": motion[j]["motion"]}
@@ -157,3 +159,20 @@ class Border:
                 rule = rule | {"constant": program.call(superpose_kernel(len(felt)), **own)["total"]}
             closed.append(rule)
         return closed
+
+
+def beside(
+    program: Program,
+    tree: Tree,
+    loop: Any,
+    places: tuple[list[Any], list[Any]],
+    motion: list[dict[str, Any]],
+    start_motion: Sequence[Any],
+) -> Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None:
+    """What `projection.solve` calls between its two ways, at an iterate whose `places` are x and R; None without loops.
+    Declares `pull`, what the rows pull at the start."""
+    if loop is None:
+        return None
+    value, pull = pulls(program, tree, loop, *places, motion)
+    border = Border(tree, program.input("pull", pull_size(tree)), pull, value)
+    return functools.partial(border.close, program, motion=motion, start_motion=start_motion)

@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import functools
 from functools import cache
 from typing import Any
 
@@ -31,8 +30,8 @@ from diffpbd.codegen.method.impulses import (
     limit_impulse_kernel,
     push_kernel,
     strike_kernel,
-)
-from diffpbd.codegen.method.loop_border import Border
+)  # fmt: skip
+from diffpbd.codegen.method.loop_border import beside
 from diffpbd.codegen.method.stage import columns, each, force_columns, limit_columns, loop_column, places
 from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
 from diffpbd.codegen.method.world import call, kernel_at
@@ -120,10 +119,9 @@ def half_kick(tree: Tree) -> Program:
         launched[i] = launched[i] | program.call(wrenches.start_kick_kernel(), h=h, **before, **own)
     moving = projection.motions(program, tree, joint, x, R, closing=False)
     effort = efforts.efforts(program, tree, (joint, u, spring, lever), x, R)
-    for name in ("rotation", "turning", "target", "spin", "pose"):
-        program.output(name, column(*(link[name] for link in launched)))
-    for name in ("motion", "offset"):
-        program.output(name, column(*(link[name] for link in moving)))
+    for links, names in ((launched, ("rotation", "turning", "target", "spin", "pose")), (moving, ("motion", "offset"))):
+        for name in names:
+            program.output(name, column(*(link[name] for link in links)))
     program.output("effort", column(*effort))
     if loop is not None:
         program.output("pull", loops.pulls(program, tree, loop, x, R, moving)[1])
@@ -154,12 +152,8 @@ def newton_iteration(tree: Tree) -> Program:
         inertia.append(balanced["inertia"])
         wrench.append(balanced["wrench"])
     room = limits.rooms(program, tree, joint, limit, angle, x, R) if tree.limits else []
-    start_motion, border = each(motion, 6, tree), None
-    if loop is not None:
-        start_pull = program.input("pull", loops.pull_size(tree))
-        value, pull = loops.pulls(program, tree, loop, x, R, moving)
-        loose = Border(tree, start_pull, pull, value)
-        border = functools.partial(loose.close, program, motion=moving, start_motion=start_motion)
+    start_motion = each(motion, 6, tree)
+    border = beside(program, tree, loop, (x, R), moving, start_motion)
     moved, lock_next = projection.solve(
         program,
         tree,

@@ -20,8 +20,8 @@ from diffpbd.codegen.graph.model import build
 from diffpbd.runtime.errors import InputError, SolverError
 
 QUICK = ("four_bar", "five_bar", "spatial_four_bar", "bennett")
-LONG = tuple(pytest.param(name, marks=pytest.mark.soak) for name in ("slider_crank", "watt", "delta"))
-LONGEST = {"delta": 0.2, "five_bar": 0.3}
+LONG = tuple(pytest.param(name, marks=pytest.mark.soak) for name in ("slider_crank", "watt", "delta", "ring"))
+LONGEST = {"delta": 0.2, "five_bar": 0.3, "ring": 0.2}
 """[s] Before a pose that is nearly singular, where everything grows."""
 
 
