@@ -10,6 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
+from diffpbd.runtime.arms.franka.approach import APPROACH
 from diffpbd.runtime.arms.franka.arm import FrankaArm
 from diffpbd.runtime.arms.franka.connection import connect
 from diffpbd.runtime.arms.franka.driver import TIMEOUT
@@ -56,6 +57,7 @@ def attach(robot: Robot, configuration: Configuration, options: Mapping[str, Any
             host = stack.enter_context(simulator(("sim-fr3", "--no-live"), HOST_LINE))
         stack.enter_context(sole_program(f"franka {host}"))
         driver = connect(host)
+        configuration = replace(configuration, limits=replace(configuration.limits, approach=APPROACH))
         alpha = _loaded(driver, robot, configuration.alpha, options)
 
         def arm(recorder: Recorder | None) -> FrankaArm:
