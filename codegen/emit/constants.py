@@ -184,6 +184,14 @@ CONE_CONSTANTS: Final = (
     Constant("cone_residual", 1e-13, "1", "residual over the largest impulse that is rounding"),
     Constant("cone_stall", 1e-11, "1", "the same that may be, when it no longer falls"),
     Constant("cone_near", 1e-9, "rad or m, or their rates", "change that a line search takes whole: rounding is near"),
+    Constant(
+        "cone_far",
+        1e-6,
+        "1",
+        "change of an impulse by itself, through its rate, below which what acts on one side is far: Newton's method needs no "
+        "slope of it",
+    ),
+    Constant("cone_pivot", 1e-9, "1", "pivot over diagonal entry from which D has factors"),
     Constant("cone_halvings", 8, "1", "step lengths tried in a line search beside limits"),
     Constant("cone_first", 12, "1", "iterations at the final slip"),
     Constant("cone_level", 10, "1", "iterations at each slip above it"),

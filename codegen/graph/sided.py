@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import casadi as ca
 
@@ -15,16 +15,22 @@ from diffpbd.codegen.graph.parameters import SIDES
 from diffpbd.codegen.graph.touched import Touched
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import cones, contacts
+from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program
+
+
+STRAIGHT: Final = 12
+"""Coordinates up to which a stage's inertia is inverted by straight-line code; beyond, loops factor it."""
 
 
 def sided_kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     """Kernels of limits and contacts that no program of the tree is."""
-    made, tree = [], model.tree
+    tree = model.tree
+    made = [plain(elimination.inverse(tree.freedoms))] if tree.freedoms <= STRAIGHT and tree.sided else []
     if tree.limits:
-        made += [plain(cones.side()), plain(cones.side_parameters())]
+        made += [plain(cones.side()), plain(cones.distant_side()), plain(cones.side_parameters())]
     for rough in sorted({contact.rough for contact in tree.contacts}):
-        made += [plain(cones.contact(rough)), plain(cones.contact_parameters(rough))]
+        made += [plain(f(rough)) for f in (cones.contact, cones.distant, cones.contact_parameters)]
     made += [plain(cones.apart())] if any(contact.rough for contact in tree.contacts) else []
     if tree.contacts:
         made += [

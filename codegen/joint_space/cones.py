@@ -192,6 +192,44 @@ def contact(rough: bool) -> Program:
 
 
 @stored
+def distant_side() -> Program:
+    """rate, gap, h, load, slip → the impulse β (`found`) of what is far from its end, and how much it changes with σ (`slope`)."""
+    b = Program("distant_side", "Impulse of what acts on one side, far away.")
+    rate, gap, h, load, slip = (b.scalar(name) for name in ("rate", "gap", "h", "load", "slip"))
+    inverse = b.let(1 / closing(rate, gap, h))
+    impulse = b.let(smoothing(load, slip, h) * inverse)
+    b.output("found", impulse)
+    b.output("slope", impulse * inverse)
+    b.output("opening", closing(rate, gap, h))
+    return b
+
+
+@stored
+def distant(rough: bool) -> Program:
+    """Impulse (of which where the contact gives way counts), rates, gap, h, law → the impulse (`found`) of a contact that is far
+    apart, B⁻¹ κ σ⁻¹ (σ⁻¹ = (σ₀, −σ̄)/det σ is its inverse in the Jordan algebra), and a bound of what it changes by with the closing
+    rate gₙ and the rates across, κ (1 + μ²)/gₙ² (`slope`). Valid where gₙ > 0, which is `opening`."""
+    b = Program("distant" if rough else "smooth_distant", "Impulse of a contact that is far apart.")
+    impulse, rate, gap, h, law = _contact_inputs(b, rough)
+    c, friction = _contact(impulse, rate, gap, h, law), law[0]
+    closes = closing(rate[0], gap + 2 * law[1] * impulse[0] / h, h)
+    normal = b.let(closes)
+    kappa, inverse = b.let(c.kappa), b.let(1 / normal)
+    if rough:
+        sliding, ratio = b.let(c.sigma[0] - closes / friction), b.let(normal / friction)
+        det = b.let(ratio * (ratio + 2 * sliding) + law[3] ** 2)  # σ₀² − ‖v‖²
+        share = b.let(kappa / det)
+        found = Matrix([share * (ratio + sliding) / friction, -share * rate[1], -share * rate[2]])
+        slope = kappa * (1 + friction**2) * inverse * inverse
+    else:
+        found, slope = Matrix([kappa * inverse]), kappa * inverse * inverse
+    b.output("found", b.let(found))
+    b.output("slope", b.let(slope))
+    b.output("opening", normal)
+    return b
+
+
+@stored
 def apart() -> Program:
     """The row of a contact in two: its normal by itself, and friction with an unknown ψ in place of gₙ/μ + ‖v‖, monotone but
     for the bound μ λₙ. Impulse, ψ, rates, gap, h, law, ρ → `rows` (4), δλ = −`x` − `G` δ(closing rate, rates across) and
