@@ -79,14 +79,14 @@ MECHANISMS = {
 
 
 class Case:
-    """A mechanism by both, its start, its torques and where it is after a second."""
+    """A mechanism by both, its start, its torques and where it is after a second; `options` go to `generate`."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, **options: Any) -> None:
         mechanism = MECHANISMS[name]
         self.text = mechanism.text
         path = folder / f"{name}.xml"
         path.write_text(mechanism.text)
-        generate(str(path), out=folder / name, functions=("joint_step", "rollout", "inverse_dynamics"))
+        generate(str(path), out=folder / name, functions=("joint_step", "rollout", "inverse_dynamics"), **options)
         self.robot: Robot = load(folder / name)
         self.judge = Judge(mechanism.text, resolve(str(path))[1])
         joints, n = [joint.name for joint in self.robot.manifest.robot.joints], self.robot.n

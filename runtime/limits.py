@@ -11,7 +11,10 @@ from diffpbd.runtime.arrays import FloatArray, or_else
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import Joint
 
-__all__ = ["JointLimits", "Limits"]
+__all__ = ["Approach", "JointLimits", "Limits"]
+
+SLOWEST = 0.05
+"""rad/s; no shrinking limit is taken for less: noise of a joint that stands at an end is no motion."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +47,37 @@ class JointLimits:
 
 
 @dataclass(frozen=True, eq=False)
+class Approach:
+    """Speeds towards an end of the way that a robot itself allows, sqrt(2 deceleration · way left) − offset, at least SLOWEST.
+
+    Arrays (n,): `deceleration` [rad/s²], `offset` [rad/s], ends of the way `lower` and `upper` [rad].
+    """
+
+    deceleration: FloatArray
+    offset: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+    def __post_init__(self) -> None:
+        values = np.array([self.deceleration, self.offset, self.lower, self.upper])
+        if not (np.isfinite(values).all() and (self.deceleration > 0).all() and (self.lower < self.upper).all()):
+            raise InputError("Limits: an approach needs decelerations above 0 and finite ends, the lower ones below.")
+
+    def towards(self, way: FloatArray) -> FloatArray:
+        """The speed [rad/s] that is allowed where `way` [rad] is left, whatever the joint's own limit is."""
+        return np.asarray(
+            np.maximum(np.sqrt(2.0 * self.deceleration * np.maximum(way, 0.0)) - self.offset, SLOWEST), dtype=np.float64
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Limits:
     """Limits a joint, arrays (n,): positions [rad], speed [rad/s], effort [N·m], and of the law's torque.
 
     `law_effort` bounds the law's part, gravity left out (a share of `effort` at the first runs);
     `torque_rate` [N·m/s] bounds the change of what is sent; `position_margin` [rad] is the zone before a position
-    limit in which torque towards the limit is faded out.
+    limit in which torque towards the limit is faded out; `approach` is of a robot whose speed limits shrink near its
+    position limits.
     """
 
     lower: FloatArray
@@ -59,6 +87,7 @@ class Limits:
     law_effort: FloatArray
     torque_rate: FloatArray
     position_margin: float
+    approach: Approach | None = None
 
     def __post_init__(self) -> None:
         for name in ("speed", "effort", "law_effort", "torque_rate"):
@@ -76,3 +105,10 @@ class Limits:
     def outside(self, q: FloatArray, margin: float = 0.0) -> FloatArray:
         """How far [rad] each joint is beyond its limits drawn in by `margin` [rad]; 0 inside, NaN if q is."""
         return np.maximum(np.maximum(self.lower + margin - q, q - (self.upper - margin)), 0.0)
+
+    def speed_along(self, q: FloatArray, dq: FloatArray) -> FloatArray:
+        """The speed limit [rad/s] of each joint at q in the direction in which it moves."""
+        if self.approach is None:
+            return self.speed
+        way = np.where(dq > 0.0, self.approach.upper - q, q - self.approach.lower)
+        return np.minimum(self.speed, self.approach.towards(way))

@@ -52,7 +52,7 @@ def add_mpc(emission: Emission, model: Model) -> None:
     emission.add(
         "src/mpc.c", "mpc.c",
         n=n, alpha_size=alpha_size, kernel_work=work, dispatched=own, closed=closed, passive=not all(driven), driven=driven,
-        offsets=offsets, **IN_C,
+        offsets=offsets, stops=model.tree.sided, **IN_C,
     )  # fmt: skip
     emission.texts["mpc"] = len(emission.files["src/mpc.c"])
     emission.dispatched += own

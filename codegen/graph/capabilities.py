@@ -31,7 +31,7 @@ NEEDS: Final[Mapping[str, str]] = {
     "open": "no loop closes it",
     "unlimited": "no limits act",
     "free": "nothing can touch it",
-    "driven": "every joint has a motor, or loops that have a step close it and its base does not float",
+    "told": "no loop closes it, or loops that have a step do and its base does not float",
     "shared": "closed loops, where there are any, have a step",
     "anchored": "its base does not float",
     "shallow": f"no loop closes it and its base does not float, or no path has more than {DENSE_DEPTH} joints (and on a "
@@ -68,7 +68,7 @@ GROUPS: Final = (
     Group("inverse dynamics", ("inverse_dynamics",), ("shared",), made=ALWAYS),
     Group(
         "derivatives of inverse dynamics", ("jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"),
-        ("driven",), made=ALWAYS,
+        ("told",), made=ALWAYS,
     ),
     Group("forward dynamics", ("forward_dynamics",), ("inertia", "shallow", "free")),
     Group(
@@ -184,17 +184,15 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["shallow"] = f"{lacking['anchored']}; friction that is {' and '.join(model.tree.friction)}"
     unsolved = [lacking[need] for need in ("inertia", "shallow") if need in lacking]
     if robot.loops and unsolved:
-        lacking["shared"] = lacking["driven"] = f"{lacking['open']}; {unsolved[0]}"
-    elif robot.passive and not robot.loops:
-        lacking["driven"] = f"joints without a motor: {', '.join(robot.passive)}"
+        lacking["shared"] = lacking["told"] = f"{lacking['open']}; {unsolved[0]}"
     elif robot.loops and robot.floating:
-        lacking["driven"] = f"{lacking['open']}; {lacking['anchored']}"
+        lacking["told"] = f"{lacking['open']}; {lacking['anchored']}"
     unasked = _unasked(model.recipe, command)
     if robot.floating and robot.pairs:
         unasked["contact_residual"] = lacking["anchored"]
     if robot.floating and robot.loops:
         slopes = next(g for g in GROUPS if "jac_forward_dynamics" in g.functions)
-        unasked |= dict.fromkeys(slopes.functions, lacking["driven"])
+        unasked |= dict.fromkeys(slopes.functions, lacking["told"])
     if robot.loops and robot.pairs:
         unasked["loop_force"] = lacking["free"]
     return Capabilities(lacking, unasked)

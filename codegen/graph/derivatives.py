@@ -74,8 +74,7 @@ def _assembled(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, A
         yield from _forward(graphs, inputs, outputs)
         return
     if name == "inverse_dynamics":
-        jac = graphs.inverse_jacobian(graphs.p, graphs.pd, graphs.pdd)
-        jac["u"] = jac["u"] + graphs.gears.chosen(graphs.model.blocks["offset"])
+        jac = _told_apart(graphs, outputs, graphs.inverse_jacobian(graphs.p, graphs.pd, graphs.pdd))
     else:
         jac = dict(outputs)
         for out, value in outputs.items():
@@ -86,6 +85,17 @@ def _assembled(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, A
     by_alpha = {f"d{out}_dalpha": ca.jacobian(ca.vec(ca.SX(v)), graphs.alpha) for out, v in outputs.items()}
     yield Spec(f"jac_alpha_{name}", alpha_doc(name), _function(f"jac_alpha_{name}", inputs, by_alpha))
     yield _vjp(graphs, name, inputs, outputs)
+
+
+def _told_apart(graphs: Graphs, outputs: Mapping[str, Any], jac: Mapping[str, Any]) -> dict[str, Any]:
+    """The Jacobian of the tree's torques as that of what motors give and of what is left where joints have none."""
+    if "unbalanced" not in outputs:
+        return {**jac, "u": outputs["u"]}
+    motors, found = graphs.motors, dict(outputs)
+    for out, share in (("u", motors), ("unbalanced", 1 - motors)):
+        for by in ("p", "pd", "pdd"):
+            found[f"d{out}_d{by}"] = ca.mtimes(ca.diag(share), jac[f"du_d{by}"])
+    return found
 
 
 def _forward(graphs: Graphs, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec]:

@@ -123,11 +123,15 @@ class Graphs:
 
     def _shared(self, torque: Any, offset: Any) -> dict[str, Any]:
         """What motors give of a torque, as their sensors read it, and what is left where joints have none."""
-        robot = self.model.robot
-        if not robot.passive:
+        if not self.model.robot.passive:
             return {"u": torque + offset}
-        driven = ca.DM([float(robot.joints[k].name not in robot.passive) for k in robot.independent])
-        return {"u": driven * (torque + offset), "unbalanced": (1 - driven) * torque}
+        return {"u": self.motors * (torque + offset), "unbalanced": (1 - self.motors) * torque}
+
+    @property
+    def motors(self) -> Any:
+        """1 where a coordinate has a motor, else 0 (n)."""
+        robot = self.model.robot
+        return ca.DM([float(robot.joints[k].name not in robot.passive) for k in robot.independent])
 
     def inverse_jacobian(self, p: Any, pd: Any, pdd: Any) -> dict[str, Any]:
         """u (true joint torque) and its derivatives by p, pd and pdd (n × n each), joint forces included."""

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
+from diffpbd.runtime.arms.franka.approach import APPROACH
 from diffpbd.runtime.arms.franka.arm import FrankaArm
 from diffpbd.runtime.arms.franka.connection import connect
 from diffpbd.runtime.arms.franka.driver import TIMEOUT
@@ -56,6 +57,7 @@ def attach(robot: Robot, configuration: Configuration, options: Mapping[str, Any
             host = stack.enter_context(simulator(("sim-fr3", "--no-live"), HOST_LINE))
         stack.enter_context(sole_program(f"franka {host}"))
         driver = connect(host)
+        configuration = replace(configuration, limits=replace(configuration.limits, approach=APPROACH))
         alpha = _loaded(driver, robot, configuration.alpha, options)
 
         def arm(recorder: Recorder | None) -> FrankaArm:
@@ -76,8 +78,7 @@ def _loaded(driver: Any, robot: Robot, alpha: FloatArray, options: Mapping[str, 
     rotation, place = flange_to_tip(driver, robot, alpha, np.array(state.q, dtype=np.float64))
     own = payload_of(robot, alpha)
     if options["set_load"]:
-        set_load(driver, state, own.seen(rotation, place))
-        state = driver.state
+        state = set_load(driver, state, own.seen(rotation, place))
     carried = mounted(state)
     found: Body = carried.seen(rotation.T, -rotation.T @ place)
     wrong = []

@@ -20,7 +20,7 @@ from diffpbd.runtime.control.tracking import TrackController
 from diffpbd.runtime.controller import Controller
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.library import PORTABLE
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.limits import Approach, Limits
 from diffpbd.runtime.loop.clearance import above, expect_above
 from diffpbd.runtime.loop.reflexes import Inertial, ReflexSettings
 from diffpbd.runtime.loop.supervisor import GravityModel, Settings, Supervisor
@@ -120,6 +120,8 @@ class Configuration:
             for name in _LIMIT_ARRAYS
         }
         limits["position_margin"] = self.limits.position_margin
+        if self.limits.approach is not None:
+            limits["approach"] = {name: values.tolist() for name, values in vars(self.limits.approach).items()}
         return {
             "schema": SCHEMA, "robot": self.robot, "abi_hash": self.abi_hash, "joints": list(self.joints),
             "controller": self.controller, "gravity_owner": self.owner.value, "alpha": self.alpha.tolist(),
@@ -140,6 +142,8 @@ class Configuration:
             for name in _LIMIT_ARRAYS:
                 missing = -np.inf if name == "lower" else np.inf
                 limits[name] = or_else(limits[name], missing)
+            if "approach" in limits:
+                limits["approach"] = Approach(**{k: np.array(v, float) for k, v in limits["approach"].items()})
             return cls(
                 data["robot"], data["abi_hash"], tuple(data["joints"]), dict(data["controller"]),
                 GravityOwner(data["gravity_owner"]), np.array(data["alpha"], dtype=np.float64),

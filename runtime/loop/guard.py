@@ -23,6 +23,8 @@ SPEED_UP = 0.1
 """s in which a joint may reach its speed limit: what bounds a motion between two states beside their speeds."""
 SPEED_MARGIN = 0.8
 """Share of a joint's speed limit from which on torque in the direction of motion is faded out."""
+BRAKED = 0.9
+"""Share of a shrinking speed limit at which no torque is left; it fades from SPEED_MARGIN on, and as far beyond it brakes."""
 HEEDED = 0.025
 """s for which a law is obeyed in full without a new state: one lost message at 100 Hz. It is out after twice that time."""
 ABSURD = 2.0
@@ -101,7 +103,10 @@ class Guard:
         return min(max(2.0 - (time - self._renewed) / HEEDED, 0.0), 1.0)
 
     def limit(self, law: FloatArray, q: FloatArray, dq: FloatArray) -> FloatArray:
-        """The law's torque [N·m] within its effort, the position zone and the speed zone."""
+        """The law's torque [N·m] within its effort, the position zone and the speed zone.
+
+        Where the speed limit shrinks towards an end, a joint that is too fast for it is braked by the law's own effort.
+        """
         limits = self.limits
         room_up = (limits.upper - q) / limits.position_margin
         room_down = (q - limits.lower) / limits.position_margin
@@ -110,6 +115,10 @@ class Guard:
         speed_down = fade * (1.0 + dq / limits.speed)
         high = limits.law_effort * within(np.minimum(room_up, speed_up), 0.0, 1.0)
         low = -limits.law_effort * within(np.minimum(room_down, speed_down), 0.0, 1.0)
+        approach = limits.approach
+        if approach is not None:
+            high = np.minimum(high, limits.law_effort * _left(dq, approach.towards(approach.upper - q)))
+            low = np.maximum(low, -limits.law_effort * _left(-dq, approach.towards(q - approach.lower)))
         return within(law, low, high)
 
     def send(self, law: FloatArray, gravity: FloatArray) -> FloatArray:
@@ -118,3 +127,8 @@ class Guard:
         wanted = within(law + gravity, -effort, effort)
         self.last = within(wanted, self.last - self.step, self.last + self.step)
         return self.last
+
+
+def _left(speed: FloatArray, allowed: FloatArray) -> FloatArray:
+    """Share of the law's effort that is left at a speed towards an end: −1 where all of it brakes."""
+    return within((BRAKED - speed / allowed) / (BRAKED - SPEED_MARGIN), -1.0, 1.0)

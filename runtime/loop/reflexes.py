@@ -232,7 +232,7 @@ class Reflexes:
         return sample
 
     def _speed(self, now: _Sample) -> Breach | None:
-        allowed = self.settings.speed * self.limits.speed
+        allowed = self.settings.speed * self.limits.speed_along(now.q, now.dq)
         over = np.abs(now.dq) > allowed
         seen = self._lasts(Reflex.SPEED, bool(over.any()))
         if len(self._past) > 1:  # the way says so too, so it is no noise

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 
-def printed(root: Path, folder: Path, script: str) -> str:
+def printed(root: Path, folder: Path, script: str, *words: str) -> str:
     path = root / "docs" / "examples" / "contact" / script
-    return subprocess.run([sys.executable, str(path)], cwd=folder, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, str(path), *words], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout
 
 
 @pytest.mark.soak
@@ -47,3 +49,22 @@ def test_friction_and_height_come_from_motion(root: Path, tmp_path: Path) -> Non
 def test_the_block_rests_at_its_goal(root: Path, tmp_path: Path) -> None:
     off = re.search(r"off by ([.0-9]+) mm and ([-.0-9]+) deg", printed(root, tmp_path, "push.py"))
     assert off and float(off[1]) < 3.0 and abs(float(off[2])) < 1.0
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seconds", ["2.5", "7.5"])
+def test_baxter_wipes_the_table(root: Path, tmp_path: Path, seconds: str) -> None:
+    """Who foresees the table presses as wanted and keeps the path; who does not, either does not press or drifts."""
+    text = printed(root, tmp_path, "wipe.py", "wipe.png", seconds)
+    lines = {line.split(":")[0]: line for line in text.splitlines()}
+    figures = {
+        name: [float(x) for x in re.findall(r"(?<![\w.])[-.0-9]+(?= N RMS| mm RMS| N,| %)", line)]
+        for name, line in lines.items()
+    }
+    mean, error, off, share = figures["predictive"]
+    assert mean == pytest.approx(10.0, abs=0.5) and error < 2.0 and off < 1.2 and share <= 100.0
+    spring, fed, blind = (figures[name] for name in lines if name.startswith("impedance") or "no table" in name)
+    assert spring[2] > 2.0 * off and fed[2] > off and min(spring[1], fed[1]) > error
+    assert blind[0] < 3.0 and blind[1] > 4.0 * error
+    assert f"{100 * float(seconds):.0f} solved" in lines["ticks of predictive control"]
+    assert (tmp_path / "wipe.png").stat().st_size > 20_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
@@ -12,6 +11,7 @@ from click.testing import CliRunner
 from support.floating_arm import flat_arms, floating_arm, recipe
 from support.free_flyer import FreeFlyer, difference, moved, position
 from support.mechanisms import body, four_bar
+from support.numeric import slopes
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
@@ -32,11 +32,6 @@ def judge(robot: Robot, gravity: Array) -> FreeFlyer:
 def state(seed: int = 3) -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(seed)
     return position(rng, 2), rng.uniform(-2, 2, 8), rng.uniform(-1, 1, 8) * np.array([1.0] * 6 + [0.3] * 2)
-
-
-def slopes(f: Callable[[Array], Array], size: int, step: float = 1e-4) -> Array:
-    """Columns of derivatives by 4-point differences."""
-    return np.array([(8 * (f(e) - f(-e)) - (f(2 * e) - f(-2 * e))) / (12 * step) for e in step * np.eye(size)]).T
 
 
 def rich(robot: Robot) -> Array:
@@ -88,6 +83,26 @@ def test_derivatives_at_an_instant_are_by_tangents() -> None:
         (found.dpdd_du, lambda d: robot.forward_dynamics(p, pd, u + d, alpha)),
     ):
         assert wanted == pytest.approx(slopes(f, 8), abs=1e-8 * np.abs(wanted).max())
+    pdd = np.random.default_rng(5).uniform(-3, 3, 8)
+    inverse = robot.jac_inverse_dynamics(p, pd, pdd, alpha)
+    bars = robot.vjp_inverse_dynamics(p, pd, pdd, alpha, u_bar=u, unbalanced_bar=pd)
+    by_alpha = robot.jac_alpha_inverse_dynamics(p, pd, pdd, alpha)
+    for name, rows in (("u", slice(6, 8)), ("unbalanced", slice(0, 6))):
+
+        def asked(d: Array, a: Array = alpha, name: str = name) -> Array:
+            return getattr(robot.inverse_dynamics(moved(p, d[:8]), pd + d[8:16], pdd + d[16:], a), name)
+
+        J = np.hstack([getattr(inverse, f"d{name}_d{by}") for by in ("p", "pd", "pdd")])
+        assert pytest.approx(slopes(asked, 24), abs=1e-8 * np.abs(J).max()) == J
+        assert np.abs(J[rows]).max() > 0.1 and (np.delete(J, rows, 0) == 0).all()
+        own = getattr(by_alpha, f"d{name}_dalpha")
+        for entry in ("mass.lower", "gravity.x", "rotor_inertia.elbow", "payload.mass", "torque_offset.elbow"):
+            e = np.eye(len(alpha))[robot.alpha.index(entry)]
+            column = slopes(lambda d, e=e, asked=asked: asked(np.zeros(24), alpha + d * e), 1)[:, 0]
+            assert own[:, robot.alpha.index(entry)] == pytest.approx(column, abs=1e-8 * (1 + np.abs(column).max()))
+    pulled = u @ inverse.du_dp + pd @ inverse.dunbalanced_dp
+    assert bars.p_bar == pytest.approx(pulled, abs=1e-11 * np.abs(pulled).max())
+    assert bars.alpha_bar == pytest.approx(u @ by_alpha.du_dalpha + pd @ by_alpha.dunbalanced_dalpha, abs=1e-10)
     J = robot.jac_tip_pose(p, alpha).dposition_dp
     assert pytest.approx(robot.tip_jacobian(p, alpha)[:3], abs=1e-14) == J
 

@@ -15,7 +15,7 @@ from support.robots import CACHE, generated
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.options import BACKENDS, Backend, MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Bounds, Status, Weights
 from diffpbd.runtime.orders import Composed
@@ -198,20 +198,49 @@ def test_the_graph_has_the_same_rows() -> None:
     np.testing.assert_allclose(np.array(J[0]), r.jac_joint_step(*state, h=H, alpha=alpha).dp_next_dp, atol=1e-6)
 
 
-def test_ipopt_plans_into_a_stop() -> None:
-    """The planner's back end that differentiates the graph: a goal beyond the stop ends at it, along the step's own rollout."""
-    r, start = arm(), ([-0.9, 0.0, 0.0], [-1.0, 0.0, 0.0])
-    alpha = alpha_of(r, limit__slip=1e-2)
-    wide = [np.full(3, x) for x in (-8.0, 8.0, 20.0, -9.0, 9.0, 50.0)]  # no bound on positions but the stop
-    mpc = Mpc(
-        r, 12, h=H, alpha=alpha, bounds=Bounds(*wide), weights=Weights(p=1.0, pd=0.01, u=1e-6, du=1e-6, end=3.0),
-        options=MpcOptions(backend="ipopt"),
-    )  # fmt: skip
-    plan = mpc.solve(mpc.task(*start, [-1.1, 0.0, 0.0], U=np.zeros(3)))
-    assert plan.status is Status.SOLVED, plan.detail
-    P, _ = r.rollout(*start, plan.U, h=H, alpha=alpha)
-    np.testing.assert_allclose(plan.P, P, atol=1e-8)
-    assert -1.0 < P[:, 0].min() < -0.9999
+def planner(r: Robot, backend: Backend, slip: float) -> tuple[Mpc, Any]:
+    """A horizon of 12 steps with no bound on positions but the stops, and its alpha."""
+    wide = [np.full(3, x) for x in (-8.0, 8.0, 20.0, -9.0, 9.0, 50.0)]
+    weights = Weights(p=1.0, pd=0.01, u=1e-6, du=1e-6, end=3.0)
+    alpha = alpha_of(r, limit__slip=slip)
+    return Mpc(
+        r, 12, h=H, alpha=alpha, bounds=Bounds(*wide), weights=weights, options=MpcOptions(backend=backend)
+    ), alpha
+
+
+def test_both_back_ends_plan_into_a_stop() -> None:
+    """A goal beyond the stop ends at it, along the step's own rollout; two optima differ in the step of the impact."""
+    r, start, plans = arm(), ([-0.9, 0.0, 0.0], [-1.0, 0.0, 0.0]), {}
+    for backend in BACKENDS:
+        mpc, alpha = planner(r, backend, 1e-2)
+        plan = plans[backend] = mpc.solve(mpc.task(*start, [-1.1, 0.0, 0.0], U=np.zeros(3)))
+        assert plan.status is Status.SOLVED, plan.detail
+        P, _ = r.rollout(*start, plan.U, h=H, alpha=alpha)
+        np.testing.assert_allclose(plan.P, P, atol=1e-8)
+        assert -1.0 < P[:, 0].min() < -0.9999
+    assert plans["embedded"].cost < 1.01 * plans["ipopt"].cost
+
+
+@pytest.mark.parametrize("slip", [1e-1, 1e-3])
+def test_programs_find_a_plan_into_every_stop(slip: float) -> None:
+    """From both sides of hinge and slide, at rest and moving towards the stop or away from it, goals before and beyond it."""
+    r, rng = arm(), np.random.default_rng(1)
+    mpc, alpha = planner(r, "embedded", slip)
+    reached = 0
+    for k in range(24):
+        joint, side = k % 2, 1 if k % 4 < 2 else -1
+        p, pd, goal = (
+            side
+            * np.eye(3)[joint]
+            * np.array([rng.uniform(0.8, 0.97), rng.uniform(-1, 2), rng.uniform(0.9, 1.3)])[:, None]
+        )
+        plan = mpc.solve(mpc.task(p, pd, goal, U=np.zeros(3)))
+        assert plan.status is Status.SOLVED and plan.iterations <= 30, (k, plan.iterations, plan.defect)
+        P, _ = r.rollout(p, pd, plan.U, h=H, alpha=alpha)
+        np.testing.assert_allclose(plan.P, P, atol=1e-7)
+        reached += abs(P[:, joint]).max() > 0.999
+        assert abs(P[:, :2]).max() < 1.0 + slip
+    assert 6 < reached < 24  # some stop, some do not
 
 
 def test_limits_beside_a_loop() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from support.lone_fr3 import Lone, lone
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.arms.franka.approach import APPROACH
 from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.limits import Approach
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.loop.reflexes import ReflexSettings
@@ -69,6 +71,7 @@ class Ran:
     supervisor: Any
     times: list[float] = field(default_factory=list)
     q: list[np.ndarray] = field(default_factory=list)
+    dq: list[np.ndarray] = field(default_factory=list)
     torques: np.ndarray = field(default_factory=lambda: np.empty((0, 7)))
     """What the robot was commanded a millisecond; NaN while no motion ran."""
 
@@ -81,11 +84,11 @@ class Ran:
 
 def drive(
     alone: Lone, law: dict[str, Any], *, rate: float = 500.0, share: float = 0.3, log: Path | None = None, arm: Any = None,
-    alpha: np.ndarray | None = None, **options: Any,
+    alpha: np.ndarray | None = None, approach: Approach | None = APPROACH, **options: Any,
 ) -> Ran:  # fmt: skip
     """One run in lock-step."""
     robot = alone.robot
-    limits = limits_of(robot, torque_share=share)
+    limits = replace(limits_of(robot, torque_share=share), approach=approach)
     configuration = Configuration(
         robot.name, robot.manifest.abi_hash, robot.joints, law, GravityOwner.ROBOT, alone.alpha if alpha is None else alpha,
         limits, Settings(1.0 / rate, ramp=0.2, reflexes=ReflexSettings()), None, robot.instructions,
@@ -99,6 +102,7 @@ def drive(
     def seen(tick: Any) -> None:
         ran.times.append(tick.time)
         ran.q.append(np.array(tick.position))
+        ran.dq.append(np.array(tick.velocity))
 
     first = len(alone.clock.torques)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pinocchio
@@ -16,6 +17,7 @@ from diffpbd.runtime.arms.franka.arm import is_franka
 from diffpbd.runtime.arms.franka.load import Body, difference, mounted, payload_of, set_load, with_payload
 from diffpbd.runtime.arms.franka.model import compare_model, flange_to_tip
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.ros1.errors import RefusedError
 
 ASSETS = Path(importlib.util.find_spec("franky_sim").origin).parent / "assets"
 HAND = Body(0.73, np.array([-0.01, 0.0, 0.03]), np.diag([0.001, 0.0025, 0.0017]))
@@ -141,13 +143,42 @@ def test_the_robot_is_told_its_load(alone: Lone) -> None:
     with ticking(alone.simulation):
         state = alone.driver.state
         wanted = Body(1.23, np.array([-0.005, 0.002, 0.06]), np.diag([0.004, 0.0045, 0.002]))
-        set_load(alone.driver, state, wanted)
-        found = mounted(alone.driver.state)
+        found = mounted(set_load(alone.driver, state, wanted))
         assert difference(found, wanted) == ""
         np.testing.assert_allclose(found.inertia, wanted.inertia, atol=1e-8)
         with pytest.raises(InputError, match="0.500 kg, is all that the flange carries"):
             set_load(alone.driver, state, Body(0.5, HAND.com, HAND.inertia))
         with pytest.raises(InputError, match="0.270 kg with a negative inertia"):
             set_load(alone.driver, state, Body(1.0, HAND.com, 0.9 * HAND.inertia))
-        set_load(alone.driver, state, HAND)
-        assert difference(mounted(alone.driver.state), HAND) == ""
+        assert difference(mounted(set_load(alone.driver, state, HAND)), HAND) == ""
+
+
+class Late:
+    """A driver whose first states after a load still tell the old one."""
+
+    def __init__(self, states: list[SimpleNamespace]) -> None:
+        self.states = states
+
+    def set_load(self, *_: object) -> None:
+        pass
+
+    @property
+    def state(self) -> SimpleNamespace:
+        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
+
+
+def carried(load: Body) -> SimpleNamespace:
+    """A state without end effector."""
+    nothing = Body(0.0, np.zeros(3), np.zeros((3, 3)))
+    parts = {"ee": nothing, "load": load, "total": load}
+    fields = {f"m_{part}": body.mass for part, body in parts.items()}
+    fields |= {f"F_x_C{part}": body.com for part, body in parts.items()}
+    return SimpleNamespace(**fields, **{f"I_{part}": body.inertia for part, body in parts.items()})
+
+
+def test_states_on_their_way_when_the_load_was_told_are_not_believed() -> None:
+    old, new = carried(Body(0.5, np.zeros(3), np.eye(3))), carried(Body(1.0, np.zeros(3), np.eye(3)))
+    wanted = Body(1.0, np.zeros(3), np.eye(3))
+    assert set_load(Late([old, old, new]), old, wanted) is new
+    with pytest.raises(RefusedError, match="0.05 s later its state does not say so: 1.000 kg against 0.500 kg"):
+        set_load(Late([old]), old, wanted, patience=0.05)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from support.bench_arm import bench_limits
 
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.limits import Approach
 from diffpbd.runtime.loop.guard import Guard, TickStatus
 
 ZERO = np.zeros(2)
@@ -129,3 +131,54 @@ def test_status_words() -> None:
     assert TickStatus.POSITION_JUMP.words == "position jump"
     assert [status.good for status in TickStatus] == [True, True] + 7 * [False]
     assert [int(status) for status in TickStatus] == list(range(9))  # logs hold the numbers
+
+
+NEARING = Approach(np.array([2.0, 3.0]), np.array([0.2, 0.3]), np.array([-1.75, -0.06]), np.array([1.75, 2.65]))
+"""Of the bench arm: at a way of 0.25 rad joint one may have 0.8 rad/s, at 0.09 rad 0.4 rad/s."""
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize(
+    "way, speed, share",
+    [(0.25, 0.64, 1.0), (0.25, 0.65, 0.875), (0.25, 0.72, 0.0), (0.25, 0.76, -0.5), (0.25, 0.8, -1.0), (0.25, 1.4, -1.0),
+     (0.25, 0.0, 1.0), (0.25, -1.2, 1.0), (0.16, 0.48, 1.0), (0.16, 0.54, 0.0),
+     (1.75, 1.35, 0.5), (1.75, 1.5, 0.0), (1.75, 1.8, 0.0)],
+)  # fmt: skip
+def test_a_speed_limit_that_shrinks_towards_an_end_brakes(side: float, way: float, speed: float, share: float) -> None:
+    made = Guard(bench_limits(approach=NEARING), 0.004)
+    q, dq = np.array([side * (1.75 - way), 1.0]), np.array([side * speed, 0.0])
+    for law in (BIG, ZERO):
+        expected = min(share, law[0]) * 50.0 * side
+        np.testing.assert_allclose(made.limit(side * law, q, dq)[0], expected, atol=1e-9)
+    if speed >= 0.0:  # nothing is taken from the torque that brakes
+        np.testing.assert_allclose(made.limit(-side * BIG, q, dq)[0], -50.0 * side)
+
+
+def test_noise_of_a_joint_at_its_end_is_no_motion() -> None:
+    made = Guard(bench_limits(approach=NEARING), 0.004)
+    q = np.array([1.75, 1.0])
+    assert made.limit(ZERO, q, np.array([0.045, 0.0]))[0] == pytest.approx(0.0)
+    assert made.limit(ZERO, q, np.array([0.0475, 0.0]))[0] == pytest.approx(-25.0)
+
+
+def test_the_braking_keeps_a_joint_below_the_shrinking_limit() -> None:
+    """A law that keeps a joint of 3 kg·m² at a steady speed all the way: below the limit, which it would pass by itself."""
+    beyond = {}
+    for approach in (NEARING, None):
+        made = Guard(bench_limits(approach=approach), 0.001)
+        made.start(ZERO)
+        angle, speed, worst = 0.0, 0.0, 0.0
+        for _ in range(2000):
+            state = np.array([angle, 1.0]), np.array([speed, 0.0])
+            torque = made.send(made.limit(np.array([100.0 * (1.2 - speed), 0.0]), *state), ZERO)[0]
+            speed += 0.001 * torque / 3.0
+            angle += 0.001 * speed
+            worst = max(worst, speed / min(1.5, NEARING.towards(NEARING.upper - angle)[0]))
+        beyond[approach is None] = worst
+    assert beyond[False] < 1.0 < 2.0 < beyond[True], beyond
+
+
+def test_an_approach_without_sense_is_refused() -> None:
+    for name, wrong in (("deceleration", 0.0), ("offset", np.nan), ("upper", -2.0), ("lower", np.inf)):
+        with pytest.raises(InputError, match="an approach needs"):
+            Approach(**{**vars(NEARING), name: np.array([wrong, 1.0])})

@@ -9,6 +9,7 @@ import pytest
 from support.bench_arm import JOINTS, bench_limits, inertial
 
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.limits import Approach
 from diffpbd.runtime.loop.reflexes import Breach, Reflex, Reflexes, ReflexSettings
 
 ZERO = np.zeros(2)
@@ -55,6 +56,21 @@ def test_speed(joint: int, limit: float, side: float) -> None:
         assert found[0] is reflex
         if reflex:
             assert found[1] == 0.01 and f"{JOINTS[joint]} moves at {share * limit:.2f}" in found[2]
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_speed_towards_an_end_where_its_limit_shrinks(side: float) -> None:
+    ends = Approach(np.array([2.0, 3.0]), np.array([0.2, 0.3]), np.array([-1.75, -0.06]), np.array([1.75, 2.65]))
+    near = np.array([side * 1.5, 1.0])  # 0.25 rad before the end: 0.8 rad/s
+    for rate, reflex in ((0.87, None), (0.89, Reflex.SPEED), (-1.6, None), (-1.66, Reflex.SPEED)):
+        reflexes = Reflexes(JOINTS, bench_limits(approach=ends), ReflexSettings())
+        moved = {
+            "q": lambda t, r=rate: near + np.array([1e-3 * r * side * t, 0.0]),
+            "dq": lambda t, r=rate: np.array([side * r, 0.0]),
+        }
+        found = drive(reflexes, 0.01, **moved)
+        assert found[0] is reflex, rate
+        assert reflex is None or f"above {0.88 if rate > 0 else 1.65:.2f} rad/s" in found[2]
 
 
 def test_one_noisy_speed_is_no_breach_and_two_are() -> None:

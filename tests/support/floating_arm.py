@@ -60,3 +60,17 @@ def flat_arms() -> tuple[Robot, Robot]:
     asked: dict[str, Any] = {"functions": ("joint_step",), "variants": ()}
     found = [recipe(f"flat_{base}", base, True) for base in ("floating", "planar")]
     return load(generated(str(found[0]), **asked)), load(generated(str(found[1]), **asked))
+
+
+@cache
+def stopped_flap() -> Robot:
+    """A trunk that floats with one hinge between two stops."""
+    folder = CACHE / "floating"
+    folder.mkdir(parents=True, exist_ok=True)
+    trunk = TRUNK.format(com="0.02 -0.01 0.03", rpy="0.2 -0.3 0.1")
+    limit = '<limit lower="-0.8" upper="0.6" effort="20" velocity="10"/>'
+    hinge = joint("shoulder", "trunk", "upper", (0.1, 0.05, 0.1), (0, 1, 0), kind="revolute", limit=limit)
+    (folder / "stopped_flap.urdf").write_text(f'<robot name="stopped_flap">{trunk}{UPPER}{hinge}</robot>')
+    path = folder / "stopped_flap.toml"
+    path.write_text('urdf = "stopped_flap.urdf"\nbase_joint = "floating"\nlimits = true\n')
+    return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step"), variants=()))

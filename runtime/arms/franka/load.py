@@ -6,6 +6,7 @@ from one to the other is taken from both models' own poses.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ __all__ = ["Body", "difference", "mounted", "payload_of", "set_load", "with_payl
 
 MOMENTS = ("xx", "xy", "xz", "yy", "yz", "zz")
 ROWS, COLUMNS = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)
+PATIENCE = 2.0
+"""s for the robot's state to tell a load that it was given."""
 LIGHTEST = 1e-6
 """kg; less is no load."""
 SMALLEST, NO_BODY = 1e-9, 1e-5
@@ -93,8 +96,12 @@ def difference(a: Body, b: Body) -> str:
     return ""
 
 
-def set_load(driver: Any, state: Any, wanted: Body) -> None:
-    """Tell the robot what it carries beside its end effector, so that all of it is `wanted` (in the flange's frame)."""
+def set_load(driver: Any, state: Any, wanted: Body, *, patience: float = PATIENCE) -> Any:
+    """Tell the robot what it carries beside its end effector, so that all of it is `wanted` (in the flange's frame).
+
+    Returns the first state that says so: those on their way while the robot took the load still tell the old one. After
+    `patience` [s] without one, RefusedError.
+    """
     hand = mounted(state, "ee")
     load = wanted.without(hand)
     if wanted.mass < hand.mass - LIGHTEST:
@@ -113,3 +120,11 @@ def set_load(driver: Any, state: Any, wanted: Body) -> None:
         driver.set_load(load.mass, load.com.tolist(), inertia.ravel().tolist())
     except Exception as error:
         raise RefusedError(f"The robot does not take the load: {' '.join(str(error).split())}.") from None
+    end = time.monotonic() + patience
+    while apart := difference(load, mounted(state := driver.state, "load")):
+        if time.monotonic() > end:
+            raise RefusedError(
+                f"The robot took the load, but {patience:g} s later its state does not say so: {apart}. Expected the load that "
+                "it was told; look whether Desk or another program sets one too."
+            )
+    return state
