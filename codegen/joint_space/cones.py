@@ -193,7 +193,8 @@ def contact(rough: bool) -> Program:
 
 @stored
 def distant_side() -> Program:
-    """rate, gap, h, load, slip → the impulse β (`found`) of what is far from its end, and how much it changes with σ (`slope`)."""
+    """rate, gap, h, load, slip → the impulse β (`found`) of what is far from its end, how much it changes with σ (`slope`), and
+    σ itself (`opening`), above 0 where the two hold."""
     b = Program("distant_side", "Impulse of what acts on one side, far away.")
     rate, gap, h, load, slip = (b.scalar(name) for name in ("rate", "gap", "h", "load", "slip"))
     inverse = b.let(1 / closing(rate, gap, h))
@@ -206,9 +207,9 @@ def distant_side() -> Program:
 
 @stored
 def distant(rough: bool) -> Program:
-    """Impulse (of which where the contact gives way counts), rates, gap, h, law → the impulse (`found`) of a contact that is far
-    apart, B⁻¹ κ σ⁻¹ (σ⁻¹ = (σ₀, −σ̄)/det σ is its inverse in the Jordan algebra), and a bound of what it changes by with the closing
-    rate gₙ and the rates across, κ (1 + μ²)/gₙ² (`slope`). Valid where gₙ > 0, which is `opening`."""
+    """Impulse (of which that counts where the contact gives way), rates, gap, h, law → the impulse (`found`) of a contact that is
+    far apart, B⁻¹ κ σ⁻¹ with σ⁻¹ = (σ₀, −σ̄)/det σ the inverse in the Jordan algebra; a bound of what it changes by with the closing
+    rate gₙ and the rates across, κ (1 + μ²)/gₙ² (`slope`); and gₙ (`opening`), above 0 where the two hold."""
     b = Program("distant" if rough else "smooth_distant", "Impulse of a contact that is far apart.")
     impulse, rate, gap, h, law = _contact_inputs(b, rough)
     c, friction = _contact(impulse, rate, gap, h, law), law[0]
@@ -312,6 +313,6 @@ def _divided(b: Program, c: Any, y: Any) -> Any:
         return b.let(Matrix([y[0] / c[0]]))
     inverse = b.let(1 / c[0])
     along = b.let((c[1] * y[1] + c[2] * y[2]) * inverse)
-    size = b.let(c[0] - (c[1] * c[1] + c[2] * c[2]) * inverse)
-    first = b.let((y[0] - along) / size)
+    size = b.let(1 / (c[0] - (c[1] * c[1] + c[2] * c[2]) * inverse))
+    first = b.let((y[0] - along) * size)
     return Matrix([first, b.let((y[1] - first * c[1]) * inverse), b.let((y[2] - first * c[2]) * inverse)])
