@@ -207,9 +207,9 @@ def distant_side() -> Program:
 
 @stored
 def distant(rough: bool) -> Program:
-    """Impulse (of which that counts where the contact gives way), rates, gap, h, law → the impulse (`found`) of a contact that is
-    far apart, B⁻¹ κ σ⁻¹ with σ⁻¹ = (σ₀, −σ̄)/det σ the inverse in the Jordan algebra; a bound of what it changes by with the closing
-    rate gₙ and the rates across, κ (1 + μ²)/gₙ² (`slope`); and gₙ (`opening`), above 0 where the two hold."""
+    """Impulse (it counts where the contact gives way), rates, gap, h, law → the impulse (`found`) of a contact that is far
+    apart, B⁻¹ κ σ⁻¹ with σ⁻¹ = (σ₀, −σ̄)/det σ the inverse in the Jordan algebra; a bound of what it changes by with the
+    closing rate gₙ and the rates across, κ (1 + μ²)/gₙ² (`slope`); and gₙ (`opening`), above 0 where the two hold."""
     b = Program("distant" if rough else "smooth_distant", "Impulse of a contact that is far apart.")
     impulse, rate, gap, h, law = _contact_inputs(b, rough)
     c, friction = _contact(impulse, rate, gap, h, law), law[0]
