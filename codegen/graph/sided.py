@@ -14,7 +14,7 @@ from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.parameters import SIDES
 from diffpbd.codegen.graph.touched import Touched
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import cones, contacts
+from diffpbd.codegen.joint_space import cones, contacts, distant
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program
 
@@ -27,9 +27,9 @@ def sided_kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     tree = model.tree
     made = [plain(elimination.inverse(tree.freedoms))] if tree.freedoms <= STRAIGHT and tree.sided else []
     if tree.limits:
-        made += [plain(cones.side()), plain(cones.distant_side()), plain(cones.side_parameters())]
+        made += [plain(cones.side()), plain(distant.distant_side()), plain(cones.side_parameters())]
     for rough in sorted({contact.rough for contact in tree.contacts}):
-        made += [plain(f(rough)) for f in (cones.contact, cones.distant, cones.contact_parameters)]
+        made += [plain(f(rough)) for f in (cones.contact, distant.distant, cones.contact_parameters)]
     made += [plain(cones.apart())] if any(contact.rough for contact in tree.contacts) else []
     if tree.contacts:
         made += [

@@ -114,7 +114,7 @@ class _Contact:
     B: Any
 
 
-def _contact(impulse: Any, rate: Any, gap: Any, h: Any, law: Any) -> _Contact:
+def contact_pair(impulse: Any, rate: Any, gap: Any, h: Any, law: Any) -> _Contact:
     """De Saxcé's pair; without friction the normal's alone."""
     friction, compliance, load, slip = law
     normal = closing(rate[0], gap + 2 * compliance * impulse[0] / h, h)
@@ -151,7 +151,7 @@ def _cone(b: Program, beta: Any, sigma: Any, rho: Any, k: Any) -> _Cone:
     return _Cone(row, x, Matrix.hstack(*found))
 
 
-def _contact_inputs(b: Program, rough: bool) -> tuple[Any, Any, Any, Any, Any]:
+def contact_inputs(b: Program, rough: bool) -> tuple[Any, Any, Any, Any, Any]:
     size = 3 if rough else 1
     return (
         list(b.input("impulse", size)), list(b.input("rate", size)), b.scalar("gap"), b.scalar("h"),
@@ -168,9 +168,9 @@ def contact(rough: bool) -> Program:
     """Impulse, rates (the normal one 0 in the pose stage), gap, h, law, ρ → `row`, and δλ = −`x` − `G` δ(closing rate, rates
     across), the closing rate N ṗ + 2 φ/h."""
     b = Program("contact" if rough else "smooth_contact", "Row of a contact, and what Newton's method needs of it.")
-    impulse, rate, gap, h, law = _contact_inputs(b, rough)
+    impulse, rate, gap, h, law = contact_inputs(b, rough)
     rho, size = b.scalar("rho"), len(impulse)
-    c = _contact(impulse, rate, gap, h, law)
+    c = contact_pair(impulse, rate, gap, h, law)
     own = _cone(b, _given(b, c.beta), _given(b, c.sigma), rho, b.let(rho * c.kappa))
     x, G = own.x, own.G
     # σ by the rates (the normal one at work is what closes the gap), and by the impulse where the contact gives way
@@ -192,45 +192,6 @@ def contact(rough: bool) -> Program:
 
 
 @stored
-def distant_side() -> Program:
-    """rate, gap, h, load, slip → the impulse β (`found`) of what is far from its end, how much it changes with σ (`slope`), and
-    σ itself (`opening`), above 0 where the two hold."""
-    b = Program("distant_side", "Impulse of what acts on one side, far away.")
-    rate, gap, h, load, slip = (b.scalar(name) for name in ("rate", "gap", "h", "load", "slip"))
-    inverse = b.let(1 / closing(rate, gap, h))
-    impulse = b.let(smoothing(load, slip, h) * inverse)
-    b.output("found", impulse)
-    b.output("slope", impulse * inverse)
-    b.output("opening", closing(rate, gap, h))
-    return b
-
-
-@stored
-def distant(rough: bool) -> Program:
-    """Impulse (it counts where the contact gives way), rates, gap, h, law → the impulse (`found`) of a contact that is far
-    apart, B⁻¹ κ σ⁻¹ with σ⁻¹ = (σ₀, −σ̄)/det σ the inverse in the Jordan algebra; a bound of what it changes by with the
-    closing rate gₙ and the rates across, κ (1 + μ²)/gₙ² (`slope`); and gₙ (`opening`), above 0 where the two hold."""
-    b = Program("distant" if rough else "smooth_distant", "Impulse of a contact that is far apart.")
-    impulse, rate, gap, h, law = _contact_inputs(b, rough)
-    c, friction = _contact(impulse, rate, gap, h, law), law[0]
-    closes = closing(rate[0], gap + 2 * law[1] * impulse[0] / h, h)
-    normal = b.let(closes)
-    kappa, inverse = b.let(c.kappa), b.let(1 / normal)
-    if rough:
-        sliding, ratio = b.let(c.sigma[0] - closes / friction), b.let(normal / friction)
-        det = b.let(ratio * (ratio + 2 * sliding) + law[3] ** 2)  # σ₀² − ‖v‖²
-        share = b.let(kappa / det)
-        found = Matrix([share * (ratio + sliding) / friction, -share * rate[1], -share * rate[2]])
-        slope = kappa * (1 + friction**2) * inverse * inverse
-    else:
-        found, slope = Matrix([kappa * inverse]), kappa * inverse * inverse
-    b.output("found", b.let(found))
-    b.output("slope", b.let(slope))
-    b.output("opening", normal)
-    return b
-
-
-@stored
 def apart() -> Program:
     """The row of a contact in two: its normal by itself, and friction with an unknown ψ in place of gₙ/μ + ‖v‖, monotone but
     for the bound μ λₙ. Impulse, ψ, rates, gap, h, law, ρ → `rows` (4), δλ = −`x` − `G` δ(closing rate, rates across) and
@@ -239,7 +200,7 @@ def apart() -> Program:
     impulse, psi, rate = list(b.input("impulse", 3)), b.scalar("psi"), list(b.input("rate", 3))
     gap, h, law, rho = b.scalar("gap"), b.scalar("h"), list(b.input("law", LAW)), b.scalar("rho")
     friction = law[0]
-    alone, c = _contact(impulse[:1], rate[:1], gap, h, law), _contact(impulse, rate, gap, h, law)
+    alone, c = contact_pair(impulse[:1], rate[:1], gap, h, law), contact_pair(impulse, rate, gap, h, law)
     k = b.let(rho * alone.kappa)
     z = b.let(impulse[0] - rho * alone.sigma[0])
     inner, outer = projected(b, z, k), projected(b, b.let(-z), k)
@@ -265,10 +226,10 @@ def contact_parameters(rough: bool) -> Program:
     """`pull` · dλ by the rates, the gap at given coordinates, h and the law, λ as β ∘ σ = κ e makes it: `rate_bar`, `gap_bar`,
     `h_bar`, `law_bar`."""
     b = Program("contact_parameters" if rough else "smooth_contact_parameters", "Gradient of a contact's impulse.")
-    impulse, rate, gap, h, law = _contact_inputs(b, rough)
+    impulse, rate, gap, h, law = contact_inputs(b, rough)
     size = len(impulse)
     pull = b.input("pull", size)
-    c = _contact(impulse, rate, gap, h, law)
+    c = contact_pair(impulse, rate, gap, h, law)
     beta, kappa = _given(b, c.beta), b.let(c.kappa)
     # At a solution δβ = (β/κ) δκ − Q δσ/κ, Q = 2 β βᵀ − det β diag(1, −1, −1): σ itself has the rounding of the gap.
     det = b.let(beta[0] ** 2 - sum(x**2 for x in beta[1:])) if rough else b.let(beta[0] ** 2)
