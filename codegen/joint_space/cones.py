@@ -152,6 +152,7 @@ def _cone(b: Program, beta: Any, sigma: Any, rho: Any, k: Any) -> _Cone:
 
 
 def contact_inputs(b: Program, rough: bool) -> tuple[Any, Any, Any, Any, Any]:
+    """Impulse, rates, gap, h and law of a contact."""
     size = 3 if rough else 1
     return (
         list(b.input("impulse", size)), list(b.input("rate", size)), b.scalar("gap"), b.scalar("h"),

@@ -1,4 +1,4 @@
-"""Impulses of what acts on one side and is far away, as β ∘ σ = κ e makes them: there Newton's method needs no slope of them."""
+"""Impulses of what acts on one side and is far away, as β ∘ σ = κ e makes them: Newton's method needs no slope of them."""
 
 from __future__ import annotations
 
