@@ -12,14 +12,15 @@ import numpy.typing as npt
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.closed import Closed, driven
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.mpc.problem import Bounds, Weights
+from diffpbd.runtime.fitting import expect
+from diffpbd.runtime.mpc.problem import Bounds, Weights, finite_array
 from diffpbd.runtime.mpc.reference import GoalReference, Reference
 from diffpbd.runtime.quaternions import PLACE
 from diffpbd.runtime.robot import Robot
 
 __all__ = [
-    "OnLoops", "arrived", "bounds_of_motors", "closed_start", "expect_motors", "expect_observable", "measured_state",
-    "weights_of_motors",
+    "OnLoops", "arrived", "bounds_of_motors", "closed_start", "expect_moments", "expect_motors", "expect_observable",
+    "measured_state", "weights_of_motors",
 ]  # fmt: skip
 
 NEARLY = 1e-2
@@ -74,22 +75,30 @@ def expect_observable(robot: Robot) -> None:
         )
 
 
+def expect_moments(time: float, stamp: float | None) -> None:
+    """Refuses times of a tick that are no numbers."""
+    for name, moment in (("time", time), ("stamp", 0.0 if stamp is None else stamp)):
+        if not isinstance(moment, float):  # by far the most are
+            expect(f"Mpc.tick: {name}", moment, "float")
+
+
 def measured_state(
     robot: Robot, closed: Closed | None, p: npt.ArrayLike, pd: npt.ArrayLike, alpha: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """A measured state: the quaternion of a floating base, whose length may be off by NEARLY, of unit length, and moved to what
     loops allow; one that does not close, or is no quaternion, is no number."""
-    p, pd = np.array(p, dtype=np.float64), np.array(pd, dtype=np.float64)
-    if robot.manifest.robot.floating and p.shape == (robot.n_p,) and np.isfinite(p).all():
-        size = np.linalg.norm(p[PLACE])
-        p[PLACE] = p[PLACE] / size if abs(size - 1.0) <= NEARLY else np.nan
-    if closed is None or not closed.looped or not (np.isfinite(p).all() and np.isfinite(pd).all()):
-        return p, pd
+    place = finite_array("p", p, (robot.n_p,), finite=False).copy()
+    rates = finite_array("pd", pd, (robot.n,), finite=False)
+    if robot.manifest.robot.floating and np.isfinite(place).all():
+        size = np.linalg.norm(place[PLACE])
+        place[PLACE] = place[PLACE] / size if abs(size - 1.0) <= NEARLY else np.nan
+    if closed is None or not closed.looped or not (np.isfinite(place).all() and np.isfinite(rates).all()):
+        return place, rates
     try:
-        p = np.asarray(robot.close_loops(p, np.zeros(robot.n), alpha), dtype=np.float64)
-        return p, np.asarray(robot.close_rates(p, pd, alpha), dtype=np.float64)
+        place = np.asarray(robot.close_loops(place, np.zeros(robot.n), alpha), dtype=np.float64)
+        return place, np.asarray(robot.close_rates(place, rates, alpha), dtype=np.float64)
     except SolverError:
-        return np.full_like(p, np.nan), pd
+        return np.full_like(place, np.nan), rates
 
 
 def closed_start(robot: Robot, start: FloatArray | None, alpha: FloatArray) -> FloatArray:

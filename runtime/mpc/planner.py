@@ -17,13 +17,18 @@ import numpy.typing as npt
 from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.fitting import expect
 from diffpbd.runtime.function import as_array
 from diffpbd.runtime.mpc.backends import Solver, solver_of
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
 from diffpbd.runtime.mpc.history import History
 from diffpbd.runtime.mpc.options import MpcOptions
-from diffpbd.runtime.mpc.passive import bounds_of_motors, expect_observable, measured_state, weights_of_motors
+from diffpbd.runtime.mpc.passive import (
+    bounds_of_motors,
+    expect_moments,
+    expect_observable,
+    measured_state,
+    weights_of_motors,
+)
 from diffpbd.runtime.mpc.plan import PlanReuse, PlanSource
 from diffpbd.runtime.mpc.problem import (
     NONE,
@@ -198,7 +203,8 @@ class Mpc:
         begin = clock.perf_counter()
         plan: Plan | None = None
         status = Status.BAD_INPUT
-        state = self._measured(time, p, pd, stamp)
+        expect_moments(time, stamp)
+        state = measured_state(self.problem.robot, self._closed, p, pd, self.problem.alpha)
         given = {"P": P, "PD": PD, "U": U, "tip": tip}
         references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given.items() if r is not None]
         if self.observer is not None:
@@ -234,17 +240,6 @@ class Mpc:
         self.counts[source] += 1
         self.statuses[status] += 1
         return Tick(torque, source, status, clock.perf_counter() - begin, plan)
-
-    def _measured(
-        self, time: float, p: npt.ArrayLike, pd: npt.ArrayLike, stamp: float | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """p (n_p,) and pd (n,), finite or not."""
-        for name, moment in (("time", time), ("stamp", 0.0 if stamp is None else stamp)):
-            if not isinstance(moment, float):  # by far the most are
-                expect(f"Mpc.tick: {name}", moment, "float")
-        robot = self.problem.robot
-        place = finite_array("p", p, (robot.n_p,), finite=False)
-        return measured_state(robot, self._closed, place, self._row("pd", pd), self.problem.alpha)
 
     def _row(self, name: str, value: npt.ArrayLike) -> FloatArray:
         return finite_array(name, value, (self.problem.robot.n,), finite=False)
