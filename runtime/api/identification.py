@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
-from diffpbd.runtime.api.words import expect_known, expect_robot, in_python, number, python_words
+from diffpbd.runtime.api.words import expect_options, in_python, python_words
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.fitting import number
 from diffpbd.runtime.parameters import ParameterValues
 from diffpbd.runtime.robot import Robot
 
@@ -31,17 +32,17 @@ NAMES = frozenset(("accept", "flip"))
 class How(TypedDict, total=False):
     """How recordings are read, filtered and fitted, see `identify`."""
 
-    rate: float
+    rate: float | None
     columns: Mapping[str, str]
-    torque: str
-    topic: str
-    accept: str | Sequence[str]
+    torque: str | None
+    topic: str | None
+    accept: str | Sequence[str] | None
     flip: str | Sequence[str]
     scale: Mapping[str, float]
     drive_gain: float | Mapping[str, float]
     degrees: bool
     time_unit: str
-    unwrap: bool
+    unwrap: bool | None
     derive: bool
     cutoff: float | None
     trim: float
@@ -53,12 +54,12 @@ class How(TypedDict, total=False):
     starts: int
     cross_validate: bool
     continuity: bool
-    torques: Mapping[str, float] | str
+    torques: Mapping[str, float] | str | None
     standstill: str
     friction_model: str
     residual: str
     jobs: int
-    progress: Callable[[str], None]
+    progress: Callable[[str], None] | None
 
 
 @in_python
@@ -94,8 +95,7 @@ def identify(
     from diffpbd.runtime.identify import identify as fit_logs
     from diffpbd.runtime.identify.workers import workers
 
-    expect_robot(robot)
-    expect_known("identify", how, How.__annotations__)
+    expect_options("identify", how, How.__annotations__)
     names = fit.split(",") if isinstance(fit, str) else list(fit)
     for name in ("starts", "jobs"):
         number(name, how.get(name, 1), 1)
@@ -219,6 +219,7 @@ class Identification:
             f"{_in_python(self.result.generate)}, and take .with_parameters(…params) of that robot."
         )
 
+    @in_python
     def plot(self, path: str | Path | None = None) -> Picture:
         """Measured and predicted torques, or positions, of the first recording to test on or else of the fit, to `path` too."""
         from diffpbd.runtime.reproduce.torque_plots import plot_curves
@@ -233,10 +234,12 @@ class Identification:
         )
         return drawn(lambda file: plot_curves(file, robot, range(robot.n), curves, title, what), path)
 
+    @in_python
     def save(self, path: str | Path) -> None:
         """params.json, which commands take as --params and functions as `alpha`, `start` or `params`."""
         write_atomic(path, self.result.to_json())
 
+    @in_python
     def report(self, path: str | Path) -> None:
         """One self-contained page with tables and figures."""
         from diffpbd.runtime.report.identification import page

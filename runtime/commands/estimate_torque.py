@@ -145,8 +145,8 @@ def command(
 
 def _late(lag: float) -> str:
     return (
-        f"note: the recorded rates {'lag' if lag > 0 else 'lead'} the positions by {1e3 * abs(lag):.3g} ms, so the terms of the "
-        "loss ask for different torques: --rates positions takes rates from the positions, --loss omega leaves these out."
+        f"note: the recorded rates {'lag' if lag > 0 else 'lead'} the positions by {1e3 * abs(lag):.3g} ms, so the terms of "
+        "the loss ask for different torques: --rates positions takes rates from the positions, --loss omega leaves these out."
     )
 
 
