@@ -73,7 +73,7 @@ def estimate_torque(
     `log` is a CSV file, a recording of `read_log` (any format) or a run of `simulate`; it is filtered at `cutoff` [Hz] (None:
     not). `alpha` is a vector or values by name, `pose` about where joints without motor and encoder, in closed loops, are at
     its start. `forces` on contacts at the samples, of a robot that touches something (loss "nodes"): by name (samples, 3), in
-    world axes on the sphere [N]; of a file they are its columns force_<contact>_x, _y, _z. `how`: `loss` ("angle+omega", "angle",
+    world axes on the sphere [N]; of a file its columns force_<contact>_x, _y, _z. `how`: `loss` ("angle+omega", "angle",
     "omega", "nodes"), `weights`, `horizon`, `start`, `carry`, `optimizer`, `friction`, see docs/torque-estimation.md.
 
     InputError for a recording that does not fit, SolverError where a step fails.
