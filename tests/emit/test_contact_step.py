@@ -160,18 +160,6 @@ def test_derivatives_of_a_block(name: str, slip: float) -> None:
         assert np.abs(columns[:, r.alpha.names.index("contact.friction.block")]).max() > 1e-3
 
 
-def test_stop_distance_by_speed() -> None:
-    """What a gradient through forty steps of friction says: v/(μ g)."""
-    r, v, mu = robot("block"), 1.0, 0.5
-    alpha = alpha_of(r, contact__slip=1e-3)
-    seeds = np.zeros((2, 41, 3))
-    seeds[0, -1, 0] = 1.0
-    bars = r.vjp_rollout(
-        [0, 0, rest(mu, H, 1e-3)], [v, 0, 0], np.zeros((40, 3)), h=H, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1]
-    )
-    assert bars.pd0_bar[0] == pytest.approx(v / (mu * G), rel=0.01)
-
-
 def test_the_graph_has_the_same_rows() -> None:
     r = robot("block")
     graph, alpha = r.casadi("joint_step"), alpha_of(r, contact__slip=1e-3)
