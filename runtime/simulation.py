@@ -12,6 +12,7 @@ import numpy.typing as npt
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.function import as_array
+from diffpbd.runtime.live import Share
 from diffpbd.runtime.logs.csv import Log, TorqueLog
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.orders import Composed, Order, refuse_friction
@@ -26,6 +27,7 @@ Torque: TypeAlias = 'Literal["zero", "gravity"] | TorqueLog | Controller | npt.A
 Policy: TypeAlias = Callable[[int, FloatArray, FloatArray], FloatArray]
 
 MAX_STEPS = 10_000_000  # a run is held in memory: about 200 bytes a joint and step
+SAID = 64  # steps between two words of progress
 TIME_ROUNDING = 1e-9  # in steps: how far a log's sample may lie behind a step's start and still count for it
 
 
@@ -129,12 +131,14 @@ def simulate(
     alpha: FloatArray | None = None,
     order: Order = 2,
     step: str | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Run:
     """Simulate for `duration` [s] in steps of h [s] from `start`: positions [rad or m] and rates, zero where None.
 
     `step` names a maximal-coordinate step function (see `maximal_variant`); without it `joint_step` is used,
     with `order` 4 as a Suzuki composition, with 6 as an extrapolation; both refuse friction. Torques are held during each
     step: none, what balances gravity, a log's, an array (n,) or (steps, n) [N·m or N], or what a `Controller` says.
+    `progress` hears now and then how far it is.
     """
     h = robot.h if h is None else h
     steps = _step_count(duration, h)
@@ -152,6 +156,8 @@ def simulate(
     else:
         mover = _MaximalMover(robot, h, alpha, step, robot.function("fk")(q[0], dq[0], alpha))
     for k in range(steps):
+        if progress is not None and k and k % SAID == 0:
+            progress(Share(f"step {k} of {steps}", k / steps))
         tau[k] = policy(k, q[k], dq[k])
         try:
             q[k + 1], dq[k + 1] = mover(q[k], dq[k], tau[k])
