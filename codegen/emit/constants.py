@@ -128,6 +128,12 @@ LOOP_CONSTANTS: Final = (
         "rows_tolerance", 1e-13, "rad or m", "last correction from which the gradient of the rows is worked out again"
     ),
     Constant("open", 1e-6, "m or 1", "residual of a loop from which the start of a step is not closed"),
+    Constant(
+        "rate_left",
+        1e-7,
+        "relative to 1 + the largest of v, omega",
+        "rate of a loop's row that a step on maximal states leaves from which its rows depend on each other",
+    ),
     Constant("closed", 1e-12, "m or 1", "largest residual of loops that close_loops has closed"),
     Constant("close_far", 0.3, "rad or m", "longest change of a coordinate in one iteration of close_loops"),
     Constant("close_least", 1e-15, "rad or m", "change after which close_loops stops"),

@@ -12,8 +12,8 @@ from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.sided import sides
 from diffpbd.codegen.graph.touched import Touched
-from diffpbd.codegen.joint_space.closures import ROWS
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
+from diffpbd.codegen.laws.cuts import ROWS
 from diffpbd.runtime.manifest import Argument
 
 WITHOUT_IMPACTS = ("forward_dynamics", "loop_force")

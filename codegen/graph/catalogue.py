@@ -229,6 +229,7 @@ DOCS_OF_LOOPS: Final[Mapping[str, str]] = {
     "and bounds of u are not read.",
     "torque_terms": "What the torques of the tree, with a motor at every joint, are linear in: terms phi.",
     "node_torque": "Torques of the motors from three poses: the discrete Euler-Lagrange equation at the middle one.",
+    "constraints": "Residual rows of every joint, then every row of the loops.",
 }
 """What reads differently for a robot with closed loops."""
 
