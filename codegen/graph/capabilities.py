@@ -117,7 +117,7 @@ OF_LOOPS: Final = Group(
 )
 """What only a robot with closed loops has, with its step; no other lacks it."""
 OF_CONTACT: Final = Group(
-    "contacts", ("contact_gap", "contact_jacobian", "contact_force", "contact_residual"), made=ALWAYS
+    "contacts", ("contact_gap", "contact_jacobian", "contact_torque", "contact_force", "contact_residual"), made=ALWAYS
 )
 """What only a robot with contacts has."""
 
