@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -53,15 +52,13 @@ def simulate(
     h: float | None = None,
     alpha: Any = None,
     order: Order = 2,
-    progress: Callable[[str], None] | None = None,
 ) -> Run:
     """Simulate `robot` by `joint_step` for `duration` [s] in steps of `h` [s] (default 1 s, the recipe's) from `q0`, `dq0`
     (zero).
 
     `controller` is "zero", "gravity", a function of (time, q, dq) that gives the torque (n,) [N·m or N], an array (n,) or
     (steps, n), or a log: a file, or a recording of `read_log`. Torques are held during each step. `alpha` is a vector, or
-    values by name. `order` 4 and 6 are more exact and refuse friction. `progress` hears how far it is. SolverError
-    where a step fails.
+    values by name. `order` 4 and 6 are more exact and refuse friction. SolverError where a step fails.
     """
     torque: Any = controller
     if isinstance(controller, Path) or (isinstance(controller, str) and controller not in ("zero", "gravity")):
@@ -74,7 +71,5 @@ def simulate(
         duration = float(torque.time[-1] - torque.time[0]) if isinstance(torque, TorqueLog) else 1.0
     duration, h = number("duration", duration), None if h is None else number("h", h)
     values = values_of(robot, alpha)
-    run = simulation.simulate(
-        robot, duration=duration, h=h, start=(q0, dq0), torque=torque, alpha=values, order=order, progress=progress
-    )
+    run = simulation.simulate(robot, duration=duration, h=h, start=(q0, dq0), torque=torque, alpha=values, step=order)
     return Run(**{f.name: getattr(run, f.name) for f in fields(run)}, robot=robot)

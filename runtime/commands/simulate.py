@@ -85,8 +85,7 @@ def command(
     with progress() as say:
         run = simulate(
             loaded, duration=1.0 if duration is None else duration, h=h, start=(start["--q0"], start["--dq0"]), torque=source,
-            alpha=alpha, order=ORDERS[order], step=maximal_variant(loaded, integrator, solver) if maximal else None,
-            progress=say,
+            alpha=alpha, step=maximal_variant(loaded, integrator, solver) if maximal else ORDERS[order], progress=say,
         )  # fmt: skip
     if plot is not None:
         from diffpbd.runtime.report.run_plot import plot_run
