@@ -82,7 +82,7 @@ class Gpu:
             {
                 name: GpuFunction(self, robot.functions[name], e)
                 for name, e in ENTRIES.items()
-                if name in robot.functions
+                if name in robot.functions and f"ENTRY({e.passes[0][0]})" in source
             }
         )
 
@@ -96,6 +96,10 @@ class Gpu:
         functions = self.__dict__.get("functions", {})
         if name in functions:
             return functions[name]
+        if name in ENTRIES and name in self.robot.functions:
+            raise AttributeError(
+                f"{self.robot.name} on a GPU has no {name!r}: its text was made without it, as `generate` said"
+            )
         raise AttributeError(f"{self.robot.name} on a GPU has no {name!r}. {hint(name, functions)}".rstrip(". "))
 
     def array(self, values: Any, stream: Any = None) -> DeviceArray:
