@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 import click
 
 from diffpbd.runtime.errors import DiffpbdError
+from diffpbd.runtime.extras import extra_of, missing
 from diffpbd.runtime.locate import ROBOTS
 
 __all__ = ["cli", "main"]
@@ -50,19 +51,6 @@ COMMANDS = {
 }
 """Each module has a click command named `command`."""
 
-EXTRAS = {
-    **dict.fromkeys(("sympy", "jinja2", "lxml", "tomli"), "codegen"),
-    **dict.fromkeys(("casadi", "scipy", "rich"), "solve"),
-    "matplotlib": "plot",
-    "pinocchio": "simulated",
-    "mujoco": "simulated",
-    "franky": "franka",
-    "franky_sim": "franka-sim",
-    "viser": "view",
-    "distributed": "cluster",
-}
-"""The optional dependencies: import name to the extra that installs it."""
-
 
 class LazyGroup(click.Group):
     """Imports a subcommand when it is called; turns errors into one paragraph and an exit code."""
@@ -99,14 +87,9 @@ class LazyGroup(click.Group):
             error.show()
             sys.exit(error.exit_code)
         except ModuleNotFoundError as error:
-            extra_name = EXTRAS.get((error.name or "").split(".")[0])
-            if extra_name is None:
+            if extra_of(error.name) is None:
                 raise
-            click.echo(
-                f"Error: this command needs {error.name}, which is not installed: "
-                f"pip install -e '.[{extra_name}]' in a checkout of diffpbd.",
-                err=True,
-            )
+            click.echo(f"Error: {missing('this command', error.name or '')}", err=True)
             sys.exit(EXIT_BAD_INPUT)
         except DiffpbdError as error:
             click.echo(f"Error: {_visible(str(error))}", err=True)

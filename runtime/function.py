@@ -29,8 +29,8 @@ def addresses(arrays: Sequence[FloatArray]) -> Any:
     return (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
 
 
-def as_array(value: Any, name: str, function: str) -> FloatArray:
-    """A float64 array of finite numbers, or an InputError that names the argument."""
+def as_array(value: Any, name: str, function: str, *, finite: bool = True) -> FloatArray:
+    """A float64 array of finite numbers (of any, if not `finite`), or an InputError that names the argument."""
     try:
         array = np.asarray(value)
         if array.dtype != np.float64:
@@ -41,7 +41,7 @@ def as_array(value: Any, name: str, function: str) -> FloatArray:
         raise InputError(
             f"{function}: argument {name!r}: expected numbers in a regular array, found {_shorten(value)}."
         ) from None
-    if not np.isfinite(array).all():
+    if finite and not np.isfinite(array).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         where = f" at index {place if len(place) > 1 else place[0]}" if place else ""
         raise InputError(f"{function}: argument {name!r}: expected finite numbers, found {array[place]}{where}.")

@@ -102,6 +102,8 @@ def families(function: str) -> tuple[str, ...]:
     """The names under which a function may be left out: a variant's own with `step` for `rollout_step`, that without what
     derives it; then itself without the variant, and its family."""
     of = family(function)
+    if not of:
+        return (function,)
     head, _, variant = function.partition(of)
     return tuple(dict.fromkeys((*((f"{head}step{variant}", f"step{variant}") if variant else ()), head + of, of)))
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from diffpbd.runtime.arrays import FloatArray, or_else
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_json
+from diffpbd.runtime.fitting import expect
 from diffpbd.runtime.friction import pushes
 from diffpbd.runtime.manifest import Parameter
 from diffpbd.runtime.names import hint
@@ -146,6 +147,7 @@ class ParameterVector:
 
         A value outside the parameter's bounds is refused, and friction that would push.
         """
+        expect(f"alpha of {self.robot}: base", base, "FloatArray | None")
         result = self.defaults if base is None else np.array(base, dtype=np.float64)
         if values is None:
             return result

@@ -12,6 +12,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.exchange import restore_folder
+from diffpbd.runtime.fitting import checked, expect
 from diffpbd.runtime.function import BoundFunction, Function
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.limits import JointLimits
@@ -26,9 +27,10 @@ __all__ = ["Robot", "load"]
 GRADIENT_PREFIX = "vjp_"
 
 
+@checked
 def load(folder: str | Path) -> Robot:
     """Open a folder made by `diffpbd generate`; files that do not match its manifest are refused."""
-    return Robot(Path(folder))
+    return Robot(folder)
 
 
 def _reopened(folder: Path, changed: Mapping[str, float]) -> Robot:
@@ -44,8 +46,13 @@ class Robot:
     defaults (or give a dict of names), a missing `h` the recipe's step [s].
     """
 
-    def __init__(self, folder: Path) -> None:
+    IN_WORDS = "what diffpbd.load or diffpbd.generate returns"
+    """Where something else is found."""
+
+    @checked
+    def __init__(self, folder: str | Path) -> None:
         """Open and verify the folder."""
+        folder = Path(folder)
         restore_folder(folder)
         self.manifest: Manifest = read_manifest(folder)
         self.folder = folder if folder.is_dir() else folder.parent
@@ -86,6 +93,7 @@ class Robot:
             position[3] = 1.0
         return position
 
+    @checked
     def with_parameters(self, values: ParameterValues) -> Robot:
         """The same robot with other defaults of alpha, by name or from a JSON file of them such as params.json of
         `identify`."""
@@ -118,17 +126,20 @@ class Robot:
         """The instruction sets in use: "portable" (the same bits everywhere), "x86-64-v3" or "x86-64-v4"."""
         return self._library.instructions
 
+    @checked
     def choose_instructions(self, name: str) -> None:
         """Use other instruction sets, for all of this process that opened the folder; InputError where they lack."""
         self._library.choose_instructions(name)
 
     def function(self, name: str) -> BoundFunction:
         """A function by name; one that was not generated is refused with near matches."""
-        if name not in self.functions:
+        if not isinstance(name, str) or name not in self.functions:
+            expect(f"{self.name}.function: name", name, "str")
             why = self.manifest.why_not(name) or hint(name, self.functions)
             raise InputError(f"{self.name} has no function {name!r}. {why}")
         return self.functions[name]
 
+    @checked
     def gpu(
         self, dtype: str = "float32", *, device: int = 0, newtons: int | None = None, chords: int | None = None
     ) -> Any:
@@ -142,6 +153,7 @@ class Robot:
 
         return open_gpu(self, dtype, device, newtons, chords)
 
+    @checked
     def casadi(self, name: str, *, external: bool = False) -> Any:
         """The function as a `casadi.Function` with named arguments.
 

@@ -12,11 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
+from diffpbd.runtime.extras import missing
 from diffpbd.runtime.gradients import Pair, pair, summed
+
+try:
+    import jax
+    import jax.numpy as jnp
+except ModuleNotFoundError:
+    raise missing("diffpbd.runtime.with_jax", "jax") from None
 
 __all__ = ["rollout", "step"]
 

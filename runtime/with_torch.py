@@ -11,9 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
-
+from diffpbd.runtime.extras import missing
 from diffpbd.runtime.gradients import Pair, pair, summed
+
+try:
+    import torch
+except ModuleNotFoundError:
+    raise missing("diffpbd.runtime.with_torch", "torch") from None
 
 __all__ = ["rollout", "step"]
 

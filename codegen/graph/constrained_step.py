@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import casadi as ca
 
@@ -11,10 +11,14 @@ from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.joint_step import kernel_graph, node_torque, residuals, solve
 from diffpbd.codegen.graph.model import Model, prepare
 from diffpbd.codegen.graph.sided import Sided, sided_kernels
-from diffpbd.codegen.graph.step_graphs import NEXT, STATE, TOLERANCES
+from diffpbd.codegen.graph.step_graphs import FOUND, NEXT, STATE, TOLERANCES
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import bordered, closures, contacts
 from diffpbd.codegen.joint_space import step as joint_space
+
+SLIPS: Final = ("limit.slip", "contact.slip")
+FALLING: Final = tuple(10.0**-k for k in range(-1, 8))
+"""[rad/s, m/s] Slips along which a step is looked for where Newton's method fails at its own: at wide ones it does not."""
 
 
 class Closed:
@@ -55,39 +59,96 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
 
 def solved(model: Model) -> ca.Function:
     """joint_step by two root finders, of the pose stage for p_next, Λ and the impulses of limits and contacts, and of the rate
-    stage: exact derivatives of any order. The start is taken for closed."""
+    stage: exact derivatives of any order; NaN where no root is found. The start is taken for closed."""
     r, m, sided = residuals(model), model.tree.rows, Sided(model)
     n, k, cones_count = r.n, sided.count, len(sided.sides) + len(model.tree.contacts)
     L, H, rho = (ca.SX.sym(name, size) for name, size in (("L", m), ("H", m), ("rho", cones_count)))
     B, C = (ca.SX.sym(name, k) for name in ("B", "C"))
     pose, closed, rate, still = _equations(model, L, H)
     pose, rate = pose - r.h * ca.mtimes(sided.pushes(False), B), rate - r.h * ca.mtimes(sided.pushes(True), C)
-    touched, pressed = sided.rows(B, False, rho), sided.rows(C, True, rho)
-    options = {**TOLERANCES[bool(k)], "max_iter": 50, "line_search": bool(k), "error_on_fail": True}
     sign = sided.touching.sign if sided.touching else ca.SX(0, 1)
     known = ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha)
-    given = {name: ca.MX.sym(name, v.numel()) for name, v in zip(STATE, (r.p, r.pd, r.u, r.h, r.alpha), strict=True)}
-    at, none, guess = ca.vertcat(*given.values()), ca.DM.zeros(m), r.p + r.h * r.pd
+    guess = r.p + r.h * r.pd
     D = ca.substitute(ca.jacobian(r.F, r.p_next), r.p_next, r.p) if k else ca.SX.eye(n)
+    weights = ca.Function("weights", [known, sign], [ca.substitute(sided.weights(D), r.p_next, guess)])
+    given = {name: ca.MX.sym(name, v.numel()) for name, v in zip(STATE, (r.p, r.pd, r.u, r.h, r.alpha), strict=True)}
+    at = ca.vertcat(*given.values())
     signs = ca.Function("signs", [known], [_signs(model)])(at)
-    begun = ca.substitute(sided.start(False), r.p_next, guess)
-    before = ca.Function("before", [known, sign], [guess, begun, sided.weights(D)])
-    after = ca.Function(
-        "after", [ca.vertcat(known, r.p_next), sign], [ca.substitute(sided.start(True), r.pd_next, r.pd)]
+    fixed = ca.vertcat(weights(at, signs), signs)
+    begun = ca.substitute(ca.vertcat(guess, ca.SX(m, 1), sided.start(False)), r.p_next, guess)
+    first = Stage(
+        "pose",
+        ca.vertcat(r.p_next, L, B),
+        (known, ca.vertcat(rho, sign)),
+        (pose, closed, sided.rows(B, False, rho)),
+        begun,
     )
-    first, impulses, weights = before(at, signs)
-    stage = ca.rootfinder(
-        "pose", "newton",
-        {"x": ca.vertcat(r.p_next, L, B), "p": ca.vertcat(known, rho, sign), "g": ca.vertcat(pose, closed, touched)}, options,
+    begun = ca.vertcat(r.pd if k else ca.SX(n, 1), ca.SX(m, 1), ca.substitute(sided.start(True), r.pd_next, r.pd))
+    second = Stage(
+        "rate", ca.vertcat(r.pd_next, H, C), (ca.vertcat(known, r.p_next), ca.vertcat(rho, sign)),
+        (rate, still, sided.rows(C, True, rho)), begun,
     )  # fmt: skip
-    p_next = stage(x0=ca.vertcat(first, none, impulses), p=ca.vertcat(at, weights, signs))["x"][:n]
-    rates = {
-        "x": ca.vertcat(r.pd_next, H, C), "p": ca.vertcat(known, r.p_next, rho, sign), "g": ca.vertcat(rate, still, pressed),
-    }  # fmt: skip
-    stage, start = ca.rootfinder("rate", "newton", rates, options), given["pd"] if k else ca.DM.zeros(n)
-    start = ca.vertcat(start, none, after(ca.vertcat(at, p_next), signs))
-    pd_next = stage(x0=start, p=ca.vertcat(at, p_next, weights, signs))["x"][:n]
+    slips = (
+        [known.numel() - len(model.entries) + i for i, e in enumerate(model.entries) if e.name in SLIPS] if k else []
+    )
+    p_next = first.root(at, fixed, slips)[:n]
+    pd_next = second.root(ca.vertcat(at, p_next), fixed, slips)[:n]
+    if k:  # time runs forwards where joints stop
+        p_next, pd_next = (ca.if_else(given["h"] > 0, x, ca.DM.nan(n, 1)) for x in (p_next, pd_next))
     return ca.Function("joint_step", list(given.values()), [p_next, pd_next], list(STATE), list(NEXT))
+
+
+class Stage:
+    """A stage of a step: equations of momentum, loops and one-sided rows, what is known (state with parameters, and what
+    is fixed while it is solved), and a first guess."""
+
+    def __init__(
+        self, name: str, unknown: Any, known: tuple[Any, Any], equations: tuple[Any, Any, Any], guess: Any
+    ) -> None:
+        self.name, self.size = name, unknown.numel()
+        state, fixed = known
+        momentum, loops, sided = equations
+        parameters, every = ca.vertcat(*known), ca.vertcat(*equations)
+        options = {**TOLERANCES[False], "max_iter": 50, "line_search": bool(sided.numel())}
+        quiet = {"error_on_fail": False, "show_eval_warnings": False}
+        self.solve = ca.rootfinder(name, "newton", {"x": unknown, "p": parameters, "g": every}, {**options, **quiet})
+        self.guess = ca.Function(f"{name}_guess", [state, fixed], [guess], {"cse": True})
+        slope = ca.diag(ca.jacobian(momentum, unknown[: momentum.numel()]))
+        stiffness = ca.mmin(ca.fabs(slope)) if sided.numel() else ca.SX(1)
+        error = ca.norm_1(momentum / slope) + ca.norm_1(loops) + ca.norm_1(sided) / stiffness
+        self.left = ca.Function(f"{name}_left", [unknown, state, fixed], [error], {"cse": True})
+
+    def root(self, state: Any, fixed: Any, slips: Sequence[int]) -> Any:
+        """The root, from the guess or, where that fails, along falling `slips` (their places in the state); NaN without one."""
+        start = self.guess(state, fixed)
+        if slips:
+            start = self._started(slips)(start, state, fixed)
+        found = self.solve(x0=start, p=ca.vertcat(state, fixed))["x"]
+        return ca.if_else(self.left(found, state, fixed) <= FOUND, found, ca.DM.nan(self.size, 1))
+
+    def _started(self, slips: Sequence[int]) -> ca.Function:
+        """A start from which Newton's method finds the root: a root itself where the guess has led to one. Not
+        differentiated: a root does not depend on where its search began."""
+        guess, state, fixed = (
+            ca.MX.sym(name, size)
+            for name, size in (("guess", self.size), ("state", self.left.numel_in(1)), ("fixed", self.left.numel_in(2)))
+        )
+        along, wide = guess, ca.MX(state)
+        for slip in FALLING:
+            wide = ca.MX(state)
+            for i in slips:
+                wide[i] = ca.fmax(state[i], slip)
+            if slip == FALLING[0]:
+                along = self.guess(wide, fixed)
+            along = self.solve(x0=along, p=ca.vertcat(wide, fixed))["x"]
+        given = [guess, state, fixed]
+        search = ca.Function(f"{self.name}_search", given, [along])
+        keep = ca.Function(f"{self.name}_keep", given, [guess])
+        choose = ca.Function.if_else(f"{self.name}_start", keep, search)
+        tried = self.solve(x0=guess, p=ca.vertcat(state, fixed))["x"]
+        good = self.left(tried, state, fixed) <= FOUND
+        rest = {"is_diff_in": [False] * 3, "is_diff_out": [False]}
+        return ca.Function(f"{self.name}_from", given, [choose(good, tried, state, fixed)], rest)
 
 
 def _signs(model: Model) -> Any:

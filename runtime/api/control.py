@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.api.picture import Picture, drawn
-from diffpbd.runtime.api.words import expect_known, expect_robot, in_python, number, values_of
+from diffpbd.runtime.api.words import expect_options, in_python, values_of
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.closed import driven
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.fitting import expect, number
 from diffpbd.runtime.logs.csv import write_log
 from diffpbd.runtime.mpc import planner, simulation
 from diffpbd.runtime.mpc.options import MpcOptions
@@ -39,12 +40,14 @@ class ClosedLoop(simulation.ClosedLoop):
     robot: Robot = field(kw_only=True)
     bounds: FloatArray = field(kw_only=True)
 
+    @in_python
     def plot(self, path: str | Path | None = None) -> Picture:
         """Positions with their references and limits, torques with their bounds, tick times; also written to `path`."""
         from diffpbd.runtime.report.mpc_plot import plot_closed_loop
 
         return drawn(lambda file: plot_closed_loop(self, file, title=self.robot.name, bounds=self.bounds), path)
 
+    @in_python
     def save(self, path: str | Path) -> None:
         """A log as CSV (`.gz` allowed): time, q_, dq_ and tau_ columns."""
         write_log(path, self.log())
@@ -73,8 +76,7 @@ class Mpc(planner.Mpc):
         **options: Any,
     ) -> None:
         """See the class."""
-        expect_robot(robot)
-        expect_known("Mpc", options, [f.name for f in fields(MpcOptions)])
+        expect_options("Mpc", options, MpcOptions.__annotations__)
         if isinstance(bounds, Mapping):
             bounds = bounds_by_name(robot, robot.h if h is None else h, bounds, "Mpc: bounds")
         chosen = weights if isinstance(weights, Weights) or weights is None else _weights(weights)
@@ -138,10 +140,8 @@ def _weights(given: Mapping[str, Any]) -> Weights:
 
 
 def _pose(robot: Robot, name: str, value: npt.ArrayLike) -> FloatArray:
-    try:
-        pose = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"Mpc.run_to: {name}: expected {robot.n} numbers, found {value!r}.") from None
+    expect(f"Mpc.run_to: {name}", value, "npt.ArrayLike")
+    pose = np.asarray(value, dtype=np.float64)
     if pose.shape != (robot.n,):
         raise InputError(f"Mpc.run_to: {name}: expected shape ({robot.n},), found {pose.shape}.")
     if not np.isfinite(pose).all():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from diffpbd.runtime.api.picture import Picture, drawn
-from diffpbd.runtime.api.words import expect_known, expect_robot, in_python, values_of
+from diffpbd.runtime.api.words import expect_options, in_python, values_of
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.excite import excitation
 from diffpbd.runtime.logs.csv import Log, write_log
@@ -37,10 +37,12 @@ class Excitation(excitation.Excitation):
         m = self.motion
         return Log(m.time, self.robot.joints, m.q, m.dq, m.ddq, m.tau)
 
+    @in_python
     def save(self, path: str | Path) -> None:
         """The log as CSV (`.gz` allowed)."""
         write_log(path, self.log())
 
+    @in_python
     def plot(self, path: str | Path | None = None) -> Picture:
         """Positions, rates and torques as part of their limits; also written to `path`."""
         from diffpbd.runtime.report.excitation_plot import plot_excitation
@@ -63,8 +65,7 @@ def excite(
     is left free, `acceleration` limits (n,), `table` [m], `criterion` "condition" or "log-det". Needs the extra `solve`;
     takes seconds.
     """
-    expect_robot(robot)
-    expect_known("excite", wishes, [f.name for f in fields(excitation.Wishes) if f.name != "duration"])
+    expect_options("excite", wishes, _wishes())
     if wishes.get("acceleration") is not None:
         wishes["acceleration"] = _accelerations(robot, wishes["acceleration"])
     table = robot.manifest.recipe.table
@@ -77,11 +78,17 @@ def excite(
     return Excitation(**{f.name: getattr(found, f.name) for f in fields(found)}, robot=robot)
 
 
+def _wishes() -> dict[str, Any]:
+    """Annotations of what may be asked for; a limit of acceleration may be one number for all joints."""
+    own = {name: kind for name, kind in excitation.Wishes.__annotations__.items() if name != "duration"}
+    return {**own, "acceleration": "npt.ArrayLike | None"}
+
+
 def _accelerations(robot: Robot, given: Any) -> FloatArray:
     """Limits (n,), from one for all joints or from one each."""
     try:
         limits = np.broadcast_to(np.asarray(given, dtype=np.float64), (robot.n,))
-    except (TypeError, ValueError):
+    except ValueError:
         raise InputError(f"acceleration: expected a number or {robot.n} of them, found {given!r}.") from None
     if not (limits > 0.0).all():  # NaN too
         raise InputError(f"acceleration: expected numbers above 0, found {given!r}.")

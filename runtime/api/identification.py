@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
-from diffpbd.runtime.api.words import expect_known, expect_robot, in_python, number, python_words
+from diffpbd.runtime.api.words import expect_options, in_python, python_words
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.fitting import number
 from diffpbd.runtime.parameters import ParameterValues
 from diffpbd.runtime.robot import Robot
 
@@ -31,17 +32,17 @@ NAMES = frozenset(("accept", "flip"))
 class How(TypedDict, total=False):
     """How recordings are read, filtered and fitted, see `identify`."""
 
-    rate: float
+    rate: float | None
     columns: Mapping[str, str]
-    torque: str
-    topic: str
-    accept: str | Sequence[str]
+    torque: str | None
+    topic: str | None
+    accept: str | Sequence[str] | None
     flip: str | Sequence[str]
     scale: Mapping[str, float]
     drive_gain: float | Mapping[str, float]
     degrees: bool
     time_unit: str
-    unwrap: bool
+    unwrap: bool | None
     derive: bool
     cutoff: float | None
     trim: float
@@ -53,12 +54,12 @@ class How(TypedDict, total=False):
     starts: int
     cross_validate: bool
     continuity: bool
-    torques: Mapping[str, float] | str
+    torques: Mapping[str, float] | str | None
     standstill: str
     friction_model: str
     residual: str
     jobs: int
-    progress: Callable[[str], None]
+    progress: Callable[[str], None] | None
 
 
 @in_python
@@ -76,24 +77,25 @@ def identify(
     """Parameters of `robot` from `logs`: files, recordings of `read_log`, or runs of `simulate`; one or several.
 
     `fit` names what is fitted, "friction,spring" or a list: friction (Coulomb and viscous friction and torque offset of every
-    joint), spring, lever_spring, inertials, or entries of alpha and their beginnings such as "rotor_inertia" or "payload.mass".
+    joint), spring, lever_spring, inertials, contact (friction of contacts, heights of planes), or entries of alpha and
+    their beginnings such as "rotor_inertia" or "payload.mass".
     `validate` are other recordings to test on, `split` the share of each log that is fitted while the rest is tested on;
     `fixed` are values that stay, `start` values of the others and where the search begins.
 
     Reading: `rate` [Hz], `columns`, `torque`, `topic` as in `read_log`; `accept`, `flip`, `scale`, `drive_gain` [N·m/A],
     `degrees`, `time_unit`, `unwrap`, `derive` (rates from positions) put right what is wrong in them. Filter: `cutoff`
-    (5 Hz; None: none), `trim` and `bridge` [s], `still=True`. Fit, as docs/identification.md says: `form` "torque", "shooting"
-    or "simultaneous", `prior`, `loss`, `starts`, `cross_validate`, `standstill`, `friction_model`, `residual`, `continuity`,
-    `torques` (joints with unknown torque, "all"). `jobs` processes; `progress` hears what is being done, `print` for example.
+    (5 Hz, for contacts none; None: none), `trim` and `bridge` [s], `still=True`. Fit, as docs/identification.md says: `form`
+    "torque", "shooting" or "simultaneous", `prior`, `loss`, `starts`, `cross_validate`, `standstill`, `friction_model`,
+    `residual`, `continuity`, `torques` (joints with unknown torque, "all"). `jobs` processes; `progress` hears what is
+    being done, `print` for example.
 
     Needs the extra `solve`. InputError for recordings or names that do not fit, SolverError for a failed solve.
     """
-    from diffpbd.runtime.identify import Settings, Wanted, select, starting_point, unknown_torques, with_inertials
+    from diffpbd.runtime.identify import Settings, select, starting_point, unknown_torques, with_inertials
     from diffpbd.runtime.identify import identify as fit_logs
     from diffpbd.runtime.identify.workers import workers
 
-    expect_robot(robot)
-    expect_known("identify", how, How.__annotations__)
+    expect_options("identify", how, How.__annotations__)
     names = fit.split(",") if isinstance(fit, str) else list(fit)
     for name in ("starts", "jobs"):
         number(name, how.get(name, 1), 1)
@@ -107,12 +109,10 @@ def identify(
         settings = Settings(**chosen, torques=torques, spread=spread)
         fitted = with_inertials(robot, names, settings.form)
         select(fitted, names, held)  # refused before hours of logs are read
-        wanted = Wanted(_reading(how), _processing(how), split, settings.torques is not None)
+        wanted = _wanted(how, names, split, settings)
         base = starting_point(robot, fitted, names, start, held)
         train, rest = _samples(robot, logs, wanted, spread)
-        tested = (
-            rest + _samples(robot, validate, Wanted(wanted.reading, wanted.processing, bare=wanted.bare), spread)[0]
-        )
+        tested = rest + _samples(robot, validate, replace(wanted, split=None), spread)[0]
         result = fit_logs(
             fitted, train, names, fixed=held, validate=tested, start=fitted.alpha.by_name(base), settings=settings,
             progress=how.get("progress"),
@@ -132,6 +132,15 @@ SETTINGS = (
     "residual",
 )
 PROCESSING = ("cutoff", "trim", "bridge", "still")
+
+
+def _wanted(how: Mapping[str, Any], names: Sequence[str], split: float | None, settings: Any) -> Any:
+    """How recordings are read: what touches unfiltered, and where only a base moves without torques."""
+    from diffpbd.runtime.identify import Wanted, in_contact
+
+    touching = in_contact(names)
+    processing = _processing({"cutoff": None, **how} if touching else how)
+    return Wanted(_reading(how), processing, split, touching or settings.torques is not None)
 
 
 def _reading(how: Mapping[str, Any]) -> Any:
@@ -196,7 +205,8 @@ class Identification:
 
     @cached_property
     def rmse(self) -> dict[str, float]:
-        """[N·m or N] By joint: between measured and predicted torque, of the recordings to test on, or else of the fit."""
+        """By joint: between measured and predicted torque [N·m or N], where contacts were fitted position [rad or m], of the
+        recordings to test on, or else of the fit."""
         return dict((self.result.validate or self.result.train).rmse)
 
     @property
@@ -209,20 +219,27 @@ class Identification:
             f"{_in_python(self.result.generate)}, and take .with_parameters(…params) of that robot."
         )
 
+    @in_python
     def plot(self, path: str | Path | None = None) -> Picture:
-        """Measured and predicted torques of the first recording to test on, or else of the fit; also written to `path`."""
+        """Measured and predicted torques, or positions, of the first recording to test on or else of the fit, to `path` too."""
         from diffpbd.runtime.reproduce.torque_plots import plot_curves
 
         trace = (self.result.validate or self.result.train).traces[0]
         curves = {"measured": (trace.time, trace.measured), "predicted": (trace.time, trace.predicted)}
         use = "not used for the fit" if self.result.validate else "of the fit"
-        title, robot = f"{self.generated.name}: torques of {trace.name}, {use}", self.generated
-        return drawn(lambda file: plot_curves(file, robot, range(robot.n), curves, title), path)
+        compared, robot = self.result.compared, self.generated
+        title, what = (
+            f"{robot.name}: {compared}s of {trace.name}, {use}",
+            "angle" if compared == "position" else "torque",
+        )
+        return drawn(lambda file: plot_curves(file, robot, range(robot.n), curves, title, what), path)
 
+    @in_python
     def save(self, path: str | Path) -> None:
         """params.json, which commands take as --params and functions as `alpha`, `start` or `params`."""
         write_atomic(path, self.result.to_json())
 
+    @in_python
     def report(self, path: str | Path) -> None:
         """One self-contained page with tables and figures."""
         from diffpbd.runtime.report.identification import page

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from diffpbd.runtime.api.words import expect_robot, in_python
+from diffpbd.runtime.api.words import in_python
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.recording import Reading, Recording, joints_in, read_recording
@@ -41,10 +41,6 @@ def read_log(
     `columns` from the file's names to q_<joint>, dq_<joint>, tau_<joint>; `torque` the field that is the joint torque, `topic`
     of a bag. Samples that cannot be used are left out; `.notes` say so.
     """
-    if robot is not None:
-        expect_robot(robot)
-    if not isinstance(path, (str, Path)):
-        raise InputError(f"read_log: expected the name of one file, found a {type(path).__name__}.")
     reading = Reading(rate, columns or {}, torque, topic)
     joints = joints_in(path, reading) if robot is None else robot.joints
     return read_recording(path, joints, reading)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from diffpbd.runtime.api.words import expect_known, in_python
+from diffpbd.runtime.api.words import expect_options, in_python
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.locate import GENERATED, locate, robot_folders
@@ -39,6 +37,9 @@ class GenerateOptions(TypedDict, total=False):
     integrator: str
     solver: str
     sweeps: int | Mapping[str, int]
+    sweep_order: str
+    relaxation: float | str
+    passive: str | Sequence[str]
     friction: str
     friction_law: str | Sequence[str]
     springs: str | Sequence[str]
@@ -101,36 +102,10 @@ def default_folder(robot: str) -> Path | None:
 
 
 def _several(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of `where`, known and of the type of a recipe's entry; for names "a,b" is two, as on the command line."""
-    from diffpbd.codegen.description.recipe import Recipe
-
-    entries = {field.name: field for field in dataclasses.fields(Recipe) if field.name not in ("name", "urdf")}
-    expect_known(where, options, entries)
-    chosen = {}
-    for name, value in options.items():
-        read = entries[name].metadata["read"]
-        if value is not None and read in FITTING and not FITTING[read][1](value):
-            raise InputError(f"{where}: {name}: expected {FITTING[read][0]}, found {value!r}.")
-        chosen[name] = value.split(",") if isinstance(value, str) and read == "texts" else value
-    return chosen
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def _are(value: Any, right: Callable[[Any], bool]) -> bool:
-    return isinstance(value, Iterable) and not isinstance(value, Mapping) and all(map(right, value))
-
-
-FITTING: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "text": ("a string", lambda value: isinstance(value, str)),
-    "texts": ("names", lambda value: _are(value, lambda name: isinstance(name, str))),
-    "number": ("a number", _is_number),
-    "flag": ("True or False", lambda value: isinstance(value, bool)),
-    "vector": ("three numbers", lambda value: _are(value, _is_number) and len(tuple(value)) == 3),
-}
-"""What an option takes, by the way in which a recipe's file reads the entry."""
+    """Options of `where`, known and of their types; for names "a,b" is two, as on the command line."""
+    expect_options(where, options, GenerateOptions.__annotations__, none=True)
+    several = {name for name, kind in GenerateOptions.__annotations__.items() if "Sequence" in str(kind)}
+    return {n: v.split(",") if isinstance(v, str) and n in several else v for n, v in options.items()}
 
 
 @in_python

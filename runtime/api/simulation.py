@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from diffpbd.runtime import simulation
 from diffpbd.runtime.api.picture import Picture, drawn
-from diffpbd.runtime.api.words import expect_robot, in_python, number, values_of
+from diffpbd.runtime.api.words import in_python, values_of
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.fitting import number
 from diffpbd.runtime.logs.csv import TorqueLog, read_torques, write_log
 from diffpbd.runtime.logs.recording import Recording
 from diffpbd.runtime.orders import Order
@@ -26,6 +27,7 @@ class Run(simulation.Run):
 
     robot: Robot = field(kw_only=True)
 
+    @in_python
     def plot(self, path: str | Path | None = None) -> Picture:
         """Joint positions, energy and joint gaps over time; also written to `path`."""
         from diffpbd.runtime.report.run_plot import plot_run
@@ -33,6 +35,7 @@ class Run(simulation.Run):
         title = f"{self.robot.name}, {self.function}, h = {self.h:g} s"
         return drawn(lambda file: plot_run(self, file, title=title, robot=self.robot), path)
 
+    @in_python
     def save(self, path: str | Path) -> None:
         """A log as CSV (`.gz` allowed): time, q_, dq_ and tau_ columns."""
         write_log(path, self.log())
@@ -57,7 +60,6 @@ def simulate(
     (steps, n), or a log: a file, or a recording of `read_log`. Torques are held during each step. `alpha` is a vector, or
     values by name. `order` 4 and 6 are more exact and refuse friction. SolverError where a step fails.
     """
-    expect_robot(robot)
     torque: Any = controller
     if isinstance(controller, Path) or (isinstance(controller, str) and controller not in ("zero", "gravity")):
         torque = read_torques(controller)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
-from diffpbd.runtime.api.words import expect_known, expect_robot, in_python, values_of
+from diffpbd.runtime.api.words import expect_options, in_python, values_of
 from diffpbd.runtime.logs.checked import check_parts, read_whole
 from diffpbd.runtime.logs.closed_samples import on_loops
 from diffpbd.runtime.logs.csv import Log, write_log
@@ -41,10 +41,12 @@ class TorqueEstimate(Estimate):
         """Motion and sensor torques as a log."""
         return Log(self.time, self.robot.joints, self.q, self.dq, None, self.reading)
 
+    @in_python
     def save(self, path: str | Path) -> None:
         """The log as CSV (`.gz` allowed)."""
         write_log(path, self.log())
 
+    @in_python
     def plot(self, path: str | Path | None = None) -> Picture:
         """Estimated and recorded torques by joint; also written to `path`."""
         from diffpbd.runtime.reproduce.torque_plots import plot_estimate
@@ -75,8 +77,7 @@ def estimate_torque(
     """
     from diffpbd.runtime.logs.processing import Processing, filter_parts
 
-    expect_robot(robot)
-    expect_known("estimate_torque", how, [f.name for f in fields(Settings)])
+    expect_options("estimate_torque", how, Settings.__annotations__)
     values = values_of(robot, alpha)
     if isinstance(log, (str, Path)):
         recording = read_whole(log, robot, Reading())

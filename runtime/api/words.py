@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import functools
-import math
-import numbers
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from diffpbd.runtime.errors import DiffpbdError, InputError
+from diffpbd.runtime.extras import extra_of, missing
+from diffpbd.runtime.fitting import checked, expect, shown
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot
 
 if TYPE_CHECKING:
     from diffpbd.runtime.arrays import FloatArray
 
-__all__ = ["expect_known", "expect_robot", "in_python", "number", "python_words", "values_of"]
+__all__ = ["expect_options", "in_python", "python_words", "values_of"]
 
 Called = TypeVar("Called", bound=Callable[..., Any])
 
@@ -50,42 +50,34 @@ def _argument(match: re.Match[str]) -> str:
 
 
 def in_python(function: Called) -> Called:
-    """The function, whose errors say what to do in Python."""
+    """The function, whose arguments are of the types of its annotations and whose errors say what to do in Python."""
+
+    fitting = checked(function)
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
         try:
-            return function(*args, **named)
+            return fitting(*args, **named)
         except DiffpbdError as error:
             error.args = tuple(python_words(arg) if isinstance(arg, str) else arg for arg in error.args)
             raise
+        except ModuleNotFoundError as error:
+            if extra_of(error.name) is None:
+                raise
+            raise missing(f"diffpbd.{function.__qualname__.removesuffix('.__init__')}", error.name or "") from None
 
     return call  # type: ignore[return-value]  # the same arguments and result
 
 
-def expect_robot(robot: Any) -> None:
-    """Refuses what is no generated robot, such as its name."""
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot: expected what diffpbd.load or diffpbd.generate returns, found {robot!r}.")
-
-
-def expect_known(where: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Refuses arguments by name that `where` does not have."""
-    names = list(known)
-    for name in given:
-        if name not in names:
-            raise InputError(f"{where}: there is no argument {name!r}. {hint(name, names)}")
-
-
-def number(name: str, value: Any, least: float = -math.inf) -> float:
-    """A finite number of at least `least`, or refused."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise InputError(f"{name}: expected a number, found {value!r}.")
-    found = float(value)
-    if not (math.isfinite(found) and found >= least):
-        least_of = "" if least == -math.inf else f" of at least {least:g}"
-        raise InputError(f"{name}: expected a finite number{least_of}, found {found:g}.")
-    return found
+def expect_options(where: str, given: Mapping[str, Any], annotations: Mapping[str, Any], *, none: bool = False) -> None:
+    """Refuses options by name that `where` does not have, or of another type than their annotations say; with `none`, None
+    stands for leaving one out."""
+    for name, value in given.items():
+        if name not in annotations:
+            raise InputError(f"{where}: there is no argument {name!r}. {hint(name, annotations)}")
+        if value is not None or not none:
+            kind = annotations[name]
+            expect(f"{where}: {name}", value, str(getattr(kind, "__forward_arg__", kind)))
 
 
 def values_of(robot: Robot, alpha: Any) -> FloatArray:
@@ -94,8 +86,10 @@ def values_of(robot: Robot, alpha: Any) -> FloatArray:
         return robot.alpha.vector(alpha)
     try:
         vector = np.array(robot.alpha.checked(alpha), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"alpha of {robot.name}: expected a vector, or values by name, found {alpha!r}.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"alpha of {robot.name}: expected a vector, or values by name, found {shown(alpha)}."
+        ) from None
     robot.alpha.by_name(vector)  # refuses another shape
     if not np.isfinite(vector).all():
         raise InputError(f"alpha of {robot.name}: expected finite numbers, found {vector[~np.isfinite(vector)][0]:g}.")

@@ -10,6 +10,7 @@ import sys
 from types import TracebackType
 
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.extras import missing
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.ros1.messages import Tick
 
@@ -45,7 +46,7 @@ class Viewer:
         if len(words) != 2:
             self.close()
             if self._process.returncode == MISSING_VISER:
-                raise InputError("--view needs viser, which is not installed: pip install -e '.[view]' in a checkout.")
+                raise missing("--view", "viser")
             raise InputError("--view: the page did not start; its message is above.")
         self.url = words[0]
         self._socket.connect((ADDRESS, int(words[1])))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from diffpbd.runtime.commands.locate import open_anchored, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
@@ -32,6 +33,7 @@ from diffpbd.runtime.identify import (
     Wanted,
     identify,
     implausible,
+    in_contact,
     one_by_one,
     provenance,
     read_recordings,
@@ -236,8 +238,9 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
     """Identify parameters of the generated ROBOT from recordings.
 
     LIST holds, separated by commas: friction (Coulomb and viscous friction and a torque offset of every joint), spring
-    (the joints that the recipe lists), spring.JOINT, lever_spring (of a robot generated with --lever-spring), inertials, or
-    entries of alpha and their beginnings, such as rotor_inertia or payload.mass. The result is printed; --out writes it.
+    (the joints that the recipe lists), spring.JOINT, lever_spring (of a robot generated with --lever-spring), inertials,
+    contact (friction of contacts and heights of planes, by motion in contact), or entries of alpha and their beginnings, such
+    as rotor_inertia or payload.mass. The result is printed; --out writes it.
     """
     begin = time.perf_counter()
     read = [("LOG", path) for path in logs] + [("--validate", path) for path in aim.validate]
@@ -245,7 +248,7 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
         outputs.named(),
         [*read, ("--map", words.column_map), ("--params", aim.params), *robot_files(robot)],
     )
-    loaded = open_anchored(robot, "torque_terms")
+    loaded = open_anchored(robot, "joint_step" if in_contact(aim.names) else "torque_terms")
     how.settings(loaded, one_by_one)  # refuses what does not go together
     if outputs.torques_out is not None and how.form != "simultaneous":
         raise InputError(f"--torques-out is an option of --form simultaneous, found --form {how.form}.")
@@ -258,7 +261,11 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
         select(fitted, aim.names, aim.fixed)  # refused before hours of logs are read
     with workers(how.jobs, how.scheduler) as spread, progress() as say:
         settings = how.settings(loaded, spread)
-        wanted = Wanted(words.reading(), words.processing(), aim.split, settings.torques is not None, aim.start)
+        touching, given = in_contact(aim.names), click.get_current_context().get_parameter_source("cutoff")
+        processing = words.processing()
+        if touching and given is ParameterSource.DEFAULT:
+            processing = replace(processing, cutoff=None)
+        wanted = Wanted(words.reading(), processing, aim.split, touching or settings.torques is not None, aim.start)
         base = starting_point(loaded, fitted, aim.names, aim.params, aim.fixed)
         train, rest = read_recordings(loaded, logs, wanted, spread)
         held = rest + read_recordings(loaded, aim.validate, replace(wanted, split=None), spread)[0]
@@ -281,4 +288,5 @@ def _draw(plot: str, robot: Robot, result: Identification) -> None:
     curves = {"measured": (trace.time, trace.measured), "predicted": (trace.time, trace.predicted)}
     use = "not used for the fit" if result.validate else "of the fit"
     shown = [robot.joints.index(joint) for joint in result.judged]
-    plot_curves(plot, robot, shown, curves, f"{robot.name}: torques of {trace.name}, {use}")
+    what = "angle" if result.compared == "position" else "torque"
+    plot_curves(plot, robot, shown, curves, f"{robot.name}: {result.compared}s of {trace.name}, {use}", what)

@@ -19,7 +19,7 @@ from diffpbd.runtime.identify.plausibility import implausible
 from diffpbd.runtime.identify.provenance import provenance, repeated
 from diffpbd.runtime.identify.recordings import Wanted, read_recordings, samples_of
 from diffpbd.runtime.identify.result import Identification
-from diffpbd.runtime.identify.selection import select
+from diffpbd.runtime.identify.selection import in_contact, select
 from diffpbd.runtime.identify.settings import FORMS, FRICTION_MODELS, LOSSES, RESIDUALS, STANDSTILL, Settings
 from diffpbd.runtime.identify.starting import starting_point
 from diffpbd.runtime.identify.torques import unknown_torques, write_torques
@@ -28,7 +28,7 @@ from diffpbd.runtime.identify.workers import Map, one_by_one, workers
 __all__ = [
     "FORMS", "FRICTION_MODELS", "LOSSES", "PRIOR", "RESIDUALS", "STANDSTILL", "Condensation", "Identification", "Map",
     "Settings", "Wanted",
-    "identify", "implausible", "minimise", "one_by_one", "provenance", "read_recordings", "repeated", "samples_of", "select",
-    "starting_point",
+    "identify", "implausible", "in_contact", "minimise", "one_by_one", "provenance", "read_recordings", "repeated",
+    "samples_of", "select", "starting_point",
     "unknown_torques", "with_inertials", "workers", "write_torques",
 ]  # fmt: skip

@@ -14,12 +14,13 @@ from diffpbd.runtime.identify.beyond import beyond_training
 from diffpbd.runtime.identify.conclusion import conclude
 from diffpbd.runtime.identify.free_bodies import with_inertials
 from diffpbd.runtime.identify.result import Errors, Identification, identification, predicted
-from diffpbd.runtime.identify.selection import Selection, select
+from diffpbd.runtime.identify.selection import Selection, in_contact, select
 from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.shooting import shoot
 from diffpbd.runtime.identify.simultaneous import transcribe
 from diffpbd.runtime.identify.torque_form import fit_torques
 from diffpbd.runtime.identify.torques import check_determined, estimated, with_estimate
+from diffpbd.runtime.identify.touching import fit_touching
 from diffpbd.runtime.identify.trajectory import motions, parameters_of
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.names import listing
@@ -54,12 +55,14 @@ def identify(
     if not train:
         raise InputError("No recording to fit.")
     facts = robot.manifest.robot
-    if settings.form in ALONG and (facts.loops or facts.passive):
+    if settings.form in ALONG and (facts.loops or facts.passive) and not in_contact(fit):
         what = "closed loops" if facts.loops else f"joints without a motor ({listing(facts.passive)})"
         raise InputError(f"--form {settings.form}: {robot.name} has {what}; use --form torque.")
     robot = with_inertials(robot, fit, settings.form)
     selection = select(robot, fit, fixed) if fit or settings.torques is None else Selection(())
     base = robot.alpha.vector(start)
+    if in_contact(selection.names):
+        return fit_touching(robot, train, validate, selection, base, settings, say)
     fit_form = _along if settings.form in ALONG else fit_torques
     found = fit_form(robot, train, validate, selection, base, settings, say)
     if settings.form in ALONG and settings.torques is None and found.estimates and "torque_terms" in robot.functions:

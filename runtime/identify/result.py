@@ -152,6 +152,8 @@ class Identification:
     """Those of every recording, where they were unknown."""
     passive: tuple[str, ...] = ()
     """Joints without a motor."""
+    compared: str = "torque"
+    """What `train` and `validate` are errors of, in the units of `efforts`: torque, or position [m or rad]."""
     generate: str | None = None
     """The command that makes the robot that takes the parameters, where the one at hand does not."""
 

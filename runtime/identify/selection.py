@@ -12,14 +12,16 @@ from diffpbd.runtime.identify.outer import SENSOR, sensor_names
 from diffpbd.runtime.names import hint, listing
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["INERTIALS", "LEVER", "Selection", "select"]
+__all__ = ["CONTACT", "FRICTION_OF_CONTACT", "HEIGHT", "INERTIALS", "LEVER", "Selection", "in_contact", "select"]
 
 FRICTION = ("friction.coulomb", "friction.viscous", "torque_offset")
 SPRING = ("spring.stiffness", "spring.rest")
 INERTIALS = ("mass", "com", "inertia")
 DIRECTION = "gravity_direction"
 LEVER = "lever_spring"
-WORDS = ("friction", "spring", LEVER, "inertials", DIRECTION, *SENSOR)
+CONTACT = "contact"
+FRICTION_OF_CONTACT, HEIGHT = "contact.friction.", "plane.height."
+WORDS = ("friction", "spring", LEVER, "inertials", CONTACT, DIRECTION, *SENSOR)
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
     is fitted: the two are the same parameter there, nor beside a lever spring's angle.
     `spring`: stiffness and rest of the joints that the recipe lists in `springs`;
     `spring.JOINT` of that joint. `lever_spring`: the five numbers of every lever spring, or with `.JOINT` of one.
-    `inertials`: mass, COM and inertia of every link.
+    `inertials`: mass, COM and inertia of every link. `contact`: friction of every contact that has some, height of every plane.
     `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
     `.JOINT` of one. Anything else is an entry of alpha or the beginning of some, such as `friction.viscous`, `payload` or
     `spring.stiffness.JOINT`.
@@ -84,6 +86,11 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
     return Selection((*names, *sensors), tuple(notes), DIRECTION in words and "gravity" not in words)
 
 
+def in_contact(names: Sequence[str]) -> bool:
+    """Whether any of these words or entries is of a contact or a plane."""
+    return any(name.strip().split(".")[0] in (CONTACT, "plane") for name in names)
+
+
 def _train(robot: Robot, joint: str) -> list[str]:
     """A joint and those that follow it."""
     return [joint, *(m.name for m in robot.manifest.robot.mimics if m.joint == joint)]
@@ -102,6 +109,12 @@ def _indices(robot: Robot, word: str) -> list[int]:
         ]
     if word == DIRECTION:
         return list(alpha.indices("gravity"))
+    if in_contact([word]) and not robot.manifest.robot.contacts:
+        raise InputError(
+            f"--fit {word}: {robot.name} has no contacts; see docs/contact.md for how a recipe says what touches."
+        )
+    if word == CONTACT:
+        return [k for k, n in enumerate(alpha.names) if n.startswith((FRICTION_OF_CONTACT, HEIGHT))]
     if word == "spring":
         joints = robot.manifest.recipe.springs
         if not joints:

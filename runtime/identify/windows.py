@@ -6,7 +6,7 @@ The residuals are those of positions and rates at every sample; their Jacobian i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -88,15 +88,21 @@ class Windows:
 
     `ties` (k, 2) are pairs of windows that follow one another in a recording. Where windows are `tied`, the state between two
     is compared with its sample once, as the end of the first. `motions` names the windows of every recording in order.
+    `every` steps go from sample to sample. `weight` (2, 2 n) is one over the deviations of positions and rates, of the sample
+    that a window begins with and of the others; what is zero is not compared.
     """
 
     def __init__(
-        self, robot: Robot, motions: Sequence[Motion], parameters: Parameters, window: float, *, tied: bool = False
-    ) -> None:
-        self.robot, self.parameters, self.tied = robot, parameters, tied
+        self, robot: Robot, motions: Sequence[Motion], parameters: Parameters, window: float, *, tied: bool = False,
+        every: int = 1, weight: FloatArray | None = None,
+    ) -> None:  # fmt: skip
+        self.robot, self.parameters, self.tied, self.every = robot, parameters, tied, every
+        usual = np.repeat([1.0 / POSITION, 1.0 / RATE], robot.n)
+        self.weight = np.stack([usual, usual]) if weight is None else weight
         self.groups, self.motions = _groups(motions, window)
         self.count = sum(len(group.q) for group in self.groups)
-        self.residuals = sum(group.q.size + group.dq.size for group in self.groups)
+        first, others = np.count_nonzero(self.weight, axis=1).tolist()
+        self.residuals = self.count * first + sum(group.tau[..., 0].size for group in self.groups) * others
         pairs = [pair for run in self.motions for pair in zip(run, run[1:], strict=False)]
         self.ties = np.array(pairs if tied else [], dtype=np.intp).reshape(-1, 2)
         self.residuals -= 2 * robot.n * len(self.ties)
@@ -110,7 +116,7 @@ class Windows:
         ends, by_start = np.zeros_like(states), np.zeros((self.count, 2 * n, m + 2 * n))
         by_joint = np.zeros((self.count, n, m + 2 * n))
         for group in self.groups:
-            batch = max(1, BATCH // group.tau.shape[1])
+            batch = max(1, BATCH // (self.every * group.tau.shape[1]))
             for a in range(0, len(group.q), batch):
                 part = slice(a, min(a + batch, len(group.q)))
                 at = slice(group.first + part.start, group.first + part.stop)
@@ -126,17 +132,29 @@ class Windows:
 
     def half_mean_square(self, theta: FloatArray, states: FloatArray) -> float:
         """The value of `condense` alone."""
-        p, n, total = self.parameters, self.robot.n, 0.0
+        total = 0.0
         for group in self.groups:
             at = states[group.first : group.first + len(group.q)]
-            P, PD = self.robot.rollout(at[:, :n], at[:, n:], p.torque(group.tau, theta), group.h, p.alpha(theta))
+            P, PD, _ = self._rolled(group, slice(None), theta, at)
             off = self._off(group, slice(None), P, PD)
             total += float((off**2).sum())
-        return total / (2.0 * self.residuals)
+        return float(total / (2.0 * self.residuals))
+
+    def _rolled(
+        self, group: _Group, part: slice, theta: FloatArray, states: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Positions and rates at every step of these windows, and the torques of every step."""
+        p, n = self.parameters, self.robot.n
+        U = np.repeat(p.torque(group.tau[part], theta), self.every, axis=1)
+        P, PD = self.robot.rollout(states[:, :n], states[:, n:], U, group.h / self.every, p.alpha(theta))
+        return P, PD, U
 
     def _off(self, group: _Group, part: slice, P: FloatArray, PD: FloatArray) -> FloatArray:
-        """Weighted deviations (windows, steps + 1, 2 n)."""
-        off = np.concatenate([(P - group.q[part]) / POSITION, (PD - group.dq[part]) / RATE], axis=2)
+        """Weighted deviations (windows, samples, 2 n)."""
+        P, PD = P[:, :: self.every], PD[:, :: self.every]
+        off = np.concatenate([P - group.q[part], PD - group.dq[part]], axis=2)
+        off[:, 0] *= self.weight[0]
+        off[:, 1:] *= self.weight[1]
         if self.tied:
             off[~group.begins[part], 0] = 0.0
         return off
@@ -144,23 +162,13 @@ class Windows:
     def _batch(
         self, group: _Group, part: slice, theta: FloatArray, states: FloatArray
     ) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray]:
-        p, n, m = self.parameters, self.robot.n, len(theta)
-        h, steps = group.h, group.tau.shape[1]
-        U = p.torque(group.tau[part], theta)
-        P, PD = self.robot.rollout(states[:, :n], states[:, n:], U, h, p.alpha(theta))
-        flat = (P[:, :-1].reshape(-1, n), PD[:, :-1].reshape(-1, n), U.reshape(-1, n))
-        by_state, _, by_theta = p.sensitivities(self.robot, theta, *flat, h)
-        by_state, by_theta = by_state.reshape(len(U), steps, 2 * n, 2 * n), by_theta.reshape(len(U), steps, 2 * n, m)
-        weight = np.repeat([1.0 / POSITION, 1.0 / RATE], n)
+        n, m = self.robot.n, len(theta)
+        P, PD, U = self._rolled(group, part, theta, states)
         off = self._off(group, part, P, PD)
-        S = np.zeros((len(U), 2 * n, m + 2 * n))
-        S[:, :, m:] = np.eye(2 * n)
         by_joint, block = np.zeros((len(U), n, m + 2 * n)), np.zeros((len(U), m + 2 * n, m + 2 * n))
-        for k in range(steps + 1):
-            if k:
-                S = by_state[:, k - 1] @ S
-                S[:, :, :m] += by_theta[:, k - 1]
-            weighted = S * weight[:, None]
+        S = np.zeros(0)
+        for k, S in enumerate(self._slopes(group, theta, P, PD, U)):
+            weighted = S * self.weight[min(k, 1)][:, None]
             if self.tied and not k:
                 weighted[~group.begins[part]] = 0.0
             by_joint += (off[:, k, :, None] * weighted).reshape(len(U), 2, n, -1).sum(axis=1)
@@ -168,14 +176,28 @@ class Windows:
         ends = np.concatenate([P[:, -1], PD[:, -1]], axis=1)
         return float((off**2).sum()) / 2, by_joint, block, ends, S
 
+    def _slopes(
+        self, group: _Group, theta: FloatArray, P: FloatArray, PD: FloatArray, U: FloatArray
+    ) -> Iterator[FloatArray]:
+        """Derivatives (windows, 2 n, m + 2 n) of the states at every sample by parameters and initial states."""
+        n, m, steps = self.robot.n, len(theta), U.shape[1]
+        flat = (P[:, :-1].reshape(-1, n), PD[:, :-1].reshape(-1, n), U.reshape(-1, n))
+        by_state, _, by_theta = self.parameters.sensitivities(self.robot, theta, *flat, group.h / self.every)
+        by_state, by_theta = by_state.reshape(len(U), steps, 2 * n, 2 * n), by_theta.reshape(len(U), steps, 2 * n, m)
+        S = np.zeros((len(U), 2 * n, m + 2 * n))
+        S[:, :, m:] = np.eye(2 * n)
+        yield S
+        for k in range(steps):
+            S = by_state[:, k] @ S
+            S[:, :, :m] += by_theta[:, k]
+            if (k + 1) % self.every == 0:
+                yield S
+
     def paths(self, theta: FloatArray, states: FloatArray) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
         """Of every recording: positions and rates (steps + 1, n) of the windows' rollouts joined, true torques (steps, n)."""
-        p, n = self.parameters, self.robot.n
         pieces: list[tuple[FloatArray, FloatArray, FloatArray]] = []
         for group in self.groups:
-            at = states[group.first : group.first + len(group.q)]
-            U = p.torque(group.tau, theta)
-            P, PD = self.robot.rollout(at[:, :n], at[:, n:], U, group.h, p.alpha(theta))
+            P, PD, U = self._rolled(group, slice(None), theta, states[group.first : group.first + len(group.q)])
             pieces += zip(P, PD, U, strict=True)
         found = []
         for run in self.motions:
@@ -203,6 +225,44 @@ class Windows:
         for run in self.motions:
             result.add(q[run], effect[run].swapaxes(0, 1))
         return result
+
+    def influence_by_sample(
+        self, found: Condensed, theta: FloatArray, states: FloatArray, moves: FloatArray
+    ) -> Influence:
+        """The same with every sample for itself, of windows that are not tied: for recordings of few windows."""
+        m, n = len(self.parameters.names), self.robot.n
+        after = np.linalg.solve(found.blocks[:, m:, m:], found.blocks[:, m:, :m])
+        spare = np.sqrt(self.residuals / max(self.residuals - m - states.size, 1))
+        pieces: list[tuple[FloatArray, FloatArray]] = []
+        for group in self.groups:
+            own = slice(group.first, group.first + len(group.q))
+            P, PD, U = self._rolled(group, slice(None), theta, states[own])
+            off = self._off(group, slice(None), P, PD)
+            effects = []
+            for k, S in enumerate(self._slopes(group, theta, P, PD, U)):
+                rows = (off[:, k] * self.weight[min(k, 1)])[:, :, None] * (S[:, :, :m] - S[:, :, m:] @ after[own])
+                effects.append(rows.reshape(len(U), 2, n, m).sum(axis=1))
+            pieces += zip(group.q, np.stack(effects, axis=1) @ moves * spare, strict=True)
+        q = np.concatenate([own for own, _ in pieces])
+        result = Influence(q.min(axis=0), q.max(axis=0))
+        for run in self.motions:
+            effect = np.concatenate([pieces[k][1] for k in run])
+            result.add(np.concatenate([pieces[k][0] for k in run]), effect.swapaxes(0, 1))
+        return result
+
+    def step(self, run: Sequence[int]) -> float:
+        """[s] Of the windows of a recording."""
+        own = next(group for group in self.groups if group.first <= run[0] < group.first + len(group.q))
+        return float(own.h / self.every)
+
+    def misses(self, theta: FloatArray, states: FloatArray) -> FloatArray:
+        """Root mean square (n,) of what positions are off [rad or m]."""
+        total, count = np.zeros(self.robot.n), 0
+        for group in self.groups:
+            at = states[group.first : group.first + len(group.q)]
+            off = self._rolled(group, slice(None), theta, at)[0][:, :: self.every] - group.q
+            total, count = total + (off**2).sum(axis=(0, 1)), count + off[..., 0].size
+        return np.asarray(np.sqrt(total / count), dtype=np.float64)
 
 
 def _groups(motions: Sequence[Motion], window: float) -> tuple[list[_Group], list[list[int]]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shlex
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -235,7 +236,10 @@ def _text(path: str | Path) -> str:
     except (EOFError, zlib.error) as error:
         raise InputError(f"{path} is not a whole gzip file: {error}.") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from None
+        raise InputError(
+            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}), so no table; of a ROS bag or NPZ file "
+            f"`diffpbd log {shlex.quote(str(path))} --out CLEAN.csv` makes one."
+        ) from None
 
 
 def _is_number(cell: str) -> bool:

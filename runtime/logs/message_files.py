@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.extras import missing
 from diffpbd.runtime.files import read_bytes
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.ros1.bag import CompressionError, read_bag
@@ -125,9 +126,7 @@ def _read_with_rosbags(path: str | Path, suffix: str, into: Messages) -> None:
         from rosbags.highlevel import AnyReader
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
-        raise InputError(
-            f"{path} is a {what}; it is read where the extra `bags` is installed: pip install 'diffpbd[bags]'."
-        ) from None
+        raise missing(f"{path} is a {what}, which", "rosbags") from None
     target = Path(path)
     try:
         with AnyReader([target], default_typestore=get_typestore(Stores.LATEST)) as reader:

@@ -139,7 +139,7 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
     q, dq, ddq = (table.values(quantity, joints, gaps=True) for quantity in DERIVED)
     assert q is not None  # joints are among those with positions
     driven = [joint for joint in joints if joint not in unmoved]
-    signal = choose(str(path), _signals(table, driven), reading.torque)
+    signal = choose(str(path), _signals(table, driven) if driven else [], reading.torque)
     tau: FloatArray | None = None
     strange = table.strangers(have)
     notes: tuple[str, ...] = (f"left alone: {listing(strange)}, of joints without positions",) if strange else ()

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.fitting import shown
 from diffpbd.runtime.mpc.problem import PRICE
 
 __all__ = ["BACKENDS", "Backend", "MpcOptions"]
@@ -39,11 +41,13 @@ class MpcOptions:
     transition: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.backend not in BACKENDS:
-            raise InputError(f"MPC: there is no back end {self.backend!r}; expected one of {', '.join(BACKENDS)}.")
+        if str(self.backend) not in BACKENDS:
+            raise InputError(f"MPC: there is no back end {shown(self.backend)}; expected one of {', '.join(BACKENDS)}.")
         limit = self.time_limit
         if self.programs < 1 or self.delay < 0 or self.reuse < 0 or (limit is not None and not limit > 0):
             raise InputError(
                 f"MPC: expected at least 1 program, delay and reuse of at least 0 and a time limit above 0 s, found "
                 f"{self.programs}, {self.delay}, {self.reuse}, {limit}."
             )
+        if not 0.0 <= self.transition < np.inf:  # NaN too
+            raise InputError(f"MPC: transition: expected a finite number of at least 0, found {self.transition:g}.")

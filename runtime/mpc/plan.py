@@ -62,6 +62,6 @@ class PlanReuse:
             self._plan = None
             return PlanSource.FALL_BACK, fall_back
         row = round((now - self._plan_time) / period)
-        if row >= len(self._plan):
+        if not 0 <= row < len(self._plan):  # below 0 where the clock went back
             return PlanSource.FALL_BACK, fall_back
         return PlanSource.SHIFTED, self._plan[row]

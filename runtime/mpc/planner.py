@@ -17,6 +17,8 @@ import numpy.typing as npt
 from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.fitting import expect
+from diffpbd.runtime.function import as_array
 from diffpbd.runtime.mpc.backends import Solver, solver_of
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
 from diffpbd.runtime.mpc.history import History
@@ -33,6 +35,7 @@ from diffpbd.runtime.mpc.problem import (
     Weights,
     check_step,
     finite_array,
+    spread,
     trajectory,
 )
 from diffpbd.runtime.mpc.yielding import Yielding
@@ -105,9 +108,7 @@ class Mpc:
         self._seconds = float("inf") if chosen.time_limit is None else chosen.time_limit
         self._reuse_limit = chosen.reuse
         own = DAMPING_SHARE * np.where(limits[1] < NONE, limits[1], 0.0) / robot.limits.speed
-        self._damping = np.broadcast_to(
-            own if chosen.damping is None else np.asarray(chosen.damping, dtype=np.float64), (n,)
-        )
+        self._damping = own if chosen.damping is None else spread("damping", chosen.damping, n)
         self._step = robot.function("joint_step")
         self._nodes: FloatArray = step * np.arange(horizon + 1, dtype=np.float64)
         self.observer = (
@@ -126,7 +127,7 @@ class Mpc:
     def start(self, u_last: FloatArray | None = None) -> None:
         """Forget everything; `u_last` [N·m] is the torque that acts now (None: what holds the first measured pose)."""
         self.reuse = PlanReuse(reuse=self._reuse_limit)
-        self._u_last = self._u_first = None if u_last is None else np.array(u_last, dtype=np.float64)
+        self._u_last = self._u_first = None if u_last is None else self._row("u_last", u_last).copy()
         self._sent: deque[FloatArray] = deque(maxlen=self.delay + 1)  # the oldest of a full one has just acted
         self._told = True
         self._history = History(self._u_last)
@@ -141,10 +142,11 @@ class Mpc:
 
     def set_torque_bounds(self, lower: FloatArray, upper: FloatArray) -> None:
         """Other torque bounds [N·m] (n,) from the next tick on; `lower` below `upper`."""
-        self.problem.bounds[0], self.problem.bounds[1] = lower, upper
+        self.problem.bounds[0], self.problem.bounds[1] = self._row("lower", lower), self._row("upper", upper)
 
     def sent(self, torque: FloatArray) -> None:
         """What really went out [N·m] (n,): in place of the last tick's torque, or of a tick that was left out."""
+        torque = self._row("torque", torque)
         if np.isfinite(torque).all():
             if self._told:
                 self._sent.append(torque)
@@ -193,10 +195,11 @@ class Mpc:
         begin = clock.perf_counter()
         plan: Plan | None = None
         status = Status.BAD_INPUT
-        state = np.array([np.asarray(p, dtype=np.float64), np.asarray(pd, dtype=np.float64)])
+        state = self._measured(time, p, pd, stamp)
         if self._closed is not None:
             state = closed_state(self._closed, state, self.problem.alpha)
-        references = [np.asarray(r, dtype=np.float64) for r in (P, PD, U, tip) if r is not None]
+        given = {"P": P, "PD": PD, "U": U, "tip": tip}
+        references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given.items() if r is not None]
         if self.observer is not None:
             self._bias = self._observe(self.observer, time, stamp, state)
         if np.isfinite(time) and all(np.isfinite(values).all() for values in (state, *references)):
@@ -230,6 +233,16 @@ class Mpc:
         self.counts[source] += 1
         self.statuses[status] += 1
         return Tick(torque, source, status, clock.perf_counter() - begin, plan)
+
+    def _measured(self, time: float, p: npt.ArrayLike, pd: npt.ArrayLike, stamp: float | None) -> FloatArray:
+        """p and pd (2, n), finite or not."""
+        for name, moment in (("time", time), ("stamp", 0.0 if stamp is None else stamp)):
+            if not isinstance(moment, float):  # by far the most are
+                expect(f"Mpc.tick: {name}", moment, "float")
+        return np.array([self._row("p", p), self._row("pd", pd)])
+
+    def _row(self, name: str, value: npt.ArrayLike) -> FloatArray:
+        return finite_array(name, value, (self.problem.robot.n,), finite=False)
 
     def _observe(
         self, observer: DisturbanceObserver, time: float, stamp: float | None, state: FloatArray

@@ -22,12 +22,14 @@ import numpy.typing as npt
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.closed import driven
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.fitting import expect, shown
+from diffpbd.runtime.function import as_array
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 
 __all__ = [
     "MAX_HORIZON", "NONE", "TRANSITION", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "bounds_by_name",
-    "check_step", "finite_array", "trajectory",
+    "check_step", "finite_array", "spread", "trajectory",
 ]  # fmt: skip
 
 MAX_HORIZON = 50
@@ -76,18 +78,20 @@ class Weights:
 
     def rows(self, n: int) -> tuple[FloatArray, FloatArray]:
         """Weights (6, n) and tip weights (2, 3) as the emitted solver takes them."""
-        rows = [_spread(name, getattr(self, name), n) for name in ("p", "pd", "u", "du")]
-        end = _spread("end", self.end, 1)[0]
-        tip = _spread("tip", self.tip, 3)
+        rows = [spread(f"weight {name}", getattr(self, name), n) for name in ("p", "pd", "u", "du")]
+        end = spread("weight end", self.end, 1)[0]
+        tip = spread("weight tip", self.tip, 3)
         return np.array([*rows, end * rows[0], end * rows[1]]), np.array([tip, end * tip])
 
 
-def _spread(name: str, value: npt.ArrayLike, count: int) -> FloatArray:
+def spread(name: str, value: npt.ArrayLike, count: int) -> FloatArray:
+    """Finite numbers (count,) of at least 0, from one for all or one each."""
+    expect(f"MPC: {name}", value, "npt.ArrayLike")
     array = np.asarray(value, dtype=np.float64)
     if array.ndim > 1 or (array.ndim == 1 and array.shape != (count,)):
-        raise InputError(f"MPC weight {name}: expected a number or {count} of them, found shape {array.shape}.")
+        raise InputError(f"MPC: {name}: expected a number or {count} of them, found shape {array.shape}.")
     if not (np.isfinite(array).all() and (array >= 0).all()):
-        raise InputError(f"MPC weight {name}: expected finite numbers of at least 0, found {array.tolist()}.")
+        raise InputError(f"MPC: {name}: expected finite numbers of at least 0, found {array.tolist()}.")
     return np.broadcast_to(array, (count,)).astype(np.float64)
 
 
@@ -129,7 +133,7 @@ def bounds_by_name(robot: Robot, h: float, data: Any, where: str) -> Bounds:
     """The description's bounds, narrower by an object of u, du, pd: a number or n of them each; `where` is for messages."""
     limits = Bounds.of(robot, h)
     if not isinstance(data, Mapping) or set(data) - {"u", "du", "pd"}:
-        raise InputError(f"{where}: expected an object with some of u, du, pd, found {data!r}.")
+        raise InputError(f"{where}: expected an object with some of u, du, pd, found {shown(data)}.")
     given: dict[str, Any] = {}
     for name, value in data.items():
         try:
@@ -139,8 +143,10 @@ def bounds_by_name(robot: Robot, h: float, data: Any, where: str) -> Bounds:
             if numbers.shape == () and name != "pd":
                 numbers = np.where(driven(robot), numbers, np.inf)
             numbers = np.broadcast_to(numbers, (robot.n,))
-        except (TypeError, ValueError):
-            raise InputError(f"{where}: {name}: expected a number or {robot.n} of them, found {value!r}.") from None
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(
+                f"{where}: {name}: expected a number or {robot.n} of them, found {shown(value)}."
+            ) from None
         if name == "u":
             given |= {"u_upper": np.minimum(numbers, limits.u_upper), "u_lower": np.maximum(-numbers, limits.u_lower)}
         else:
@@ -252,19 +258,19 @@ def check_step(h: float) -> None:
         raise InputError(f"MPC: the step must be above 0 s, found {h}.")
 
 
-def finite_array(name: str, value: object, shape: tuple[int, ...]) -> FloatArray:
-    """`value` as an array of this shape, or an InputError that names it."""
-    array = np.asarray(value, dtype=np.float64)
+def finite_array(name: str, value: object, shape: tuple[int, ...], *, finite: bool = True) -> FloatArray:
+    """`value` as an array of this shape, of finite numbers unless told otherwise, or an InputError that names it."""
+    array = as_array(value, name, "Mpc", finite=False)
     if array.shape != shape:
         raise InputError(f"MPC: {name}: expected shape {shape}, found {array.shape}.")
-    if not np.isfinite(array).all():
+    if finite and not np.isfinite(array).all():
         raise InputError(f"MPC: {name}: expected finite numbers, found {array.tolist()}.")
     return array
 
 
 def trajectory(name: str, value: object, shape: tuple[int, int]) -> FloatArray:
     """A reference by rows; one row stands for all."""
-    array = np.asarray(value, dtype=np.float64)
+    array = as_array(value, name, "Mpc", finite=False)
     if array.shape == shape[1:]:
         array = np.broadcast_to(array, shape)
     return finite_array(name, array, shape)

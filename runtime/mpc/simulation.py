@@ -11,6 +11,7 @@ import numpy as np
 from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.fitting import expect
 from diffpbd.runtime.live import Loop
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.mpc.passive import OnLoops
@@ -76,6 +77,8 @@ class Plant:
 
     def __post_init__(self) -> None:
         """Refuses noise that is none."""
+        for name, kind in type(self).__annotations__.items():
+            expect(f"Plant: {name}", getattr(self, name), str(kind))
         if not (self.noise >= 0.0 and self.rate_noise >= 0.0):  # NaN too
             raise InputError(f"MPC: noise is at least 0, found {self.noise} and {self.rate_noise}.")
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.extras import missing
 from diffpbd.runtime.files import write_atomic
 
 __all__ = [
@@ -49,9 +49,7 @@ def new_figure(width: float, height: float) -> Any:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError(
-            "a figure needs matplotlib, which is not installed: pip install -e '.[plot]' in a checkout of diffpbd."
-        ) from None
+        raise missing("a figure", "matplotlib") from None
     made = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(made)
     return made

@@ -53,7 +53,8 @@ def page(result: Identification) -> str:
         errors=_errors(result.judged, train, held, result.left_out),
         recordings=_recordings(train, held),
         shown=f"{html.escape(shown.name)}, {kind}",
-        torques="".join(_torque(joint, result.efforts[j], j, shown) for j, joint in judged),
+        compared=result.compared,
+        torques="".join(_torque(joint, f"{result.compared} [{result.efforts[j]}]", j, shown) for j, joint in judged),
         residuals="".join(_residual(joint, result.efforts[j], j, train.traces) for j, joint in judged),
     )
 
@@ -124,12 +125,12 @@ def _recordings(train: Errors, held: Errors | None) -> str:
     return _table(["recording", "used for", "samples", "rate [Hz]", "length [s]"], rows)
 
 
-def _torque(joint: str, unit: str, j: int, trace: Trace) -> str:
+def _torque(joint: str, what: str, j: int, trace: Trace) -> str:
     curves = [
         Curve(trace.time, trace.measured[:, j], MEASURED),
         Curve(trace.time, trace.predicted[:, j], PREDICTED),
     ]
-    figure = lines(curves, "time [s]", f"torque [{unit}]")
+    figure = lines(curves, "time [s]", what)
     return f"<figure><figcaption>{html.escape(joint)}</figcaption>{figure}</figure>"
 
 
@@ -143,7 +144,7 @@ def _over(values: FloatArray, residuals: FloatArray) -> list[Curve]:
 
 def _residual(joint: str, unit: str, j: int, traces: Sequence[Trace]) -> str:
     """Distribution and autocorrelation of a joint's residuals, and their mean over position and speed."""
-    motion = "rad" if unit == "N·m" else "m"
+    motion = "rad" if unit in ("N·m", "rad") else "m"
     residuals = [t.measured[:, j] - t.predicted[:, j] for t in traces]
     together = np.concatenate(residuals)
     spread = float(together.std()) or 1.0

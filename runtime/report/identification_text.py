@@ -63,7 +63,7 @@ def _lost(result: Identification) -> list[str]:
 
 def _errors(result: Identification) -> str:
     joints, train, held = result.judged, result.train, result.validate
-    header = ["joint", "train RMSE", "of RMS torque", "R²", "bias"]
+    header = ["joint", "train RMSE", f"of RMS {result.compared}", "R²", "bias"]
     shares = train.shares
     rows = [
         [j, number(train.rmse[j], 3), f"{100.0 * shares[j][0]:.3g} %", f"{shares[j][1]:.4g}", number(train.bias[j], 2)]

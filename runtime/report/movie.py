@@ -10,6 +10,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.extras import missing
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.report.figures import Target, new_figure
 from diffpbd.runtime.robot import Robot
@@ -48,9 +49,7 @@ def movie(robot: Robot, time: FloatArray, q: FloatArray, path: Target, *, title:
     try:
         from PIL import Image
     except ImportError:
-        raise InputError(
-            "a movie needs matplotlib and Pillow: pip install -e '.[plot]' in a checkout of diffpbd."
-        ) from None
+        raise missing("a movie", "PIL") from None
     span = float(time[-1] - time[0])
     count = int(np.clip(round(span * FRAMES_A_SECOND) + 1, 2, MOST_FRAMES))
     chosen = np.unique(np.searchsorted(time, time[0] + np.linspace(0.0, span, count) * (1.0 - 1e-12)))

@@ -28,7 +28,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: diffpbd.identify("arm", "run.csv", "friction"), "robot: expected"),  # type: ignore[arg-type]
     (lambda: diffpbd.estimate_torque("arm", "run.csv"), "robot: expected"),  # type: ignore[arg-type]
     (lambda: diffpbd.read_log("run.csv", "arm"), "robot: expected"),  # type: ignore[arg-type]
-    (lambda: diffpbd.read_log(["a.csv"]), "name of one file, found a list"),  # type: ignore[arg-type]
+    (lambda: diffpbd.read_log(["a.csv"]), "read_log: path: expected a name or a path, found"),  # type: ignore[arg-type]
     (lambda: diffpbd.simulate(ROBOT, duration="1"), "duration: expected a number"),  # type: ignore[arg-type]
     (lambda: diffpbd.simulate(ROBOT, alpha=[1.0]), r"expected shape \(27,\), found \(1,\)"),
     (lambda: diffpbd.simulate(ROBOT, alpha={1: 2.0}), "no parameter '1'"),
@@ -44,13 +44,13 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         lambda: diffpbd.identify(ROBOT, "run.csv", "friction", starts=0),
         "starts: expected a finite number of at least 1",
     ),
-    (lambda: ROBOT.with_parameters([1.0]), "values by name or a file of them, found a list"),  # type: ignore[arg-type]
+    (lambda: ROBOT.with_parameters([1.0]), "expected numbers by name or a name or a path, found"),  # type: ignore[arg-type]
     (lambda: diffpbd.Mpc(ROBOT, bounds={"torque": 1}), "Mpc: bounds: expected an object with some of u, du, pd"),
     (lambda: _mpc().run_to({"elbow": NAN}), "goal: elbow: expected a finite number"),
     (lambda: _mpc().run_to([0.1, NAN]), "goal: expected finite numbers"),
     (lambda: _mpc().run_to({"elbow": "x"}), "goal: elbow: expected a number"),  # type: ignore[dict-item]
-    (lambda: _mpc().run_to("elbow"), "goal: expected 2 numbers"),  # type: ignore[arg-type]
-    (lambda: _mpc().run_to(tip="x"), "expected three finite numbers"),  # type: ignore[arg-type]
+    (lambda: _mpc().run_to("elbow"), "goal: expected numbers or numbers by name, found 'elbow'"),  # type: ignore[arg-type]
+    (lambda: _mpc().run_to(tip="x"), "tip: expected numbers, found 'x'"),  # type: ignore[arg-type]
     (lambda: _mpc().run_to({"elbow": 0.1}, q0=[NAN, 0]), "q0: expected finite numbers"),
     (lambda: _mpc().run_to({"elbow": 0.1}, duration=NAN), "duration: expected a finite number"),
     (lambda: _mpc().run_to({"elbow": 0.1}, within=-1.0), "within: expected a finite number of at least 0"),

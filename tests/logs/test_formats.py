@@ -137,7 +137,7 @@ def test_n12_files_that_hold_no_more_than_their_beginning(
     code = CliRunner().invoke(cli, ["log", str(path)])
     assert code.exit_code == 1 and "damaged or cut" in code.output
     monkeypatch.setitem(sys.modules, "rosbags.highlevel", None)
-    with pytest.raises(InputError, match=f"is a {what}; it is read where the extra `bags` is installed"):
+    with pytest.raises(InputError, match=f"is a {what}, which needs rosbags, which is not installed"):
         read_recording(path, JOINTS)
 
 

@@ -45,7 +45,7 @@ def test_wrong_usage_is_2() -> None:
         (
             ModuleNotFoundError(name="sympy"),
             1,
-            "needs sympy, which is not installed: pip install -e '.[codegen]' in a checkout",
+            "needs sympy, which is not installed: pip install 'diffpbd[codegen]'",
         ),
     ],
 )
