@@ -24,7 +24,7 @@ generate: ## Derive, emit and compile ROBOT (a shipped name, a URDF or MJCF file
 # SymPy remembers 1000 results by default; with more, a derivation takes a seventh less.
 test: ## The test suite with reduced counts, under 10 minutes
 	@$(SETUP) test
-	@OPENBLAS_NUM_THREADS=1 SYMPY_CACHE_SIZE=20000 $(BIN)/pytest -n 3 --dist loadgroup $(OPTS)
+	@OPENBLAS_NUM_THREADS=1 SYMPY_CACHE_SIZE=20000 $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder $(OPTS)
 
 soak: ## The test suite with the long counts
 	@$(SETUP) test

@@ -54,8 +54,16 @@ CLOCKS = (
     Path("tests", "loop", "test_punctual.py"),
     Path("tests", "runtime", "test_live.py"),
 )  # these talk to threads and processes that answer within a time
+LIGHT = tuple(
+    Path("tests", folder) for folder in ("api", "control", "description", "laws", "logs", "loop", "program", "ros1")
+)  # files of a few seconds
 RERUNS = 4
 """A machine that stalls for longer than a timeout ends a run, as it must; such a test is run again."""
+
+
+def turn(file: Path) -> int:
+    """Whose turn it is: what waits for clocks first, beside which others compute; what is short last, so all end together."""
+    return 0 if among(file, REAL_TIME) else 2 if among(file, LIGHT) else 1
 
 
 def among(file: Path, places: tuple[Path, ...]) -> bool:
@@ -64,10 +72,11 @@ def among(file: Path, places: tuple[Path, ...]) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep what shares fixtures in one process of several; without --soak, leave the marked tests out.
+    """Keep what shares fixtures in one process of several, in the order of `turn`; without --soak, leave the marked tests out.
 
     pytest counts them as deselected in its closing line.
     """
+    items.sort(key=lambda item: turn(item.path.relative_to(ROOT)))
     for item in items:
         file = item.path.relative_to(ROOT)
         item.add_marker(pytest.mark.xdist_group(str(REAL_TIME[0] if among(file, REAL_TIME) else file)))
@@ -82,7 +91,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Of several processes, those with no clock to meet give way: xdist hands out the largest group, real time, first."""
+    """Of several processes, those with no clock to meet give way."""
     if "PYTEST_XDIST_WORKER" in os.environ and not among(item.path.relative_to(ROOT), REAL_TIME):
         give_way()
 
