@@ -240,7 +240,8 @@ def _add_plain(
 def _add_steps(emission: sources.Emission, model: Model, found: Capabilities, graphs: dict[str, ca.Function]) -> None:
     """src/step.c: the variants on maximal states."""
     recipe = model.recipe
-    variants = [maximal.variant(model, name, recipe.sweeps[name]) for name in recipe.variants]
+    made = [name for name in recipe.variants if found.has(f"step_{name}")]
+    variants = [maximal.variant(model, name, recipe.sweeps[name]) for name in made]
     reverse, derivative_graphs = found.has("vjp_step"), found.has("vjp_step") and found.has(GRAPHS)
     steps.add_steps(emission, model, variants, recipe.variant, reverse, derivative_graphs)
     known: dict[int, ca.Function] = {}

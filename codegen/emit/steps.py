@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
-from diffpbd.codegen.emit.constants import IN_C
+from diffpbd.codegen.emit.constants import IN_C, IN_LOOPS
 from diffpbd.codegen.emit.kinds import COULOMB, VISCOUS, starts
 from diffpbd.codegen.emit.numbers import numbers
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.maximal import StepVariant, block_sizes, blocks
 from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.laws.cuts import ROWS
+from diffpbd.codegen.method import loops
 from diffpbd.codegen.program.notation import STATE
 
 INPUTS = ("xi", "u", "h", "gravity")
@@ -55,7 +57,10 @@ def add_steps(
     def first(kind: str) -> int:
         return min(k for name, k in index.items() if name.startswith(kind))
 
-    sizes = list(block_sizes(model.tree).values())
+    sizes, closures = list(block_sizes(model.tree).values()), model.tree.closures
+    check = writer.forward(loops.check(model.tree)) if closures else None
+    rows = sum(len(ROWS[loop.kind]) for loop in closures)
+    shared = max(*(k.work for k in prepare), 2 * rows + check.work if check else 0)
     entries = [dataclasses.replace(next(v for v in emitted if v.name == default), suffix=""), *emitted]
     emission.add(
         "src/step.c", "step.c",
@@ -63,9 +68,10 @@ def add_steps(
         coulomb=first("friction.coulomb."), viscous=first("friction.viscous."), rotor=first("rotor_inertia."),
         more_coulomb=starts(model.entries, COULOMB)[1:], more_viscous=starts(model.entries, VISCOUS)[1:],
         offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], entries=entries, huge=IN_C["huge"],
-        blocks_work=max(k.work for k in prepare), reverse=reverse,
+        blocks_work=shared, reverse=reverse, check=check, rows=rows, rate_left=IN_LOOPS["rate_left"],
+        open=IN_LOOPS["open"], loops=sum(sizes[: list(block_sizes(model.tree)).index("loop")]) if closures else 0,
     )  # fmt: skip
-    head = 2 * len(fixed) + len(where) + max(k.work for k in prepare)
+    head = 2 * len(fixed) + len(where) + shared
     emission.texts["step"] = sum(map(len, writer.texts))
     for entry in entries:
         _list(emission, model, entry, head, graphs)
@@ -93,18 +99,19 @@ def _emit_variant(writer: CallWriter, model: Model, v: StepVariant, changing: se
 
 def _list(emission: Emission, model: Model, entry: _Variant, head: int, graphs: bool) -> None:
     n, alpha, suffix = model.robot.n, len(model.entries), entry.suffix
+    statuses = (3, 4, *((10, 12, 13) if model.tree.closures else ()))
     doc = f"{DOCS['step']} {entry.name}{'' if suffix else ', the default of the recipe'}."
     shapes = {"xi": STATE * n, "u": n, "h": 1, "alpha": alpha}
     state, bars = ([argument(f"{k}{bar}", size, 1) for k, size in shapes.items()] for bar in ("", "_bar"))
     end, seed = (argument(f"xi_next{bar}", STATE * n, 1) for bar in ("", "_bar"))
     emission.declare(
         f"step{suffix}", doc, state, [end],
-        operations=entry.free.operations, work=head + entry.work, graph=True, status=(3, 4),
+        operations=entry.free.operations, work=head + entry.work, graph=True, status=statuses,
     )  # fmt: skip
     if entry.free_reverse:
         emission.declare(
             f"vjp_step{suffix}", f"Reverse derivative of step{suffix}.", [*state, seed], bars,
-            operations=entry.free_reverse.operations, work=head + entry.vjp_work, graph=graphs, status=(3, 4),
+            operations=entry.free_reverse.operations, work=head + entry.vjp_work, graph=graphs, status=statuses,
         )  # fmt: skip
     along: dict[str, tuple[int, int | str]] = {
         "xi0": (STATE * n, 1), "U": (n, "N"), "h": (1, 1), "alpha": (alpha, 1), "XI": (STATE * n, "N+1"),
@@ -114,11 +121,11 @@ def _list(emission: Emission, model: Model, entry: _Variant, head: int, graphs: 
     name = f"rollout_step{suffix}"
     emission.declare(
         name, f"step{suffix} {DOCS['rollout_step']}", state, [nodes],
-        operations=entry.free.operations, work=None, status=(3, 4),
+        operations=entry.free.operations, work=None, status=statuses,
     )  # fmt: skip
     if entry.free_reverse:
         emission.declare(
             f"vjp_{name}", f"Reverse derivative of {name}: back-propagation through all its steps, sweep by sweep.",
             [*state, seed], bars,
-            operations=entry.free.operations + entry.free_reverse.operations, work=None, status=(3, 4),
+            operations=entry.free.operations + entry.free_reverse.operations, work=None, status=statuses,
         )  # fmt: skip

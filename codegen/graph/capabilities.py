@@ -19,6 +19,9 @@ GRAPHS: Final = "derivative_graphs"
 UNROLLED: Final = "joint_step_unrolled"
 """The graph that no compiled function stands beside."""
 
+OF_LOOPS_TOO: Final = "variational_direct"
+"""The one step on maximal states that solves closed loops."""
+
 ALWAYS, BY_DEFAULT, ON_DEMAND = "always", "by default", "on demand"
 
 Command: TypeAlias = Callable[[Recipe], str]
@@ -30,12 +33,12 @@ NEEDS: Final[Mapping[str, str]] = {
     "massive": "every moving link has mass and inertia of its own",
     "open": "no loop closes it",
     "unlimited": "no limits act",
+    "unstopped": "no loop closes it, or no limits act",
     "free": "nothing can touch it",
     "told": "no loop closes it, or loops that have a step do and its base does not float",
     "shared": "closed loops, where there are any, have a step",
     "anchored": "its base does not float",
-    "shallow": f"no loop closes it and its base does not float, or no path has more than {DENSE_DEPTH} joints (and on a "
-    "floating base friction is of the plain law)",
+    "plain": "its base does not float, or friction is of the plain law",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -70,32 +73,33 @@ GROUPS: Final = (
         "derivatives of inverse dynamics", ("jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"),
         ("told",), made=ALWAYS,
     ),
-    Group("forward dynamics", ("forward_dynamics",), ("inertia", "shallow", "free")),
+    Group("forward dynamics", ("forward_dynamics",), ("inertia", "plain", "free")),
     Group(
         "derivatives of forward dynamics", ("jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"),
-        ("inertia", "shallow", "free"), "forward_dynamics", ON_DEMAND,
+        ("inertia", "plain", "free"), "forward_dynamics", ON_DEMAND,
     ),
     Group(
-        "steps in joint space", ("joint_step", "node_torque", "rollout", "trajectory"), ("inertia", "shallow"),
+        "steps in joint space", ("joint_step", "node_torque", "rollout", "trajectory"), ("inertia", "plain"),
     ),
     Group(
-        "a step with a known impulse at its end", ("kicked_step",), ("inertia", "shallow", "anchored"), "joint_step",
+        "a step with a known impulse at its end", ("kicked_step",), ("inertia", "plain", "anchored"), "joint_step",
     ),
-    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "shallow"), "joint_step", ON_DEMAND),
+    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "plain"), "joint_step", ON_DEMAND),
     Group(
         "a step of sixth order", ("sixth_order_step",),
         ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
-    Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "shallow", "free"), "joint_step"),
-    Group("predictive control", ("mpc",), ("anchored", "inertia", "shallow"), "joint_step"),
+    Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "plain", "free"), "joint_step"),
+    Group("predictive control", ("mpc",), ("anchored", "inertia", "plain"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("anchored", "short")),
-    Group("constraints of maximal states", ("constraints",), ("anchored", "independent", "open")),
+    Group("constraints of maximal states", ("constraints",), ("anchored", "independent")),
     Group(
-        "steps on maximal states", ("step", "rollout_step"), ("anchored", "inertia", "independent", "massive", "open", "free")
+        "steps on maximal states", ("step", "rollout_step"),
+        ("anchored", "inertia", "independent", "massive", "unstopped", "free"),
     ),
     Group(
         "reverse mode of steps on maximal states", ("vjp_step", "vjp_rollout_step"),
-        ("anchored", "inertia", "independent", "massive", "open", "free"), "step", ON_DEMAND,
+        ("anchored", "inertia", "independent", "massive", "unstopped", "free"), "step", ON_DEMAND,
     ),
     Group(
         "every pose unknown", ("momentum_residual", "state_residual"),
@@ -109,11 +113,11 @@ GROUPS: Final = (
 )  # fmt: skip
 
 OF_LOOPS: Final = Group(
-    "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "shallow"), "joint_step"
+    "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "plain"), "joint_step"
 )
 """What only a robot with closed loops has, with its step; no other lacks it."""
 OF_CONTACT: Final = Group(
-    "contacts", ("contact_gap", "contact_jacobian", "contact_force", "contact_residual"), made=ALWAYS
+    "contacts", ("contact_gap", "contact_jacobian", "contact_torque", "contact_force", "contact_residual"), made=ALWAYS
 )
 """What only a robot with contacts has."""
 
@@ -171,18 +175,17 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"
     if model.tree.limits:
         lacking["unlimited"] = "limits act"
+        if robot.loops:
+            lacking["unstopped"] = f"{lacking['open']}; limits act"
     if robot.pairs:
         lacking["free"] = f"contacts: {', '.join(dict.fromkeys(pair.sphere.name for pair in robot.pairs))}"
     if model.tree.deep:
         lacking["short"] = f"a path of {model.tree.depth} joints"
     if robot.floating:
         lacking["anchored"] = f"a floating base ({robot.base_freedoms[0]} and what follows)"
-    bound = [lacking[need] for need in ("open", "anchored") if need in lacking]
-    if bound and model.tree.deep:
-        lacking["shallow"] = f"{bound[0]}; {lacking['short']}"
-    elif robot.floating and model.tree.friction:
-        lacking["shallow"] = f"{lacking['anchored']}; friction that is {' and '.join(model.tree.friction)}"
-    unsolved = [lacking[need] for need in ("inertia", "shallow") if need in lacking]
+    if robot.floating and model.tree.friction:
+        lacking["plain"] = f"{lacking['anchored']}; friction that is {' and '.join(model.tree.friction)}"
+    unsolved = [lacking[need] for need in ("inertia", "plain") if need in lacking]
     if robot.loops and unsolved:
         lacking["shared"] = lacking["told"] = f"{lacking['open']}; {unsolved[0]}"
     elif robot.loops and robot.floating:
@@ -195,7 +198,21 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         unasked |= dict.fromkeys(slopes.functions, lacking["told"])
     if robot.loops and robot.pairs:
         unasked["loop_force"] = lacking["free"]
+    if robot.loops:
+        unasked |= _without_loops(model.recipe, lacking["open"])
     return Capabilities(lacking, unasked)
+
+
+def _without_loops(recipe: Recipe, loops: str) -> dict[str, str]:
+    """Variants that do not know loops; refused where one of them is the recipe's own."""
+    if recipe.variant != OF_LOOPS_TOO:
+        raise InputError(
+            f"{recipe.name}: integrator = {recipe.integrator}, solver = {recipe.solver}: {loops}, and steps on maximal states "
+            "with closed loops are variational and direct; leave both keys out."
+        )
+    reason = f"{loops}; {OF_LOOPS_TOO} alone solves them"
+    others = [variant for variant in DEFAULT_SWEEPS if variant != OF_LOOPS_TOO]
+    return {f"{function}_{variant}": reason for function in ("step", "vjp_step") for variant in others}
 
 
 def _unasked(recipe: Recipe, command: Command) -> dict[str, str]:

@@ -10,7 +10,7 @@ import numpy as np
 from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.robot import LoopType, Robot
 from diffpbd.codegen.graph.loop_poses import CLOSED, FEWEST, STARTS, Probe, row_names
-from diffpbd.codegen.joint_space.closures import ROWS
+from diffpbd.codegen.laws.cuts import ROWS
 
 NEARLY_CLOSED: Final = 1e-5
 """[m, 1] Residual up to which anchors are taken for wrong in their last printed digits."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from diffpbd.codegen.description.rigid import triad_of
 from diffpbd.codegen.description.robot import Loop, Robot
-from diffpbd.codegen.joint_space.closures import ROWS
+from diffpbd.codegen.laws.cuts import ROWS
 
 STARTS: Final = 40
 """Seeded starts of the search for closed poses."""

@@ -19,7 +19,7 @@ from diffpbd.codegen.description.rigid import norm
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph import loop_findings as findings
 from diffpbd.codegen.graph.loop_poses import CLOSED, CUT_OFF, FEWEST, Probe, close, closed_poses, inside_limits
-from diffpbd.codegen.joint_space.closures import ROWS
+from diffpbd.codegen.laws.cuts import ROWS
 
 RANK: Final = 1e-6
 """[1] The same when the rank is counted, and"""

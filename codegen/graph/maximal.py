@@ -10,9 +10,11 @@ from typing import Any
 import casadi as ca
 
 from diffpbd.codegen.graph.gears import gears_of
+from diffpbd.codegen.graph.geometry import rows, square
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import call_graph, inline
 from diffpbd.codegen.laws import forces
+from diffpbd.codegen.laws.cuts import LOOP_ROWS
 from diffpbd.codegen.method import constraints, kinematics, step, velocity
 from diffpbd.codegen.method.parameters import axes_of, maximal_parameters
 from diffpbd.codegen.method.stage import friction_size
@@ -27,7 +29,8 @@ def block_sizes(tree: Tree) -> dict[str, int]:
     sizes |= {"limit": LIMIT} if tree.limits else {}
     wrench = {"wrench": WRENCH * len(tree.wrenches)} if tree.wrenches else {}
     lever = {"lever": LEVER * len(tree.levers)} if tree.levers else {}
-    return {k: size * tree.n for k, size in sizes.items()} | wrench | lever
+    loop = {"loop": LOOP_ROWS * len(tree.closures)} if tree.closures else {}
+    return {k: size * tree.n for k, size in sizes.items()} | wrench | lever | loop
 
 
 def blocks(model: Model) -> dict[str, Any]:
@@ -45,13 +48,32 @@ def blocks(model: Model) -> dict[str, Any]:
     result["spring"] = interleaved("stiffness", "rest")
     result["limit"] = model.blocks["limit"]
     result |= {k: ca.vec(v) for k, v in model.only(["wrench", "lever"]).items()}
+    if model.tree.closures:
+        result["loop"] = _cuts(model, result["joint"])
     return {k: ca.densify(result[k]) for k in block_sizes(model.tree)}
+
+
+def _cuts(model: Model, joint: Any) -> Any:
+    """Numbers of every loop (25 each) in axes of the links themselves and from their COM; `joint` as in `blocks`."""
+    columns = []
+    for k, loop in enumerate(model.tree.closures):
+        given, parts = model.blocks["loop"][:, k], []
+        for at, link in ((0, loop.parent), (12, loop.child)):
+            axes, place = given[at : at + 9], given[at + 9 : at + 12]
+            if link >= 0:
+                turned = square(model.blocks["after"][:, link]).T
+                axes, place = rows(ca.mtimes(turned, square(axes))), ca.mtimes(turned, place)
+                place = place + joint[JOINT * link : JOINT * link + 3]
+            parts += [axes, place]
+        columns.append(ca.vertcat(*parts, given[24]))
+    return ca.vertcat(*columns)
 
 
 def values(model: Model) -> Iterator[tuple[str, Sequence[tuple[str, Any]], Mapping[str, Any]]]:
     """(name, inputs, outputs) of `fk`, `joint_state` and, without mimic joints, `constraints`."""
     gears, alpha = gears_of(model.robot), ("alpha", model.alpha)
-    joint, n = blocks(model)["joint"], gears.n
+    known, n = blocks(model), gears.n
+    joint = known["joint"]
     p, pd, p_ref = (ca.SX.sym(k, n) for k in ("p", "pd", "p_ref"))
     xi = ca.SX.sym("xi", STATE * model.robot.n)
     ahead = inline(kinematics.fk(model.tree), {"p": gears.positions(p), "pd": gears.rates(pd), "joint": joint})
@@ -60,7 +82,8 @@ def values(model: Model) -> Iterator[tuple[str, Sequence[tuple[str, Any]], Mappi
     back = inline(kinematics.joint_state(model.tree), given)
     yield "joint_state", [("xi", xi), alpha, ("p_ref", p_ref)], {k: gears.chosen(v) for k, v in back.items()}
     if gears.matrix is None:
-        residual = inline(constraints.constraints(model.tree), {"xi": xi, "joint": joint})
+        program = constraints.constraints(model.tree)
+        residual = inline(program, {"xi": xi, **{k: known[k] for k in program.inputs if k in known}})
         yield "constraints", [("xi", xi), alpha], residual
 
 

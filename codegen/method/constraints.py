@@ -17,6 +17,8 @@ from typing import Any
 
 import sympy as sp
 
+from diffpbd.codegen.laws.cuts import LOOP_ROWS
+from diffpbd.codegen.method import loops
 from diffpbd.codegen.method.kinematics import rotation
 from diffpbd.codegen.program.notation import (
     JOINT,
@@ -170,9 +172,12 @@ def ends(tree: Tree, xi: Any, joint: Any, j: int) -> dict[str, Any]:
 
 @cache
 def constraints(tree: Tree) -> Program:
-    """Call program: xi (13 n), joint (28 n) -> c (5 n)."""
+    """Call program: xi (13 n), joint (28 n) -> c (5 n); with closed loops also loop (25 each), and all their rows behind."""
     program = Program("constraints", "Constraint residuals of every joint.")
     xi, joint = program.input("xi", STATE * tree.n), program.input("joint", JOINT * tree.n)
     rows = [program.call(constraint_kernel(tree.slides[j]), **ends(tree, xi, joint, j))["c"] for j in range(tree.n)]
+    if tree.closures:
+        loop = program.input("loop", LOOP_ROWS * len(tree.closures))
+        rows.append(program.call(loops.check(tree), xi=xi, loop=loop)["rows"])
     program.output("c", column(*rows))
     return program

@@ -22,7 +22,7 @@ orientations along the tree, not from the positions, which may still violate the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -178,7 +178,7 @@ def _unpacked(flat: Any, general: bool) -> Any:
 
 @cache
 def elimination_kernel(
-    general: bool, carries: bool, slide: bool, resisted: bool = False, limited: bool = False
+    general: bool, carries: bool, slide: bool, resisted: bool = False, limited: bool = False, bordered: bool = False
 ) -> Program:
     """Leaf: how one joint moves with its parent, s = -(row·d_a + constant), and what that feels of it, `carried_on`.
 
@@ -187,12 +187,13 @@ def elimination_kernel(
     from symmetric by O(h)), so no pivoting is needed. `resisted` joints, those of the velocity stage, add `slope`
     to their pivot and `drive` to their effort, and r is minus the link's momentum. What the parent feels of a joint
     that is locked at its limit (`limited`) is all that the joint carries, moved by `stop` to the limit (`resisted`:
-    by minus the rate `before`); row and constant still say how the joint would move if it were free.
+    by minus the rate `before`); row and constant still say how the joint would move if it were free. Beside closed loops
+    (`bordered`) it also tells the `inverse` of the pivot and its `reach`, K S₁.
     """
     kind = f"{'slide' if slide else 'hinge'}{'' if carries else '_tip'}"
     program = Program(
         f"eliminate_{kind}_{'general' if general else 'symmetric'}{'_resisted' if resisted else ''}"
-        f"{'_limited' if limited else ''}",
+        f"{'_limited' if limited else ''}{'_bordered' if bordered else ''}",
         "One joint eliminated: how it moves with its parent, what its parent feels of it.",
     )
     inertia = program.input("inertia", GENERAL_INERTIA if general else SYMMETRIC_INERTIA)
@@ -220,6 +221,9 @@ def elimination_kernel(
     row = program.let(program.let(K.T * S0) * inverse)
     program.output("row", row)
     program.output("constant", constant)
+    if bordered:
+        program.output("inverse", inverse)
+        program.output("reach", U)
     shift = -constant
     if limited:
         held = program.let(program.scalar("lock") ** 2)
@@ -284,13 +288,15 @@ def solve(
     effort: list[Any] | None = None,
     h: Any = None,
     stops: Sequence[limits.Stop | None] = (),
+    border: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None = None,
 ) -> tuple[list[Any], list[Any]]:
     """Calls: the projection's displacements applied to the poses (7 each), and who is at a limit (n); general with
     `start_motion`, else symmetric.
 
     The active set of the limits, `stops`, is the given one on the way to the base. On the way back every joint decides anew:
     exactly, for the motion of its parent and what it carries. Where the set comes out as it went in, the multipliers of all
-    locked joints are ≥ 0 and the free ones are inside their limits.
+    locked joints are ≥ 0 and the free ones are inside their limits. `border` puts what closed loops do into the joints'
+    constants.
     """
     general = start_motion is not None
     at = list(stops) or [None] * tree.n
@@ -307,9 +313,12 @@ def solve(
         stop = None if parent == WORLD else at[j]
         if stop is not None:
             given |= {"lock": stop.lock, "stop": stop.distance}
-        kernel = elimination_kernel(general, bool(behind), tree.slides[j], limited=stop is not None)
+        closing = {"bordered": True} if border is not None else {}
+        kernel = elimination_kernel(general, bool(behind), tree.slides[j], limited=stop is not None, **closing)
         rules[j] = call(program, kernel_at(kernel, parent, tree.slides[j]), given)
         felt[j] = rules[j].get("carried_on")
+    if border is not None:
+        rules = border(rules)
     displaced: list[Any] = []
     moved, locks = [], []
     for j, parent in enumerate(tree.parents):

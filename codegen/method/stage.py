@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws.cuts import LOOP_ROWS
 from diffpbd.codegen.method import bodies, wrenches
 from diffpbd.codegen.program.notation import (
     BODY,
@@ -73,6 +74,11 @@ def force_columns(program: Program, tree: Tree) -> tuple[Any, Any]:
     """`wrench` and `lever`, each None where there is none."""
     wrench = columns(program, tree, "wrench")[0] if tree.wrenches else None
     return wrench, columns(program, tree, "lever")[0] if tree.levers else None
+
+
+def loop_column(program: Program, tree: Tree) -> Any:
+    """`loop` (25 a loop: the cut frames in world axes or those of the links, from their COM), None where no loop closes."""
+    return program.input("loop", LOOP_ROWS * len(tree.closures)) if tree.closures else None
 
 
 def each(column: Any, size: int, tree: Tree, within: slice | None = None) -> list[Any]:

@@ -18,7 +18,7 @@ from typing import Any
 import sympy as sp
 
 from diffpbd.codegen.description.recipe import Relaxation
-from diffpbd.codegen.method import bodies, efforts, limits, projection, velocity, wrenches
+from diffpbd.codegen.method import bodies, efforts, limits, loops, projection, velocity, wrenches
 from diffpbd.codegen.method.algorithm_1 import INPUTS, at_once, in_turn
 from diffpbd.codegen.method.corrections import Rows
 from diffpbd.codegen.method.friction import at_start
@@ -30,8 +30,9 @@ from diffpbd.codegen.method.impulses import (
     limit_impulse_kernel,
     push_kernel,
     strike_kernel,
-)
-from diffpbd.codegen.method.stage import columns, each, force_columns, limit_columns, places
+)  # fmt: skip
+from diffpbd.codegen.method.loop_border import beside
+from diffpbd.codegen.method.stage import columns, each, force_columns, limit_columns, loop_column, places
 from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
 from diffpbd.codegen.method.world import call, kernel_at
 from diffpbd.codegen.program.notation import BODY, JOINT, LIMIT, POSE, POSITION, STATE, WORLD, column, part
@@ -46,6 +47,7 @@ def _declared(tree: Tree, solver: str) -> Program:
     columns(step, tree, INPUTS)
     limit_columns(step, tree, "limit")
     force_columns(step, tree)
+    loop_column(step, tree)
     return step
 
 
@@ -105,7 +107,7 @@ def half_kick(tree: Tree) -> Program:
     program = Program("variational_start", doc)
     xi, u, h, gravity, body, joint, spring = columns(program, tree, "xi u h gravity body joint spring")
     (limit,) = limit_columns(program, tree, "limit")
-    wrench, lever = force_columns(program, tree)
+    (wrench, lever), loop = force_columns(program, tree), loop_column(program, tree)
     launched = []
     for i, state in enumerate(each(xi, STATE, tree)):
         own = {"state": state, "body": part(body, BODY, i)}
@@ -117,11 +119,12 @@ def half_kick(tree: Tree) -> Program:
         launched[i] = launched[i] | program.call(wrenches.start_kick_kernel(), h=h, **before, **own)
     moving = projection.motions(program, tree, joint, x, R, closing=False)
     effort = efforts.efforts(program, tree, (joint, u, spring, lever), x, R)
-    for name in ("rotation", "turning", "target", "spin", "pose"):
-        program.output(name, column(*(link[name] for link in launched)))
-    for name in ("motion", "offset"):
-        program.output(name, column(*(link[name] for link in moving)))
+    for links, names in ((launched, ("rotation", "turning", "target", "spin", "pose")), (moving, ("motion", "offset"))):
+        for name in names:
+            program.output(name, column(*(link[name] for link in links)))
     program.output("effort", column(*effort))
+    if loop is not None:
+        program.output("pull", loops.pulls(program, tree, loop, x, R, moving)[1])
     if tree.limits:
         program.output("angle", column(*limits.starts(program, tree, joint, limit, x, R)))
     return program
@@ -137,6 +140,7 @@ def newton_iteration(tree: Tree) -> Program:
     pose, turning, target, spin = columns(program, tree, "pose turning target spin")
     motion, offset, effort, body, joint, h = columns(program, tree, "motion offset effort body joint h")
     limit, angle, lock = limit_columns(program, tree, "limit angle lock")
+    loop = loop_column(program, tree)
     x, R = places(program, tree, pose)
     moving = projection.motions(program, tree, joint, x, R, closing=True)
     inertia, wrench = [], []
@@ -148,6 +152,8 @@ def newton_iteration(tree: Tree) -> Program:
         inertia.append(balanced["inertia"])
         wrench.append(balanced["wrench"])
     room = limits.rooms(program, tree, joint, limit, angle, x, R) if tree.limits else []
+    start_motion = each(motion, 6, tree)
+    border = beside(program, tree, loop, (x, R), moving, start_motion)
     moved, lock_next = projection.solve(
         program,
         tree,
@@ -155,10 +161,11 @@ def newton_iteration(tree: Tree) -> Program:
         wrench,
         moving,
         each(pose, POSE, tree),
-        start_motion=each(motion, 6, tree),
+        start_motion=start_motion,
         effort=each(effort, 1, tree),
         h=h,
         stops=limits.stops(program, room, list(lock)) if tree.limits else (),
+        border=border,
     )
     program.output("pose_next", column(*moved))
     if tree.limits:
@@ -259,7 +266,7 @@ def velocities(tree: Tree, friction_iterations: int) -> Program:
     xi, pose, turning, u, h, gravity = columns(program, tree, "xi pose turning u h gravity")
     body, joint, friction, spring = columns(program, tree, "body joint friction spring")
     limit, angle = limit_columns(program, tree, "limit angle")
-    wrench, lever = force_columns(program, tree)
+    (wrench, lever), loop = force_columns(program, tree), loop_column(program, tree)
     x, R = places(program, tree, pose)
     moving = projection.motions(program, tree, joint, x, R, closing=False)
     effort = efforts.efforts(program, tree, (joint, u, spring, lever), x, R)
@@ -277,7 +284,10 @@ def velocities(tree: Tree, friction_iterations: int) -> Program:
     motion = [link["motion"] for link in moving]
     room = limits.rooms(program, tree, joint, limit, angle, x, R) if tree.limits else None
     friction = at_start(program, tree, friction, joint, xi)
-    rate = velocity.rates(program, tree, inertia, motion, momentum, effort, friction, h, friction_iterations, room)
+    pull = None if loop is None else loops.pulls(program, tree, loop, x, R, moving)[1]
+    rate = velocity.rates(
+        program, tree, inertia, motion, momentum, effort, friction, h, friction_iterations, room, pull
+    )
     states: list[Any] = []
     twists: list[Any] = []
     for j, parent in enumerate(tree.parents):

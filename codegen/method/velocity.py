@@ -18,7 +18,7 @@ from typing import Any
 import sympy as sp
 
 from diffpbd.codegen.laws import forces
-from diffpbd.codegen.method import bodies, limits, tree_rates
+from diffpbd.codegen.method import bodies, limits, loop_rates, tree_rates
 from diffpbd.codegen.method.projection import SYMMETRIC_INERTIA, motion_of, motions
 from diffpbd.codegen.method.world import call, kernel_at
 from diffpbd.codegen.program import elimination
@@ -188,8 +188,16 @@ def nudge_kernel(slide: bool) -> Program:
     return program
 
 
-def _iterated(program: Program, tree: Tree, balance: dict[str, Any], friction: Any, h: Any, iterations: int) -> Any:
-    kernel = friction_iteration(tree)
+def _iterated(
+    program: Program,
+    tree: Tree,
+    balance: dict[str, Any],
+    friction: Any,
+    h: Any,
+    iterations: int,
+    kernel: Program | None = None,
+) -> Any:
+    kernel = kernel or friction_iteration(tree)
     rate = sp.zeros(tree.n, 1)
     for _ in range(iterations):
         rate = program.call(kernel, **balance, friction=friction, h=h, rate=rate)["next"]
@@ -211,8 +219,16 @@ def rates(
     h: Any,
     iterations: int,
     room: list[Any] | None = None,
+    pull: Any = None,
 ) -> Any:
-    """Calls: joint rates (n) of the momenta, with the implicit friction kick iterated from rest."""
+    """Calls: joint rates (n) of the momenta, with the implicit friction kick iterated from rest; `pull` of the kept rows of
+    closed loops at this pose, if there are any."""
+    if pull is not None:
+        given = _numbered(inertia=inertia, motion=motion, momentum=momentum, effort=effort)
+        balance = program.call(rate_balance(tree), h=h, **given)
+        A = program.call(loop_rates.rate_rows(tree), pull=pull, **_numbered(motion=motion))["A"]
+        kernel = loop_rates.friction_iteration(tree)
+        return _iterated(program, tree, {**balance, "A": A}, friction, h, iterations, kernel)
     if tree.deep or tree.limits:
         blocks = {"inertia": inertia, "motion": motion, "momentum": momentum, "effort": effort}
         return tree_rates.rates(program, tree, blocks, friction, h, iterations, room)

@@ -110,9 +110,9 @@ class Tree:
 
     @property
     def deep(self) -> bool:
-        """Whether joint-space systems are solved along the tree (O(n)) instead of as dense matrices; gears couple branches, and
-        with them they never are."""
-        return self.depth > DENSE_DEPTH and not self.gears
+        """Whether joint-space systems are solved along the tree (O(n)) instead of as dense matrices; gears and closed loops
+        couple branches, and with them or on a floating base they never are."""
+        return self.depth > DENSE_DEPTH and not self.gears and not self.closures and not self.base
 
     def ancestors(self, joint: int) -> tuple[int, ...]:
         """The joints from this one (included) to the base."""

@@ -16,7 +16,7 @@ from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.simulation import simulate
 
 QUICK = ("four_bar", "five_bar", "spatial_four_bar", "bennett")
-LONG = tuple(pytest.param(name, marks=pytest.mark.soak) for name in ("slider_crank", "watt", "delta"))
+LONG = tuple(pytest.param(name, marks=pytest.mark.soak) for name in ("slider_crank", "watt", "delta", "ring"))
 
 
 @pytest.mark.parametrize("name", [*QUICK, *LONG])
@@ -29,7 +29,12 @@ def test_accelerations_are_those_of_pinocchio(name: str) -> None:
         np.testing.assert_allclose(c.robot.forward_dynamics(p, pd, u), wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
 
 
-LONGEST = {"bennett": 0.5, "delta": 0.2, "five_bar": 0.3}  # the delta comes near a singular pose after that
+LONGEST = {
+    "bennett": 0.5,
+    "delta": 0.2,
+    "five_bar": 0.3,
+    "ring": 0.2,
+}  # the delta comes near a singular pose after that
 
 
 @pytest.mark.parametrize("name", [*QUICK, *LONG])

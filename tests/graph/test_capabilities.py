@@ -11,7 +11,7 @@ from support.mechanisms import four_bar
 from support.robots import generated, loaded
 from support.touching import pressing_five_bar
 
-from diffpbd.codegen.description.recipe import default_recipe, with_options
+from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS, default_recipe, with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.graph.capabilities import (
@@ -68,22 +68,24 @@ def test_loops_and_passive_joints_leave_out_what_does_not_know_them(tmp_path: Pa
     recipe = find_recipe(str(four_bar().write(tmp_path, "made")), **EVERY)
     found_model = build(read_robot(recipe), recipe)
     found = capabilities(found_model)
-    unknown = {"constraints", "joint_step_unrolled", "sixth_order_step"}
-    assert set(found.left_out) == {*unknown, *MAXIMAL}
-    assert found.left_out["step"] == "closed loops: four_bar"
+    unknown = {"joint_step_unrolled", "sixth_order_step", "momentum_residual", "state_residual"}
+    others = [variant for variant in DEFAULT_SWEEPS if variant != "variational_direct"]
+    assert set(found.left_out) == {*unknown, *(f"{name}_{k}" for name in ("step", "vjp_step") for k in others)}
+    assert found.left_out["momentum_residual"] == "closed loops: four_bar"
     touched = read_robot(find_recipe(str(pressing_five_bar().write(tmp_path, "pressing")), **EVERY))
     found = capabilities(build(touched, recipe))
     assert [found.left_out[name] for name in ("forward_dynamics", "loop_force")] == ["contacts: tip"] * 2
     robot = dataclasses.replace(read_urdf(pair(BODY)), passive=("jb",))
     found = capabilities(build(robot, with_options(default_recipe("made.urdf"), **EVERY)))
     assert found.left_out == {}
-    # a loop on a path of more than twelve joints: the step along the tree does not know it
+    # a loop on a path of more than twelve joints is one like any other
     tree = dataclasses.replace(
         found_model.tree, parents=tuple(range(-1, 13)), slides=(False,) * 14, aligned=(True,) * 14
     )
-    deep = capabilities(dataclasses.replace(found_model, tree=tree))
-    assert {"joint_step", "forward_dynamics", "inverse_dynamics"} <= set(deep.left_out)
-    assert deep.left_out["joint_step"] == "closed loops: four_bar; a path of 14 joints"
+    assert capabilities(dataclasses.replace(found_model, tree=tree)).has("joint_step")
+    assert not tree.deep
+    assert not dataclasses.replace(tree, closures=(), base=1).deep
+    assert dataclasses.replace(tree, closures=()).deep
 
 
 @pytest.mark.parametrize("need", CASES)

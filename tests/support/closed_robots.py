@@ -15,7 +15,15 @@ from support.closed_judge import Judge
 from support.mechanisms import MECHANISMS
 from support.robots import CACHE, generated
 
-FUNCTIONS = ("joint_step", "jac_alpha_joint_step", "torque_terms", "jac_forward_dynamics")
+FUNCTIONS = (
+    "joint_step",
+    "jac_alpha_joint_step",
+    "torque_terms",
+    "jac_forward_dynamics",
+    "step",
+    "vjp_step",
+    "constraints",
+)
 """What is made of each, and of the five-bar besides."""
 MORE = {"five_bar": ("mpc", "estimate_torque")}
 

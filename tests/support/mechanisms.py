@@ -232,7 +232,18 @@ def delta() -> Mechanism:
     return Mechanism(links, joints, loops, guess | {"i0": -0.4})
 
 
+def ring() -> Mechanism:
+    """Fourteen bars in space, hinges in turn across and upright; one path of fourteen joints, mobility 9."""
+    links = [bar(f"l{k}", 0.5, 0.2) for k in range(14)]
+    axes = ((0, -1, 0), (0, 0, 1))
+    joints = [
+        joint(f"j{k}", f"l{k - 1}" if k else "base", f"l{k}", (0.2 if k else 0, 0, 0), axes[k % 2]) for k in range(14)
+    ]
+    end = loop("ring", "hinge", "l13", (0.2, 0, 0), "base", (0.9, 0, 0), axis=(0.0, 0.0, 1.0))
+    return Mechanism(links, joints, [end], {f"j{k}": (0.9, 0.1)[k % 2] for k in range(14)})
+
+
 MECHANISMS = {
     "four_bar": four_bar, "parallelogram": parallelogram, "five_bar": five_bar, "watt": watt, "slider_crank": slider_crank,
-    "spatial_four_bar": spatial_four_bar, "bennett": bennett, "delta": delta,
+    "spatial_four_bar": spatial_four_bar, "bennett": bennett, "delta": delta, "ring": ring,
 }  # fmt: skip
