@@ -35,6 +35,8 @@ KEPT: Final = 32
 SMALL: Final = 4096
 """[bytes] Of such an array."""
 MOST_COUNT: Final = 20
+MAY_LACK: Final = "estimate_torque"
+"""What the text of a robot with passive joints is without."""
 
 
 class Owner(Protocol):
@@ -82,7 +84,7 @@ class Gpu:
             {
                 name: GpuFunction(self, robot.functions[name], e)
                 for name, e in ENTRIES.items()
-                if name in robot.functions and f"ENTRY({e.passes[0][0]})" in source
+                if name in robot.functions and (name != MAY_LACK or f"ENTRY({name})" in source)
             }
         )
 
@@ -96,7 +98,7 @@ class Gpu:
         functions = self.__dict__.get("functions", {})
         if name in functions:
             return functions[name]
-        if name in ENTRIES and name in self.robot.functions:
+        if name == MAY_LACK and name in self.robot.functions:
             raise AttributeError(
                 f"{self.robot.name} on a GPU has no {name!r}: its text was made without it, as `generate` said"
             )
