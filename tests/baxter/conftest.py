@@ -90,7 +90,7 @@ class Graph:
             ["rosmaster", "--core", "-p", str(port)], env={**self.environment, "PYTHONPATH": ""},
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        wait_until(self._answers, 10.0, "rosmaster does not answer")
+        wait_until(self._answers, "rosmaster does not answer")
 
     def _answers(self) -> bool:
         try:
@@ -141,8 +141,12 @@ class RobotProcess:
         self.process.stdout.close()
 
 
-def wait_until(condition: Callable[[], object], timeout: float, complaint: str) -> None:
-    end = time.monotonic() + timeout
+PATIENCE = 60.0
+"""s for what must happen, on a machine with other work."""
+
+
+def wait_until(condition: Callable[[], object], complaint: str) -> None:
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, complaint
         time.sleep(0.01)
