@@ -90,7 +90,7 @@ GROUPS: Final = (
         ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
     Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "plain", "free"), "joint_step"),
-    Group("predictive control", ("mpc",), ("anchored", "inertia", "plain"), "joint_step"),
+    Group("predictive control", ("mpc",), ("inertia", "plain"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("anchored", "short")),
     Group("constraints of maximal states", ("constraints",), ("anchored", "independent")),
     Group(
