@@ -10,7 +10,7 @@ from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.model import Model
-from diffpbd.codegen.graph.sided import sides
+from diffpbd.codegen.graph.sided import STRAIGHT, sides
 from diffpbd.codegen.graph.touched import Touched
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
 from diffpbd.codegen.laws.cuts import ROWS
@@ -68,7 +68,8 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         dispatched=dispatched, coulomb=stretch[0] if stretch else 0, border=border, kernel_work=work,
         record_size=RECORD_ROWS * tree.n,
         kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
-        contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), floating=bool(tree.base),
+        contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), straight=n <= STRAIGHT,
+        floating=bool(tree.base),
         **limits, **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES,
     )  # fmt: skip
     return total
@@ -81,8 +82,8 @@ def work_size(n: int, m: int, every: int, border: int) -> int:
 
 def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
     """Doubles that limits and contacts add; `touches` rows of contacts."""
-    own = 3 * sides + contacts + 4 * (sides + touches + contacts) + 24 * contacts + touches * (7 * n + 4)
-    return own + 2 * n * n + 2 * (n + m) ** 2 + 3 * (n + m) + 3 * n + 4
+    own = 3 * sides + contacts + 4 * (sides + touches + contacts) + 33 * contacts + touches * (8 * n + 4)
+    return own + 4 * n * n + n * m + 2 * (n + m) ** 2 + 3 * (n + m) + 3 * n + 4
 
 
 def _declare(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import casadi as ca
 
@@ -14,23 +14,29 @@ from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.parameters import SIDES
 from diffpbd.codegen.graph.touched import Touched
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import cones, contacts
+from diffpbd.codegen.joint_space import cones, contacts, distant
+from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program
+
+STRAIGHT: Final = 12
+"""Coordinates up to which a stage's inertia is inverted by straight-line code; beyond, loops factor it."""
 
 
 def sided_kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     """Kernels of limits and contacts that no program of the tree is."""
-    made, tree = [], model.tree
+    tree = model.tree
+    made = [plain(elimination.inverse(tree.freedoms))] if tree.freedoms <= STRAIGHT and tree.sided else []
     if tree.limits:
-        made += [plain(cones.side()), plain(cones.side_parameters())]
+        made += [plain(cones.side()), plain(distant.distant_side()), plain(cones.side_parameters())]
     for rough in sorted({contact.rough for contact in tree.contacts}):
-        made += [plain(cones.contact(rough)), plain(cones.contact_parameters(rough))]
+        made += [plain(f(rough)) for f in (cones.contact, distant.distant, cones.contact_parameters)]
     made += [plain(cones.apart())] if any(contact.rough for contact in tree.contacts) else []
     if tree.contacts:
         made += [
             touch(prepared, False),
             touch(prepared, True),
             law(model),
+            touch_slopes(model),
             touch_curvature(model),
             touch_parameters(model),
         ]
@@ -38,9 +44,13 @@ def sided_kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
 
 
 def plain(program: Program) -> ca.Function:
-    """A program of numbers that no robot has."""
+    """A program of numbers that no robot has; one inverse stays one, where CasADi would divide by it time and again."""
     given = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items()}
-    return _function(program.name, given, inline(program, given))
+    ca.GlobalOptions.setSimplificationOnTheFly(False)
+    try:
+        return _function(program.name, given, inline(program, given))
+    finally:
+        ca.GlobalOptions.setSimplificationOnTheFly(True)
 
 
 @dataclass(frozen=True)
@@ -134,6 +144,18 @@ class Touching:
         self.slid = across * slid(model, self.first, self.last, self.r.p, self.r.p_next, self.r.h)
         """Rates of the pose stage across (0 along normals)."""
         self.rates = ca.mtimes(self.last, self.r.pd_next)
+
+
+def touch_slopes(model: Model) -> ca.Function:
+    """Rows at the start of a step (a row after the other) → what the rates of the pose stage change by with its end: J₀ and J₁
+    over 2 h, and how the tangents at the end turn."""
+    t, r = Touching(model), residuals(model)
+    first = ca.SX.sym("first", r.n, t.count)
+    across = ca.DM.ones(t.count)
+    across[Touched(model).first] = 0
+    slides = across * slid(model, first.T, t.last, r.p, r.p_next, r.h)
+    given = {"p": r.p, "p_next": r.p_next, "sign": t.sign, "first": first, "h": r.h, "alpha": r.alpha}
+    return _function("touch_slopes", given, {"slopes": ca.jacobian(slides, r.p_next).T})
 
 
 def touch_curvature(model: Model) -> ca.Function:

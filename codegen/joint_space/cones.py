@@ -114,7 +114,7 @@ class _Contact:
     B: Any
 
 
-def _contact(impulse: Any, rate: Any, gap: Any, h: Any, law: Any) -> _Contact:
+def contact_pair(impulse: Any, rate: Any, gap: Any, h: Any, law: Any) -> _Contact:
     """De Saxcé's pair; without friction the normal's alone."""
     friction, compliance, load, slip = law
     normal = closing(rate[0], gap + 2 * compliance * impulse[0] / h, h)
@@ -151,7 +151,8 @@ def _cone(b: Program, beta: Any, sigma: Any, rho: Any, k: Any) -> _Cone:
     return _Cone(row, x, Matrix.hstack(*found))
 
 
-def _contact_inputs(b: Program, rough: bool) -> tuple[Any, Any, Any, Any, Any]:
+def contact_inputs(b: Program, rough: bool) -> tuple[Any, Any, Any, Any, Any]:
+    """Impulse, rates, gap, h and law of a contact."""
     size = 3 if rough else 1
     return (
         list(b.input("impulse", size)), list(b.input("rate", size)), b.scalar("gap"), b.scalar("h"),
@@ -168,9 +169,9 @@ def contact(rough: bool) -> Program:
     """Impulse, rates (the normal one 0 in the pose stage), gap, h, law, ρ → `row`, and δλ = −`x` − `G` δ(closing rate, rates
     across), the closing rate N ṗ + 2 φ/h."""
     b = Program("contact" if rough else "smooth_contact", "Row of a contact, and what Newton's method needs of it.")
-    impulse, rate, gap, h, law = _contact_inputs(b, rough)
+    impulse, rate, gap, h, law = contact_inputs(b, rough)
     rho, size = b.scalar("rho"), len(impulse)
-    c = _contact(impulse, rate, gap, h, law)
+    c = contact_pair(impulse, rate, gap, h, law)
     own = _cone(b, _given(b, c.beta), _given(b, c.sigma), rho, b.let(rho * c.kappa))
     x, G = own.x, own.G
     # σ by the rates (the normal one at work is what closes the gap), and by the impulse where the contact gives way
@@ -200,7 +201,7 @@ def apart() -> Program:
     impulse, psi, rate = list(b.input("impulse", 3)), b.scalar("psi"), list(b.input("rate", 3))
     gap, h, law, rho = b.scalar("gap"), b.scalar("h"), list(b.input("law", LAW)), b.scalar("rho")
     friction = law[0]
-    alone, c = _contact(impulse[:1], rate[:1], gap, h, law), _contact(impulse, rate, gap, h, law)
+    alone, c = contact_pair(impulse[:1], rate[:1], gap, h, law), contact_pair(impulse, rate, gap, h, law)
     k = b.let(rho * alone.kappa)
     z = b.let(impulse[0] - rho * alone.sigma[0])
     inner, outer = projected(b, z, k), projected(b, b.let(-z), k)
@@ -226,10 +227,10 @@ def contact_parameters(rough: bool) -> Program:
     """`pull` · dλ by the rates, the gap at given coordinates, h and the law, λ as β ∘ σ = κ e makes it: `rate_bar`, `gap_bar`,
     `h_bar`, `law_bar`."""
     b = Program("contact_parameters" if rough else "smooth_contact_parameters", "Gradient of a contact's impulse.")
-    impulse, rate, gap, h, law = _contact_inputs(b, rough)
+    impulse, rate, gap, h, law = contact_inputs(b, rough)
     size = len(impulse)
     pull = b.input("pull", size)
-    c = _contact(impulse, rate, gap, h, law)
+    c = contact_pair(impulse, rate, gap, h, law)
     beta, kappa = _given(b, c.beta), b.let(c.kappa)
     # At a solution δβ = (β/κ) δκ − Q δσ/κ, Q = 2 β βᵀ − det β diag(1, −1, −1): σ itself has the rounding of the gap.
     det = b.let(beta[0] ** 2 - sum(x**2 for x in beta[1:])) if rough else b.let(beta[0] ** 2)
@@ -274,6 +275,6 @@ def _divided(b: Program, c: Any, y: Any) -> Any:
         return b.let(Matrix([y[0] / c[0]]))
     inverse = b.let(1 / c[0])
     along = b.let((c[1] * y[1] + c[2] * y[2]) * inverse)
-    size = b.let(c[0] - (c[1] * c[1] + c[2] * c[2]) * inverse)
-    first = b.let((y[0] - along) / size)
+    size = b.let(1 / (c[0] - (c[1] * c[1] + c[2] * c[2]) * inverse))
+    first = b.let((y[0] - along) * size)
     return Matrix([first, b.let((y[1] - first * c[1]) * inverse), b.let((y[2] - first * c[2]) * inverse)])

@@ -41,6 +41,16 @@ def solver(n: int, columns: int, symmetric: bool) -> Program:
     return b
 
 
+@stored
+def inverse(n: int) -> Program:
+    """A (n × n) → A⁻¹ and the inverted `pivots`."""
+    b = Program("inverse", "Inverse by elimination without pivoting.")
+    made = factors(b, b.input("A", n, n))
+    b.output("inverse", solve(b, made, Matrix.eye(n)))
+    b.output("pivots", Matrix([made[k, k] for k in range(n)]))
+    return b
+
+
 def solve(b: Program, a: Any, rhs: Any, transposed: bool = False, symmetric_result: bool = False) -> Any:
     """A⁻¹ rhs (or A⁻ᵀ rhs) with the `factors` a; rhs n × m. With `symmetric_result` (the inverse of a symmetric matrix)
     only one triangle is worked out."""

@@ -83,7 +83,7 @@ def test_signals_end_in_a_clean_stop(start, robot: RobotProcess, number: signal.
     output = finish(process, robot)
     assert process.returncode == 130
     assert f"interrupted in phase run: {number.name}" in output
-    assert "position commands at the measured pose" in output
+    assert "commands to hold the measured pose" in output
 
 
 @pytest.mark.parametrize("owner", ["robot", "model"])
@@ -105,7 +105,7 @@ def test_a_pause_of_the_process_ends_the_run(start, robot: RobotProcess, owner: 
     after = {mode for _, mode, _ in commands[before:]}
     assert commands[before - 1][1] == 3
     # Which of the two: whether a fresh state was read before the stop began. A torque is never among them.
-    assert after == {1} if "position commands at the measured pose" in output else not after, output
+    assert after == {1} if "commands to hold the measured pose" in output else not after, output
     assert answer["mode"] == 1
     assert audit["gravity_twice"] == audit["not_finite"] == audit["over_limit"] == 0
 
@@ -115,7 +115,7 @@ def test_a_full_disk_ends_the_run_and_the_log_can_be_read(start, robot: RobotPro
     output = finish(process, robot)
     assert process.returncode == 1
     assert re.search(r"log failed in phase run: run.bag: the log cannot be written", output), output
-    assert "position commands at the measured pose" in output
+    assert "commands to hold the measured pose" in output
     assert sum(1 for _ in read_bag(tmp_path / "run.bag")) > 100
 
 
@@ -189,7 +189,7 @@ def test_simulated_transport_needs_no_ros_and_replays(arm_robot: Robot, tmp_path
             [*line, *options], stdout=subprocess.PIPE, stderr=screen.slave, text=True, cwd=tmp_path, env=env
         )
     assert done.returncode == 0, done
-    assert done.stdout.endswith("written: run.png\n") and (tmp_path / "run.png").read_bytes().startswith(PNG)
+    assert done.stdout.endswith("written: run.bag, run.png\n") and (tmp_path / "run.png").read_bytes().startswith(PNG)
     assert done.stdout.startswith("finished in phase run") and "\x1b" not in done.stdout
     pictures = screen.pictures()
     assert pictures[-1] == "" and any("ramp-in" in p and "latency p50" in p and " left" in p for p in pictures), (

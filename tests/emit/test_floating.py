@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 from support.floating_arm import flat_arms, floating_arm, recipe
 from support.free_flyer import FreeFlyer, difference, moved, position
-from support.mechanisms import body, four_bar
 from support.numeric import slopes
 from support.robots import generated
 
@@ -251,9 +250,9 @@ def test_what_is_refused_and_left_out() -> None:
     with pytest.raises(SolverError):
         robot.joint_step(p, 1e12 * pd, u)
     reasons = robot.manifest.left_out
-    for name in ("mpc", "estimate_torque", "step", "torque_terms", "joint_state", "kicked_step", "sixth_order_step"):
+    for name in ("estimate_torque", "step", "torque_terms", "joint_state", "kicked_step", "sixth_order_step"):
         assert "a floating base" in reasons[name] or "on demand" in reasons[name], name
-    for words in (["mpc", "--goal", "[0]"], ["estimate-torque", "no.csv"], ["identify", "no.csv", "--fit", "mass"]):
+    for words in (["estimate-torque", "no.csv"], ["identify", "no.csv", "--fit", "mass"]):
         done = CliRunner().invoke(cli, [words[0], str(robot.folder), *words[1:], "--out", str(robot.folder / "no.csv")])
         assert done.exit_code == 1 and "It was left out: a floating base" in done.stderr, done.output
     assert robot.positions[:7] == ("base_x", "base_y", "base_z", "base_qw", "base_qx", "base_qy", "base_qz")
@@ -266,11 +265,11 @@ def test_simulations_carry_the_base() -> None:
     run = simulate(robot, duration=0.1, start=(p, pd), torque="gravity")
     assert run.q.shape == (11, 9) and (run.tau[:, :6] == 0).all() and (run.tau[:, 6:] != 0).any()
     assert simulate(robot, duration=0.02).q[0] == pytest.approx(robot.neutral)
-    finer = [simulate(robot, duration=0.1, h=h, start=(p, pd), order=4) for h in (0.02, 0.01, 0.0025)]
+    finer = [simulate(robot, duration=0.1, h=h, start=(p, pd), step=4) for h in (0.02, 0.01, 0.0025)]
     errors = [np.abs(difference(one.q[-1], finer[-1].q[-1])).max() for one in finer[:2]]
     assert errors[0] > 12 * errors[1]
     with pytest.raises(InputError, match="take 4"):
-        simulate(robot, duration=0.1, order=6)
+        simulate(robot, duration=0.1, step=6)
 
 
 def test_a_ball_rolls_down_a_slope() -> None:
@@ -305,64 +304,6 @@ def test_a_ball_rolls_down_a_slope() -> None:
 
     J = np.vstack([np.hstack(found[2:5]), np.hstack(found[5:8])])
     assert pytest.approx(slopes(after, 18, 1e-5), abs=1e-8) == J
-
-
-def test_a_closed_loop_on_a_floating_base() -> None:
-    """A four-bar in space: pinocchio's accelerations, momentum, rows that stay closed, derivatives along the loop."""
-    mechanism, folder = four_bar(), recipe("unused", "floating").parent
-    path = mechanism.write(folder, "flying_bar", 'base_joint = "floating"')
-    urdf = path.with_suffix(".urdf")
-    urdf.write_text(
-        urdf.read_text().replace('<link name="base"/>', body("base", 2.0, (0.3, 0.05, 0.1), (0.8, 0.2, 0.3)))
-    )
-    robot = load(generated(str(path), functions=("joint_step", "forward_dynamics"), variants=()))
-    for name in ("jac_inverse_dynamics", "jac_forward_dynamics"):
-        assert name not in robot.functions and "a floating base" in robot.manifest.left_out[name]
-    rng = np.random.default_rng(6)
-    start = position(rng, 3)
-    start[7:] = list(mechanism.guess.values())
-    p = robot.close_loops(start, np.r_[np.zeros(6), 1, 0, 0])
-    assert p[:8] == pytest.approx(start[:8], abs=1e-12)
-    pd = robot.close_rates(p, rng.uniform(-2, 2, 9))
-    residual = robot.loop_residual(p, pd)
-    assert np.abs(residual.rows).max() < 1e-12 and np.abs(residual.row_rates).max() < 1e-12
-    other = FreeFlyer(urdf, robot.joints[6:])
-    ends = ("coupler", np.array([0.8, 0, 0])), ("rocker", np.array([0.6, 0, 0]))
-    u = rng.uniform(-1, 1, 9)
-    pdd = robot.forward_dynamics(p, pd, u)
-    assert pdd == pytest.approx(other.closed_acceleration(p, pd, u, ends, np.array([0, -1.0, 0])), rel=1e-9, abs=1e-9)
-    given = robot.inverse_dynamics(p, pd, pdd)
-    driven = np.arange(9) == 6
-    A = np.array([robot.loop_residual(p, e).row_rates for e in np.eye(9)]).T
-    kept = [0, 1]  # across the axis
-    wanted = given.u + A[kept].T @ given.loop_force + given.unbalanced
-    assert wanted == pytest.approx(other.torque(p, pd, pdd), abs=1e-10)
-    assert (given.u[~driven] == 0).all() and np.abs(given.unbalanced[[6, 7, 8]]).max() < 1e-10
-    weightless = robot.alpha.vector({f"gravity.{axis}": 0.0 for axis in "xyz"})
-    P, PD = robot.rollout(p, pd, np.zeros((500, 9)), H, weightless)
-    momentum = np.einsum("kij,kj->ki", robot.mass_matrix(P, weightless), PD)[:, :6]
-    about_world = np.hstack([momentum[:, :3], momentum[:, 3:] + np.cross(P[:, :3], momentum[:, :3])])
-    assert np.abs(about_world - about_world[0]).max() <= 2e-12 * np.abs(about_world[0]).max()
-    assert np.abs(robot.loop_residual(P, PD).rows).max() < 1e-12
-    found, end = robot.jac_joint_step(p, pd, u, H), robot.joint_step(p, pd, u, H)
-    along = np.linalg.svd(A[kept])[2][2:].T
-
-    def after(d: Array) -> Array:
-        q = robot.close_loops(moved(p, along @ d[:7]), np.r_[np.ones(6), 1, 0, 0])
-        q, qd = robot.joint_step(q, robot.close_rates(q, pd), u + d[7:], H)
-        return np.concatenate([difference(q, end.p_next), qd])
-
-    J = np.vstack([found.dp_next_du, found.dpd_next_du])
-    assert slopes(lambda d: after(np.r_[np.zeros(7), d]), 9) == pytest.approx(J, abs=1e-7 * np.abs(J).max())
-    # a turn of the base: the loop turns with it
-    turned = slopes(
-        lambda d: after(np.r_[np.linalg.lstsq(along, np.r_[d, np.zeros(3)], rcond=None)[0], np.zeros(9)]), 6
-    )
-    rates = slopes(lambda d: robot.close_rates(moved(p, np.r_[d, np.zeros(3)]), pd), 6)
-    ends_by = (found.dp_next_dp, found.dp_next_dpd), (found.dpd_next_dp, found.dpd_next_dpd)
-    for rows, (by_p, by_pd) in zip((slice(0, 9), slice(9, 18)), ends_by, strict=True):
-        wanted = by_p[:, :6] + by_pd @ rates
-        assert turned[rows] == pytest.approx(wanted, abs=1e-6 * np.abs(wanted).max())
 
 
 def test_fixed_bases_know_nothing_of_it() -> None:

@@ -84,7 +84,7 @@ def test_signals_and_a_second_program(simulated: Simulated, fr3_folder: Path, tm
     run.process.send_signal(signal.SIGTERM)
     code, text = run.end()
     assert code == 130 and "interrupted in phase run: SIGTERM" in text, text
-    assert "position commands at the measured pose" in text
+    assert "commands to hold the measured pose" in text
     killed = Started(fr3_folder, simulated.host, tmp_path / "b.csv")
     killed.process.kill()  # nobody tells the robot: it holds by itself, and takes the next program
     killed.end()

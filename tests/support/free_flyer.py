@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -132,13 +133,20 @@ class FreeFlyer:
 
     def after(self, p: Array, pd: Array, u: Array, time: float) -> tuple[Array, Array]:
         """The state a time later, u held in world axes."""
-        n = len(pd)
+        return swung(self.acceleration, p, pd, u, time)
 
-        def slope(_: float, y: Array) -> Array:
-            here = np.concatenate([y[:3], y[3:7] / np.linalg.norm(y[3:7]), y[7 : n + 1]])
-            rates = y[n + 1 :]
-            turning = product(np.concatenate([[0.0], rates[3:6] / 2]), y[3:7])
-            return np.concatenate([rates[:3], turning, rates[6:], self.acceleration(here, rates, u)])
 
-        y = solve_ivp(slope, (0.0, time), np.concatenate([p, pd]), method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
-        return np.concatenate([y[:3], y[3:7] / np.linalg.norm(y[3:7]), y[7 : n + 1]]), y[n + 1 :]
+def swung(
+    acceleration: Callable[[Array, Array, Array], Array], p: Array, pd: Array, u: Array, time: float
+) -> tuple[Array, Array]:
+    """The state a time later under constant u, by DOP853."""
+    n = len(pd)
+
+    def slope(_: float, y: Array) -> Array:
+        here = np.concatenate([y[:3], y[3:7] / np.linalg.norm(y[3:7]), y[7 : n + 1]])
+        rates = y[n + 1 :]
+        turning = product(np.concatenate([[0.0], rates[3:6] / 2]), y[3:7])
+        return np.concatenate([rates[:3], turning, rates[6:], acceleration(here, rates, u)])
+
+    y = solve_ivp(slope, (0.0, time), np.concatenate([p, pd]), method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+    return np.concatenate([y[:3], y[3:7] / np.linalg.norm(y[3:7]), y[7 : n + 1]]), y[n + 1 :]

@@ -157,3 +157,16 @@ def block(friction: float = 0.5) -> Mechanism:
     mass = f'<link name="block">{inertial(MASS, (1e-3, 1e-3, 1e-3))}</link>'
     links = ['<link name="at_x"/>', '<link name="at_xy"/>', mass]
     return Mechanism(links, slides, [], {}, planes=[TABLE], contacts=[contact("block", "block", (0.0, 0.0, 0.0))])
+
+
+def presser() -> Mechanism:
+    """Two hinges in the x-z plane, their tip, a sphere, over a table."""
+    shoulder = joint("shoulder", "base", "upper", (0.0, 0.0, 0.3))
+    return Mechanism(
+        [bar("upper", 1.0, 0.4), bar("fore", 0.7, 0.4), '<link name="hand"/>'],
+        [shoulder, joint("elbow", "upper", "fore", (0.4, 0.0, 0.0)), joint("wrist", "fore", "hand", (0.4, 0, 0), kind="fixed")],
+        [],
+        {"shoulder": 0.6, "elbow": -1.5},
+        planes=[TABLE],
+        contacts=[contact("tip", "hand", (0.0, 0.0, 0.0), 0.02, friction=0.4)],
+    )  # fmt: skip

@@ -1,0 +1,46 @@
+"""Impulses of what acts on one side and is far away, as β ∘ σ = κ e makes them: Newton's method needs no slope of them."""
+
+from __future__ import annotations
+
+from diffpbd.codegen.joint_space.cones import closing, contact_inputs, contact_pair, smoothing
+from diffpbd.codegen.program.program import Matrix, Program
+from diffpbd.codegen.program.store import stored
+
+
+@stored
+def distant_side() -> Program:
+    """rate, gap, h, load, slip → the impulse β (`found`) of what is far from its end, how much it changes with σ (`slope`), and
+    σ itself (`opening`), above 0 where the two hold."""
+    b = Program("distant_side", "Impulse of what acts on one side, far away.")
+    rate, gap, h, load, slip = (b.scalar(name) for name in ("rate", "gap", "h", "load", "slip"))
+    inverse = b.let(1 / closing(rate, gap, h))
+    impulse = b.let(smoothing(load, slip, h) * inverse)
+    b.output("found", impulse)
+    b.output("slope", impulse * inverse)
+    b.output("opening", closing(rate, gap, h))
+    return b
+
+
+@stored
+def distant(rough: bool) -> Program:
+    """Impulse (it counts where the contact gives way), rates, gap, h, law → the impulse (`found`) of a contact that is far
+    apart, B⁻¹ κ σ⁻¹ with σ⁻¹ = (σ₀, −σ̄)/det σ the inverse in the Jordan algebra; a bound of what it changes by with the
+    closing rate gₙ and the rates across, κ (1 + μ²)/gₙ² (`slope`); and gₙ (`opening`), above 0 where the two hold."""
+    b = Program("distant" if rough else "smooth_distant", "Impulse of a contact that is far apart.")
+    impulse, rate, gap, h, law = contact_inputs(b, rough)
+    c, friction = contact_pair(impulse, rate, gap, h, law), law[0]
+    closes = closing(rate[0], gap + 2 * law[1] * impulse[0] / h, h)
+    normal = b.let(closes)
+    kappa, inverse = b.let(c.kappa), b.let(1 / normal)
+    if rough:
+        sliding, ratio = b.let(c.sigma[0] - closes / friction), b.let(normal / friction)
+        det = b.let(ratio * (ratio + 2 * sliding) + law[3] ** 2)  # σ₀² − ‖v‖²
+        share = b.let(kappa / det)
+        found = Matrix([share * (ratio + sliding) / friction, -share * rate[1], -share * rate[2]])
+        slope = kappa * (1 + friction**2) * inverse * inverse
+    else:
+        found, slope = Matrix([kappa * inverse]), kappa * inverse * inverse
+    b.output("found", b.let(found))
+    b.output("slope", b.let(slope))
+    b.output("opening", normal)
+    return b
