@@ -14,7 +14,7 @@ from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.motion import filmed, played, reported
 from diffpbd.runtime.commands.mpc_words import ending, facts, summary
-from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED
+from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED, Whole
 from diffpbd.runtime.commands.options import live_option, movie_option, plot_option, report_option, view_option
 from diffpbd.runtime.commands.progress import watched
 from diffpbd.runtime.commands.results import json_option, note, result
@@ -59,7 +59,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without a time column.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option("--q0", metavar="JSON", help="Start [rad]; default: the log's first sample, or zero.")
-@click.option("--horizon", type=click.IntRange(1, 50), default=20, help="Steps planned ahead.")
+@click.option("--horizon", type=Whole(1, 50), default=20, help="Steps planned ahead.")
 @click.option(
     "--duration", type=DURATION, metavar="S", help="Default: the log's length, or the way to the goal and 1 s."
 )
@@ -67,7 +67,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option("--backend", type=click.Choice(BACKENDS), default="embedded", help="Solver of a tick.")
 @click.option("--programs", type=COUNT, default=1, help="Quadratic programs a tick.")
 @click.option("--time-limit", type=DURATION, metavar="S", help="No program begins later than this in a tick.")
-@click.option("--delay", type=click.IntRange(0, 10), default=0, help="Steps until a torque acts; it is compensated.")
+@click.option("--delay", type=Whole(0, 10), default=0, help="Steps until a torque acts; it is compensated.")
 @click.option("--disturbance/--no-disturbance", default=False, help="Balance joint torques that an observer finds.")
 @click.option(
     "--load", metavar="JSON", help="Torques [N·m] by joint that act on the simulated robot, unknown to the plan."
@@ -75,7 +75,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option(
     "--weights", metavar="JSON", help='Cost: p, pd, u, du, tip, end, such as {"p": 1, "pd": 0.02, "du": 2e-7}.'
 )
-@click.option("--bounds", metavar="JSON", help="u, du, pd: a number or a list each [N·m, N·m a step, rad/s].")
+@click.option("--bounds", metavar="JSON", help="Of u, du, pd: a number or a list each [N·m, N·m a step, rad/s].")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="RUN.csv", help="The log to write (.gz allowed).")
 @click.option(

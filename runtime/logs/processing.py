@@ -139,6 +139,8 @@ class Samples:
     """Joints without an encoder, whose motion follows from closed loops."""
     turn: FloatArray | None = None
     """Quaternions wxyz (samples, 4) of a floating base, of which q has the sum of the turns."""
+    read: tuple[FloatArray, FloatArray, FloatArray] | None = None
+    """q, dq and ddq before they were moved to what closed loops of the description's lengths allow."""
 
     def __len__(self) -> int:
         return len(range(len(self.time))[self._kept])
@@ -169,7 +171,7 @@ class Samples:
             moving = _filtered(rng.normal(size=self.q.shape), self.rate, self.processing) * rate
         changing = np.gradient(moving, 1.0 / self.rate, axis=0)
         turn = None if self.turn is None else turned_by(self.turn, drawn[:, 3:6])
-        return replace(self, q=self.q + drawn, dq=self.dq + moving, ddq=self.ddq + changing, turn=turn)
+        return replace(self, q=self.q + drawn, dq=self.dq + moving, ddq=self.ddq + changing, turn=turn, read=None)
 
     def trimmed(self, values: FloatArray) -> FloatArray:
         """The rows that `smooth` keeps."""

@@ -109,10 +109,8 @@ def estimate(
     own = values[list(robot.alpha.indices("torque_offset"))]
     offset = np.concatenate([np.zeros(robot.n - len(own)), own])  # a floating base has no sensor
     closed = closed_loops.of(robot)
-    if closed is not None and closed.looped and robot.manifest.robot.floating:
-        raise InputError(
-            f"{robot.name} has closed loops on a floating base; torques are estimated of one or the other."
-        )
+    if robot.manifest.robot.floating:
+        _expect_nodes(robot, settings)
     if closed is not None:
         p, pd, _ = closed.completed(p, pd, np.zeros_like(pd), alpha=values)
         offset = np.where(closed.motors, offset, 0.0)
@@ -128,11 +126,6 @@ def estimate(
             pressed = check_forces(robot, p, values, forces, "the motion")
             reading = reading - robot.contact_torque(p[1:-1], pressed[1:-1], values)
         return Estimate(at[1:-1], p[1:-1], pd[1:-1], reading - offset, offset, h, False, np.zeros(len(p) - 2))
-    if robot.manifest.robot.floating:
-        raise InputError(
-            f"--loss {settings.loss}: {robot.name} has a floating base, along which no windows are solved; use --loss nodes, "
-            "the torque at each sample from three poses."
-        )
     check_motion(robot, p, pd, settings.horizon)
     if settings.optimizer == "adam":
         lane = Lane(settings.start, settings.lambdas, settings.horizon, settings.carry)
@@ -140,6 +133,19 @@ def estimate(
         return Estimate(at[:-1], found.q, found.dq, found.u, offset, h, True, found.loss)
     q, dq, u, loss, unsettled = _gauss_newton(robot, p, pd, h, settings, values, watch)
     return Estimate(at[:-1], q, dq, u, offset, h, True, loss, unsettled)
+
+
+def _expect_nodes(robot: Robot, settings: Settings) -> None:
+    """Refuses what a floating base has not: windows, and closed loops."""
+    if robot.manifest.robot.loops:
+        raise InputError(
+            f"{robot.name} has closed loops on a floating base; torques are estimated of one or the other."
+        )
+    if settings.loss != NODES:
+        raise InputError(
+            f"--loss {settings.loss}: {robot.name} has a floating base, along which no windows are solved; use --loss nodes, "
+            "the torque at each sample from three poses."
+        )
 
 
 def _at_nodes(robot: Robot, p: FloatArray, h: float, alpha: FloatArray) -> FloatArray:

@@ -260,11 +260,11 @@ def test_simulations_carry_the_base() -> None:
     run = simulate(robot, duration=0.1, start=(p, pd), torque="gravity")
     assert run.q.shape == (11, 9) and (run.tau[:, :6] == 0).all() and (run.tau[:, 6:] != 0).any()
     assert simulate(robot, duration=0.02).q[0] == pytest.approx(robot.neutral)
-    finer = [simulate(robot, duration=0.1, h=h, start=(p, pd), order=4) for h in (0.02, 0.01, 0.0025)]
+    finer = [simulate(robot, duration=0.1, h=h, start=(p, pd), step=4) for h in (0.02, 0.01, 0.0025)]
     errors = [np.abs(difference(one.q[-1], finer[-1].q[-1])).max() for one in finer[:2]]
     assert errors[0] > 12 * errors[1]
     with pytest.raises(InputError, match="take 4"):
-        simulate(robot, duration=0.1, order=6)
+        simulate(robot, duration=0.1, step=6)
 
 
 def test_a_ball_rolls_down_a_slope() -> None:
