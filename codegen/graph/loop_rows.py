@@ -77,8 +77,8 @@ def choose(probe: Probe, every: bool = False) -> Chosen:
     order = _exchanged(stacked, _pivoted(np.hstack(stacked), rank))
     if _condition(stacked, order) > 1.0 / RANK:
         return Chosen(rank=rank, gap=gap, faults=(findings.dependent(robot, 1.0 / _condition(stacked, order)),))
-    if every and _rank_between(probe, poses, scale) > rank:
-        return Chosen(rank=rank, gap=gap, faults=(findings.by_dimensions(robot),))
+    if every and (other := _rank_beside(probe, poses, scale)) > rank:
+        return Chosen(rank=rank, gap=gap, faults=(findings.by_dimensions(robot, rank, other),))
     least, where = _least(probe, poses, scale, rank)
     opening = tuple(name for name, opens in zip(probe.entries, _openings(probe, poses), strict=True) if opens)
     doubts = tuple(findings.doubts(robot, n - rank, opening, least, where))
@@ -87,7 +87,7 @@ def choose(probe: Probe, every: bool = False) -> Chosen:
     return Chosen(kept, rank, n - rank, gap, least, opening, (), doubts, own)
 
 
-def _rank_between(probe: Probe, poses: Sequence[Array], scale: Array) -> int:
+def _rank_beside(probe: Probe, poses: Sequence[Array], scale: Array) -> int:
     """The largest rank of the rows at poses beside closed ones."""
     rng, most = np.random.default_rng(SEED), 0
     for p in poses:

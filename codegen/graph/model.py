@@ -113,6 +113,8 @@ class Prepared:
 def build(robot: Robot, recipe: Recipe) -> Model:
     """The model of a robot with numbers folded and alpha symbolic; rows of closed loops are chosen, or refused."""
     if not robot.loops:
+        if recipe.loop_rows != "kept":
+            raise DescriptionError(Report(recipe.name, recipe.name, faults=(loop_findings.none(recipe.loop_rows),)))
         return _built(robot, recipe, alpha_entries(robot, recipe))
     chosen = chosen_rows(robot, recipe)
     if chosen.faults:
