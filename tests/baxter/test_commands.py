@@ -20,7 +20,7 @@ from diffpbd.runtime import Robot
 from diffpbd.runtime.ros1.bag import read_bag
 from diffpbd.runtime.ros1.master import call
 
-from .conftest import REST, URDF, Graph, RobotProcess
+from .conftest import PATIENCE, REST, URDF, Graph, RobotProcess, wait_until
 from .running import SPRING
 
 PNG = b"\x89PNG"
@@ -52,14 +52,11 @@ def start(arm_robot: Robot, graph: Graph, robot: RobotProcess, tmp_path: Path) -
 
 
 def torque_mode(robot: RobotProcess) -> None:
-    end = time.monotonic() + 10.0
-    while robot.ask()["mode"] != 3:
-        assert time.monotonic() < end, "the run did not begin"
-        time.sleep(0.02)
+    wait_until(lambda: robot.ask()["mode"] == 3, "the run did not begin")
 
 
 def finish(process: subprocess.Popen, robot: RobotProcess) -> str:
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     time.sleep(0.3)
     answer = robot.ask()
     audit = answer["audit"]
@@ -97,7 +94,7 @@ def test_a_pause_of_the_process_ends_the_run(start, robot: RobotProcess, owner: 
     time.sleep(0.3)
     before = len(robot.ask(commands=True)["commands"])
     process.send_signal(signal.SIGCONT)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert re.search(r"(paused|stale state|gate) in phase run", output), output
     answer = robot.ask(commands=True)
@@ -137,7 +134,7 @@ def test_a_second_program_is_refused_and_an_existing_log_is_kept(start, robot: R
         (("--log", "run.csv"), "is there already"),
     ):
         second = start("--controller", "gravity", *options)
-        output, _ = second.communicate(timeout=20)
+        output, _ = second.communicate(timeout=PATIENCE)
         assert second.returncode == 1 and told in output and "Traceback" not in output
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.csv"] and log.read_text() == "kept"
     assert first.poll() is None and robot.ask()["mode"] == 3  # the first one did not notice

@@ -273,4 +273,4 @@ def test_nothing_is_left_on_the_graph(arm_robot: Robot, graph: Graph, robot: Rob
     with Node("observer", master=graph.uri) as observer:
         topic = "/robot/limb/left/joint_command"
         execute(arm_robot, graph.uri, duration=0.2)
-        wait_until(lambda: observer.master.publishers(topic) == (), 1.0, "still registered")
+        wait_until(lambda: observer.master.publishers(topic) == (), "still registered")

@@ -24,6 +24,12 @@ def test_the_ball_rests_at_its_goal(root: Path, tmp_path: Path) -> None:
     spins = [float(x) for x in re.findall(r"spin (-[.0-9]+)", text)]
     assert off and abs(float(off[1])) < 1.0
     assert spins[0] == pytest.approx(spins[1], rel=0.01)
+    roll = re.search(r"roll: ([.0-9]+) m/s, spin ([.0-9]+) rad/s; mechanics: ([.0-9]+) m/s, ([.0-9]+) rad/s", text)
+    passes = re.search(r"passes ([-+.0-9]+) mm off", text)
+    assert roll and passes and abs(float(passes[1])) < 0.1
+    speed, spin, best_speed, best_spin = map(float, roll.groups())
+    assert speed == pytest.approx(best_speed, rel=5e-3) and spin == pytest.approx(best_spin, rel=0.03)
+    assert speed > 1.1 * 0.1 * spin, "it slides at first"
 
 
 @pytest.mark.soak

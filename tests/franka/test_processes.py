@@ -15,8 +15,6 @@ import pytest
 from diffpbd.runtime.commands.sim_fr3 import HOST_LINE
 from diffpbd.runtime.loop.ownership import sole_program
 
-pytestmark = pytest.mark.flaky(reruns=4, reruns_delay=1)  # a machine that stalls ends a run, as it must
-
 ENDS = 20.0  # s for a process to end by itself
 STARTS = 40.0  # s for a run to begin, on a machine with other work
 

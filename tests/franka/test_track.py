@@ -91,7 +91,6 @@ def identified(folder: Path, log: Path, out: Path) -> dict[str, float]:
     return {name: entry["value"] for name, entry in parameters.items()}
 
 
-@pytest.mark.flaky(reruns=2)  # a machine that stalls ends a run, as it must
 @pytest.mark.soak
 def test_excite_run_identify_by_the_commands(fr3_folder: Path, tmp_path: Path) -> None:
     """The page's own way, in real time."""
