@@ -14,8 +14,9 @@ from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.manifest import POSITIONS, Argument, Function
 
 STEPPED = (
-    "joint_step", "jac_joint_step", "jac_alpha_joint_step", "vjp_joint_step", "node_torque", "rollout", "rollout_impulses", "vjp_rollout",
-    "vjp_trajectory", "contact_force", "forward_dynamics", "inverse_dynamics", "loop_force", "close_loops", "close_rates",
+    "joint_step", "jac_joint_step", "jac_alpha_joint_step", "vjp_joint_step", "node_torque", "rollout",
+    "rollout_impulses", "vjp_rollout", "vjp_trajectory", "contact_force", "forward_dynamics", "inverse_dynamics",
+    "loop_force", "close_loops", "close_rates",
 )  # fmt: skip
 
 

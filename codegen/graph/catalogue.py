@@ -82,8 +82,14 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "limit_impulse_next": ("N·m·s (N·s)", "as limit_impulse, of the rate stage"),
     "contact_impulse": ("N·s", CONTACT_IMPULSES),
     "contact_impulse_next": ("N·s", f"of the rate stage; {CONTACT_IMPULSES}"),
-    "pose_residual": ("kg·m^2 (kg·m), m or 1, N·s", "momenta times h, rows of loops, contacts as contact_impulse"),
-    "rate_residual": ("kg·m^2 (kg·m), m/s or 1/s, N·s", "momenta times h, rates of loops, contacts as contact_impulse"),
+    "pose_residual": (
+        "kg·m^2 (kg·m), m or 1, N·s",
+        "momenta times h, rows of loops, of limits, contacts as contact_impulse",
+    ),
+    "rate_residual": (
+        "kg·m^2 (kg·m), m/s or 1/s, N·s",
+        "momenta times h, rates of loops, rows of limits, contacts as contact_impulse",
+    ),
     "gap": ("m", "of every contact, below 0 where bodies overlap"),
     "contact_rows": ("m per joint unit", "contact by contact: along the normal towards the sphere, then two tangents"),
     "unbalanced": (EFFORT, f"what motors and loops cannot give; {JOINTS}"),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.robots import CACHE, generated
-from support.touching import RADIUS, ball, box
+from support.touching import RADIUS, ball, block, box
 
 from diffpbd.runtime import Robot, load
 
@@ -22,7 +22,8 @@ H = 0.01
 def folder(name: str) -> Path:
     sources = CACHE / "touching"
     sources.mkdir(parents=True, exist_ok=True)
-    mechanism, line = {"ball": ball, "tumbling_box": lambda: box("floating")}[name]()
+    made = {"ball": ball, "tumbling_box": lambda: box("floating"), "stopped_block": lambda: (block(), "limits = true")}
+    mechanism, line = made[name]()
     return generated(str(mechanism.write(sources, name, line)), functions=("joint_step", "jac_alpha_joint_step"))
 
 
@@ -59,6 +60,19 @@ def test_impulses_of_a_rollout_solve_its_equations() -> None:
     assert both[0] / H == pytest.approx(9.81, rel=1e-6)  # at rest it carries the weight of 1 kg
     assert set(found.counters[:, 2:4].ravel()) == {0.0}
     assert (found.counters[:, 4] >= found.counters[:, 0] + found.counters[:, 1]).all()
+
+
+def test_limits_stand_in_the_equations_beside_contacts() -> None:
+    """A block that slides into its stop at 9 m, on the table."""
+    r, steps = robot("stopped_block"), 20
+    start = np.array([8.9, 0.0, 1e-6]), np.array([3.0, 0.5, 0.0])
+    found = r.rollout_impulses(*start, np.zeros((steps, 3)), h=H)
+    names = [f"{kind}_impulse{end}" for kind in ("limit", "contact") for end in ("", "_next")]
+    assert found.limit_impulse.shape == (steps, 6)
+    for k in range(steps):
+        end, pushes = (found.P[k + 1], found.PD[k + 1]), [getattr(found, name)[k] for name in names]
+        assert left(r, found.P[k], found.PD[k], end, pushes) < 1e-12
+    assert found.limit_impulse[:, 1].max() > 0.5 and found.P[:, 0].max() < 9.0  # N s: about half of what it carried
 
 
 def test_impulses_of_a_floating_base() -> None:
