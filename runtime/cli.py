@@ -30,17 +30,19 @@ COMMANDS = {
     "generate": _Command("diffpbd.runtime.commands.generate", "Derive, emit and compile a robot's dynamics."),
     "check": _Command("diffpbd.runtime.commands.check", "List every fault and doubt of a description."),
     "export": _Command("diffpbd.runtime.commands.export", "Write a robot with its parameters back to URDF."),
-    "info": _Command("diffpbd.runtime.commands.info", "Joints, limits, parameters and functions of a robot."),
+    "info": _Command("diffpbd.runtime.commands.info", "Show joints, limits, parameters and functions of a robot."),
     "eval": _Command("diffpbd.runtime.commands.evaluate", "Evaluate a generated function on JSON."),
     "simulate": _Command("diffpbd.runtime.commands.simulate", "Simulate a robot and write a log."),
-    "mpc": _Command("diffpbd.runtime.commands.mpc", "Predictive control of the simulated robot along a reference."),
+    "mpc": _Command(
+        "diffpbd.runtime.commands.mpc", "Control the simulated robot predictively, along a log or to a goal."
+    ),
     "run": _Command("diffpbd.runtime.commands.run", "Run a controller on a Baxter or Franka arm, safely."),
     "sim-baxter": _Command("diffpbd.runtime.commands.sim_baxter", "Simulate a Baxter on a ROS 1 graph."),
     "sim-fr3": _Command("diffpbd.runtime.commands.sim_fr3", "Simulate a Franka Research 3 on this machine."),
-    "log": _Command("diffpbd.runtime.commands.log", "Clean and filter recordings; says what was found in them."),
+    "log": _Command("diffpbd.runtime.commands.log", "Clean and filter recordings, and say what was found in them."),
     "identify": _Command("diffpbd.runtime.commands.identify", "Identify parameters from logs."),
     "net-torque-map": _Command("diffpbd.runtime.commands.net_torque_map", "Sample a joint's net torque, as a C table."),
-    "excite": _Command("diffpbd.runtime.commands.excite", "A motion from which inertial parameters can be told."),
+    "excite": _Command("diffpbd.runtime.commands.excite", "Find a motion from which inertial parameters can be told."),
     "drive-gain": _Command(
         "diffpbd.runtime.commands.drive_gain", "Find torque over motor current with a known payload."
     ),

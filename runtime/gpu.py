@@ -35,6 +35,8 @@ KEPT: Final = 32
 SMALL: Final = 4096
 """[bytes] Of such an array."""
 MOST_COUNT: Final = 20
+MAY_LACK: Final = "estimate_torque"
+"""What the text of a robot with passive joints is without."""
 
 
 class Owner(Protocol):
@@ -82,7 +84,7 @@ class Gpu:
             {
                 name: GpuFunction(self, robot.functions[name], e)
                 for name, e in ENTRIES.items()
-                if name in robot.functions
+                if name in robot.functions and (name != MAY_LACK or f"ENTRY({name})" in source)
             }
         )
 
@@ -96,6 +98,10 @@ class Gpu:
         functions = self.__dict__.get("functions", {})
         if name in functions:
             return functions[name]
+        if name == MAY_LACK and name in self.robot.functions:
+            raise AttributeError(
+                f"{self.robot.name} on a GPU has no {name!r}: its text was made without it, as `generate` said"
+            )
         raise AttributeError(f"{self.robot.name} on a GPU has no {name!r}. {hint(name, functions)}".rstrip(". "))
 
     def array(self, values: Any, stream: Any = None) -> DeviceArray:

@@ -56,7 +56,7 @@ SCALAR, VECTOR, MATRIX = range(3)
 """Numbers of axes of an argument."""
 MAX_SHOWN = 60  # characters of a wrong value in a message
 AGAIN = "Generate the folder again."
-POSITIONS = ("p", "p0", "p_prev", "p_next", "P", "p_closed")
+POSITIONS = ("p", "p0", "p_prev", "p_next", "P", "P_ref", "P_guess", "p_closed")
 """Arguments that are positions, which with a floating base have one number more than rates; seeds have not."""
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Orientation of a floating base in a position: numbers 3 to 6 are a unit quaternion w x y z."""
+"""Positions with a floating base, whose numbers 3 to 6 are a unit quaternion w x y z, and the tangents between them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,19 @@ from typing import Any, Final
 
 import numpy as np
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 
-__all__ = ["expect_unit"]
+__all__ = [
+    "difference",
+    "expect_unit",
+    "moved",
+    "of_rotation",
+    "product",
+    "rotation_vector",
+    "turn_between",
+    "without_turn",
+]
 
 PLACE: Final = slice(3, 7)
 NOT_UNIT: Final = 1e-6
@@ -28,3 +38,56 @@ def expect_unit(function: str, argument: str, position: Any) -> None:
                 f"{function}: argument {argument!r}: expected a unit quaternion (w, x, y, z) of the base in numbers 3 to 6, "
                 f"found one of length {found:.10g}."
             )
+
+
+def product(p: FloatArray, q: FloatArray) -> FloatArray:
+    """p ⊗ q (…, 4)."""
+    a, b = p[..., :1], p[..., 1:]
+    c, d = q[..., :1], q[..., 1:]
+    scalar = a * c - np.sum(b * d, axis=-1, keepdims=True)
+    return np.concatenate([scalar, a * d + c * b + np.cross(b, d)], axis=-1)
+
+
+def turn_between(start: FloatArray, end: FloatArray) -> FloatArray:
+    """end ⊗ start⁻¹ (…, 4), its scalar part not negative."""
+    turn = product(end, start * np.array([1.0, -1.0, -1.0, -1.0]))
+    return np.where(turn[..., :1] < 0.0, -turn, turn)
+
+
+def difference(floating: bool, one: FloatArray, other: FloatArray) -> FloatArray:
+    """The tangent (…, n) from positions `other` to `one` (…, n_p): of a floating base 2 vec(q₁ ⊗ q₀⁻¹) between its turns."""
+    if not floating:
+        return one - other
+    turn = 2.0 * turn_between(other[..., PLACE], one[..., PLACE])[..., 1:]
+    return np.concatenate([one[..., :3] - other[..., :3], turn, one[..., 7:] - other[..., 7:]], axis=-1)
+
+
+def moved(floating: bool, position: FloatArray, way: FloatArray) -> FloatArray:
+    """A position (…, n_p) moved along a tangent (…, n): x + δ, normalize((1, φ/2) ⊗ q), p + δ."""
+    if not floating:
+        return position + way
+    half = np.concatenate([np.ones_like(way[..., :1]), 0.5 * way[..., 3:6]], axis=-1)
+    q = product(half, position[..., PLACE])
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    return np.concatenate([position[..., :3] + way[..., :3], q, position[..., 7:] + way[..., 6:]], axis=-1)
+
+
+def without_turn(floating: bool, position: FloatArray) -> FloatArray:
+    """Positions as one number a rate (…, n), zero for the turn of a floating base: what bounds are on."""
+    if not floating:
+        return position
+    still = np.zeros_like(position[..., :3])
+    return np.concatenate([position[..., :3], still, position[..., 7:]], axis=-1)
+
+
+def rotation_vector(turn: FloatArray) -> FloatArray:
+    """[rad] (…, 3) of a unit quaternion whose scalar part is not negative."""
+    sine = np.linalg.norm(turn[..., 1:], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, turn[..., :1])
+    return np.where(sine > 0.0, angle / np.where(sine > 0.0, sine, 1.0), 2.0) * turn[..., 1:]
+
+
+def of_rotation(vector: FloatArray) -> FloatArray:
+    """The unit quaternion (…, 4) of a rotation vector (…, 3) [rad]."""
+    angle = np.linalg.norm(vector, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * vector], axis=-1)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.function import as_array
+from diffpbd.runtime.live import Share
 from diffpbd.runtime.logs.csv import Log, TorqueLog
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.orders import Composed, Order, refuse_friction
@@ -26,6 +27,7 @@ Torque: TypeAlias = 'Literal["zero", "gravity"] | TorqueLog | Controller | npt.A
 Policy: TypeAlias = Callable[[int, FloatArray, FloatArray], FloatArray]
 
 MAX_STEPS = 10_000_000  # a run is held in memory: about 200 bytes a joint and step
+SAID = 64  # steps between two words of progress
 TIME_ROUNDING = 1e-9  # in steps: how far a log's sample may lie behind a step's start and still count for it
 
 
@@ -127,14 +129,15 @@ def simulate(
     start: tuple[npt.ArrayLike | None, npt.ArrayLike | None] = (None, None),
     torque: Torque = "zero",
     alpha: FloatArray | None = None,
-    order: Order = 2,
-    step: str | None = None,
+    step: Order | str = 2,
+    progress: Callable[[str], None] | None = None,
 ) -> Run:
     """Simulate for `duration` [s] in steps of h [s] from `start`: positions [rad or m] and rates, zero where None.
 
-    `step` names a maximal-coordinate step function (see `maximal_variant`); without it `joint_step` is used,
-    with `order` 4 as a Suzuki composition, with 6 as an extrapolation; both refuse friction. Torques are held during each
+    `step` is the order of what `joint_step` is made into, 4 a Suzuki composition, 6 an extrapolation, which both refuse
+    friction; or the name of a maximal-coordinate step function (see `maximal_variant`). Torques are held during each
     step: none, what balances gravity, a log's, an array (n,) or (steps, n) [N·m or N], or what a `Controller` says.
+    `progress` hears now and then how far it is.
     """
     h = robot.h if h is None else h
     steps = _step_count(duration, h)
@@ -142,21 +145,24 @@ def simulate(
     first = [_start(robot, name, value) for name, value in zip(("q0", "dq0"), start, strict=True)]
     if isinstance(torque, TorqueLog):
         _check_covers(torque, steps * h, h)
-    refuse_friction(robot, alpha, order)
+    if not isinstance(step, str):
+        refuse_friction(robot, alpha, step)
     policy = torque_policy(robot, torque, h, alpha, steps)
     q, (dq, tau) = np.empty((steps + 1, robot.n_p)), np.empty((2, steps + 1, robot.n))
     q[0], dq[0] = first
     mover: _JointMover | _MaximalMover
-    if step is None:
-        mover = _JointMover(robot, h, alpha, order)
-    else:
+    if isinstance(step, str):
         mover = _MaximalMover(robot, h, alpha, step, robot.function("fk")(q[0], dq[0], alpha))
+    else:
+        mover = _JointMover(robot, h, alpha, step)
     for k in range(steps):
+        if progress is not None and k and k % SAID == 0:
+            progress(Share(f"step {k} of {steps}", k / steps))
         tau[k] = policy(k, q[k], dq[k])
         try:
             q[k + 1], dq[k + 1] = mover(q[k], dq[k], tau[k])
         except SolverError as error:
-            advice = advise(robot, q[k], dq[k], tau[k], h, alpha) if step is None else ""
+            advice = "" if isinstance(step, str) else advise(robot, q[k], dq[k], tau[k], h, alpha)
             raise SolverError(f"Step {k + 1}, from {k * h:g} s: {error}{advice}") from None
         if not (np.isfinite(q[k + 1]).all() and np.isfinite(dq[k + 1]).all()):
             raise SolverError(f"Step {k + 1}, from {k * h:g} s: the state is no longer finite; a smaller h may help.")
@@ -170,7 +176,8 @@ def simulate(
         kinetic, potential = robot.energy(q, dq, alpha)
         _require_finite("energy", kinetic + potential, h)
     time = np.arange(steps + 1, dtype=np.float64) * h
-    return Run(step or "joint_step", h, robot.joints, time, q, dq, tau, kinetic, potential, gap, robot.positions)
+    function = step if isinstance(step, str) else "joint_step"
+    return Run(function, h, robot.joints, time, q, dq, tau, kinetic, potential, gap, robot.positions)
 
 
 def _start(robot: Robot, name: str, value: npt.ArrayLike | None) -> FloatArray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("DIFFPBD_CACHE", str(ROOT / ".test-cache" / "programs"))
+    gc.set_threshold(*SELDOM)
     hypothesis.settings.load_profile("soak" if config.getoption("--soak") else "reduced")
+    os.environ["DIFFPBD_TESTS"] = "soak" if config.getoption("--soak") else "reduced"
     if not config.getoption("--soak"):
         os.environ.setdefault("DIFFPBD_CFLAGS", QUICKLY)
 
@@ -36,26 +40,48 @@ QUICKLY = "-O0 -DDIFFPBD_PORTABLE"
 """Compiling is most of the suite's time. Optimised code gives the same bits (tests/emit/test_folder.py); --soak tests that.
 tests/emit/test_paths.py compiles what is left out here: the code for more than the least of instruction sets."""
 os.environ.setdefault("DIFFPBD_PATH", "portable")
+SELDOM = (100_000, 20, 100)
+"""Derivations make millions of small objects that live: looking for cycles among them was an eighth of their time."""
 GIVING_WAY = 15
 REAL_TIME = (
     Path("tests", "baxter"),
     Path("tests", "franka", "test_processes.py"),
 )  # these wait for clocks, one at a time
+CLOCKS = (
+    *REAL_TIME,
+    Path("tests", "franka"),
+    Path("tests", "ros1"),
+    Path("tests", "loop", "test_punctual.py"),
+    Path("tests", "runtime", "test_live.py"),
+)  # these talk to threads and processes that answer within a time
+LIGHT = tuple(
+    Path("tests", folder) for folder in ("api", "control", "description", "laws", "logs", "loop", "program", "ros1")
+)  # files of a few seconds
+RERUNS = 4
+"""A machine that stalls for longer than a timeout ends a run, as it must; such a test is run again."""
 
 
-def waits(file: Path) -> bool:
-    return any(file.is_relative_to(place) for place in REAL_TIME)
+def turn(file: Path) -> int:
+    """Whose turn it is: what waits for clocks first, beside which others compute; what is short last, so all end together."""
+    return 0 if among(file, REAL_TIME) else 2 if among(file, LIGHT) else 1
+
+
+def among(file: Path, places: tuple[Path, ...]) -> bool:
+    return any(file.is_relative_to(place) for place in places)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep what shares fixtures in one process of several; without --soak, leave the marked tests out.
+    """Keep what shares fixtures in one process of several, in the order of `turn`; without --soak, leave the marked tests out.
 
     pytest counts them as deselected in its closing line.
     """
+    items.sort(key=lambda item: turn(item.path.relative_to(ROOT)))
     for item in items:
         file = item.path.relative_to(ROOT)
-        item.add_marker(pytest.mark.xdist_group(str(REAL_TIME[0] if waits(file) else file)))
+        item.add_marker(pytest.mark.xdist_group(str(REAL_TIME[0] if among(file, REAL_TIME) else file)))
+        if among(file, CLOCKS):
+            item.add_marker(pytest.mark.flaky(reruns=RERUNS, reruns_delay=1))
     if config.getoption("--soak"):
         return
     long = [item for item in items if item.get_closest_marker("soak")]
@@ -65,10 +91,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Of several processes, those with no clock to meet give way: xdist hands out the largest group, real time, first."""
-    real_time = waits(item.path.relative_to(ROOT))
-    if "PYTEST_XDIST_WORKER" in os.environ and not real_time and os.nice(0) == 0:
+    """Of several processes, those with no clock to meet give way."""
+    if "PYTEST_XDIST_WORKER" in os.environ and not among(item.path.relative_to(ROOT), REAL_TIME):
+        give_way()
+
+
+def give_way() -> None:
+    """Compute where nothing else wants to: one that is only nice keeps a core for milliseconds that a clock cannot spare."""
+    if os.nice(0) == 0:
         os.nice(GIVING_WAY)
+        with contextlib.suppress(AttributeError, OSError):  # Linux has it
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 @pytest.fixture(scope="session")

@@ -36,6 +36,9 @@ NOT_A_NUMBER: Final = re.compile(
     rb"""\b(?!name|class)\w+\s*=\s*["'][-+.\deE\s]*(?<![^\s"'+-])nan(?=[\s"'])[^"']*["']""", re.IGNORECASE
 )
 """An attribute with a NaN among its numbers."""
+COMMENT: Final = re.compile(rb"<!--.*?-->", re.DOTALL)
+OTHER_FILE: Final = re.compile(rb"""<(?:include|model)\b[^>]*?\bfile\s*=\s*["']([^"']+)["']""")
+"""What an MJCF takes from another one."""
 
 
 def is_mjcf(root: Element) -> bool:
@@ -98,14 +101,34 @@ def _parsed(source: str | os.PathLike[str] | bytes) -> Any:
             "an MJCF is read by MuJoCo, which is not installed: pip install 'diffpbd[mjcf]' (or mujoco itself)"
         ) from None
     content = read_bytes(source)[1]
-    if found := NOT_A_NUMBER.search(content):  # MuJoCo would take what is not written
-        raise SourceError(f"{printable(found.group().decode('utf-8', 'replace'), 80)}: a number is expected, not NaN")
+    _expect_numbers(content, Path() if isinstance(source, bytes) else Path(source).parent)
     try:
         if isinstance(source, bytes):
             return mujoco.MjSpec.from_string(source.decode("utf-8"))
         return mujoco.MjSpec.from_file(os.fspath(source))
     except ValueError as error:
         raise SourceError(f"MuJoCo does not read the file: {_one_line(error)}") from error
+
+
+def _expect_numbers(content: bytes, folder: Path) -> None:
+    """A SourceError at a NaN, here or in a file that is taken in: MuJoCo reads it as what is not written.
+
+    Names of files are relative to `folder`, the main file's; a file that is not there is MuJoCo's to complain of.
+    """
+    waiting: list[tuple[bytes, str]] = [(content, "")]
+    known: set[Path] = set()
+    while waiting:
+        content, where = waiting.pop()
+        content = COMMENT.sub(b"", content)
+        if found := NOT_A_NUMBER.search(content):
+            text = printable(found.group().decode("utf-8", "replace"), 80)
+            raise SourceError(f"{where}{text}: a number is expected, not NaN")
+        for match in OTHER_FILE.finditer(content):
+            name = match.group(1).decode("utf-8", "replace")
+            path = folder / name
+            if path.is_file() and path not in known:
+                known.add(path)
+                waiting.append((read_bytes(path)[1], f"{printable(name, 80)}: "))
 
 
 def stripped(spec: Any) -> Any:

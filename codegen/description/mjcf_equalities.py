@@ -78,6 +78,11 @@ def _couple(model: Any, names: Names, k: int, where: str, found: Couplings) -> N
         message += (
             f" ({' '.join(f'{x:g}' for x in (offset, ratio, *higher))}); only a constant and a factor can be taken"
         )
+    elif ratio == 0.0:
+        message = (
+            f"{where}joint {quoted(names.joints[one])} follows {quoted(names.joints[other])} with a factor of 0, which "
+        )
+        message += "holds it still; give it a factor, remove the joint, or hold it (--hold)"
     elif one in found.mimics:
         message = f"{where}joint {quoted(names.joints[one])} follows two joints; it can follow one"
     else:

@@ -19,7 +19,7 @@ import casadi as ca
 import sympy as sp
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.graph.translate import column_major, function
+from diffpbd.codegen.graph.translate import column_major, columns, function
 from diffpbd.codegen.program.program import Call, Program
 
 EXPANDED_CALLS = 1000
@@ -140,7 +140,7 @@ class _Body:
 
     def _pass(self, m: Any, place: Mapping[sp.Symbol, _Place]) -> str:
         """A C pointer expression to the values of a matrix, gathered or tabled first where need be."""
-        elements = [m[k % m.rows, k // m.rows] for k in range(m.rows * m.cols)]
+        elements = columns(m)
         if all(isinstance(e, sp.Symbol) for e in elements):
             first = place[elements[0]]
             if all(place[e] == _Place(first.base, first.index + k) for k, e in enumerate(elements)):
@@ -170,7 +170,7 @@ class _Body:
                 if direct is None:
                     at = self._allocate(m.rows * m.cols)
                     direct = _Place("w", at)
-                self.place.update({s: _Place(direct.base, direct.index + column_major(m, k)) for k, s in enumerate(m)})
+                self.place.update({s: _Place(direct.base, direct.index + k) for k, s in enumerate(columns(m))})
                 results.append(f"{direct.base} + {direct.index}")
             self._call(routine, [*arguments, *results])
         return pointers
@@ -231,8 +231,8 @@ class _Body:
         """Inputs, seeds, gradients (added to), w."""
         calls = self.program.calls()
         live = _active(calls, active)
-        used = {s for call in calls for m in call.arguments.values() for e in m for s in e.free_symbols}
-        keep = {k for k, call in enumerate(calls) if any(s in used for m in call.outputs.values() for s in m)}
+        used = {s for call in calls for m in call.arguments.values() for e in m.flat() for s in e.free_symbols}
+        keep = {k for k, call in enumerate(calls) if any(s in used for m in call.outputs.values() for s in m.flat())}
         for k, call in enumerate(calls):
             if k in keep:
                 self.writer.forward(call.program)
@@ -244,7 +244,7 @@ class _Body:
         for call in calls:
             for m in call.outputs.values():
                 at = self._allocate(m.rows * m.cols)
-                bar.update({s: _Place("w", at + column_major(m, k)) for k, s in enumerate(m)})
+                bar.update({s: _Place("w", at + k) for k, s in enumerate(columns(m))})
         scratch = self._allocate(max((m.rows * m.cols for c in calls for m in c.arguments.values()), default=0))
         self.lines.append(f"  memset(w + {first}, 0, {scratch - first} * sizeof(double));")
         for name, m in self.program.outputs.items():
@@ -265,7 +265,7 @@ class _Body:
         inner = frozenset(
             formal
             for name, m in call.program.inputs.items()
-            for formal, actual in zip(m, call.arguments[name], strict=True)
+            for formal, actual in zip(m.flat(), call.arguments[name].flat(), strict=True)
             if actual in live
         )
         if not inner:
@@ -274,10 +274,9 @@ class _Body:
         seeds = [f"{bar[m[0, 0]].base} + {bar[m[0, 0]].index}" for m in call.outputs.values()]
         gradients, scatter = [], []
         for name, m in call.program.inputs.items():
-            if not any(s in inner for s in m):
+            if not any(s in inner for s in m.flat()):
                 continue
-            actual = call.arguments[name]
-            elements = [actual[k % m.rows, k // m.rows] for k in range(m.rows * m.cols)]
+            elements = columns(call.arguments[name])
             places = [bar.get(e) if isinstance(e, sp.Symbol) else None for e in elements]
             first = places[0]
             if first and all(p == _Place(first.base, first.index + k) for k, p in enumerate(places)):
@@ -295,6 +294,6 @@ def _active(calls: Sequence[Call], active: frozenset[sp.Symbol]) -> set[sp.Symbo
     """Every symbol that depends on an active input."""
     live: set[sp.Symbol] = set(active)
     for call in calls:
-        if any(e in live for m in call.arguments.values() for e in m):
-            live.update(s for m in call.outputs.values() for s in m)
+        if any(e in live for m in call.arguments.values() for e in m.flat()):
+            live.update(s for m in call.outputs.values() for s in m.flat())
     return live

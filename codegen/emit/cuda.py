@@ -46,8 +46,8 @@ def check_cuda(model: Model, found: Capabilities) -> None:
         )
 
 
-def add_cuda(emission: Emission, model: Model, found: Capabilities) -> None:
-    """NAME.cu; `check_cuda` has let the model through."""
+def add_cuda(emission: Emission, model: Model, found: Capabilities) -> list[str]:
+    """NAME.cu; a line for what the C has and it has not. `check_cuda` has let the model through."""
     graphs = {g.name(): g for g in joint_step.kernels(model, prepare(model), by_alpha=False)}
     plain = _plain(model, found)
     estimation = found.has("estimate_torque") and not model.robot.passive
@@ -76,6 +76,9 @@ def add_cuda(emission: Emission, model: Model, found: Capabilities) -> None:
         varying=varying, begun_of="of->begun, " if varying else "", rates=others["rates"].numel_out(0) if estimation else 0,
         inner_work=0, device="static ", passive=False, sizes=IN_C,
     )  # fmt: skip
+    if estimation or not found.has("estimate_torque"):
+        return []
+    return [f"passive joints ({', '.join(model.robot.passive)}); left out of the text for a GPU: estimate_torque"]
 
 
 def _plain(model: Model, found: Capabilities) -> Mapping[str, ca.Function]:

@@ -136,7 +136,8 @@ def write_folder(
         clock.lap("estimate_torque")
     if recipe.cuda:
         say("writing the text for a GPU")
-        add_cuda(emission, model, found)
+        for line in add_cuda(emission, model, found):
+            say(line)
         clock.lap("cuda")
     if found.has("step"):
         say("deriving steps on maximal states")

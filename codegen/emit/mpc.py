@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from diffpbd.codegen.emit.constants import IN_C
+from diffpbd.codegen.emit.constants import IN_C, IN_FLOATING
 from diffpbd.codegen.emit.constrained_step import motors
 from diffpbd.codegen.emit.paths import add_second_path
 from diffpbd.codegen.emit.sources import Emission, argument
@@ -36,10 +36,14 @@ def add_mpc(emission: Emission, model: Model) -> None:
     n, alpha_size, closed, driven = model.tree.freedoms, len(model.entries), bool(model.tree.closures), motors(model)
     work = max(emission.known(name).work_size or 0 for name in (CALLED_WITH_LOOPS if closed else CALLED))
     where = {entry.name: k for k, entry in enumerate(model.entries)}
-    offsets = [where[f"torque_offset.{model.robot.joints[i].name}"] for i in model.robot.independent]
+    # A base has no motor and no sensor: its entry is not read.
+    offsets = [where.get(f"torque_offset.{model.robot.joints[i].name}", 0) for i in model.robot.independent]
+    floating = model.robot.floating
+    n_p = n + 1 if floating else n
     shapes: Mapping[str, tuple[int, int | str]] = {
-        **dict.fromkeys(("p", "pd", "u_last"), (n, 1)), **dict.fromkeys(("weights", "bounds"), (n, 6)),
-        **dict.fromkeys(("P_ref", "PD_ref", "P_guess", "PD_guess", "P", "PD"), (n, "N+1")),
+        "p": (n_p, 1), **dict.fromkeys(("pd", "u_last"), (n, 1)), **dict.fromkeys(("weights", "bounds"), (n, 6)),
+        **dict.fromkeys(("P_ref", "P_guess", "P"), (n_p, "N+1")),
+        **dict.fromkeys(("PD_ref", "PD_guess", "PD"), (n, "N+1")),
         **dict.fromkeys(("U_ref", "U_guess", "U"), (n, "N")),
         "tip_ref": (3, "N+1"), "tip_weights": (3, 2), "options": (7, 1), "h": (1, 1), "alpha": (alpha_size, 1),
         "info": (8, 1),
@@ -52,11 +56,18 @@ def add_mpc(emission: Emission, model: Model) -> None:
     emission.add(
         "src/mpc.c", "mpc.c",
         n=n, alpha_size=alpha_size, kernel_work=work, dispatched=own, closed=closed, passive=not all(driven), driven=driven,
-        offsets=offsets, stops=model.tree.sided, **IN_C,
+        offsets=offsets, stops=model.tree.sided, floating=floating, **_words(floating), **IN_FLOATING, **IN_C,
     )  # fmt: skip
     emission.texts["mpc"] = len(emission.files["src/mpc.c"])
     emission.dispatched += own
     add_second_path(emission, "mpc", loops=True)
+
+
+def _words(floating: bool) -> dict[str, str]:
+    """How the text names the numbers of a position, of what a step gives, and what goes with them."""
+    if not floating:
+        return {"np": "N", "ends": "X", "pose": "size", "poses": "nodes", "last": "end", "here": "a.P[at]"}
+    return {"np": "NP", "ends": "XP", "pose": "pose", "poses": "poses", "last": "last", "here": "p"}
 
 
 def recursion_operations(n: int) -> int:

@@ -90,7 +90,7 @@ GROUPS: Final = (
         ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
     Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "plain", "free"), "joint_step"),
-    Group("predictive control", ("mpc",), ("anchored", "inertia", "plain"), "joint_step"),
+    Group("predictive control", ("mpc",), ("inertia", "plain"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("anchored", "short")),
     Group("constraints of maximal states", ("constraints",), ("anchored", "independent")),
     Group(
@@ -117,7 +117,7 @@ OF_LOOPS: Final = Group(
 )
 """What only a robot with closed loops has, with its step; no other lacks it."""
 OF_CONTACT: Final = Group(
-    "contacts", ("contact_gap", "contact_jacobian", "contact_force", "contact_residual"), made=ALWAYS
+    "contacts", ("contact_gap", "contact_jacobian", "contact_torque", "contact_force", "contact_residual"), made=ALWAYS
 )
 """What only a robot with contacts has."""
 

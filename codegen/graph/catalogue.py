@@ -229,6 +229,7 @@ DOCS: Final[Mapping[str, str]] = {
     "contact_gap": "How far apart what can touch is.",
     "contact_force": "Mean forces of contacts over the joint_step from a state, and the iterations that it takes.",
     "contact_residual": "Equations of a step in contact, zero along joint_step: for transcriptions.",
+    "contact_torque": "What forces on the spheres of contacts, at the point between them and the other, do on the joints.",
     "contact_jacobian": "Rates of the sphere of every contact against the other, at the point between them, per joint rate.",
     "lever_spring_torque": "Torque of a straight spring between two lever arms about a joint.",
 }

@@ -128,7 +128,10 @@ class FloatingGraphs(Graphs):
         a, b, c = ca.vertsplit(rates[3:FREEDOMS])
         self._moving = ca.vertcat(ca.SX.zeros(3), b * c, -a * c, a * b, ca.SX.zeros(n - FREEDOMS))
         at = ca.vertcat(ca.SX.zeros(FREEDOMS), self.p[PLACE:])
-        self._instant = {"p": at, "pd": rates, "pdd": self._back(self.pdd) - self._moving, "u": self._back(self.u)}
+        self._instant = {
+            "p": at, "pd": rates, "pdd": self._back(self.pdd) - self._moving, "u": self._back(self.u),
+            "contact_force": ca.mtimes(self.R.T, self.force),
+        }  # fmt: skip
 
     def _turned(self, v: Any, R: Any = None) -> Any:
         """(3, 3, joints) in the base's axes, in the world's; of a matrix its rows."""
@@ -140,7 +143,7 @@ class FloatingGraphs(Graphs):
 
     def values(self) -> Iterator[tuple[str, Sequence[tuple[str, Any]], Mapping[str, Any]]]:
         """(name, inputs, outputs) of every plain function but those that take states of links."""
-        own = {"p": self.p, "pd": self.pd, "pdd": self.pdd, "u": self.u}
+        own = {"p": self.p, "pd": self.pd, "pdd": self.pdd, "u": self.u, "contact_force": self.force}
         for name, inputs, outputs in self.seen.values():
             if any(key == "xi" for key, _ in inputs):
                 continue
@@ -153,7 +156,7 @@ class FloatingGraphs(Graphs):
 
     def _in_world(self, name: str, found: dict[str, Any]) -> dict[str, Any]:
         """The outputs of a function at the base's frame, in world axes."""
-        if name in ("inverse_dynamics", "gravity"):
+        if name in ("inverse_dynamics", "gravity", "contact_torque"):
             return {key: self._turned(value) for key, value in found.items()}
         if name == "coriolis":
             return {"u": self._turned(found["u"] - ca.mtimes(self.seen.mass_matrix(self._instant["p"]), self._moving))}

@@ -33,6 +33,7 @@ class Graphs:
         n = self.gears.n
         self.p, self.pd, self.pdd, self.u = (ca.SX.sym(k, n) for k in ("p", "pd", "pdd", "u"))
         self.h = ca.SX.sym("h")
+        self.force = ca.SX.sym("contact_force", 3, len(model.tree.contacts))
         self.alpha = model.alpha
         self.tangent: Any = None
         """Columns along which derivatives by p are taken, where these are not its entries."""
@@ -119,7 +120,17 @@ class Graphs:
             found = self.program(contacts.rows(tree, True), p=p)
             yield "contact_gap", [("p", p), alpha], {"gap": found["gap"]}
             yield "contact_jacobian", [("p", p), alpha], {"contact_rows": found["J"]}
+            torque = self._of_contacts(found["J"], found["sign"])
+            yield "contact_torque", [("p", p), ("contact_force", self.force), alpha], {"torque": torque}
         yield from maximal.values(model)
+
+    def _of_contacts(self, J: Any, sign: Any) -> Any:
+        """Jᵀ f of forces on the spheres of contacts (3 × c, world axes)."""
+        frames = self.program(contacts.directions(self.model.tree), p=self.p, sign=sign)["frames"]
+        along = [
+            ca.mtimes(ca.reshape(frames[:, k], 3, 3).T, self.force[:, k]) for k in range(len(self.model.tree.contacts))
+        ]
+        return ca.mtimes(J.T, ca.vertcat(*along))
 
     def _shared(self, torque: Any, offset: Any) -> dict[str, Any]:
         """What motors give of a torque, as their sensors read it, and what is left where joints have none."""

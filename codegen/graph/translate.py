@@ -95,7 +95,7 @@ def inline(program: Program, arguments: Mapping[str, Any]) -> dict[str, Any]:
         actual = ca.SX(arguments[name])
         if actual.shape != formal.shape:
             raise ValueError(f"program {program.name}: {name} is {actual.shape}, expected {formal.shape}")
-        for k, symbol in enumerate(formal):
+        for k, symbol in enumerate(formal.flat()):
             env[symbol] = actual[k // formal.cols, k % formal.cols]
     for statement in program.statements:
         if isinstance(statement, Assign):
@@ -103,7 +103,7 @@ def inline(program: Program, arguments: Mapping[str, Any]) -> dict[str, Any]:
             continue
         results = inline(statement.program, {k: matrix(m, env) for k, m in statement.arguments.items()})
         for name, fresh in statement.outputs.items():
-            for k, symbol in enumerate(fresh):
+            for k, symbol in enumerate(fresh.flat()):
                 env[symbol] = results[name][k // fresh.cols, k % fresh.cols]
     return {name: matrix(m, env) for name, m in program.outputs.items()}
 
@@ -111,9 +111,8 @@ def inline(program: Program, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def matrix(m: Any, env: Mapping[sp.Symbol, Any]) -> Any:
     """A SymPy matrix as a dense CasADi SX matrix."""
     result = ca.SX.zeros(m.rows, m.cols)
-    for r in range(m.rows):
-        for c in range(m.cols):
-            result[r, c] = expression(m[r, c], env)
+    for k, entry in enumerate(m.flat()):
+        result[k // m.cols, k % m.cols] = expression(entry, env)
     return result
 
 
@@ -122,6 +121,12 @@ def function(program: Program) -> ca.Function:
     inputs = {name: ca.SX.sym(name, m.rows, m.cols) for name, m in program.inputs.items()}
     outputs = inline(program, inputs)
     return ca.Function(program.name, list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
+
+
+def columns(m: Any) -> list[sp.Expr]:
+    """The elements of a SymPy matrix, column by column."""
+    flat: list[sp.Expr] = m.flat()
+    return [flat[r * m.cols + c] for c in range(m.cols) for r in range(m.rows)]
 
 
 def column_major(m: Any, k: int) -> int:
@@ -163,8 +168,7 @@ def _gather(m: Any, place: Mapping[sp.Symbol, tuple[Any, int]]) -> Any:
 def _stretches(m: Any, place: Mapping[sp.Symbol, tuple[Any, int]]) -> Iterator[tuple[Any, Any, int]]:
     source: Any = None
     start = count = 0
-    for k in range(m.rows * m.cols):
-        e = m[k % m.rows, k // m.rows]
+    for e in columns(m):
         if not isinstance(e, sp.Symbol):
             if count:
                 yield source, start, count

@@ -203,10 +203,14 @@ class Program:
                 if call.program.is_leaf:
                     values = result.call(call.program, **arguments)
                 else:
-                    inner = {f: a for k, m in call.program.inputs.items() for f, a in zip(m, arguments[k], strict=True)}
+                    inner = {
+                        f: a
+                        for k, m in call.program.inputs.items()
+                        for f, a in zip(m.flat(), arguments[k].flat(), strict=True)
+                    }
                     values = expand(call.program, inner)
                 for k, fresh in call.outputs.items():
-                    binding.update(dict(zip(fresh, values[k], strict=True)))
+                    binding.update(dict(zip(fresh.flat(), values[k].flat(), strict=True)))
             return {k: m.xreplace(binding) for k, m in program.outputs.items()}
 
         for key, value in expand(self, {s: s for m in self.inputs.values() for s in m}).items():

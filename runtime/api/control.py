@@ -13,13 +13,12 @@ import numpy.typing as npt
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.closed import driven
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.fitting import expect, number
 from diffpbd.runtime.logs.csv import write_log
 from diffpbd.runtime.mpc import planner, simulation
 from diffpbd.runtime.mpc.options import MpcOptions
-from diffpbd.runtime.mpc.passive import closed_start, expect_motors
+from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
 from diffpbd.runtime.mpc.problem import Bounds, Weights, bounds_by_name
 from diffpbd.runtime.mpc.reference import GoalReference
 from diffpbd.runtime.mpc.reference_check import check_goal
@@ -35,7 +34,8 @@ WITHIN = 2e-3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClosedLoop(simulation.ClosedLoop):
-    """A run: `time` (ticks + 1,) [s], `q`, `dq`, `tau`, `reference` (ticks + 1, n), `seconds` (ticks,) of each tick."""
+    """A run: `time` (ticks + 1,) [s], `q`, `reference` (ticks + 1, n_p), `dq`, `tau` (ticks + 1, n), `seconds` (ticks,) of each
+    tick."""
 
     robot: Robot = field(kw_only=True)
     bounds: FloatArray = field(kw_only=True)
@@ -104,10 +104,10 @@ class Mpc(planner.Mpc):
     ) -> ClosedLoop:
         """The simulated robot from rest at `q0` (zero) to `goal` at `speed` [rad/s]; a run that can be plotted and saved.
 
-        `goal` is a pose (n,) [rad or m], or by joint (others stay); or `tip` (3,) [m], where the tip's origin shall be in
-        the world. The run ends when every joint rests `within` [rad or m] of the goal, or after `duration` [s] (default:
-        the way and 1 s). `plant` is the robot where it differs from what the plan knows, a `Plant` or {"payload.mass": 0.5}
-        for its alpha.
+        `goal` is a pose (n_p,) [rad or m], or by name of `robot.positions` (other joints stay, a base drifts); or `tip` (3,)
+        [m], where the tip's origin shall be in the world. The run ends when every joint rests `within` [rad or m] of the goal,
+        or after `duration` [s] (default: the way and 1 s). `plant` is the robot where it differs from what the plan knows, a
+        `Plant` or {"payload.mass": 0.5} for its alpha.
         """
         robot = self.problem.robot
         within = None if within is None else number("Mpc.run_to: within", within, 0.0)
@@ -120,12 +120,12 @@ class Mpc(planner.Mpc):
         wanted = _goal(robot, goal) if tip is None else pose_at(robot, tip, start, self.problem.alpha)
         expect_motors(robot, wanted)
         check_goal(robot, wanted, "goal")
-        reference = GoalReference(wanted, speed)
+        reference = GoalReference(wanted, speed, robot.manifest.robot.floating)
         if plant is not None and not isinstance(plant, simulation.Plant):
             plant = simulation.Plant(alpha=robot.alpha.vector(plant, base=self.alpha))
         run = simulation.run_closed_loop(
             self, reference, start, reference.takes(start) + simulation.SETTLING if duration is None else duration, plant=plant,
-            stop=None if within is None else lambda _time, q, dq: reference.reached(q, dq, within, driven(robot)),
+            stop=None if within is None else arrived(robot, reference, within),
         )  # fmt: skip
         own = {f.name: getattr(run, f.name) for f in fields(run)}
         return ClosedLoop(**own, robot=robot, bounds=self.problem.bounds.copy())
@@ -142,8 +142,8 @@ def _weights(given: Mapping[str, Any]) -> Weights:
 def _pose(robot: Robot, name: str, value: npt.ArrayLike) -> FloatArray:
     expect(f"Mpc.run_to: {name}", value, "npt.ArrayLike")
     pose = np.asarray(value, dtype=np.float64)
-    if pose.shape != (robot.n,):
-        raise InputError(f"Mpc.run_to: {name}: expected shape ({robot.n},), found {pose.shape}.")
+    if pose.shape != (robot.n_p,):
+        raise InputError(f"Mpc.run_to: {name}: expected shape ({robot.n_p},), found {pose.shape}.")
     if not np.isfinite(pose).all():
         raise InputError(f"Mpc.run_to: {name}: expected finite numbers, found {pose.tolist()}.")
     return pose
@@ -154,7 +154,7 @@ def _goal(robot: Robot, goal: Any) -> FloatArray:
     if not isinstance(goal, Mapping):
         return _pose(robot, "goal", goal)
     for name in goal:
-        if name not in robot.joints:
-            raise InputError(f"Mpc.run_to: goal: there is no joint {name!r}. {hint(name, robot.joints)}")
+        if name not in robot.positions:
+            raise InputError(f"Mpc.run_to: goal: there is no joint {name!r}. {hint(name, robot.positions)}")
     given = {name: number(f"Mpc.run_to: goal: {name}", value) for name, value in goal.items()}
-    return np.array([given.get(joint, np.nan) for joint in robot.joints], dtype=np.float64)
+    return np.array([given.get(name, np.nan) for name in robot.positions], dtype=np.float64)

@@ -77,17 +77,17 @@ def identify(
     """Parameters of `robot` from `logs`: files, recordings of `read_log`, or runs of `simulate`; one or several.
 
     `fit` names what is fitted, "friction,spring" or a list: friction (Coulomb and viscous friction and torque offset of every
-    joint), spring, lever_spring, inertials, contact (friction of contacts, heights of planes), or entries of alpha and
-    their beginnings such as "rotor_inertia" or "payload.mass".
+    joint), spring, lever_spring, inertials, contact (friction of contacts, heights of planes), loop (lengths of closed
+    loops, by the encoders), or entries of alpha and their beginnings such as "rotor_inertia" or "payload.mass".
     `validate` are other recordings to test on, `split` the share of each log that is fitted while the rest is tested on;
     `fixed` are values that stay, `start` values of the others and where the search begins.
 
     Reading: `rate` [Hz], `columns`, `torque`, `topic` as in `read_log`; `accept`, `flip`, `scale`, `drive_gain` [N·m/A],
     `degrees`, `time_unit`, `unwrap`, `derive` (rates from positions) put right what is wrong in them. Filter: `cutoff`
-    (5 Hz, for contacts none; None: none), `trim` and `bridge` [s], `still=True`. Fit, as docs/identification.md says: `form`
-    "torque", "shooting" or "simultaneous", `prior`, `loss`, `starts`, `cross_validate`, `standstill`, `friction_model`,
-    `residual`, `continuity`, `torques` (joints with unknown torque, "all"). `jobs` processes; `progress` hears what is
-    being done, `print` for example.
+    (5 Hz, for contacts and loops none; None: none), `trim` and `bridge` [s], `still=True`. Fit, as docs/identification.md
+    says: `form` "torque", "shooting" or "simultaneous", `prior`, `loss`, `starts`, `cross_validate`, `standstill`,
+    `friction_model`, `residual`, `continuity`, `torques` (joints with unknown torque, "all"). `jobs` processes; `progress`
+    hears what is being done, `print` for example.
 
     Needs the extra `solve`. InputError for recordings or names that do not fit, SolverError for a failed solve.
     """
@@ -109,7 +109,7 @@ def identify(
         settings = Settings(**chosen, torques=torques, spread=spread)
         fitted = with_inertials(robot, names, settings.form)
         select(fitted, names, held)  # refused before hours of logs are read
-        wanted = _wanted(how, names, split, settings)
+        wanted = _wanted(how, robot, names, split, settings)
         base = starting_point(robot, fitted, names, start, held)
         train, rest = _samples(robot, logs, wanted, spread)
         tested = rest + _samples(robot, validate, replace(wanted, split=None), spread)[0]
@@ -134,13 +134,13 @@ SETTINGS = (
 PROCESSING = ("cutoff", "trim", "bridge", "still")
 
 
-def _wanted(how: Mapping[str, Any], names: Sequence[str], split: float | None, settings: Any) -> Any:
-    """How recordings are read: what touches unfiltered, and where only a base moves without torques."""
-    from diffpbd.runtime.identify import Wanted, in_contact
+def _wanted(how: Mapping[str, Any], robot: Robot, names: Sequence[str], split: float | None, settings: Any) -> Any:
+    """How recordings are read: where positions alone are compared unfiltered, and without torques if need be."""
+    from diffpbd.runtime.identify import Wanted, in_contact, of_lengths
 
-    touching = in_contact(names)
-    processing = _processing({"cutoff": None, **how} if touching else how)
-    return Wanted(_reading(how), processing, split, touching or settings.torques is not None)
+    by_positions = in_contact(names) or of_lengths(robot, names)
+    processing = _processing({"cutoff": None, **how} if by_positions else how)
+    return Wanted(_reading(how), processing, split, by_positions or settings.torques is not None)
 
 
 def _reading(how: Mapping[str, Any]) -> Any:

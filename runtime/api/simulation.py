@@ -71,5 +71,5 @@ def simulate(
         duration = float(torque.time[-1] - torque.time[0]) if isinstance(torque, TorqueLog) else 1.0
     duration, h = number("duration", duration), None if h is None else number("h", h)
     values = values_of(robot, alpha)
-    run = simulation.simulate(robot, duration=duration, h=h, start=(q0, dq0), torque=torque, alpha=values, order=order)
+    run = simulation.simulate(robot, duration=duration, h=h, start=(q0, dq0), torque=torque, alpha=values, step=order)
     return Run(**{f.name: getattr(run, f.name) for f in fields(run)}, robot=robot)

@@ -15,8 +15,9 @@ from diffpbd.runtime.api.words import expect_options, in_python, values_of
 from diffpbd.runtime.logs.checked import check_parts, read_whole
 from diffpbd.runtime.logs.closed_samples import on_loops
 from diffpbd.runtime.logs.csv import Log, write_log
-from diffpbd.runtime.logs.recording import Reading
+from diffpbd.runtime.logs.recording import Reading, Recording
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.torques.contact_forces import Forces, forces_in, given_forces
 from diffpbd.runtime.torques.estimation import Estimate, estimate
 from diffpbd.runtime.torques.settings import Settings
 
@@ -64,14 +65,16 @@ def estimate_torque(
     cutoff: float | None = 5.0,
     alpha: Any = None,
     pose: Mapping[str, float] | None = None,
+    forces: Mapping[str, Any] | None = None,
     **how: Any,
 ) -> TorqueEstimate:
     """The joint torques [N·m or N] behind a recorded motion; parts between gaps follow each other.
 
     `log` is a CSV file, a recording of `read_log` (any format) or a run of `simulate`; it is filtered at `cutoff` [Hz] (None:
     not). `alpha` is a vector or values by name, `pose` about where joints without motor and encoder, in closed loops, are at
-    its start. `how`: `loss` ("angle+omega", "angle", "omega", "nodes"), `weights`, `horizon`, `start`, `carry`, `optimizer`,
-    `friction`, see docs/torque-estimation.md.
+    its start. `forces` on contacts at the samples, of a robot that touches something (loss "nodes"): by name (samples, 3), in
+    world axes on the sphere [N]; of a file its columns force_<contact>_x, _y, _z. `how`: `loss` ("angle+omega", "angle",
+    "omega", "nodes"), `weights`, `horizon`, `start`, `carry`, `optimizer`, `friction`, see docs/torque-estimation.md.
 
     InputError for a recording that does not fit, SolverError where a step fails.
     """
@@ -89,8 +92,22 @@ def estimate_torque(
         sound=recording.sound,
     )  # fmt: skip
     parts = check_parts(robot, on_loops(robot, made, pose or {}), ())
-    found = [estimate(robot, p.q, p.dq, 1.0 / p.rate, settings, alpha=values, time=p.time) for p in parts]
+    pressed = _forces(robot, log, recording, forces)
+    found = [
+        estimate(
+            robot, p.q, p.dq, 1.0 / p.rate, settings, alpha=values, time=p.time if pressed is None else pressed.at(p)
+        )
+        for p in parts
+    ]  # fmt: skip
     return _joined(robot, parts, found)
+
+
+def _forces(robot: Robot, log: Logged, recording: Recording, forces: Mapping[str, Any] | None) -> Forces | None:
+    if forces is not None:
+        return given_forces(robot, recording.time, forces, recording.path)
+    if robot.manifest.robot.contacts and isinstance(log, (str, Path)):
+        return forces_in(log, robot)
+    return None
 
 
 def _joined(robot: Robot, parts: Sequence[Samples], found: Sequence[Estimate]) -> TorqueEstimate:

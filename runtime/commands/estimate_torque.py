@@ -25,6 +25,7 @@ from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.torques.adam import unlike_published
+from diffpbd.runtime.torques.contact_forces import forces_in
 from diffpbd.runtime.torques.errors import TorqueErrors, rate_lag
 from diffpbd.runtime.torques.estimation import Estimate, check_motion, estimate
 from diffpbd.runtime.torques.settings import FRICTIONS, LOSSES, NODES, OPTIMIZERS, STARTS, Settings
@@ -96,6 +97,9 @@ def command(
     poses alone. gauss-newton finds the optimum by joint_step and its exact Jacobian; adam is the published descent through
     Algorithm 1, for comparison.
 
+    Of a robot that touches something nodes takes the forces from columns force_<contact>_x, _y, _z [N] of LOG, on the sphere in
+    world axes.
+
     OUT has time, q_, dq_ and tau_ columns: tau is held from its row's time to the next. With nodes it is the torque at its
     time. Recorded tau_ columns, if there are any, are compared with the estimate.
     """
@@ -107,9 +111,8 @@ def command(
     loaded = open_anchored(robot, "estimate_torque")
     alpha = loaded.alpha.vector(params)
     start_pose = named_values("--pose", pose, "j2=-1.2")
-    parts, recorded = _read(
-        loaded, log, _reading(rate, column_map, mends, rates), Processing(cutoff=cutoff or None), start_pose
-    )
+    reading = _reading(rate, column_map, mends, rates)
+    parts, recorded = _read(loaded, log, reading, Processing(cutoff=cutoff or None), start_pose)
     lag = max((rate_lag(part) for part in parts), key=abs)
     if rates == "positions":
         parts = [dataclasses.replace(p, dq=np.gradient(p.q, 1.0 / p.rate, axis=0)) for p in parts]
@@ -117,17 +120,16 @@ def command(
         lag = 0.0
     for part in parts:  # before any work
         check_motion(loaded, part.q, part.dq, 2 if loss == NODES else horizon, part.name)
-    found = []
+    forces = forces_in(log, loaded, rate, reading.columns) if loaded.manifest.robot.contacts else None
     loop = Loop(sum(len(part.q) - 1 for part in parts), "step")
     with live_line(loop, wanted=live and loss != NODES) as shown:
         say = None if shown and sys.stdout.isatty() else note
-        for part in parts:
-            found.append(
-                estimate(
-                    loaded, part.q, part.dq, 1.0 / part.rate, settings, alpha=alpha, time=part.time,
-                    watch=Watch(say, loop),
-                )
-            )  # fmt: skip
+        watch = Watch(say, loop)
+        at = [part.time if forces is None else forces.at(part) for part in parts]
+        found = [
+            estimate(loaded, part.q, part.dq, 1.0 / part.rate, settings, alpha=alpha, time=time, watch=watch)
+            for part, time in zip(parts, at, strict=True)
+        ]
     if plot is not None:
         from diffpbd.runtime.reproduce.torque_plots import plot_estimate
 
@@ -137,12 +139,15 @@ def command(
     if optimizer == "adam" and say is None and (more := unlike_published(loaded)):
         note(f"note: {more}")
     if rates == "recorded" and abs(lag) > LAG_SAID / parts[0].rate:
-        note(
-            f"note: the recorded rates {'lag' if lag > 0 else 'lead'} the positions by {1e3 * abs(lag):.3g} ms, so the terms "
-            "of the loss ask for different torques: --rates positions takes rates from the positions, --loss omega leaves "
-            "these out."
-        )
+        note(_late(lag))
     finish(_facts(loaded, settings, parts, found, recorded), out, plot)
+
+
+def _late(lag: float) -> str:
+    return (
+        f"note: the recorded rates {'lag' if lag > 0 else 'lead'} the positions by {1e3 * abs(lag):.3g} ms, so the terms of "
+        "the loss ask for different torques: --rates positions takes rates from the positions, --loss omega leaves these out."
+    )
 
 
 def _weights(text: str | None) -> tuple[float, float, float] | None:

@@ -34,6 +34,7 @@ from diffpbd.runtime.identify import (
     identify,
     implausible,
     in_contact,
+    of_lengths,
     one_by_one,
     provenance,
     read_recordings,
@@ -239,7 +240,8 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
 
     LIST holds, separated by commas: friction (Coulomb and viscous friction and a torque offset of every joint), spring
     (the joints that the recipe lists), spring.JOINT, lever_spring (of a robot generated with --lever-spring), inertials,
-    contact (friction of contacts and heights of planes, by motion in contact), or entries of alpha and their beginnings, such
+    contact (friction of contacts and heights of planes, by motion in contact), loop (lengths of closed loops, by the encoders,
+    as origin of such a robot), or entries of alpha and their beginnings, such
     as rotor_inertia or payload.mass. The result is printed; --out writes it.
     """
     begin = time.perf_counter()
@@ -261,11 +263,11 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
         select(fitted, aim.names, aim.fixed)  # refused before hours of logs are read
     with workers(how.jobs, how.scheduler) as spread, progress() as say:
         settings = how.settings(loaded, spread)
-        touching, given = in_contact(aim.names), click.get_current_context().get_parameter_source("cutoff")
-        processing = words.processing()
-        if touching and given is ParameterSource.DEFAULT:
+        by_positions = in_contact(aim.names) or of_lengths(loaded, aim.names)
+        processing, given = words.processing(), click.get_current_context().get_parameter_source("cutoff")
+        if by_positions and given is ParameterSource.DEFAULT:
             processing = replace(processing, cutoff=None)
-        wanted = Wanted(words.reading(), processing, aim.split, touching or settings.torques is not None, aim.start)
+        wanted = Wanted(words.reading(), processing, aim.split, by_positions or settings.torques is not None, aim.start)
         base = starting_point(loaded, fitted, aim.names, aim.params, aim.fixed)
         train, rest = read_recordings(loaded, logs, wanted, spread)
         held = rest + read_recordings(loaded, aim.validate, replace(wanted, split=None), spread)[0]

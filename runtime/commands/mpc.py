@@ -10,12 +10,11 @@ import click
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.closed import driven
-from diffpbd.runtime.commands.locate import open_anchored, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.motion import filmed, played, reported
 from diffpbd.runtime.commands.mpc_words import ending, facts, summary
-from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED
+from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED, Whole
 from diffpbd.runtime.commands.options import live_option, movie_option, plot_option, report_option, view_option
 from diffpbd.runtime.commands.progress import watched
 from diffpbd.runtime.commands.results import json_option, note, result
@@ -27,7 +26,7 @@ from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.clearance import expect_above
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
 from diffpbd.runtime.mpc.options import BACKENDS, MpcOptions
-from diffpbd.runtime.mpc.passive import closed_start, expect_motors
+from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights, bounds_by_name
@@ -60,7 +59,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without a time column.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option("--q0", metavar="JSON", help="Start [rad]; default: the log's first sample, or zero.")
-@click.option("--horizon", type=click.IntRange(1, 50), default=20, help="Steps planned ahead.")
+@click.option("--horizon", type=Whole(1, 50), default=20, help="Steps planned ahead.")
 @click.option(
     "--duration", type=DURATION, metavar="S", help="Default: the log's length, or the way to the goal and 1 s."
 )
@@ -68,7 +67,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option("--backend", type=click.Choice(BACKENDS), default="embedded", help="Solver of a tick.")
 @click.option("--programs", type=COUNT, default=1, help="Quadratic programs a tick.")
 @click.option("--time-limit", type=DURATION, metavar="S", help="No program begins later than this in a tick.")
-@click.option("--delay", type=click.IntRange(0, 10), default=0, help="Steps until a torque acts; it is compensated.")
+@click.option("--delay", type=Whole(0, 10), default=0, help="Steps until a torque acts; it is compensated.")
 @click.option("--disturbance/--no-disturbance", default=False, help="Balance joint torques that an observer finds.")
 @click.option(
     "--load", metavar="JSON", help="Torques [N·m] by joint that act on the simulated robot, unknown to the plan."
@@ -76,7 +75,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option(
     "--weights", metavar="JSON", help='Cost: p, pd, u, du, tip, end, such as {"p": 1, "pd": 0.02, "du": 2e-7}.'
 )
-@click.option("--bounds", metavar="JSON", help="u, du, pd: a number or a list each [N·m, N·m a step, rad/s].")
+@click.option("--bounds", metavar="JSON", help="Of u, du, pd: a number or a list each [N·m, N·m a step, rad/s].")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="RUN.csv", help="The log to write (.gz allowed).")
 @click.option(
@@ -111,7 +110,7 @@ def command(
     distinct(
         [("--out", out), ("--plot", plot), ("--movie", movie), ("--report", report)], [*named, *robot_files(robot)]
     )
-    loaded = open_anchored(robot, "mpc")
+    loaded = open_robot(robot)
     reference, start, duration = _reference(loaded, options, mends)
     h = loaded.h if options["h"] is None else options["h"]
     for option, value in (("--duration", duration), ("--h", h)):
@@ -181,7 +180,9 @@ def _counts(mpc: Mpc) -> list[str]:
 
 def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple[Reference, Any, float]:
     """What to follow, the start pose, and for how long; none of it outside of limits or in the table of the recipe."""
-    start = None if options["q0"] is None else np.array(parse_state(options["q0"], "--q0", robot.joints))
+    start = (
+        None if options["q0"] is None else np.array(parse_state(options["q0"], "--q0", robot.positions, robot.neutral))
+    )
     table, alpha = robot.manifest.recipe.table, robot.alpha.vector(options["params"])
     if start is not None:
         check_goal(robot, start, "--q0")
@@ -190,16 +191,18 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
         start = closed_start(robot, start, alpha)
         goal = _goal(robot, options, start, alpha)
         expect_above(robot, alpha, table, [np.where(np.isnan(goal), start, goal)], "goal")
-        reference = GoalReference(goal, options["goal_speed"])
+        reference = GoalReference(goal, options["goal_speed"], robot.manifest.robot.floating)
         needed = reference.takes(start)
         duration = options["duration"] or needed + SETTLING
         if needed > duration:
-            k = int(np.argmax(np.abs(np.where(np.isnan(goal), start, goal) - start)))
+            k = int(np.argmax(np.abs(reference.way(start))))
             note(
                 f"note: the goal of {robot.joints[k]} is {needed * options['goal_speed']:.4g} away, which takes {needed:.4g} s "
                 f"at --goal-speed {options['goal_speed']:g}; --duration is {duration:g} s"
             )
         return reference, start, duration
+    if robot.manifest.robot.floating:
+        raise InputError("--reference: a log is not followed with a floating base; expected --goal.")
     columns = {} if options["column_map"] is None else read_column_map(options["column_map"])
     reading = Reading(options["rate"], columns, mending=mends.mending(), accept=mends.accepted())
     found, notes = read_reference(
@@ -214,7 +217,7 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
 
 
 def _goal(robot: Robot, options: dict[str, Any], start: FloatArray, alpha: FloatArray) -> FloatArray:
-    """The pose (n,) of --goal, NaN for joints that stay, or one for --tip-goal."""
+    """The pose (n_p,) of --goal, NaN for joints that stay, or one for --tip-goal."""
     if options["tip_goal"] is not None:
         tip = parse_json(options["tip_goal"], "--tip-goal")
         numbers = isinstance(tip, list) and len(tip) == 3 and all(isinstance(x, (int, float)) for x in tip)
@@ -224,10 +227,10 @@ def _goal(robot: Robot, options: dict[str, Any], start: FloatArray, alpha: Float
             )
         return pose_at(robot, tip, start, alpha)
     text = options["goal"]
-    goal = np.array(parse_state(text, "--goal", robot.joints))
+    goal = np.array(parse_state(text, "--goal", robot.positions))
     data = parse_json(text, "--goal") if state_file(text) is None else read_json(text)
     if isinstance(data, dict):
-        goal = np.array([goal[k] if joint in data else np.nan for k, joint in enumerate(robot.joints)])
+        goal = np.array([goal[k] if joint in data else np.nan for k, joint in enumerate(robot.positions)])
     expect_motors(robot, goal)
     check_goal(robot, goal)
     return goal
@@ -244,7 +247,7 @@ def _stop(
 ) -> Callable[[float, FloatArray, FloatArray], bool] | None:
     if within is None or not isinstance(reference, GoalReference):
         return None
-    return lambda _time, q, dq: reference.reached(q, dq, within, driven(robot))
+    return arrived(robot, reference, within)
 
 
 def parse_weights(text: str) -> dict[str, Any]:

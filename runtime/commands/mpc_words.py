@@ -11,6 +11,7 @@ from diffpbd.runtime.closed import driven
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.reference import GoalReference, Reference
 from diffpbd.runtime.mpc.simulation import ClosedLoop
+from diffpbd.runtime.quaternions import difference, without_turn
 from diffpbd.runtime.report.tables import table
 from diffpbd.runtime.robot import Robot
 
@@ -22,14 +23,16 @@ MS = 1e3  # milliseconds a second
 def ending(robot: Robot, run: ClosedLoop, bounds: FloatArray, reference: Reference) -> str:
     """How far the end is from where it should be, and which joints were at a bound of the plan, and for how long."""
     what, wanted = _aimed(robot, run, reference)
-    away = np.abs(run.q[-1] - wanted)
-    k = int(np.argmax(np.where(driven(robot), away, -1.0) if isinstance(reference, GoalReference) else away))
+    floating = robot.manifest.robot.floating
+    away = np.abs(difference(floating, run.q[-1], wanted))
+    k = int(np.argmax(np.where(_led(robot, reference), away, -1.0)))
     unit = robot.manifest.robot.joints[k].unit
     lines = [f"at the end {robot.joints[k]} is {away[k]:.4g} {unit} from {what}"]
+    places = without_turn(floating, run.q)
     slack = 1e-3 * np.maximum(1.0, np.abs(bounds))
     held = (
         ("torque", run.tau[:-1] >= bounds[1] - slack[1], run.tau[:-1] <= bounds[0] + slack[0]),
-        ("position", run.q >= bounds[4] - slack[4], run.q <= bounds[3] + slack[3]),
+        ("position", places >= bounds[4] - slack[4], places <= bounds[3] + slack[3]),
         ("speed", run.dq >= bounds[5] - slack[5], run.dq <= -bounds[5] + slack[5]),
     )
     for kind, above, below in held:
@@ -43,15 +46,26 @@ def ending(robot: Robot, run: ClosedLoop, bounds: FloatArray, reference: Referen
 
 def _aimed(robot: Robot, run: ClosedLoop, reference: Reference) -> tuple[str, FloatArray]:
     """Where the end should be, and what says so: joints without a motor have no goal and follow."""
-    if isinstance(reference, GoalReference):
-        return "the goal", np.where(driven(robot), reference.target, run.reference[-1])
-    return "its reference", np.asarray(run.reference[-1])
+    if not isinstance(reference, GoalReference):
+        return "its reference", np.asarray(run.reference[-1])
+    if robot.manifest.robot.floating:
+        return "the goal", reference.target
+    return "the goal", np.where(_led(robot, reference), reference.target, run.reference[-1])
+
+
+def _led(robot: Robot, reference: Reference) -> Any:
+    """Which freedoms (n,) a reference speaks of: all of a log; of a goal the motors, and of a base what has one."""
+    if not isinstance(reference, GoalReference):
+        return np.ones(robot.n, dtype=np.bool_)
+    base = np.arange(robot.n) < len(robot.manifest.robot.base_freedoms)
+    return driven(robot) | (base & reference.asked)
 
 
 def facts(robot: Robot, run: ClosedLoop, reference: Reference) -> dict[str, Any]:
     """The same for programs."""
     joints, times = robot.manifest.robot.joints, MS * run.seconds
-    away = np.abs(run.q[-1] - _aimed(robot, run, reference)[1])
+    away = np.abs(difference(robot.manifest.robot.floating, run.q[-1], _aimed(robot, run, reference)[1]))
+    place = dict(zip(run.positions, run.q[-1], strict=True))
     return {
         "robot": robot.name, "h": run.h, "ticks": len(run.seconds), "duration": run.time[-1],
         "sources": {source.value: count for source, count in run.sources.items() if count},
@@ -60,11 +74,13 @@ def facts(robot: Robot, run: ClosedLoop, reference: Reference) -> dict[str, Any]
         "violation": run.violation,
         "joints": {
             joint.name: {
-                "unit": joint.unit, "rms": run.rms[k], "end": run.q[-1, k], "away": away[k],
+                "unit": joint.unit, "rms": run.rms[k], "away": away[k],
+                **({"end": place[joint.name]} if joint.name in place else {}),
                 "largest_torque": np.abs(run.tau[:, k]).max(), "disturbance": run.disturbance[-1, k],
             }
             for k, joint in enumerate(joints)
         },
+        "positions": place,
     }  # fmt: skip
 
 
@@ -94,16 +110,20 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
     if run.disturbance.any():
         found = ", ".join(f"{j} {x:.3g}" for j, x in zip(robot.joints, run.disturbance[-1], strict=True))
         lines.insert(-1, f"disturbance estimated at the end [N·m, N for slides]: {found}")
+    place = dict(zip(run.positions, run.q[-1], strict=True))
     units = [joint.unit for joint in robot.manifest.robot.joints]
     rows = [
         [
             joint,
             f"{run.rms[k]:.3e}",
-            f"{run.q[-1, k]:.6f}",
+            f"{place[joint]:.6f}" if joint in place else "-",
             f"{abs(run.tau[:, k]).max():.3f}",
             units[k],
             "N·m" if units[k] == "rad" else "N",
         ]
         for k, joint in enumerate(robot.joints)
     ]
+    if len(run.positions) > len(run.joints):
+        x, y, z, *q = (f"{value:.6f}" for value in run.q[-1, :7])
+        lines.insert(-1, f"base at the end: {x} {y} {z} m, quaternion wxyz {' '.join(q)}")
     return "\n".join([*lines, table(["joint", "RMS error", "q at the end", "largest tau", "unit", "of tau"], rows)])

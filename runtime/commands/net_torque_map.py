@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
-from diffpbd.runtime.commands.numbers import DURATION, SPEED, Real
+from diffpbd.runtime.commands.numbers import DURATION, SPEED, Real, Whole
 from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.control.net_torque import DISPLACEMENT, VELOCITY, sample_map
@@ -27,7 +27,7 @@ LARGEST_STEP = 10.0  # rad or m
 @click.option("--joint", metavar="NAME", help="The joint that moves (default: the only one).")
 @click.option("--pose", metavar="JSON", help="Where all joints stand [rad or m]: a list, by joint, or a file.")
 @click.option(
-    "--grid", nargs=2, type=click.IntRange(2, 1001), default=(25, 25), show_default=True,
+    "--grid", nargs=2, type=Whole(2, 1001), default=(25, 25), show_default=True,
     metavar="ROWS COLUMNS", help="Samples over displacement and over velocity.",
 )  # fmt: skip
 @click.option(
@@ -40,7 +40,7 @@ LARGEST_STEP = 10.0  # rad or m
 )  # fmt: skip
 @click.option("--h", type=DURATION, help="Step [s] (default: the robot's).")
 @click.option(
-    "--step", default="joint_step", show_default=True,
+    "--step", default="joint_step", show_default=True, metavar="FUNCTION",
     help="Generated step to solve; step_paper_direct is the paper's, for a robot with one joint.",
 )  # fmt: skip
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")

@@ -9,7 +9,7 @@ import click
 
 from diffpbd.runtime.logs.table import RATES
 
-__all__ = ["AMOUNT", "COUNT", "DURATION", "LONGEST", "MOST", "PORT", "RATE", "SEED", "SPEED", "Real"]
+__all__ = ["AMOUNT", "COUNT", "DURATION", "LONGEST", "MOST", "PORT", "RATE", "SEED", "SPEED", "Real", "Whole"]
 
 LONGEST = 1e7  # s; about four months
 FASTEST = 100.0  # rad/s or m/s; beyond what an arm does
@@ -22,6 +22,8 @@ LAST_PORT = 65535
 class Real(click.FloatRange):
     """A number in a range. NaN, which no comparison refuses, is not one."""
 
+    name = "number"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number, or a usage error."""
         number = super().convert(value, param, ctx)
@@ -30,10 +32,16 @@ class Real(click.FloatRange):
         return number
 
 
+class Whole(click.IntRange):
+    """A whole number in a range."""
+
+    name = "n"
+
+
 DURATION = Real(0.0, LONGEST, min_open=True)
 RATE = Real(*RATES)
 SPEED = Real(0.0, FASTEST, min_open=True)
 AMOUNT = Real(0.0, LARGEST)
-COUNT = click.IntRange(1, MOST)
-SEED = click.IntRange(0, LAST_SEED)
-PORT = click.IntRange(0, LAST_PORT)
+COUNT = Whole(1, MOST)
+SEED = Whole(0, LAST_SEED)
+PORT = Whole(0, LAST_PORT)

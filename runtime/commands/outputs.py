@@ -45,8 +45,10 @@ def picture_and_table(picture: str, what: str) -> Callable[[Command], Command]:
     """--out, by default `picture`, and --table (argument `table_path`), which holds `what`."""
 
     def add(function: Command) -> Command:
-        table = click.option("--table", "table_path", help=f"{what} (default: beside it, .csv).")
-        return click.option("--out", default=picture, show_default=True, help="The picture.")(table(function))
+        table = click.option("--table", "table_path", metavar="FILE.csv", help=f"{what} (default: beside it, .csv).")
+        return click.option("--out", default=picture, show_default=True, metavar="FILE.png", help="The picture.")(
+            table(function)
+        )
 
     return add
 

@@ -45,7 +45,7 @@ def _seldom(beat: Heartbeat, begin: float) -> Callable[[str], None]:
     """Lines as they come, those with a share of the work at most every `PERIOD`."""
     from diffpbd.codegen.heartbeat import PERIOD
 
-    last = -PERIOD
+    last = 0.0  # a short command says nothing
 
     def say(text: str) -> None:
         nonlocal last

@@ -10,9 +10,9 @@ from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, s
 from diffpbd.runtime.commands.reproduce_all import command as everything
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring, sweeps
-from diffpbd.runtime.commands.results import written
+from diffpbd.runtime.commands.results import finish, json_option, tabled, tables
 from diffpbd.runtime.files import distinct
-from diffpbd.runtime.report.tables import number, table
+from diffpbd.runtime.report.tables import number
 
 __all__ = ["command"]
 
@@ -42,6 +42,7 @@ command.add_command(sweeps)
 @click.option("--shift", type=AMOUNT, default=0.05, show_default=True, help="Detachment [m].")
 @click.option("--turn", type=Real(0.0, 1.0), default=0.2, show_default=True, help="Detachment [rad].")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of the detachment.")
+@json_option
 @picture_and_table("convergence.png", "The numbers")
 def convergence(
     robot: str, sweeps: int, multiplier: str, shift: float, turn: float, seed: int, out: str, table_path: str | None
@@ -60,8 +61,8 @@ def convergence(
         for k in shown
     ]
     heads = [f"{solved.solver} {what}" for solved in found.projections for what in ("gap [m]", "tilt [rad]")]
-    click.echo(table(["sweeps", *heads], rows))
-    written(out, numbers)
+    tabled(["sweeps", *heads], rows)
+    finish(tables(), out, numbers)
 
 
 for experiment in (impedance, net_torque_map, push, circle, replay):
@@ -71,8 +72,12 @@ for experiment in (impedance, net_torque_map, push, circle, replay):
 @command.command("torque-table")
 @click.argument("robot", default="baxter_bare")
 @click.option("--data", required=True, metavar="DIR", help="Folder of the recordings; see docs/torque-estimation.md.")
-@click.option("--train", default="train_*", show_default=True, help="Names of those to identify the model on.")
-@click.option("--test", default="test_*", show_default=True, help="Name of the one whose torques are estimated.")
+@click.option(
+    "--train", default="train_*", show_default=True, metavar="GLOB", help="Names of those to identify the model on."
+)
+@click.option(
+    "--test", default="test_*", show_default=True, metavar="GLOB", help="Name of the one whose torques are estimated."
+)
 @recorded_rate
 @click.option("--params", metavar="FILE", help="The identified model, instead of identifying it on --train.")
 @click.option(
@@ -102,12 +107,35 @@ for experiment in (impedance, net_torque_map, push, circle, replay):
 )
 @click.option("--full", is_flag=True, help="Every scheme of the descent over the whole recording: hours.")
 @step_option
-@click.option("--out", default="torque_table.csv", show_default=True, help="Every number.")
-@click.option("--plot", default="torque_joints.png", show_default=True, help="Torques by scheme over time.")
-@click.option("--whole", default="torque_whole.png", show_default=True, help="The descent over the whole recording.")
-@click.option("--violin", default="torque_violin.png", show_default=True, help="Torque errors by scheme.")
-@click.option("--angles", default="torque_angles.png", show_default=True, help="Joint angles under the torques.")
-@click.option("--path", default="torque_path.png", show_default=True, help="The tip under windows of three steps.")
+@json_option
+@click.option("--out", default="torque_table.csv", show_default=True, metavar="FILE.csv", help="Every number.")
+@click.option(
+    "--plot", default="torque_joints.png", show_default=True, metavar="FILE.png", help="Torques by scheme over time."
+)
+@click.option(
+    "--whole",
+    default="torque_whole.png",
+    show_default=True,
+    metavar="FILE.png",
+    help="The descent over the whole recording.",
+)
+@click.option(
+    "--violin", default="torque_violin.png", show_default=True, metavar="FILE.png", help="Torque errors by scheme."
+)
+@click.option(
+    "--angles",
+    default="torque_angles.png",
+    show_default=True,
+    metavar="FILE.png",
+    help="Joint angles under the torques.",
+)
+@click.option(
+    "--path",
+    default="torque_path.png",
+    show_default=True,
+    metavar="FILE.png",
+    help="The tip under windows of three steps.",
+)
 def torque_table(
     robot: str, data: str, train: str, test: str, rate: float, params: str | None, seconds: float, solver: str,
     iterations: int, full: bool, steps: tuple[str, ...], out: str, plot: str, whole: str, violin: str, angles: str, path: str,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.locate import robot_folders
 
@@ -19,7 +20,10 @@ __all__ = ["command"]
     "--data", metavar="DIR", help="Recordings; without them the parts that need them are left out, and named."
 )
 @click.option("--out", default="report", show_default=True, metavar="DIR", help="The page and a folder a part.")
-@click.option("--part", "keys", multiple=True, help="Only this part, may be given again (default: all).")
+@click.option(
+    "--part", "keys", multiple=True, metavar="NAME", help="Only this part, may be given again (default: all)."
+)
+@json_option
 def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
     """Everything of the paper in its order: every figure and table made again, the printed numbers beside ours, on one page.
 
@@ -46,25 +50,28 @@ def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
         raise InputError(f"--out {out}: {why}; expected a folder to write the page and its parts into.") from None
     outcomes: dict[str, Outcome] = {}
     for k, part in enumerate(chosen):
-        click.echo(f"[{k + 1}/{len(chosen)}] ", nl=False)
+        click.echo(f"[{k + 1}/{len(chosen)}] ", nl=False, err=as_json())
         needs_data = part.key in ("replay", "torque-table")
         if data is None and needs_data and DATA in part.words:
             reason = "it needs recordings: --data DIR, docs/torque-estimation.md says where they come from"
-            click.echo(f"{part.key}: left out: {reason}")
+            note(f"{part.key}: left out: {reason}")
             outcomes[part.key] = Outcome(0.0, "diffpbd " + " ".join(part.words), "", (), reason)
             continue
-        failed = robots(part.needs, robot_folders()[0], click.echo)
+        failed = robots(part.needs, robot_folders()[0], note)
         if failed:
-            click.echo(failed)
+            note(failed)
             outcomes[part.key] = Outcome(0.0, "diffpbd " + " ".join(part.words), "", (), failed)
             continue
-        outcomes[part.key] = make(part, folder, data, _seal(part.needs), click.echo)
+        outcomes[part.key] = make(part, folder, data, _seal(part.needs), note)
     title = f"The paper again: {len(chosen)} parts"
     write_atomic(folder / "index.html", page(chosen, outcomes, title))
     bad = [key for key, outcome in outcomes.items() if outcome.reason]
-    click.echo(
-        f"{folder / 'index.html'}, {time.perf_counter() - begin:.0f} s" + (f"; failed: {', '.join(bad)}" if bad else "")
-    )
+    seconds = time.perf_counter() - begin
+    said(f"{len(chosen)} parts, {seconds:.0f} s" + (f"; not made: {', '.join(bad)}" if bad else ""))
+    parts = {
+        key: {"seconds": o.seconds, "command": o.command, "not_made": o.reason or None} for key, o in outcomes.items()
+    }
+    finish({"seconds": seconds, "parts": parts}, str(folder / "index.html"))
     if bad:
         raise SystemExit(1)
 

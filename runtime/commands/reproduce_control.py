@@ -17,10 +17,10 @@ from diffpbd.runtime.commands.outputs import (
     step_option,
     table_beside,
 )
-from diffpbd.runtime.commands.results import written
+from diffpbd.runtime.commands.results import finish, json_option, note, tabled, tables
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.locate import find_description, robot_folders
-from diffpbd.runtime.report.tables import number, table
+from diffpbd.runtime.report.tables import number
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["circle", "impedance", "net_torque_map", "push", "replay"]
@@ -68,6 +68,7 @@ def _one_joint(robot: str) -> Robot:
 )  # fmt: skip
 @step_option
 @click.option("--motion", is_flag=True, help="Also the map fed with the last tick's motion; diverges.")
+@json_option
 @picture_and_table("impedance.png", "The traces")
 def impedance(
     robot: str, scaling: float, coulomb: float, viscous: float, start: float, goal_speed: float,
@@ -109,13 +110,14 @@ def impedance(
     plot(out, title, shown, experiment.goal, motor_limit(opened))  # first: it fails without matplotlib
     write_traces(numbers, shown)
     heads = ["friction", "law", "phase", "offset [mrad]", "overshoot [mrad]", "settling [s]"]
-    click.echo(table(heads, rows, left=3))
-    written(out, numbers)
+    tabled(heads, rows, left=3)
+    finish(tables(), out, numbers)
 
 
 @click.command("net-torque-map")
 @click.argument("robot", default=ONE_JOINT)
 @click.option("--step", type=StepName(STEP_NAMES), default=PAPER_STEP, show_default=True, help="That is solved.")
+@json_option
 @picture_and_table("net_torque_map.png", "The samples")
 def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> None:
     """The paper's net torque map of s1, its distance from a plane, and from the closed form."""
@@ -136,19 +138,24 @@ def net_torque_map(robot: str, step: str, out: str, table_path: str | None) -> N
         ["slope over velocity [N·m·s/rad]", number(damping, 5), f"−M/h = {-mass / found.h:.5g}"],
         ["farthest from a plane [N·m]", number(float(abs(rest).max()), 3), ""],
     ]
-    click.echo(table([f"{found.joint}, {found.step}", "map", "closed form, first order"], rows))
-    written(out, numbers)
+    tabled([f"{found.joint}, {found.step}", "map", "closed form, first order"], rows)
+    finish(tables(), out, numbers)
 
 
 @click.command("push")
 @click.argument("robot", default=ONE_JOINT)
 @click.option(
-    "--description", default="baxter", show_default=True, help="Of the simulated robot: a name or a URDF file."
+    "--description",
+    default="baxter",
+    show_default=True,
+    metavar="ROBOT",
+    help="Of the simulated robot: a name or a URDF file.",
 )
 @click.option("--scaling", type=AMOUNT, default=0.6, show_default=True, help="Of the net torque.")
 @click.option("--strength", type=AMOUNT, default=40.0, show_default=True, help="Of the hand [N·m].")
 @click.option("--step", type=StepName(STEP_NAMES), default=PAPER_STEP, show_default=True,
               help="That the map is solved with.")  # fmt: skip
+@json_option
 @picture_and_table("push.png", "The traces")
 def push(
     robot: str, description: str, scaling: float, strength: float, step: str, out: str, table_path: str | None
@@ -168,13 +175,19 @@ def push(
     plot(out, f"{found.joint}: goal {GOAL} rad, pushed and let go", traces, motor_limit(opened))
     write_traces(numbers, traces)
     heads, rows = summary(traces)
-    click.echo(table(heads, rows))
-    written(out, numbers)
+    tabled(heads, rows)
+    finish(tables(), out, numbers)
 
 
 @click.command("circle")
 @click.argument("robot", default="baxter")
-@click.option("--description", default="baxter", show_default=True, help="Of MuJoCo's arm: a name or a URDF file.")
+@click.option(
+    "--description",
+    default="baxter",
+    show_default=True,
+    metavar="ROBOT",
+    help="Of MuJoCo's arm: a name or a URDF file.",
+)
 @click.option(
     "--diameter", type=Real(0.0, WIDEST, min_open=True), default=0.3, show_default=True, help="Of the circle [m]."
 )
@@ -184,6 +197,7 @@ def push(
 @click.option("--disturbance/--no-disturbance", default=True, show_default=True,
               help="Balance joint torques that an observer finds.")  # fmt: skip
 @click.option("--push-at", type=AMOUNT, default=2.0, show_default=True, help="When the pushes begin [s].")
+@json_option
 @picture_and_table("circle.png", "The runs")
 def circle(
     robot: str, description: str, diameter: float, lap: float, law: str, disturbance: bool, push_at: float, out: str,
@@ -205,21 +219,24 @@ def circle(
     observed = "observed" if disturbance else "not observed"
     plot(out, f"circle of {diameter:g} m in {lap:g} s, {law} at 100 Hz, disturbances {observed}", tracks)
     write_tracks(numbers, tracks)
-    click.echo(table(*summary(opened, tracks)))
-    click.echo()
-    click.echo(table(*pushes(opened, tracks, push_at)))
-    written(out, numbers)
+    tabled(*summary(opened, tracks))
+    note("")
+    tabled(*pushes(opened, tracks, push_at))
+    finish(tables(), out, numbers)
 
 
 @click.command("replay")
 @click.argument("robot", default="baxter")
 @click.option("--data", required=True, metavar="DIR", help="Folder of the recordings.")
-@click.option("--log", default=RECORDING, show_default=True, help="The recording in it.")
+@click.option("--log", default=RECORDING, show_default=True, metavar="FILE", help="The recording in it.")
 @click.option("--rate", type=RATE,
               help=f"Samples a second of a log without times (default: {RECORDED:g} for {RECORDING}).")  # fmt: skip
 @click.option("--window", type=DURATION, default=1.0, show_default=True,
               help="Seconds until a run without feedback starts again on the recording.")  # fmt: skip
-@click.option("--params", metavar="FILE", help="params.json of identify; also replays the measured torques.")
+@click.option(
+    "--params", metavar="FILE", help="Values such as params.json of identify; also replays the measured torques."
+)
+@json_option
 @picture_and_table("replay.png", "The paths")
 def replay(
     robot: str,
@@ -243,5 +260,5 @@ def replay(
     plot(out, f"{log}: measured, and simulated with {opened.name}", found)
     write_paths(numbers, found)
     heads, rows = summary(found)
-    click.echo(table(heads, rows))
-    written(out, numbers)
+    tabled(heads, rows)
+    finish(tables(), out, numbers)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
-from diffpbd.runtime.commands.numbers import COUNT, SEED, Real
+from diffpbd.runtime.commands.numbers import COUNT, SEED, Real, Whole
 from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, step_option, table_beside
-from diffpbd.runtime.commands.results import written
+from diffpbd.runtime.commands.results import finish, json_option, note, tabled, tables
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.report.tables import number, table
+from diffpbd.runtime.report.tables import number
 
 if TYPE_CHECKING:
     from diffpbd.codegen.description.recipe import Relaxation
@@ -29,16 +29,22 @@ LENGTHS = ("origin", "mass", "com", "inertia")
 
 
 def _assumptions(lines: Sequence[str]) -> None:
-    click.echo("\nWhat the paper leaves open, and what is taken here:")
+    note("\nWhat the paper leaves open, and what is taken here:")
     for line in lines:
-        click.echo(f"  - {line}")
+        note(f"  - {line}")
 
 
 @click.command("double-pendulum")
-@click.option("--robot", "folder", help=f"The pendulum with symbolic lengths (default: {PENDULUM}, made if missing).")
-@click.option("--start", nargs=2, type=ARM_LENGTH, default=(3.0, 0.1), show_default=True, help="l1, l2 [m].")
+@click.option(
+    "--robot",
+    "folder",
+    metavar="ROBOT",
+    help=f"The pendulum with symbolic lengths (default: {PENDULUM}, made if missing).",
+)
+@click.option("--start", nargs=2, type=ARM_LENGTH, default=(3.0, 0.1), show_default=True, help="Lengths l1, l2 [m].")
 @click.option("--period", type=Real(0.1, 60.0), default=3.0, show_default=True, help="Of the circle [s].")
 @step_option
+@json_option
 @picture_and_table("double-pendulum.png", "The trajectories")
 def double_pendulum(
     folder: str | None, start: tuple[float, float], period: float, steps: tuple[str, ...], out: str,
@@ -53,18 +59,18 @@ def double_pendulum(
     robot = open_robot(folder) if folder else _pendulum()
     found = {}
     for name in chosen(robot, steps):
-        click.echo(f"{label_of(robot, name)}:")
+        note(f"{label_of(robot, name)}:")
         found[label_of(robot, name)] = experiment.improve(
-            robot, experiment.Task(period=period), start, progress=click.echo, step=name
+            robot, experiment.Task(period=period), start, progress=note, step=name
         )
     last = list(found.values())[-1]
     plot(out, last)
     write_table(numbers, last)
-    click.echo(table(*experiment.summary(found), left=2))
+    tabled(*experiment.summary(found), left=2)
     for label, design in found.items():
-        click.echo(f"{label}: {design.status}, {design.iterations} iterations.")
+        note(f"{label}: {design.status}, {design.iterations} iterations.")
     _assumptions(experiment.ASSUMPTIONS)
-    written(out, numbers)
+    finish(tables(), out, numbers)
 
 
 def _pendulum() -> Robot:
@@ -86,9 +92,10 @@ def _pendulum() -> Robot:
 @click.argument("robot", default="baxter")
 @click.option("--data", metavar="DIR", help="Recordings that the poses are taken from; else drawn inside the limits.")
 @recorded_rate
-@click.option("--poses", "count", type=click.IntRange(1, 100000), default=30, show_default=True, help="How many.")
+@click.option("--poses", "count", type=Whole(1, 100000), default=30, show_default=True, help="How many.")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of drawn poses.")
 @step_option
+@json_option
 @picture_and_table("gravity-compensation.png", "The torques of every pose")
 def gravity_compensation(
     robot: str,
@@ -115,10 +122,10 @@ def gravity_compensation(
     }
     experiment.plot(out, found)
     experiment.write_table(numbers, found)
-    click.echo(f"{count} poses")
-    click.echo(table(*experiment.summary(found), left=2))
+    note(f"{count} poses")
+    tabled(*experiment.summary(found), left=2)
     for label, one in found.items():
-        click.echo(
+        note(
             f"{label}: largest MAE of all joints {one.statistics['MAE'].max():.2g} N·m, largest loss {one.loss:.2g}"
             + (f"; {one.unsettled} poses had not settled after {one.iterations} iterations" if one.unsettled else "")
         )
@@ -128,7 +135,7 @@ def gravity_compensation(
         else f"poses are {count} frames equally spaced over the recordings in {data}, taken at rest"
     )
     _assumptions((where, *experiment.ASSUMPTIONS))
-    written(out, numbers)
+    finish(tables(), out, numbers)
 
 
 SOLVERS: dict[str, tuple[str, Relaxation]] = {
@@ -141,9 +148,10 @@ SOLVERS: dict[str, tuple[str, Relaxation]] = {
 @click.argument("robot", default="baxter_bare")
 @click.option("--data", metavar="DIR", help="Recordings that the poses are taken from; else drawn inside the limits.")
 @recorded_rate
-@click.option("--poses", "count", type=click.IntRange(1, 10000), default=8, show_default=True, help="How many.")
+@click.option("--poses", "count", type=Whole(1, 10000), default=8, show_default=True, help="How many.")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of drawn poses.")
 @click.option("--sweeps", "counts", type=COUNT, multiple=True, help="How many, may be given again (default: 5 to 240).")
+@json_option
 @picture_and_table("sweeps.png", "The errors")
 def sweeps(
     robot: str, data: str | None, rate: float, count: int, seed: int, counts: tuple[int, ...], out: str,
@@ -163,25 +171,24 @@ def sweeps(
     found = {}
     for name, (step, relaxation) in SOLVERS.items():
         graphs = sweep_graphs(loaded.name, step, sorted(set(counts)) or experiment.COUNTS, relaxation)
-        click.echo(f"{name}:")
-        found[name] = experiment.errors(loaded, poses, alpha, graphs, click.echo)
+        note(f"{name}:")
+        found[name] = experiment.errors(loaded, poses, alpha, graphs, note)
     experiment.plot(out, loaded, found)
     experiment.write_table(numbers, loaded.joints, found)
-    click.echo(f"{count} poses; mean absolute error [N·m]")
-    click.echo(table(*experiment.summary(loaded, found)))
-    written(out, numbers)
+    note(f"{count} poses; mean absolute error [N·m]")
+    tabled(*experiment.summary(loaded, found))
+    finish(tables(), out, numbers)
 
 
 @click.command("spring")
 @click.argument("robot", default="baxter")
-@click.option("--joint", help="The joint with the spring (default: that of the recipe).")
+@click.option("--joint", metavar="NAME", help="The joint with the spring (default: that of the recipe).")
 @click.option("--data", metavar="DIR", help="Recordings: the spring's slope and zero that they determine, as well.")
 @recorded_rate
-@click.option(
-    "--poses", "count", type=click.IntRange(5, 10000), default=30, show_default=True, help="How many static poses."
-)
+@click.option("--poses", "count", type=Whole(5, 10000), default=30, show_default=True, help="How many static poses.")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of the poses.")
 @step_option
+@json_option
 @picture_and_table("spring.png", "The schemes")
 def spring(
     robot: str,
@@ -224,11 +231,11 @@ def spring(
             name = f"{scheme.name}, at a bound" if scheme.lever.at_bound() else scheme.name
             rows.append(_row(step, words, name, scheme.lengths, number(scheme.loss, 3), scheme.lever.numbers()))
     head = ["step", "measured lengths", "scheme", "lengths used", "loss", "k [N/m]", "l1 [m]", "l2 [m]", "α [rad]"]
-    click.echo(table(head, rows, left=4))
+    tabled(head, rows, left=4)
     _assumptions((*experiment.ASSUMPTIONS, f"the deviating lengths: {_percent(experiment.DEVIATION)}"))
     if data is not None:
-        click.echo("\n" + report(loaded, named, data, rate))
-    written(out, numbers)
+        note("\n" + report(loaded, named, data, rate))
+    finish(tables(), out, numbers)
 
 
 def _percent(deviation: dict[str, float]) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-import click
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.commands.locate import open_robot
 from diffpbd.runtime.commands.progress import progress
-from diffpbd.runtime.commands.results import written
+from diffpbd.runtime.commands.results import finish, said
 from diffpbd.runtime.identify import identify
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.reproduce.one_step import chosen
@@ -75,8 +75,23 @@ def reproduce(
         cells += [nodes(loaded, test, model, alpha) for model, alpha in models.items()]
     draw(loaded, test, cells, files)
     write_table(files.out, loaded, cells)
-    click.echo(_report(loaded, recordings, cells))
-    written(*vars(files).values())
+    said(_report(loaded, recordings, cells))
+    finish({"robot": loaded.name, "cells": [_facts(loaded, cell) for cell in cells]}, *vars(files).values())
+
+
+def _facts(robot: Robot, cell: Cell) -> dict[str, Any]:
+    """A cell for programs: RMSE [N·m] by joint, None where it failed or nothing is filtered."""
+
+    def by_joint(values: FloatArray) -> dict[str, float | None]:
+        return {joint: float(x) if np.isfinite(x) else None for joint, x in zip(robot.joints, values, strict=True)}
+
+    own = cell.settings
+    return {
+        "model": cell.model, "method": cell.method, "start": own.start, "loss": own.loss, "horizon": own.horizon,
+        "carry": own.carry, "samples": cell.samples, "failed": cell.reason or None,
+        "rmse": None if cell.errors is None else by_joint(cell.errors.raw),
+        "rmse_filtered": None if cell.errors is None else by_joint(cell.errors.filtered),
+    }  # fmt: skip
 
 
 def _identified(robot: Robot, recordings: Recordings, params: str | None) -> FloatArray:

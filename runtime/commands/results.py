@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 import numpy as np
 
-__all__ = ["as_json", "finish", "json_option", "note", "result", "said", "written"]
+from diffpbd.runtime.report.tables import table
+
+__all__ = ["as_json", "finish", "json_option", "note", "result", "said", "tabled", "tables", "written"]
 
 _JSON = "diffpbd.json"
+_TABLES = "diffpbd.tables"
 
 
 def _remember(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
@@ -55,6 +58,20 @@ def said(*lines: str) -> None:
     """More words beside the result, nothing with --json, whose object has them."""
     if not as_json():
         click.echo("\n".join(lines))
+
+
+def tabled(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
+    """A table of the result; with --json it is kept for `finish`."""
+    context = click.get_current_context(silent=True)
+    if context is not None and as_json():
+        context.meta.setdefault(_TABLES, []).append({"columns": list(heads), "rows": [list(row) for row in rows]})
+    else:
+        click.echo(table(heads, rows, left=left))
+
+
+def tables() -> dict[str, Any]:
+    """The tables of the present command, in the words that would have been shown."""
+    return {"tables": click.get_current_context().meta.get(_TABLES, [])}
 
 
 def written(*paths: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import shlex
 import sys
@@ -15,8 +16,9 @@ from diffpbd.runtime.commands import run_baxter, run_franka
 from diffpbd.runtime.commands.attached import Attached
 from diffpbd.runtime.commands.locate import open_robot, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
-from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real
+from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real, Whole
 from diffpbd.runtime.commands.options import given, live_option, plot_option
+from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.errors import InputError
@@ -44,14 +46,18 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 
 @click.command("run", context_settings={"show_default": True})
 @click.argument("robot", default="baxter")
-@click.option("--side", type=click.Choice(["left", "right"]), default="left")
+@click.option("--side", type=click.Choice(["left", "right"]), default="left", help="Baxter: which arm.")
 @click.option(
     "--controller",
     default="hold",
     type=click.Choice(["hold", "gravity", "impedance", "cartesian", "track", "mpc", "program"]),
+    help="The law; docs/baxter.md and docs/franka.md say what each needs.",
 )
 @click.option("--program", metavar="COMMAND", help="With --controller program: your program, such as ./spring.")
-@click.option("--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1")
+@click.option(
+    "--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1",
+    help="Baxter: its ROS 1 graph; both: a simulated robot (as --sim), or a log again.",
+)  # fmt: skip
 @click.option("--host", metavar="ADDRESS", help="A Franka arm's address (default: FR3_HOST).")
 @click.option("--sim", is_flag=True, help="A simulated robot, in a process of its own.")
 @click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
@@ -74,11 +80,11 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @click.option(
     "--bridge-jumps", is_flag=True, help="MPC, track: go over jumps of LOG, and to its start, at --goal-speed."
 )
-@click.option("--horizon", type=click.IntRange(1, 50), default=20, help="MPC: steps of one tick planned ahead.")
+@click.option("--horizon", type=Whole(1, 50), default=20, help="MPC: steps of one tick planned ahead.")
 @click.option(
     "--weights", metavar="JSON", help='MPC: cost, such as {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "end": 1}.'
 )
-@click.option("--delay", type=click.IntRange(0, 10), default=0, help="MPC: ticks until a command acts.")
+@click.option("--delay", type=Whole(0, 10), default=0, help="MPC: ticks until a command acts.")
 @click.option(
     "--disturbance/--no-disturbance", default=False, help="MPC: balance joint torques that an observer finds."
 )
@@ -109,13 +115,14 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @click.option("--map", "column_map", metavar="FILE.json", help="MPC, track: renames columns of --reference LOG.")
 @mending_options
 @plot_option("From the log of --log or --from: positions, torques and how punctual the ticks were.")
+@json_option
 @live_option
 @click.option("--view-port", type=PORT, default=8080, help="Port of the page.")
 def command(robot: str, side: Literal["left", "right"], mends: MendWords, **options: Any) -> None:
     """Run a controller on an arm, safely; ROBOT is the generated robot of that arm, a Baxter's or a Franka Research 3.
 
     Torque is limited to a tenth unless --torque-share says otherwise. Every end, Ctrl-C included, is a clean
-    stop: the arm brakes and is held in position mode; a reflex ends the run with its own exit code (docs/safety.md). With
+    stop: the arm brakes and is held where it is; a reflex ends the run with its own exit code (docs/safety.md). With
     --transport replay a log of a run is fed through the same controller, and the commands are compared bit for bit.
     """
     if not options["reference"]:
@@ -132,8 +139,8 @@ def command(robot: str, side: Literal["left", "right"], mends: MendWords, **opti
         if unused := given(but=("transport", "source", "program", "plot", "live")):
             click.echo(f"note: {', '.join(unused)}: not used; a replay takes all from LOG, and writes none", err=True)
         result = replay(options["source"], generated, program=shlex.split(options["program"] or ""))
-        click.echo(str(result))
-        _draw(options["plot"], options["source"])
+        said(str(result))
+        finish(dataclasses.asdict(result), _drawn(options["plot"], options["source"]))
         if result.difference or not result.ticks:
             sys.exit(EXIT_STOPPED)
         return
@@ -157,8 +164,10 @@ def command(robot: str, side: Literal["left", "right"], mends: MendWords, **opti
     with attach as attached:
         attached.configuration.check_goals(generated)
         report = _run(attached, generated, options)
-    click.echo(str(report))
-    _draw(options["plot"], options["log"])
+    said(str(report))
+    log = options["log"]
+    files = [str(path) for path in (log, log and configuration_file(log)) if path and os.path.isfile(path)]
+    finish(report.facts(), *files, _drawn(options["plot"], log))
     if report.exit_code:
         sys.exit(report.exit_code)
 
@@ -181,15 +190,16 @@ def _check_files(robot: str, options: dict[str, Any]) -> None:
         new_figure(1.0, 1.0)  # fails without matplotlib
 
 
-def _draw(plot: str | None, log: str) -> None:
+def _drawn(plot: str | None, log: str) -> str | None:
+    """The picture, if one is asked for and there is something to draw."""
     if plot is None:
-        return
+        return None
     from diffpbd.runtime.report.ticks_plot import plot_ticks
 
-    drawn = plot_ticks(plot, *read_run(log))
-    click.echo(
-        f"written: {plot}" if drawn else f"note: {log} has no tick that sent a command; there is nothing to draw"
-    )
+    if plot_ticks(plot, *read_run(log)):
+        return plot
+    note(f"note: {log} has no tick that sent a command; there is nothing to draw")
+    return None
 
 
 def _run(attached: Attached, robot: Robot, options: dict[str, Any]) -> Report:
@@ -205,7 +215,7 @@ def _run(attached: Attached, robot: Robot, options: dict[str, Any]) -> Report:
             from diffpbd.runtime.arms.viewer import Viewer
 
             viewer = stack.enter_context(Viewer(robot, port=options["view_port"]))
-            click.echo(f"view: {viewer.url}")
+            note(f"view: {viewer.url}")
             observer = viewer.tick
         supervisor = configuration.supervisor(robot)
         if isinstance(supervisor.controller, ProgramController):

@@ -15,7 +15,7 @@ from diffpbd.runtime.arms.baxter.simulated.plant import Plant
 from diffpbd.runtime.arms.baxter.simulated.robot import SimulatedBaxter
 from diffpbd.runtime.arms.baxter.simulated.status import SimulatedStatus
 from diffpbd.runtime.commands.locate import parse_state
-from diffpbd.runtime.commands.numbers import DURATION, PORT
+from diffpbd.runtime.commands.numbers import DURATION, PORT, Whole
 from diffpbd.runtime.commands.options import live_option
 from diffpbd.runtime.live import live_line
 from diffpbd.runtime.locate import find_description
@@ -35,7 +35,7 @@ NEUTRAL = {"s1": -0.55, "e1": 0.75, "w1": 1.26}
 @click.argument("robot", default="baxter")
 @click.option("--master", metavar="URI", help="An existing ROS master; by default one is started here.")
 @click.option("--port", type=PORT, default=0, help="Of the master started here (default: a free one).")
-@click.option("--rate", type=click.IntRange(1, 1000), default=100, help="Joint states a second.")
+@click.option("--rate", type=Whole(1, 1000), default=100, help="Joint states a second.")
 @click.option("--pose", metavar="JSON", help="Start pose [rad]: a list or an object of joint names.")
 @click.option("--enabled", is_flag=True, help="Start with the motors enabled.")
 @click.option("--disable-on-timeout", is_flag=True, help="As older robot software: no hold, but off.")

@@ -11,6 +11,7 @@ from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files
 from diffpbd.runtime.commands.motion import filmed, played, reported
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import movie_option, plot_option, report_option, view_option
+from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
@@ -81,16 +82,11 @@ def command(
     else:
         source, start = _from_log(loaded, torque, rate, column_map, start)
         duration = float(source.time[-1] - source.time[0]) if duration is None else duration
-    run = simulate(
-        loaded,
-        duration=1.0 if duration is None else duration,
-        h=h,
-        start=(start["--q0"], start["--dq0"]),
-        torque=source,
-        alpha=alpha,
-        order=ORDERS[order],
-        step=maximal_variant(loaded, integrator, solver) if maximal else None,
-    )
+    with progress() as say:
+        run = simulate(
+            loaded, duration=1.0 if duration is None else duration, h=h, start=(start["--q0"], start["--dq0"]), torque=source,
+            alpha=alpha, step=maximal_variant(loaded, integrator, solver) if maximal else ORDERS[order], progress=say,
+        )  # fmt: skip
     if plot is not None:
         from diffpbd.runtime.report.run_plot import plot_run
 

@@ -15,6 +15,7 @@ from diffpbd.runtime.identify.bodies import PRIOR
 from diffpbd.runtime.identify.forms import identify
 from diffpbd.runtime.identify.free_bodies import with_inertials
 from diffpbd.runtime.identify.least_squares import Condensation, minimise
+from diffpbd.runtime.identify.lengths import of_lengths
 from diffpbd.runtime.identify.plausibility import implausible
 from diffpbd.runtime.identify.provenance import provenance, repeated
 from diffpbd.runtime.identify.recordings import Wanted, read_recordings, samples_of
@@ -28,7 +29,7 @@ from diffpbd.runtime.identify.workers import Map, one_by_one, workers
 __all__ = [
     "FORMS", "FRICTION_MODELS", "LOSSES", "PRIOR", "RESIDUALS", "STANDSTILL", "Condensation", "Identification", "Map",
     "Settings", "Wanted",
-    "identify", "implausible", "in_contact", "minimise", "one_by_one", "provenance", "read_recordings", "repeated",
-    "samples_of", "select", "starting_point",
+    "identify", "implausible", "in_contact", "minimise", "of_lengths", "one_by_one", "provenance", "read_recordings",
+    "repeated", "samples_of", "select", "starting_point",
     "unknown_torques", "with_inertials", "workers", "write_torques",
 ]  # fmt: skip

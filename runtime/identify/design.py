@@ -142,7 +142,8 @@ def build(robot: Robot, samples: Samples, point: Point) -> Design:
 def on_loops(closed: closed_loops.Closed, samples: Samples, alpha: FloatArray) -> Samples:
     """A recording with the motion that the loops allow, and of its torques what is told apart of them."""
     measured = np.array([joint not in samples.derived for joint in samples.joints])
-    q, dq, ddq = closed.completed(samples.q, samples.dq, samples.ddq, measured, alpha)
+    motion = (samples.q, samples.dq, samples.ddq) if samples.read is None else samples.read
+    q, dq, ddq = closed.completed(*motion, measured, alpha)
     return replace(samples, q=q, dq=dq, ddq=ddq, tau=closed.seen(q, samples.tau, alpha))
 
 

@@ -13,6 +13,7 @@ from diffpbd.runtime.identify.agreement import check_agreement
 from diffpbd.runtime.identify.beyond import beyond_training
 from diffpbd.runtime.identify.conclusion import conclude
 from diffpbd.runtime.identify.free_bodies import with_inertials
+from diffpbd.runtime.identify.lengths import fit_lengths, of_lengths
 from diffpbd.runtime.identify.result import Errors, Identification, identification, predicted
 from diffpbd.runtime.identify.selection import Selection, in_contact, select
 from diffpbd.runtime.identify.settings import Settings
@@ -61,6 +62,8 @@ def identify(
     robot = with_inertials(robot, fit, settings.form)
     selection = select(robot, fit, fixed) if fit or settings.torques is None else Selection(())
     base = robot.alpha.vector(start)
+    if of_lengths(robot, selection.names) and settings.torques is None:
+        return fit_lengths(robot, train, validate, selection, base, settings, say)
     if in_contact(selection.names):
         return fit_touching(robot, train, validate, selection, base, settings, say)
     fit_form = _along if settings.form in ALONG else fit_torques

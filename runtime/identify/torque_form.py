@@ -101,12 +101,6 @@ def _question(
     base: FloatArray,
     settings: Settings,
 ) -> Question:
-    lengths = [name for name in selection.names if name.startswith(("origin.", "loop."))]
-    if lengths and robot.manifest.robot.loops:
-        raise InputError(
-            f"--fit {lengths[0]}: {robot.name} has closed loops, whose poses change with lengths; the torque form takes poses "
-            "as recorded. Leave it out, or give a measured value with --params."
-        )
     for lever in levers(robot, selection.names, train):
         if any(lever.has(name) for name in selection.names) and lever.high - lever.low < STILL:
             raise InputError(

@@ -53,7 +53,8 @@ class Touched:
 
     def concerns(self, name: str) -> bool:
         """Whether an entry of alpha is its friction, or the height of its plane."""
-        return name in (FRICTION_OF_CONTACT + self.contact.name, HEIGHT + self.contact.against)
+        sphere = self.contact.name.removesuffix(f"/{self.contact.against}")
+        return name in (FRICTION_OF_CONTACT + sphere, HEIGHT + self.contact.against)
 
 
 def nearest(own: Sequence[Touched]) -> str:

@@ -60,7 +60,8 @@ def _closed(closed: Closed, samples: Samples, pose: Mapping[str, float]) -> Samp
             *notes,
             f"without encoders, from the loops: {start} at its start (--pose tells another way of closing)",
         )
+    read = q, dq, ddq
     q, dq, ddq = closed.completed(q, dq, ddq, measured)
     return replace(
-        samples, joints=robot.joints, q=q, dq=dq, ddq=ddq, tau=tau, noise=noise, notes=notes, derived=derived
+        samples, joints=robot.joints, q=q, dq=dq, ddq=ddq, tau=tau, noise=noise, notes=notes, derived=derived, read=read
     )

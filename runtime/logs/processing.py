@@ -136,6 +136,8 @@ class Samples:
     """Samples at the start and at the end that are still, where these are cut."""
     derived: tuple[str, ...] = ()
     """Joints without an encoder, whose motion follows from closed loops."""
+    read: tuple[FloatArray, FloatArray, FloatArray] | None = None
+    """q, dq and ddq before they were moved to what closed loops of the description's lengths allow."""
 
     def __len__(self) -> int:
         return len(range(len(self.time))[self._kept])
@@ -160,7 +162,7 @@ class Samples:
         else:
             moving = _filtered(rng.normal(size=self.q.shape), self.rate, self.processing) * rate
         changing = np.gradient(moving, 1.0 / self.rate, axis=0)
-        return replace(self, q=self.q + drawn, dq=self.dq + moving, ddq=self.ddq + changing)
+        return replace(self, q=self.q + drawn, dq=self.dq + moving, ddq=self.ddq + changing, read=None)
 
     def trimmed(self, values: FloatArray) -> FloatArray:
         """The rows that `smooth` keeps."""

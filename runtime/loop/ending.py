@@ -25,7 +25,7 @@ __all__ = ["CleanStop"]
 
 AGREEMENT = 0.05
 """rad by which a state may differ from the pose that the stop holds; beyond, nothing more is sent."""
-HOLD_PERIOD = 0.01  # s between two position commands
+HOLD_PERIOD = 0.01  # s between two commands to hold
 HAND_BACK = 0.02
 """s; the robot's timeout while it takes the arm over. Its default would obey the last torque for 0.2 s."""
 HAND_BACK_WAIT = 0.06
@@ -66,9 +66,9 @@ class CleanStop:
         self._arm.set_timeout()
         count, doubt = self._hold_at(held)
         if doubt:
-            return self._hand_back(f"{count} position commands, {doubt}")
+            return self._hand_back(f"{count} commands to hold, {doubt}")
         before = f"{braked} braking torques, then " if braked else ""
-        return f"{before}{count} position commands at the measured pose"
+        return f"{before}{count} commands to hold the measured pose"
 
     def _hand_back(self, after: str) -> str:
         """Leave the arm to the robot, at once: its own timeout makes it hold by its own sensors."""

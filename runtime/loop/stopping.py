@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import Any
 
 from diffpbd.runtime.latency import Latency
 from diffpbd.runtime.loop.guard import TickStatus
@@ -135,6 +136,17 @@ class Report:
         if self.good:
             return 0
         return EXIT_STOPPED if self.reflex is None else int(self.reflex)
+
+    def facts(self) -> dict[str, Any]:
+        """All of it for programs, times in s."""
+        times = {"lateness": self.lateness, "work": self.work, "latency": self.latency, "age": self.age}
+        return {
+            "reason": self.reason.value, "reflex": None if self.reflex is None else self.reflex.name.lower(),
+            "phase": self.phase.value, "text": self.text, "ending": self.ending, "exit_code": self.exit_code,
+            "ticks": self.ticks, "sent": self.sent, "dropped": self.dropped, "overruns": self.overruns,
+            "statuses": {status.words: count for status, count in self.counts.items()}, "rejected": dict(self.rejected),
+            **{name: {"p50": t.percentile(0.5), "p99": t.percentile(0.99), "max": t.maximum} for name, t in times.items()},
+        }  # fmt: skip
 
     def __str__(self) -> str:
         which = "" if self.reflex is None else f" {self.reflex.name.lower()} (exit code {int(self.reflex)})"

@@ -32,19 +32,19 @@ class Embedded:
 
     def __init__(self, problem: Problem) -> None:
         """Of a robot that was generated with `mpc`."""
-        robot, n, N = problem.robot, problem.robot.n, problem.horizon
+        robot, n, n_p, N = problem.robot, problem.robot.n, problem.robot.n_p, problem.horizon
         if "mpc" not in robot.functions:
             why = robot.manifest.why_not("mpc") or f"Generate it again: diffpbd generate {robot.name}."
             raise InputError(f"{robot.name} has no function mpc. {why}")
         function = robot.function("mpc")
         assert isinstance(function, Rollout)
         self.problem = problem
-        self._state: list[FloatArray] = [np.zeros(n) for _ in range(3)]
-        shapes = ((N + 1, n), (N + 1, n), (N, n), (N + 1, 3))
+        self._state: list[FloatArray] = [np.zeros(size) for size in (n_p, n, n)]
+        shapes = ((N + 1, n_p), (N + 1, n), (N, n), (N + 1, 3))
         self._references: list[FloatArray] = [np.zeros(shape) for shape in shapes]
         self._options = np.array([COLD, 1, PROGRAM_ITERATIONS, GAP, STEP, *problem.price])
-        self._guess = [np.zeros((N + 1, n)), np.zeros((N + 1, n)), np.zeros((N, n))]
-        self._out = [np.zeros((N, n)), np.zeros((N + 1, n)), np.zeros((N + 1, n)), np.zeros(INFO_SIZE)]
+        self._guess = [np.zeros((N + 1, n_p)), np.zeros((N + 1, n)), np.zeros((N, n))]
+        self._out = [np.zeros((N, n)), np.zeros((N + 1, n_p)), np.zeros((N + 1, n)), np.zeros(INFO_SIZE)]
         # The problem's own arrays, so that bounds changed there count here.
         self._fixed = [problem.weights, problem.tip_weights, problem.bounds, np.array([problem.h]), problem.alpha]
         inputs = [*self._state, *self._references, *self._fixed[:3], self._options, *self._fixed[3:], *self._guess]

@@ -17,6 +17,7 @@ from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.ipopt import OPTIONS
 from diffpbd.runtime.mpc.problem import NONE, Plan, Problem, Status, Task
 from diffpbd.runtime.mpc.transcription import transcribed
+from diffpbd.runtime.quaternions import difference
 
 __all__ = ["Ipopt"]
 
@@ -35,13 +36,14 @@ class Ipopt:
     def __init__(self, problem: Problem) -> None:
         """Builds the program once; the data of a tick are its parameters."""
         self.problem = problem
-        robot, n, N = problem.robot, problem.robot.n, problem.horizon
+        robot, n, n_p, N = problem.robot, problem.robot.n, problem.robot.n_p, problem.horizon
+        floating = problem.floating
         self._with_tip = bool(problem.tip_weights.any())
         sym = casadi.MX.sym
-        U, P, PD = sym("U", n, N), sym("P", n, N), sym("PD", n, N)
+        U, P, PD = sym("U", n, N), sym("P", n_p, N), sym("PD", n, N)
         slack_p, slack_pd = sym("slack_p", n, N), sym("slack_pd", n, N)
         data = {
-            "p": sym("p", n), "pd": sym("pd", n), "u_last": sym("u_last", n), "P": sym("P_ref", n, N),
+            "p": sym("p", n_p), "pd": sym("pd", n), "u_last": sym("u_last", n), "P": sym("P_ref", n_p, N),
             "PD": sym("PD_ref", n, N), "U": sym("U_ref", n, N), "tip": sym("tip_ref", 3, N),
         }  # fmt: skip
         self._motion = transcribed(problem)
@@ -51,7 +53,9 @@ class Ipopt:
         w = problem.weights
         node_p, node_pd = np.repeat(w[0][:, None], N, axis=1), np.repeat(w[1][:, None], N, axis=1)
         node_p[:, -1], node_pd[:, -1] = w[4], w[5]
-        cost = casadi.sumsqr(np.sqrt(node_p) * (P - data["P"])) + casadi.sumsqr(np.sqrt(node_pd) * (PD - data["PD"]))
+        cost = casadi.sumsqr(np.sqrt(node_p) * _away(floating, P, data["P"])) + casadi.sumsqr(
+            np.sqrt(node_pd) * (PD - data["PD"])
+        )
         cost += casadi.sumsqr(np.sqrt(w[2])[:, None].repeat(N, axis=1) * (U - data["U"]))
         cost += casadi.sumsqr(np.sqrt(w[3])[:, None].repeat(N, axis=1) * changes)
         if self._with_tip:
@@ -61,11 +65,12 @@ class Ipopt:
             cost += casadi.sumsqr(np.sqrt(tip) * (found - data["tip"]))
         excess = [casadi.sum1(casadi.vec(slack)) for slack in (slack_p, slack_pd)]
         cost = 0.5 * cost + problem.price[0] * excess[0] + problem.price[1] * excess[1]
-        self._parts = (n * N,) * 5
+        self._parts = (n * N, n_p * N, *(n * N,) * 3)
+        places = _places(floating, P)
         x = casadi.vertcat(*[casadi.vec(v) for v in (U, P, PD, slack_p, slack_pd)], self._motion.unknowns)
         g = casadi.vertcat(*[
             casadi.vec(v)
-            for v in (equations, changes, P - slack_p, P + slack_p, PD - slack_pd, PD + slack_pd)
+            for v in (equations, changes, places - slack_p, places + slack_p, PD - slack_pd, PD + slack_pd)
         ])  # fmt: skip
         parameters = casadi.vertcat(*[casadi.vec(v) for v in data.values()], self._motion.parameter)
         options = {**OPTIONS, "ipopt": {**OPTIONS["ipopt"], "tol": TOLERANCE, "max_iter": MAX_ITERATIONS}}
@@ -82,9 +87,10 @@ class Ipopt:
         motors = driven(problem.robot)
         lower, upper = np.where(motors, lower, 0.0), np.where(motors, upper, 0.0)
         U, P, PD = problem.first_guess(task, guess, shifted)
-        free = np.full((2 * N, problem.robot.n), np.inf)
+        free = np.full(N * (problem.robot.n_p + problem.robot.n), np.inf)
         rows = np.ones((N, 1))
         zeros = np.zeros((2 * N, problem.robot.n))
+        free_slacks = np.full(zeros.shape, np.inf)
         side = np.full((N, problem.robot.n), np.inf)
         none, count = np.zeros(self._equations), 0
         first = self._motion.values(guess is None)
@@ -94,7 +100,7 @@ class Ipopt:
         for value in first:
             try:
                 result = self._solver(
-                    x0=x0, lbx=_flat(rows * lower, -free, zeros, -unbound), ubx=_flat(rows * upper, free, free, unbound),
+                    x0=x0, lbx=_flat(rows * lower, -free, zeros, -unbound), ubx=_flat(rows * upper, free, free_slacks, unbound),
                     lbg=_flat(none, rows * -change, -side, rows * p_lower, -side, rows * -speed),
                     ubg=_flat(none, rows * change, rows * p_upper, side, rows * speed, side),
                     p=_flat(task.p, task.pd, task.u_last, task.P[1:], task.PD[1:], task.U, task.tip[1:], value),
@@ -121,7 +127,26 @@ class Ipopt:
             ends = self.problem.robot.joint_step(P[:-1], PD[:-1], U, h=self.problem.h, alpha=self.problem.alpha)
         except (SolverError, InputError):
             return float("nan")
-        return float(max(abs(ends[0] - P[1:]).max(), abs(ends[1] - PD[1:]).max()))
+        return float(max(abs(difference(self.problem.floating, ends[0], P[1:])).max(), abs(ends[1] - PD[1:]).max()))
+
+
+def _away(floating: bool, P: Any, P_ref: Any) -> Any:
+    """Tangents (n, N) from references to positions, columns."""
+    if not floating:
+        return P - P_ref
+    q, r = P[3:7, :], P_ref[3:7, :]
+    w = casadi.sum1(q * r)
+    sign = casadi.if_else(w < 0, -1, 1)
+    rows = []
+    for i, j, k in ((1, 2, 3), (2, 3, 1), (3, 1, 2)):
+        rows.append(q[i, :] * r[0, :] - q[0, :] * r[i, :] - q[j, :] * r[k, :] + q[k, :] * r[j, :])
+    turns = [2 * sign * row for row in rows]
+    return casadi.vertcat(P[:3, :] - P_ref[:3, :], *turns, P[7:, :] - P_ref[7:, :])
+
+
+def _places(floating: bool, P: Any) -> Any:
+    """What bounds are on (n, N)."""
+    return casadi.vertcat(P[:3, :], casadi.MX.zeros(3, P.size2()), P[7:, :]) if floating else P
 
 
 def _flat(*blocks: FloatArray) -> FloatArray:

@@ -1,31 +1,40 @@
-"""Predictive control of robots with closed loops and joints without a motor: what is asked of motors alone, references on the
-loops."""
+"""Predictive control of robots with closed loops, joints without a motor and bases that move: what is asked of motors alone,
+references on the loops."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.closed import Closed, driven
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.mpc.problem import Bounds, Weights
-from diffpbd.runtime.mpc.reference import Reference
+from diffpbd.runtime.fitting import expect
+from diffpbd.runtime.mpc.problem import Bounds, Weights, finite_array
+from diffpbd.runtime.mpc.reference import GoalReference, Reference
+from diffpbd.runtime.quaternions import PLACE
 from diffpbd.runtime.robot import Robot
 
 __all__ = [
-    "OnLoops", "bounds_of_motors", "closed_start", "closed_state", "expect_motors", "expect_observable", "weights_of_motors",
+    "OnLoops", "arrived", "bounds_of_motors", "closed_start", "expect_moments", "expect_motors", "expect_observable",
+    "measured_state", "weights_of_motors",
 ]  # fmt: skip
 
+NEARLY = 1e-2
+"""[1] Of the length of a measured quaternion: what noise and rounding leave of 1."""
 TORQUES = ("u_lower", "u_upper", "du")
 
 
 def weights_of_motors(robot: Robot, weights: Weights) -> Weights:
-    """The weights with none on torques of joints without a motor; one that is given for such a joint is refused."""
+    """The weights with none on torques of joints without a motor; one that is given for such a joint is refused. Numbers are
+    not of the freedoms of a base: where it goes is not for the motors to say, unless weights one by one ask for it."""
     motors = driven(robot)
     if motors.all():
         return weights
+    joints = np.arange(robot.n) >= len(robot.manifest.robot.base_freedoms)
 
     def of(name: str) -> FloatArray:
         value = np.asarray(getattr(weights, name), dtype=np.float64)
@@ -33,7 +42,11 @@ def weights_of_motors(robot: Robot, weights: Weights) -> Weights:
             raise _of_no_motor(robot, f"MPC weight {name}", value != 0.0)
         return np.where(motors, value, 0.0) if value.shape in ((), (robot.n,)) else value
 
-    return replace(weights, u=of("u"), du=of("du"))
+    def of_joints(name: str) -> FloatArray:
+        value = np.asarray(getattr(weights, name), dtype=np.float64)
+        return np.where(joints, value, 0.0) if value.shape == () else value
+
+    return replace(weights, p=of_joints("p"), pd=of_joints("pd"), u=of("u"), du=of("du"))
 
 
 def bounds_of_motors(robot: Robot, bounds: Bounds) -> Bounds:
@@ -55,28 +68,43 @@ def expect_observable(robot: Robot) -> None:
     """Refuses an observer of disturbances where torques beside the motors' cannot be told apart."""
     facts = robot.manifest.robot
     if facts.loops or facts.passive:
+        what = "a base that moves" if facts.base_freedoms else "closed loops or joints without a motor"
         raise InputError(
-            f"MPC: {robot.name} has closed loops or joints without a motor; torques beside the motors' cannot be told apart "
-            "there, so there is no observer of disturbances."
+            f"MPC: {robot.name} has {what}; torques beside the motors' cannot be told apart there, so there is no observer of "
+            "disturbances."
         )
 
 
-def closed_state(closed: Closed, state: FloatArray, alpha: FloatArray) -> FloatArray:
-    """A measured state (2, n) moved to what the loops allow; one that does not close is no number."""
-    if not closed.looped or not np.isfinite(state).all():
-        return state
-    robot = closed.robot
+def expect_moments(time: float, stamp: float | None) -> None:
+    """Refuses times of a tick that are no numbers."""
+    for name, moment in (("time", time), ("stamp", 0.0 if stamp is None else stamp)):
+        if not isinstance(moment, float):  # by far the most are
+            expect(f"Mpc.tick: {name}", moment, "float")
+
+
+def measured_state(
+    robot: Robot, closed: Closed | None, p: npt.ArrayLike, pd: npt.ArrayLike, alpha: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """A measured state: the quaternion of a floating base, whose length may be off by NEARLY, of unit length, and moved to what
+    loops allow; one that does not close, or is no quaternion, is no number."""
+    place = finite_array("p", p, (robot.n_p,), finite=False).copy()
+    rates = finite_array("pd", pd, (robot.n,), finite=False)
+    if robot.manifest.robot.floating and np.isfinite(place).all():
+        size = np.linalg.norm(place[PLACE])
+        place[PLACE] = place[PLACE] / size if abs(size - 1.0) <= NEARLY else np.nan
+    if closed is None or not closed.looped or not (np.isfinite(place).all() and np.isfinite(rates).all()):
+        return place, rates
     try:
-        p = robot.close_loops(state[0], np.zeros(robot.n), alpha)
-        return np.array([p, robot.close_rates(p, state[1], alpha)])
+        place = np.asarray(robot.close_loops(place, np.zeros(robot.n), alpha), dtype=np.float64)
+        return place, np.asarray(robot.close_rates(place, rates, alpha), dtype=np.float64)
     except SolverError:
-        return np.full_like(state, np.nan)
+        return np.full_like(place, np.nan), rates
 
 
 def closed_start(robot: Robot, start: FloatArray | None, alpha: FloatArray) -> FloatArray:
-    """The pose [rad or m] (n,) to begin at, zero without one; with loops the closed pose in which the motors are where they are
-    given, or nearest to zero."""
-    pose = np.zeros(robot.n) if start is None else start
+    """The pose [rad or m] (n_p,) to begin at, zero without one; with loops the closed pose in which the motors are where they
+    are given, or nearest to zero."""
+    pose = robot.neutral if start is None else start
     if not robot.manifest.robot.loops:
         return pose
     few = int(driven(robot).sum()) <= robot.manifest.robot.mobility
@@ -88,11 +116,21 @@ def closed_start(robot: Robot, start: FloatArray | None, alpha: FloatArray) -> F
 
 
 def expect_motors(robot: Robot, goal: FloatArray) -> None:
-    """Refuses a goal (n,), NaN where there is none, of a joint without a motor."""
-    asked = ~np.isnan(goal) & ~driven(robot)
+    """Refuses a goal (n_p,), NaN where there is none, of a joint without a motor; of a base it is for the weights."""
+    base = len(robot.manifest.robot.base_freedoms)
+    asked = ~np.isnan(goal[robot.n_p - robot.n :]) & ~driven(robot)
+    asked[:base] = False
     if asked.any():
         names = ", ".join(j for j, own in zip(robot.joints, asked, strict=True) if own)
         raise InputError(f"--goal: {names} without a motor; give an object of goals of joints that have one.")
+
+
+def arrived(robot: Robot, reference: GoalReference, within: float) -> Callable[[float, FloatArray, FloatArray], bool]:
+    """Whether, of time and state, the motors and what else has a goal rest `within` [rad or m] of it; a base without one may
+    move as it does."""
+    base = np.arange(robot.n) < len(robot.manifest.robot.base_freedoms)
+    led, free = driven(robot) | (base & reference.asked), base & ~reference.asked
+    return lambda _time, q, dq: reference.reached(q, np.where(free, 0.0, dq), within, led)
 
 
 class OnLoops:

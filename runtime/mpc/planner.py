@@ -17,13 +17,18 @@ import numpy.typing as npt
 from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.fitting import expect
 from diffpbd.runtime.function import as_array
 from diffpbd.runtime.mpc.backends import Solver, solver_of
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
 from diffpbd.runtime.mpc.history import History
 from diffpbd.runtime.mpc.options import MpcOptions
-from diffpbd.runtime.mpc.passive import bounds_of_motors, closed_state, expect_observable, weights_of_motors
+from diffpbd.runtime.mpc.passive import (
+    bounds_of_motors,
+    expect_moments,
+    expect_observable,
+    measured_state,
+    weights_of_motors,
+)
 from diffpbd.runtime.mpc.plan import PlanReuse, PlanSource
 from diffpbd.runtime.mpc.problem import (
     NONE,
@@ -39,6 +44,7 @@ from diffpbd.runtime.mpc.problem import (
     trajectory,
 )
 from diffpbd.runtime.mpc.yielding import Yielding
+from diffpbd.runtime.quaternions import expect_unit
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 
@@ -158,11 +164,13 @@ class Mpc:
         self, p: npt.ArrayLike, pd: npt.ArrayLike, P: npt.ArrayLike, PD: npt.ArrayLike | None = None,
         U: npt.ArrayLike | None = None, tip: npt.ArrayLike | None = None, u_last: npt.ArrayLike | None = None,
     ) -> Task:  # fmt: skip
-        """A tick's data from references: P (N + 1, n) or a pose (n,), PD zero, U and u_last the torque that holds p, the tip
-        where P puts it."""
-        n, N = self.problem.robot.n, self.problem.horizon
-        state = [finite_array(name, value, (n,)) for name, value in (("p", p), ("pd", pd))]
-        positions = trajectory("P", P, (N + 1, n))
+        """A tick's data from references: P (N + 1, n_p) or a pose (n_p,), PD zero, U and u_last the torque that holds p, the
+        tip where P puts it."""
+        n, n_p, N = self.problem.robot.n, self.problem.robot.n_p, self.problem.horizon
+        state = [finite_array(name, value, (size,)) for name, value, size in (("p", p, n_p), ("pd", pd, n))]
+        positions = trajectory("P", P, (N + 1, n_p))
+        if self.problem.floating:
+            expect_unit("MPC", "P", positions)
         hold = None
         if u_last is None or U is None:
             hold = holding_torque(self.problem.robot, state[0], self.problem.alpha)
@@ -195,14 +203,13 @@ class Mpc:
         begin = clock.perf_counter()
         plan: Plan | None = None
         status = Status.BAD_INPUT
-        state = self._measured(time, p, pd, stamp)
-        if self._closed is not None:
-            state = closed_state(self._closed, state, self.problem.alpha)
+        expect_moments(time, stamp)
+        state = measured_state(self.problem.robot, self._closed, p, pd, self.problem.alpha)
         given = {"P": P, "PD": PD, "U": U, "tip": tip}
         references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given.items() if r is not None]
         if self.observer is not None:
             self._bias = self._observe(self.observer, time, stamp, state)
-        if np.isfinite(time) and all(np.isfinite(values).all() for values in (state, *references)):
+        if np.isfinite(time) and all(np.isfinite(values).all() for values in (*state, *references)):
             try:
                 measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
                 self._hold = measured - self._damping * state[1]
@@ -234,18 +241,11 @@ class Mpc:
         self.statuses[status] += 1
         return Tick(torque, source, status, clock.perf_counter() - begin, plan)
 
-    def _measured(self, time: float, p: npt.ArrayLike, pd: npt.ArrayLike, stamp: float | None) -> FloatArray:
-        """p and pd (2, n), finite or not."""
-        for name, moment in (("time", time), ("stamp", 0.0 if stamp is None else stamp)):
-            if not isinstance(moment, float):  # by far the most are
-                expect(f"Mpc.tick: {name}", moment, "float")
-        return np.array([self._row("p", p), self._row("pd", pd)])
-
     def _row(self, name: str, value: npt.ArrayLike) -> FloatArray:
         return finite_array(name, value, (self.problem.robot.n,), finite=False)
 
     def _observe(
-        self, observer: DisturbanceObserver, time: float, stamp: float | None, state: FloatArray
+        self, observer: DisturbanceObserver, time: float, stamp: float | None, state: tuple[FloatArray, FloatArray]
     ) -> FloatArray:
         """The disturbance [N·m]. What acted between two states is known by when torques were sent, not by counting ticks:
         the half of a large torque change in the wrong interval is a disturbance that nobody exerts."""

@@ -24,6 +24,7 @@ from diffpbd.runtime.closed import driven
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.fitting import expect, shown
 from diffpbd.runtime.function import as_array
+from diffpbd.runtime.quaternions import difference, without_turn
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 
@@ -63,7 +64,8 @@ class Status(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Weights:
-    """Of the tracking cost, numbers or one a joint; the defaults are the paper's (1, 0.02, 2e-7), squared errors halved.
+    """Of the tracking cost, numbers (for joints, not for a base that moves) or one a rate (n,). The defaults are
+    the paper's (1, 0.02, 2e-7), squared errors halved.
 
     `p` [1/rad²], `pd` [s²/rad²], `u` and `du` [1/(N·m)²], `end` multiplies p, pd and tip at the last node, `tip` [1/m²]
     (a number or one an axis).
@@ -156,9 +158,10 @@ def bounds_by_name(robot: Robot, h: float, data: Any, where: str) -> Bounds:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One tick's data: the state p [rad], pd [rad/s] (n,), the torque before (n,) and references by node and step.
+    """One tick's data: the state p [rad] (n_p,), pd [rad/s] (n,), the torque before (n,) and references by node and step.
 
-    `P`, `PD` (N + 1, n) [rad, rad/s], `U` (N, n) [N·m], `tip` (N + 1, 3) [m, world]; row 0 of the nodes is not used.
+    `P` (N + 1, n_p) [rad], `PD` (N + 1, n) [rad/s], `U` (N, n) [N·m], `tip` (N + 1, 3) [m, world]; row 0 of the nodes is
+    not used.
     """
 
     p: FloatArray
@@ -172,7 +175,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a solve gives: torques U (N, n), states P, PD (N + 1, n) from the measured one on, and how it went.
+    """What a solve gives: torques U (N, n), states P (N + 1, n_p), PD (N + 1, n) from the measured one on, and how it went.
 
     `cost` includes the prices of broken bounds; `defect` is the largest of the last linearisation; `violation` the largest
     excess over bounds of p and pd. `seconds` is the time of the embedded solver's own code.
@@ -211,8 +214,17 @@ class Problem:
         if not 1 <= self.horizon <= MAX_HORIZON:
             raise InputError(f"MPC: the horizon must be from 1 to {MAX_HORIZON} steps, found {self.horizon}.")
         check_step(self.h)
+        if self.floating and (np.abs(self.bounds[3:5, 3:6]) < NONE).any():
+            raise InputError(
+                "MPC bounds: p_lower, p_upper: the turn of a floating base has no bounds; give ±inf for it."
+            )
         if not all(np.isfinite(p) and p > 0 for p in self.price):
             raise InputError(f"MPC: the prices of broken bounds must be above 0, found {self.price}.")
+
+    @property
+    def floating(self) -> bool:
+        """Whether positions have the quaternion of a base that floats."""
+        return self.robot.manifest.robot.floating
 
     def cost(self, task: Task, U: FloatArray, P: FloatArray, PD: FloatArray) -> float:
         """The cost of torques and states, prices of broken bounds included."""
@@ -220,7 +232,7 @@ class Problem:
         node = np.repeat(w[[0, 1]][None], self.horizon, axis=0)
         node[-1] = w[[4, 5]]
         changes = np.diff(np.vstack([task.u_last, U]), axis=0)
-        total = 0.5 * float((node[:, 0] * (P[1:] - task.P[1:]) ** 2).sum())
+        total = 0.5 * float((node[:, 0] * difference(self.floating, P[1:], task.P[1:]) ** 2).sum())
         total += 0.5 * float((node[:, 1] * (PD[1:] - task.PD[1:]) ** 2).sum())
         total += 0.5 * float((w[2] * (U - task.U) ** 2).sum() + (w[3] * changes**2).sum())
         if self.tip_weights.any():
@@ -228,18 +240,20 @@ class Problem:
             tip[-1] = self.tip_weights[1]
             found = np.array([self.robot.tip_pose(p, self.alpha).position for p in P[1:]])
             total += 0.5 * float((tip * (found - task.tip[1:]) ** 2).sum())
-        over = np.maximum(P[1:] - p_upper, 0) + np.maximum(p_lower - P[1:], 0)
+        places = without_turn(self.floating, P[1:])
+        over = np.maximum(places - p_upper, 0) + np.maximum(p_lower - places, 0)
         over_speed = np.maximum(abs(PD[1:]) - speed, 0)
         return total + self.price[0] * float(over.sum()) + self.price[1] * float(over_speed.sum())
 
     def violation(self, P: FloatArray, PD: FloatArray) -> float:
         """The largest excess [rad or rad/s] of nodes 1 … N over the bounds of p and pd, 0 if there is none."""
         _, _, _, p_lower, p_upper, speed = self.bounds
-        over = (P[1:] - p_upper, p_lower - P[1:], abs(PD[1:]) - speed)
+        places = without_turn(self.floating, P[1:])
+        over = (places - p_upper, p_lower - places, abs(PD[1:]) - speed)
         return max(0.0, *(float(block.max()) for block in over))
 
     def first_guess(self, task: Task, guess: Plan | None, shifted: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """U (N, n), P, PD (N + 1, n): the guess, a step on if `shifted`; None: at rest where the arm is, held."""
+        """U (N, n), P (N + 1, n_p), PD (N + 1, n): the guess, a step on if `shifted`; None: at rest where the arm is, held."""
         N, n = self.horizon, self.robot.n
         if guess is None:
             U = np.tile(holding_torque(self.robot, task.p, self.alpha), (N, 1))

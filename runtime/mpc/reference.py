@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.quaternions import PLACE, difference, of_rotation, product, rotation_vector, turn_between
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["GoalReference", "LogReference", "Reference", "way_of"]
@@ -31,10 +32,12 @@ class Reference(Protocol):
 
 @dataclass(eq=False)
 class GoalReference:
-    """From the start pose to `goal` [rad] (n,) at `speed` [rad/s]; NaN: that joint stays where it starts."""
+    """From the start pose to `goal` [rad] (n_p,) at `speed` [rad/s]; NaN: that joint stays where it starts. The turn of a
+    `floating` base goes about one axis, the shortest way."""
 
     goal: FloatArray
     speed: float
+    floating: bool = False
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.speed) and self.speed > 0):
@@ -47,27 +50,53 @@ class GoalReference:
 
     @property
     def target(self) -> FloatArray:
-        """Where it ends (n,) [rad]: the goal, and the start pose of joints without one."""
+        """Where it ends (n_p,) [rad]: the goal, and the start pose of joints without one."""
         return np.where(np.isnan(self.goal), self._from, self.goal)
+
+    @property
+    def asked(self) -> npt.NDArray[np.bool_]:
+        """Which freedoms (n,) have a goal of their own."""
+        given = ~np.isnan(self.goal)
+        return np.concatenate([given[:3], np.repeat(given[3], 3), given[7:]]) if self.floating else given
 
     def takes(self, q: FloatArray) -> float:
         """[s] Until the goal, from this pose."""
-        return float(np.abs(np.where(np.isnan(self.goal), q, self.goal) - q).max() / self.speed)
+        return float(self._farthest(self.way(q)).max() / self.speed)
+
+    def way(self, q: FloatArray) -> FloatArray:
+        """From a pose to the goal (n,): of a base's turn the rotation vector."""
+        goal = np.where(np.isnan(self.goal), q, self.goal)
+        way = difference(self.floating, goal, q)
+        if self.floating:
+            way[3:6] = rotation_vector(turn_between(q[PLACE], goal[PLACE]))
+        return way
+
+    def _farthest(self, way: FloatArray) -> FloatArray:
+        """How far each has to go (n,); a turn as a whole."""
+        size = np.abs(way)
+        if self.floating:
+            size[3:6] = np.linalg.norm(way[3:6])
+        return size
 
     def reached(
         self, q: FloatArray, dq: FloatArray, within: float, joints: npt.NDArray[np.bool_] | None = None
     ) -> bool:
         """Whether every one of these joints (n,) is `within` [rad] of the goal, and all so slow that they stay there for a
         tenth of a second."""
-        away = np.abs(q - self.target) <= within
+        away = np.abs(difference(self.floating, q, self.target)) <= within
         return bool((away if joints is None else away[joints]).all() and (np.abs(dq) * REST <= within).all())
 
     def at(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
         """At constant speed until the goal."""
-        way = np.where(np.isnan(self.goal), 0.0, self.goal - self._from)
+        way = self.way(self._from)
         gone = np.maximum(time, 0.0)[:, None] * self.speed
-        moved = np.clip(way, -gone, gone)
-        return self._from + moved, np.where(np.abs(way) > gone, np.sign(way) * self.speed, 0.0)
+        along, rates = np.clip(way, -gone, gone), np.where(np.abs(way) > gone, np.sign(way) * self.speed, 0.0)
+        if not self.floating:
+            return self._from + along, rates
+        turn, angle = way[3:6], float(np.linalg.norm(way[3:6]))
+        rates[:, 3:6] = np.where(angle > gone, turn / (angle or 1.0) * self.speed, 0.0)
+        q = product(of_rotation(np.minimum(1.0, gone / (angle or 1.0)) * turn), self._from[PLACE])
+        return np.hstack([self._from[:3] + along[:, :3], q, self._from[7:] + along[:, 6:]]), rates
 
 
 @dataclass(eq=False)

@@ -14,6 +14,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.checked import read_whole
 from diffpbd.runtime.logs.recording import Reading, Recording
 from diffpbd.runtime.mpc.reference import LogReference, way_of
+from diffpbd.runtime.quaternions import PLACE, expect_unit, without_turn
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["REACH", "check_goal", "read_reference"]
@@ -66,14 +67,29 @@ def read_reference(
 
 
 def check_goal(robot: Robot, goal: FloatArray, option: str = "--goal") -> None:
-    """Refuses a goal (n,), or what else `option` gave, outside of a joint's limits; NaN: that joint stays."""
-    for joint, value in zip(robot.manifest.robot.joints, goal.tolist(), strict=True):
+    """Refuses a goal (n_p,), or what else `option` gave, outside of a joint's limits; NaN: that joint stays."""
+    floating = robot.manifest.robot.floating
+    if floating:
+        _check_turn(robot, goal, option)
+    for joint, value in zip(robot.manifest.robot.joints, without_turn(floating, goal).tolist(), strict=True):
         low = -math.inf if joint.lower is None else joint.lower
         high = math.inf if joint.upper is None else joint.upper
         if value < low or value > high:
             raise InputError(
                 f"{option}: joint {joint.name}: {value:g} {joint.unit} is outside of its limits {low:g} to {high:g}."
             )
+
+
+def _check_turn(robot: Robot, goal: FloatArray, option: str) -> None:
+    """Refuses the turn of a base that is no unit quaternion, or a part of one."""
+    given, names = ~np.isnan(goal[PLACE]), robot.positions[PLACE]
+    if given.all():
+        expect_unit(option, "base", goal)
+    elif given.any():
+        lacking = ", ".join(name for name, own in zip(names, given, strict=True) if not own)
+        raise InputError(
+            f"{option}: the turn of the base is one quaternion; {lacking} is missing beside the rest of it."
+        )
 
 
 def _whole(robot: Robot, r: Recording, speed: float, bridge: bool) -> tuple[_Way, list[str]]:

@@ -19,6 +19,7 @@ from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Status
 from diffpbd.runtime.mpc.reference import Reference
+from diffpbd.runtime.quaternions import difference, moved
 from diffpbd.runtime.statics import holding_torque
 
 __all__ = ["ClosedLoop", "Plant", "run_closed_loop"]
@@ -30,11 +31,12 @@ MAX_TICKS = 1_000_000  # a run is held in memory
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClosedLoop:
-    """A run; row k is node k, (ticks + 1, n): q [rad], dq, the torque tau [N·m] that acts from it on, and the reference.
+    """A run; row k is node k: q [rad] and its reference (ticks + 1, n_p), named by `positions`, dq and the torque tau [N·m]
+    that acts from it on (ticks + 1, n).
 
     `seconds` (ticks,) of each tick, `solver` (ticks,) of the embedded solver's code in it, `iterations` (ticks,) of its
-    interior point; `disturbance` (ticks, n) [N·m] the estimate of each tick; `rms` [rad] (n,) of q about its reference;
-    `violation` [rad or rad/s] of the limits.
+    interior point; `disturbance` (ticks, n) [N·m] the estimate of each tick; `rms` [rad] (n,) of q about its
+    reference; `violation` [rad or rad/s] of the limits.
     """
 
     h: float
@@ -52,6 +54,7 @@ class ClosedLoop:
     statuses: Counter[Status]
     rms: FloatArray
     violation: float
+    positions: tuple[str, ...]
 
     def __repr__(self) -> str:
         ticks = ", ".join(f"{count} {source.value}" for source, count in self.sources.items())
@@ -61,7 +64,7 @@ class ClosedLoop:
 
     def log(self) -> Log:
         """The run as a log."""
-        return Log(self.time, self.joints, self.q, self.dq, None, self.tau)
+        return Log(self.time, self.joints, self.q, self.dq, None, self.tau, self.positions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +102,7 @@ def run_closed_loop(
         raise InputError(f"MPC: {duration:g} s in steps of {h:g} s are {count} ticks; expected 1 to {MAX_TICKS}.")
     nodes: FloatArray = h * (np.arange(N + 1, dtype=np.float64) + mpc.delay)
     step = robot.function("joint_step")
-    q, dq, tau = (np.zeros((count + 1, robot.n)) for _ in range(3))
+    q, dq, tau = (np.zeros((count + 1, size)) for size in (robot.n_p, robot.n, robot.n))
     seconds, solver, iterations = (np.zeros(count) for _ in range(3))
     disturbance = np.zeros((count, robot.n))
     q[0] = start
@@ -114,9 +117,10 @@ def run_closed_loop(
     mpc.start(hold)
     waiting = deque([hold] * mpc.delay)
     for k in range(count):
-        measured = np.array([q[k], dq[k]])
+        measured = q[k], dq[k]
         if spread.any():
-            measured = measured + spread * rng.normal(size=measured.shape)
+            noise = spread * rng.normal(size=(2, robot.n))
+            measured = moved(problem.floating, q[k], noise[0]), dq[k] + noise[1]
         tick = mpc.tick(k * h, measured[0], measured[1], *reference.at(np.asarray(k * h + nodes, dtype=np.float64)))
         seconds[k] = tick.seconds
         if loop is not None:
@@ -136,8 +140,8 @@ def run_closed_loop(
     tau[count] = tau[count - 1]
     time: FloatArray = np.asarray(h * np.arange(count + 1), dtype=np.float64)
     wanted, _ = reference.at(time)
-    rms = np.sqrt(((q[1:] - wanted[1:]) ** 2).mean(axis=0))
+    rms = np.sqrt((difference(problem.floating, q[1:], wanted[1:]) ** 2).mean(axis=0))
     return ClosedLoop(
         h, robot.joints, time, q, dq, tau, wanted, seconds[:count], solver[:count], iterations[:count],
-        disturbance[:count], Counter(mpc.counts), Counter(mpc.statuses), rms, problem.violation(q, dq),
+        disturbance[:count], Counter(mpc.counts), Counter(mpc.statuses), rms, problem.violation(q, dq), robot.positions,
     )  # fmt: skip

@@ -32,6 +32,10 @@ def pose_at(robot: Robot, tip: npt.ArrayLike, start: FloatArray, alpha: FloatArr
         raise InputError(
             f"{robot.name} has no jac_tip_pose, which a tip goal needs. {robot.manifest.why_not('jac_tip_pose')}"
         )
+    if robot.manifest.robot.base_freedoms:
+        raise InputError(
+            f"{robot.name} has a base that moves; a goal of the tip is for one that stands: give one by joint."
+        )
     if robot.manifest.robot.loops:
         raise InputError(f"{robot.name} has closed loops; a goal of the tip is for open chains: give one by joint.")
     values = robot.alpha.defaults if alpha is None else alpha

@@ -8,6 +8,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.mpc.problem import NONE
 from diffpbd.runtime.mpc.simulation import ClosedLoop
+from diffpbd.runtime.quaternions import PLACE
 from diffpbd.runtime.report.figures import Target, beside, curve, new_figure, reached_limits, save, stroke
 
 __all__ = ["plot_closed_loop"]
@@ -22,19 +23,21 @@ def plot_closed_loop(run: ClosedLoop, path: Target, *, title: str, bounds: Float
     figure = new_figure(*SIZE_INCH)
     positions, torques, ticks = figure.subplots(3, 1, sharex=True, height_ratios=(3, 2, 1))
     figure.suptitle(title)
-    colours = [stroke(k)["color"] for k in range(len(run.joints))]
-    whole = _whole(run, bounds)
+    colours = [stroke(k)["color"] for k in range(len(run.positions))]
+    whole, more = _whole(run, bounds), len(run.positions) - len(run.joints)
     for k, colour in enumerate(colours):
         curve(positions, run.time, run.q[:, k], **stroke(k))
         positions.plot(run.time, run.reference[:, k], "--", color=colour, linewidth=0.8)
         positions.plot(
             run.time[-1], run.reference[-1, k], "o", color=colour, markersize=5, fillstyle="none", clip_on=False
         )
-        torques.step(run.time, run.tau[:, k] / whole[k], where="post", linewidth=0.9, **stroke(k))
+        if k < more * PLACE.stop:
+            continue  # a floating base has no motors and no limits
+        torques.step(run.time, run.tau[:, k - more] / whole[k - more], where="post", linewidth=0.9, **stroke(k))
         if bounds is not None:
-            low, high = (None if abs(x) >= NONE else float(x) for x in bounds[3:5, k])
+            low, high = (None if abs(x) >= NONE else float(x) for x in bounds[3:5, k - more])
             reached_limits(positions, run.q[:, k], low, high, colour)
-    beside(positions, list(run.joints), run.q[-1], colours)
+    beside(positions, list(run.positions), run.q[-1], colours)
     positions.set_ylabel("joint position [rad or m]")
     if bounds is None:
         torques.set_ylabel("torque [N·m or N]")

@@ -24,6 +24,7 @@ from diffpbd.runtime.live import UNWATCHED, Watch
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 from diffpbd.runtime.torques.adam import Lane, descend
+from diffpbd.runtime.torques.contact_forces import Forces, check_forces
 from diffpbd.runtime.torques.settings import FRICTIONS, NODES, Settings, window_start
 
 __all__ = ["Estimate", "check_motion", "estimate"]
@@ -85,7 +86,7 @@ def estimate(
     settings: Settings | None = None,
     *,
     alpha: Any = None,
-    time: FloatArray | None = None,
+    time: FloatArray | Forces | None = None,
     watch: Watch = UNWATCHED,
 ) -> Estimate:
     """Torques that make the motion q, dq (samples, n) [rad or m and 1/s], sampled every h [s], from `joint_step`.
@@ -93,11 +94,13 @@ def estimate(
     Friction of a step acts at its end. With `friction` "recorded" it is taken at the recorded rate: the same at an exact fit,
     and well posed where a joint hardly moves, where friction takes up any torque and the difference between recorded rates
     and positions would decide it. With "step" the windows' steps are `joint_step` to the letter; ADAM's always are.
-    The windows at the end are as short as what is left. `watch` hears of the steps.
+    The windows at the end are as short as what is left. `watch` hears of the steps. A robot that can touch something has
+    torques at nodes alone, less what forces on its contacts do; these are given as `time`, whose times are theirs.
     Raises InputError for a motion or robot that does not fit, SolverError where a step fails.
     """
     settings = settings or Settings()
     p, pd = np.asarray(q, dtype=np.float64), np.asarray(dq, dtype=np.float64)
+    forces, time = (time, time.time) if isinstance(time, Forces) else (None, time)
     at: FloatArray = np.asarray(np.arange(len(p)) * h if time is None else time, dtype=np.float64)
     values = (
         robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.asarray(alpha, dtype=np.float64)
@@ -111,10 +114,13 @@ def estimate(
             raise InputError(
                 f"--optimizer adam: {robot.name} has closed loops or joints without a motor; use gauss-newton."
             )
+    touching = _touching(robot, settings, closed)
     if settings.loss == NODES:
         check_motion(robot, p, pd, 2)
-        _require(robot, "node_torque")
-        reading = robot.node_torque(p[:-2], p[1:-1], p[2:], h, values)
+        reading = _at_nodes(robot, p, h, values)
+        if touching:
+            pressed = check_forces(robot, p, values, forces, "the motion")
+            reading = reading - robot.contact_torque(p[1:-1], pressed[1:-1], values)
         return Estimate(at[1:-1], p[1:-1], pd[1:-1], reading - offset, offset, h, False, np.zeros(len(p) - 2))
     check_motion(robot, p, pd, settings.horizon)
     if settings.optimizer == "adam":
@@ -123,6 +129,28 @@ def estimate(
         return Estimate(at[:-1], found.q, found.dq, found.u, offset, h, True, found.loss)
     q, dq, u, loss, unsettled = _gauss_newton(robot, p, pd, h, settings, values, watch)
     return Estimate(at[:-1], q, dq, u, offset, h, True, loss, unsettled)
+
+
+def _at_nodes(robot: Robot, p: FloatArray, h: float, alpha: FloatArray) -> FloatArray:
+    """What sensors read at the samples between the ends (samples - 2, n)."""
+    _require(robot, "node_torque")
+    return np.asarray(robot.node_torque(p[:-2], p[1:-1], p[2:], h, alpha), dtype=np.float64)
+
+
+def _touching(robot: Robot, settings: Settings, closed: closed_loops.Closed | None) -> bool:
+    """Whether the robot can touch something; what is not known of such a one is refused."""
+    if not robot.manifest.robot.contacts:
+        return False
+    if closed is not None and closed.looped:
+        raise InputError(
+            f"{robot.name} has closed loops and contacts: torques are estimated with either, not with both."
+        )
+    if settings.loss != NODES:
+        raise InputError(
+            f"--loss {settings.loss}: {robot.name} can touch something, and a window's torques cannot be told from the "
+            f"contacts'; --loss {NODES} takes these from columns of forces."
+        )
+    return True
 
 
 def _require(robot: Robot, name: str) -> None:

@@ -20,7 +20,7 @@ from diffpbd.runtime import Robot
 from diffpbd.runtime.ros1.bag import read_bag
 from diffpbd.runtime.ros1.master import call
 
-from .conftest import REST, URDF, Graph, RobotProcess
+from .conftest import PATIENCE, REST, URDF, Graph, RobotProcess, wait_until
 from .running import SPRING
 
 PNG = b"\x89PNG"
@@ -52,14 +52,11 @@ def start(arm_robot: Robot, graph: Graph, robot: RobotProcess, tmp_path: Path) -
 
 
 def torque_mode(robot: RobotProcess) -> None:
-    end = time.monotonic() + 10.0
-    while robot.ask()["mode"] != 3:
-        assert time.monotonic() < end, "the run did not begin"
-        time.sleep(0.02)
+    wait_until(lambda: robot.ask()["mode"] == 3, "the run did not begin")
 
 
 def finish(process: subprocess.Popen, robot: RobotProcess) -> str:
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     time.sleep(0.3)
     answer = robot.ask()
     audit = answer["audit"]
@@ -83,7 +80,7 @@ def test_signals_end_in_a_clean_stop(start, robot: RobotProcess, number: signal.
     output = finish(process, robot)
     assert process.returncode == 130
     assert f"interrupted in phase run: {number.name}" in output
-    assert "position commands at the measured pose" in output
+    assert "commands to hold the measured pose" in output
 
 
 @pytest.mark.parametrize("owner", ["robot", "model"])
@@ -97,7 +94,7 @@ def test_a_pause_of_the_process_ends_the_run(start, robot: RobotProcess, owner: 
     time.sleep(0.3)
     before = len(robot.ask(commands=True)["commands"])
     process.send_signal(signal.SIGCONT)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert re.search(r"(paused|stale state|gate) in phase run", output), output
     answer = robot.ask(commands=True)
@@ -105,7 +102,7 @@ def test_a_pause_of_the_process_ends_the_run(start, robot: RobotProcess, owner: 
     after = {mode for _, mode, _ in commands[before:]}
     assert commands[before - 1][1] == 3
     # Which of the two: whether a fresh state was read before the stop began. A torque is never among them.
-    assert after == {1} if "position commands at the measured pose" in output else not after, output
+    assert after == {1} if "commands to hold the measured pose" in output else not after, output
     assert answer["mode"] == 1
     assert audit["gravity_twice"] == audit["not_finite"] == audit["over_limit"] == 0
 
@@ -115,7 +112,7 @@ def test_a_full_disk_ends_the_run_and_the_log_can_be_read(start, robot: RobotPro
     output = finish(process, robot)
     assert process.returncode == 1
     assert re.search(r"log failed in phase run: run.bag: the log cannot be written", output), output
-    assert "position commands at the measured pose" in output
+    assert "commands to hold the measured pose" in output
     assert sum(1 for _ in read_bag(tmp_path / "run.bag")) > 100
 
 
@@ -137,7 +134,7 @@ def test_a_second_program_is_refused_and_an_existing_log_is_kept(start, robot: R
         (("--log", "run.csv"), "is there already"),
     ):
         second = start("--controller", "gravity", *options)
-        output, _ = second.communicate(timeout=20)
+        output, _ = second.communicate(timeout=PATIENCE)
         assert second.returncode == 1 and told in output and "Traceback" not in output
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.csv"] and log.read_text() == "kept"
     assert first.poll() is None and robot.ask()["mode"] == 3  # the first one did not notice
@@ -189,7 +186,7 @@ def test_simulated_transport_needs_no_ros_and_replays(arm_robot: Robot, tmp_path
             [*line, *options], stdout=subprocess.PIPE, stderr=screen.slave, text=True, cwd=tmp_path, env=env
         )
     assert done.returncode == 0, done
-    assert done.stdout.endswith("written: run.png\n") and (tmp_path / "run.png").read_bytes().startswith(PNG)
+    assert done.stdout.endswith("written: run.bag, run.png\n") and (tmp_path / "run.png").read_bytes().startswith(PNG)
     assert done.stdout.startswith("finished in phase run") and "\x1b" not in done.stdout
     pictures = screen.pictures()
     assert pictures[-1] == "" and any("ramp-in" in p and "latency p50" in p and " left" in p for p in pictures), (

@@ -49,7 +49,7 @@ def test_a_good_run_holds_then_controls_then_holds(
     check_audit(answer, report)
     assert report.reason is Reason.FINISHED and report.phase is Phase.RUN
     assert answer["audit"]["modes"] == [POSITION, TORQUE, POSITION]
-    assert "position commands at the measured pose" in report.ending
+    assert "commands to hold the measured pose" in report.ending
     # Nobody pushed: the springs hold the arm where it was.
     assert np.abs(np.array(answer["q"]) - REST).max() < 0.03
     assert report.sent > 200 and report.dropped == 0
@@ -193,7 +193,7 @@ def test_ctrl_c_in_every_phase(arm_robot: Robot, graph: Graph, robot: RobotProce
     if phase is Phase.CHECK:
         assert report.sent == 0
     else:
-        assert "position commands at the measured pose" in report.ending and answer["mode"] == POSITION
+        assert "commands to hold the measured pose" in report.ending and answer["mode"] == POSITION
 
 
 def test_wrong_md5_then_robot_killed_and_restarted_then_master_killed(
@@ -223,7 +223,7 @@ def test_wrong_md5_then_robot_killed_and_restarted_then_master_killed(
         answer = held_after(second)
         check_audit(answer, report)
         assert report.reason is Reason.LOST_MASTER
-        assert "position commands at the measured pose" in report.ending
+        assert "commands to hold the measured pose" in report.ending
         second.kill()
     finally:
         graph.kill()
@@ -273,4 +273,4 @@ def test_nothing_is_left_on_the_graph(arm_robot: Robot, graph: Graph, robot: Rob
     with Node("observer", master=graph.uri) as observer:
         topic = "/robot/limb/left/joint_command"
         execute(arm_robot, graph.uri, duration=0.2)
-        wait_until(lambda: observer.master.publishers(topic) == (), 1.0, "still registered")
+        wait_until(lambda: observer.master.publishers(topic) == (), "still registered")

@@ -133,7 +133,7 @@ def test_two_publishers_of_joint_states(node: SimulatedNode) -> None:
         listener.subscribe(
             "/robot/limb/left/gravity_compensation_torques", SEAJointState, lambda m, r: efforts.append(m)
         )
-        wait_until(lambda: len(names) == 2 and efforts, 3.0, "not both publishers are heard")
+        wait_until(lambda: len(names) == 2 and efforts, "not both publishers are heard")
     arm = next(iter(names["/simulated_baxter"]))
     assert arm == tuple(sorted(arm)) and len(arm) == 17
     spring = efforts[0].gravity_model_effort - efforts[0].gravity_only
@@ -149,7 +149,7 @@ def test_the_endpoint_is_the_generated_robots_tip(node: SimulatedNode, arm_robot
     node.robot.super_enable(True)
     with Node("listener", master=node.node.master.uri) as listener:
         listener.subscribe("/robot/limb/left/endpoint_state", EndpointState, lambda m, r: heard.append(m))
-        wait_until(lambda: len(heard) > 3, 3.0, "the endpoint is not heard")
+        wait_until(lambda: len(heard) > 3, "the endpoint is not heard")
     position, rotation = arm_robot.tip_pose(np.array(REST))
     (x, y, z, w), place = heard[-1].pose[1], heard[-1].pose[0]
     np.testing.assert_allclose(place, position, atol=5e-3)  # it sank a little until it was enabled

@@ -28,15 +28,15 @@ def test_latch_every_publisher_and_unregister(graph: Graph) -> None:
         with Node("one", master=graph.uri) as one, Node("two", master=graph.uri) as two:
             one.publish("/number", Float64, latch=True).publish(Float64(1.0))
             subscriber = listener.subscribe("/number", Float64, lambda m, r: got.append((r.publisher, m.data)))
-            wait_until(lambda: got, 2.0, "the latched message did not come")
+            wait_until(lambda: got, "the latched message did not come")
             late = two.publish("/number", Float64)
-            wait_until(lambda: late.subscribers, 2.0, "the second publisher was not connected")
+            wait_until(lambda: late.subscribers, "the second publisher was not connected")
             late.publish(Float64(2.0))
-            wait_until(lambda: len(got) == 2, 2.0, "the second publisher's message did not come")
+            wait_until(lambda: len(got) == 2, "the second publisher's message did not come")
             assert got == [("/one", 1.0), ("/two", 2.0)]
             assert set(listener.master.publishers("/number")) == {"/one", "/two"}
             assert len(subscriber.publishers) == 2
-        wait_until(lambda: not subscriber.publishers, 2.0, "the publishers did not unregister")
+        wait_until(lambda: not subscriber.publishers, "the publishers did not unregister")
         assert listener.master.publishers("/number") == ()
 
 
@@ -47,7 +47,7 @@ def test_connects_again_when_a_publisher_comes_back(graph: Graph) -> None:
         for value in (1.0, 2.0):
             with Node("speaker", master=graph.uri) as speaker:
                 speaker.publish("/again", Float64, latch=True).publish(Float64(value))
-                wait_until(lambda value=value: got and got[-1] == value, 2.0, "not connected")
+                wait_until(lambda value=value: got and got[-1] == value, "not connected")
 
 
 def test_another_type_is_refused_on_both_sides(graph: Graph) -> None:
@@ -55,7 +55,7 @@ def test_another_type_is_refused_on_both_sides(graph: Graph) -> None:
         publisher = speaker.publish("/typed", String, latch=True)
         publisher.publish(String("no number"))
         subscriber = listener.subscribe("/typed", Float64, lambda m, r: pytest.fail("delivered"))
-        wait_until(lambda: subscriber.refusals, 2.0, "not refused")
+        wait_until(lambda: subscriber.refusals, "not refused")
         (text,) = subscriber.refusals.values()
         assert "std_msgs/String" in text and Float64.DEFINITION.md5 in text
         assert publisher.subscribers == ()
@@ -74,9 +74,9 @@ def test_garbage_on_the_ports_does_no_harm(graph: Graph) -> None:
             call(speaker.uri, "requestTopic", "/t", "/nothing", [["TCPROS"]], timeout=1.0)
         with pytest.raises(GraphError):
             call(speaker.uri, "noSuchMethod", timeout=1.0)
-        wait_until(lambda: publisher.subscribers, 2.0, "not connected")
+        wait_until(lambda: publisher.subscribers, "not connected")
         publisher.publish(Float64(3.0))
-        wait_until(lambda: got == [3.0], 2.0, "not delivered")
+        wait_until(lambda: got == [3.0], "not delivered")
 
 
 def test_no_master_is_one_paragraph() -> None:

@@ -53,7 +53,7 @@ def screenshot(url: str, folder: Path, seconds: float, meanwhile: Callable[[], N
     )  # fmt: skip
     try:
         port = folder / "DevToolsActivePort"
-        wait_until(port.is_file, 20.0, "the browser did not start")
+        wait_until(port.is_file, "the browser did not start")
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             meanwhile()

@@ -201,12 +201,12 @@ def test_a_watched_loop_says_how_far_it_is_without_a_terminal(
 
 def test_help_is_quick() -> None:
     best = np.inf
-    for _ in range(4):
-        begin = time.perf_counter()
+    for _ in range(2):
+        begin = sum(os.times()[2:4])
         subprocess.run(
             [sys.executable, "-c", "from diffpbd.command import main; main(['--help'])"],
             check=True,
             capture_output=True,
         )
-        best = min(best, time.perf_counter() - begin)
-    assert best < 0.8  # 0.4 s on an idle machine; here others compute beside
+        best = min(best, sum(os.times()[2:4]) - begin)
+    assert best < 0.4  # s of CPU

@@ -164,7 +164,7 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(fit, ("friction",))
     monkeypatch.setattr("diffpbd.runtime.commands.reproduce_torques.PAPER_JOINTS", {"elbow": 0})
     files = [tmp_path / name for name in ("t.csv", "j.png", "v.png", "a.png", "p.png", "w.png")]
-    descent = ("--adam", 0.02, "--adam-iterations", 80)
+    descent = ("--adam", 0.02, "--adam-iterations", 20)
     words = ("--data", data, *descent, "--out", files[0], "--plot", files[1], "--violin", files[2])
     words += ("--angles", files[3], "--path", files[4], "--whole", files[5], "--adam-solver", "gauss_seidel")
     code, text = run("reproduce", "torque-table", generated("double_pendulum"), *words)

@@ -295,6 +295,10 @@ REFUSED = {
         '</worldbody><equality><joint name="e" joint1="j1" joint2="j2" polycoef="0 1 0.5 0 0"/></equality>',
         'equality "e": joint "j1" follows "j2" by a polynomial.*0 1 0.5 0 0',
     ),
+    "still": (
+        '</worldbody><equality><joint name="e" joint1="j1" joint2="j2" polycoef="0.1 0 0 0 0"/></equality>',
+        'equality "e": joint "j1" follows "j2" with a factor of 0, which holds it still; give it a factor',
+    ),
     "held": ('</worldbody><equality><joint name="e" joint1="j1"/></equality>', 'holds joint "j1" still.*--hold'),
     "twice": (
         '<body name="x"><joint name="j3"/><geom size="1"/></body></worldbody><equality><joint joint1="j1" joint2="j2"/>'
@@ -366,6 +370,28 @@ def test_includes_and_missing_files_of_pictures(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match=r"arm\.xml"):
         (tmp_path / "arm.xml").unlink()
         robot_of(text, tmp_path)
+
+
+def test_a_nan_is_refused_wherever_it_stands(tmp_path: Path) -> None:
+    """In the file, in one that it includes, in one that this includes in turn; not in a comment."""
+    (tmp_path / "parts").mkdir()
+    joint = '<joint name="j1" axis="0 1 0" damping="0.5"/>'
+    text = '<mujoco><worldbody><include file="parts/arm.xml"/></worldbody></mujoco>'
+    for file, within in (("parts/arm.xml", True), ("parts/hand.xml", True), ("parts/hand.xml", False)):
+        hand = "<mujocoinclude>" + body("two", joint.replace("j1", "j2")) + "</mujocoinclude>"
+        arm = "<mujocoinclude>" + body("one", joint + '<include file="parts/hand.xml"/>') + "</mujocoinclude>"
+        for name, content in (("parts/arm.xml", arm), ("parts/hand.xml", hand)):
+            wrong = (
+                content.replace("0.5", "NaN")
+                if within
+                else content.replace("<mujocoinclude>", '<mujocoinclude><!-- x="nan" -->')
+            )
+            (tmp_path / name).write_text(wrong if name == file else content)
+        if not within:
+            assert len(robot_of(text, tmp_path)[1].joints) == 2
+            continue
+        with pytest.raises(DescriptionError, match=f'{file}: damping="NaN": a number is expected, not NaN'):
+            robot_of(text, tmp_path)
 
 
 def test_inertia_from_geoms_where_the_file_says_so(tmp_path: Path) -> None:

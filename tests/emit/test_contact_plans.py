@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emit.test_contact_step import RADIUS, alpha_of, robot
+from emit.test_contact_step import RADIUS, G, alpha_of, rest, robot
 from scipy.optimize import least_squares
 
 from diffpbd.runtime import Robot
@@ -69,6 +69,28 @@ def test_gradients_of_rollouts(name: str) -> None:
 
         off = min(abs(slope(moved, size) - found) for size in (1e-4, 1e-5, 1e-6, 1e-7))
         assert off < 1e-5 * (abs(found) + 1e-3 * largest), (way, found, off)
+
+
+def stop_slope_error(speed: float, slip: float, h: float) -> float:
+    """[1] What the rollout's gradient says of a block's way to rest by its speed, of v/(μ g) too much."""
+    r, mu = robot("block"), 0.5
+    steps = round(speed / (mu * G) / h) + 20
+    seeds = np.zeros((2, steps + 1, 3))
+    seeds[0, -1, 0] = 1.0
+    start = [0.0, 0.0, rest(mu, h, slip)], [speed, 0.0, 0.0]
+    alpha = alpha_of(r, contact__slip=slip)
+    bars = r.vjp_rollout(*start, np.zeros((steps, 3)), h=h, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1])
+    return float(bars.pd0_bar[0] / (speed / (mu * G)) - 1.0)
+
+
+def test_stop_distance_by_speed() -> None:
+    """Within 1 % at a slip of 1e-3 m/s; softer it is that of another friction, harder it is that of the last step's place."""
+
+    def worst(slowest: float, slip: float, h: float) -> float:
+        return max(abs(stop_slope_error(speed, slip, h)) for speed in np.linspace(slowest, 2.0, 15))
+
+    assert worst(0.6, 1e-3, 0.01) < 0.01 and worst(0.3, 1e-3, 0.005) < 0.01
+    assert worst(0.6, 1e-2, 0.01) > 0.01 and worst(0.6, 1e-5, 0.01) > 0.01
 
 
 def ends(P: Any, PD: Any) -> Any:

@@ -160,41 +160,6 @@ def test_derivatives_of_a_block(name: str, slip: float) -> None:
         assert np.abs(columns[:, r.alpha.names.index("contact.friction.block")]).max() > 1e-3
 
 
-def test_gradients_of_a_rollout_that_lands_and_slides() -> None:
-    r, rng = robot("block"), np.random.default_rng(2)
-    alpha = alpha_of(r, contact__slip=1e-3)
-    p, pd, U = np.array([0.0, 0.0, 0.02]), np.array([1.0, -0.4, -0.3]), 0.3 * rng.standard_normal((40, 3))
-    seeds = rng.standard_normal((2, 41, 3))
-
-    def total(p: Any, pd: Any, alpha: Any) -> float:
-        return float((seeds * np.array(r.rollout(p, pd, U, h=H, alpha=alpha))).sum())
-
-    bars = r.vjp_rollout(p, pd, U, h=H, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1])
-    d, e = rng.standard_normal(3), 1e-6
-    assert (total(p + e * d, pd, alpha) - total(p - e * d, pd, alpha)) / (2 * e) == pytest.approx(
-        bars.p0_bar @ d, rel=1e-5
-    )
-    assert (total(p, pd + e * d, alpha) - total(p, pd - e * d, alpha)) / (2 * e) == pytest.approx(
-        bars.pd0_bar @ d, rel=1e-5
-    )
-    k = r.alpha.names.index("contact.friction.block")
-    up, down = alpha.copy(), alpha.copy()
-    up[k], down[k] = up[k] + e, down[k] - e
-    assert (total(p, pd, up) - total(p, pd, down)) / (2 * e) == pytest.approx(bars.alpha_bar[k], rel=1e-5)
-
-
-def test_stop_distance_by_speed() -> None:
-    """What a gradient through forty steps of friction says: v/(μ g)."""
-    r, v, mu = robot("block"), 1.0, 0.5
-    alpha = alpha_of(r, contact__slip=1e-3)
-    seeds = np.zeros((2, 41, 3))
-    seeds[0, -1, 0] = 1.0
-    bars = r.vjp_rollout(
-        [0, 0, rest(mu, H, 1e-3)], [v, 0, 0], np.zeros((40, 3)), h=H, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1]
-    )
-    assert bars.pd0_bar[0] == pytest.approx(v / (mu * G), rel=0.01)
-
-
 def test_the_graph_has_the_same_rows() -> None:
     r = robot("block")
     graph, alpha = r.casadi("joint_step"), alpha_of(r, contact__slip=1e-3)

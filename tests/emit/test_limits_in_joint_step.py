@@ -227,8 +227,9 @@ def test_the_graph_solves_every_impact(capfd: pytest.CaptureFixture[str]) -> Non
             wanted = r.jac_joint_step(*state).dpd_next_dp
             np.testing.assert_allclose(np.array(found), wanted, rtol=1e-5, atol=1e-6 * np.abs(wanted).max())
     assert failed <= 2
-    for h in (0.0, -0.01, -1.0):  # time runs forwards
-        assert np.isnan(np.array(ca.vertcat(*graph(*state[:3], h, state[4])))).all()
+    for h in (0.0, -0.01, -1.0):  # time runs forwards, far from every stop too
+        for at in (state[:3], (np.zeros(3),) * 3):
+            assert np.isnan(np.array(ca.vertcat(*graph(*at, h, state[4])))).all()
     assert capfd.readouterr() == ("", "")
 
 

@@ -307,7 +307,10 @@ def test_a_pose_elsewhere_is_not_commanded(alone: Lone) -> None:
 
 def test_connecting_leaves_the_scheduler_alone(alone: Lone) -> None:
     """The driver's constructor takes the highest real-time priority for its thread."""
-    assert {os.sched_getscheduler(int(thread)) for thread in os.listdir("/proc/self/task")} == {os.SCHED_OTHER}
+    assert {os.sched_getscheduler(int(thread)) for thread in os.listdir("/proc/self/task")} <= {
+        os.SCHED_OTHER,
+        os.SCHED_IDLE,
+    }
 
 
 def test_a_robot_that_another_program_holds(alone: Lone) -> None:

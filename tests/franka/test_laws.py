@@ -25,7 +25,7 @@ STILL = 0.02  # rad
 def good(ran: object) -> None:
     report = ran.report
     assert report.reason is Reason.FINISHED, str(report)
-    assert "position commands at the measured pose" in report.ending
+    assert "commands to hold the measured pose" in report.ending
     assert ran.largest_step <= MAX_STEP + ROUNDING
 
 

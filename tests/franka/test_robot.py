@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from types import SimpleNamespace
@@ -151,6 +152,27 @@ def test_the_robot_is_told_its_load(alone: Lone) -> None:
         with pytest.raises(InputError, match="0.270 kg with a negative inertia"):
             set_load(alone.driver, state, Body(1.0, HAND.com, 0.9 * HAND.inertia))
         assert difference(mounted(set_load(alone.driver, state, HAND)), HAND) == ""
+
+
+@pytest.mark.parametrize(
+    ("mass", "moments", "words"),
+    [
+        (1.0, [-1e-4, 0.0, 0.0, 0.0, 1e-4, 0.0, 0.0, 0.0, 1e-4], "should be positive"),
+        (1.0, [1e-4, 5e-5, 0.0, 0.0, 1e-4, 0.0, 0.0, 0.0, 1e-4], "should be symmetric"),
+        (-1.0, np.eye(3).ravel().tolist(), "expected a mass of at least 0"),
+        (1.0, [np.nan] * 9, "expected a mass of at least 0 and finite figures"),
+    ],
+)
+def test_a_load_that_is_no_body_does_not_end_the_simulated_robot(
+    alone: Lone, mass: float, moments: list[float], words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with ticking(alone.simulation):
+        before = mounted(alone.driver.state)
+        with pytest.raises(Exception, match="(?i)invalid|rejected"):
+            alone.driver.set_load(mass, [0.0, 0.0, 0.1], moments)
+        assert words in capfd.readouterr().err
+        time.sleep(0.05)
+        assert difference(mounted(alone.driver.state), before) == ""
 
 
 class Late:

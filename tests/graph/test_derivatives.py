@@ -76,7 +76,7 @@ def check(robot: Robot, name: str, alpha: np.ndarray, values: dict[str, np.ndarr
 
 
 @pytest.mark.parametrize("function", DIFFERENTIATED)
-@pytest.mark.parametrize("name", [pytest.param(k, marks=[pytest.mark.soak] if k == "baxter" else []) for k in FULL])
+@pytest.mark.parametrize("name", FULL)
 def test_jacobians_with_every_force(name: str, function: str) -> None:
     """Random and degenerate states; payload, friction, springs, rotors away from their defaults."""
     robot = loaded(name)

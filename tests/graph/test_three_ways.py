@@ -51,8 +51,16 @@ def bar(name: str) -> float:
     return STEP if "step" in name or name == "node_torque" else ROUNDING
 
 
-@pytest.mark.parametrize("parameters", PARAMETERS)
-@pytest.mark.parametrize("name", FULL)
+LONG = [pytest.mark.soak]
+EACH = [
+    pytest.param(name, parameters, marks=LONG if name.startswith("baxter") and parameters == "default" else [])
+    for name in FULL
+    for parameters in PARAMETERS
+]
+"""The arm's seven joints with default parameters are among the long counts."""
+
+
+@pytest.mark.parametrize(("name", "parameters"), EACH)
 def test_compiled_is_the_sympy_program(name: str, parameters: str) -> None:
     robot, programs = loaded(name), Programs(model(name))
     alpha, values = alpha_of(robot, parameters), states(robot.n, RANDOM_ROWS)

@@ -67,7 +67,7 @@ def creeping(since: float) -> tuple[np.ndarray, np.ndarray, float]:
 @pytest.mark.parametrize("hold, count", [(0.0, 0), (0.095, 10), (0.195, 20)])
 def test_the_accepted_pose_is_held_for_its_time(hold: float, count: int) -> None:
     arm = Told(resting)
-    assert stop(arm, hold=hold) == (f"{count} position commands at the measured pose", 0, count)
+    assert stop(arm, hold=hold) == (f"{count} commands to hold the measured pose", 0, count)
     assert all((values == POSE).all() for _, _, values, *_ in arm.commands)
     assert arm.timeouts == [0.2] and arm.time == pytest.approx(arm.begin + 0.01 * count)
 
@@ -77,9 +77,9 @@ def test_a_state_that_differs_ends_the_holding(away: float, held: bool) -> None:
     arm = Told(lambda since: (POSE + np.array([away if since > 0.025 else 0.0, 0.0]), ZERO, 0.0))
     said, _, count = stop(arm, hold=0.095)
     if held:
-        assert said == "10 position commands at the measured pose"
+        assert said == "10 commands to hold the measured pose"
     else:
-        told = "3 position commands, the measured pose is not within 0.05 rad of the held one"
+        told = "3 commands to hold, the measured pose is not within 0.05 rad of the held one"
         assert said == f"nothing more was sent after {told}{HANDED_BACK}" and count == 3
         assert arm.timeouts == [0.2, 0.02, 0.2] and arm.time - arm.begin == pytest.approx(0.03 + 0.06)
 
@@ -92,11 +92,11 @@ def test_nothing_follows_from_an_old_state(torque: bool, age: float | None, fres
     )
     said, torques, positions = stop(arm, torque=torque, hold=0.095)
     if fresh:
-        assert "at the measured pose" in said
+        assert "commands to hold the measured pose" in said
     elif torque:  # four states show that it rests, and then it is held for what is left
-        assert f"position commands, no fresh pose{HANDED_BACK}" in said and torques > 0
+        assert f"commands to hold, no fresh pose{HANDED_BACK}" in said and torques > 0
     else:
-        assert said == f"nothing more was sent after 3 position commands, no fresh pose{HANDED_BACK}" and positions == 3
+        assert said == f"nothing more was sent after 3 commands to hold, no fresh pose{HANDED_BACK}" and positions == 3
 
 
 def test_a_state_that_gets_old_ends_the_braking() -> None:
@@ -111,7 +111,7 @@ def test_a_robot_that_is_lost_is_sent_nothing(reason: Reason, ended: bool) -> No
     arm = Told(resting)
     arm.lost = Fault(reason, "the connection is closed")
     said, _, count = stop(arm)
-    assert (f"0 position commands, the connection is closed{HANDED_BACK}" in said) == ended and bool(count) != ended
+    assert (f"0 commands to hold, the connection is closed{HANDED_BACK}" in said) == ended and bool(count) != ended
 
 
 def test_an_arm_that_cannot_move_is_sent_nothing() -> None:
@@ -124,7 +124,7 @@ def test_what_the_gate_refuses_ends_the_holding() -> None:
     far = np.array([1.7 + 0.2, 0.5])  # led back by more than 0.1 rad at once
     said, _, count = stop(Told(lambda since: (far, ZERO, 0.0)), held=far)
     assert (
-        "nothing more was sent after 0 position commands, Not sent: a position more than 0.1 rad" in said and count == 0
+        "nothing more was sent after 0 commands to hold, Not sent: a position more than 0.1 rad" in said and count == 0
     )
 
 
@@ -138,13 +138,13 @@ def test_a_disputed_pose_is_not_held() -> None:
 def test_an_arm_at_rest_is_braked_until_that_is_seen() -> None:
     """Four states: 0.03 s back there is none yet, so the oldest counts."""
     assert stop(Told(resting), torque=True, hold=0.095) == (
-        "3 braking torques, then 10 position commands at the measured pose", 3, 10
+        "3 braking torques, then 10 commands to hold the measured pose", 3, 10
     )  # fmt: skip
 
 
 def test_braking_ends_after_its_time() -> None:
     said, torques, positions = stop(Told(creeping), torque=True)
-    assert torques == 100 and said == f"100 braking torques, then {positions} position commands at the measured pose"
+    assert torques == 100 and said == f"100 braking torques, then {positions} commands to hold the measured pose"
 
 
 def test_braking_ends_at_exactly_its_time(monkeypatch: pytest.MonkeyPatch) -> None:

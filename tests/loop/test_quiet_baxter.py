@@ -50,7 +50,7 @@ def test_no_stop_without_a_reason(law: dict[str, Any], rate: float, request: pyt
     )  # fmt: skip
     arm = BenchBaxter(str(URDF), configuration.limits, REST, Bench(jitter=1e-3), rate=rate)
     under = configuration.supervisor(robot)
-    options = RunOptions(duration=600.0 if request.config.getoption("--soak") else 10.0)
+    options = RunOptions(duration=600.0 if request.config.getoption("--soak") else 10.0 if rate == 100.0 else 3.0)
     report = execute(Run(arm, under, options))
     assert report.reason is Reason.FINISHED and all(status.good for status in report.counts), report
     account = arm.robot.account

@@ -92,7 +92,7 @@ def test_the_holding_torque_is_compared_with_the_model(payload: float, refused: 
     report, arm = run("impedance", arm=arm, owner=GravityOwner.MODEL, duration=0.1)
     assert (report.reason is Reason.REFUSED) == refused, report
     if refused:
-        assert report.phase is Phase.HOLD and "arm_s" in report.text and "position commands at" in report.ending
+        assert report.phase is Phase.HOLD and "arm_s" in report.text and "commands to hold" in report.ending
         arm = BenchArm((0.3, 0.9), Bench(payload=payload))
         options = {"allow_mismatch": True}
         report, _ = run("impedance", arm=arm, owner=GravityOwner.MODEL, options=options, duration=0.05)

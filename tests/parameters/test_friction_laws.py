@@ -237,7 +237,7 @@ def test_what_would_push_is_refused_by_name(arm: Robot) -> None:
         arm.alpha.vector({"friction.coulomb.hub": 0.9}, base=base)
     assert arm.alpha.vector({"friction.viscous.hub": 0.0}, base=base) is not None
     with pytest.raises(InputError, match="order 4 is for conservative forces"):
-        simulate(arm, duration=H, h=H, order=4, alpha=arm.alpha.vector({"friction.stribeck.hub": 1.0}))
+        simulate(arm, duration=H, h=H, step=4, alpha=arm.alpha.vector({"friction.stribeck.hub": 1.0}))
 
 
 def test_the_step_along_a_tree(arm: Robot, alpha: Array, tmp_path: Path) -> None:

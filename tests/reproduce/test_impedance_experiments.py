@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -60,9 +61,14 @@ def test_friction_holds_the_joint_off_its_goal_and_calms_pd(one: Robot, table: N
 def test_commands_write_tables_and_pictures(one: Robot, tmp_path: Path) -> None:
     for name, words in (("impedance", ("settling [s]", "none")), ("net-torque-map", ("M/h²",))):
         out = tmp_path / f"{name}.png"
-        done = CliRunner().invoke(command, [name, str(one.folder), "--out", str(out)])
+        for_programs = ["--json"] if name == "net-torque-map" else []
+        done = CliRunner().invoke(command, [name, str(one.folder), "--out", str(out), *for_programs])
         assert done.exit_code == 0, (done.output, done.exception)
         assert all(word in done.output for word in words), done.output
+        if for_programs:
+            found = json.loads(done.stdout)
+            assert found["written"] == [str(out), str(out.with_suffix(".csv"))] and len(found["tables"]) == 1
+            assert all(len(row) == len(found["tables"][0]["columns"]) > 1 for row in found["tables"][0]["rows"])
         assert out.read_bytes().startswith(b"\x89PNG")
         with out.with_suffix(".csv").open(newline="") as file:
             assert len(list(csv.DictReader(file))) in (625, 3 * 3500)

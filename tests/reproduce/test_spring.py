@@ -75,7 +75,7 @@ def test_the_command(tmp_path: Path) -> None:
         "spring",
         str(generated("baxter")),
         "--poses",
-        "12",
+        "6",
         "--step",
         "joint",
         "--step",

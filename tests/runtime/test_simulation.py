@@ -27,7 +27,7 @@ def test_it_is_the_rollout_of_joint_step(twin: Robot) -> None:
 def test_the_composition_takes_suzukis_substeps(twin: Robot) -> None:
     assert sum(SUZUKI_SUBSTEPS) == pytest.approx(1, abs=1e-15)
     assert sum(s**3 for s in SUZUKI_SUBSTEPS) == pytest.approx(0, abs=1e-15)
-    run = simulate(twin, duration=0.02, start=(Q0, DQ0), order=4)
+    run = simulate(twin, duration=0.02, start=(Q0, DQ0), step=4)
     p, pd = Q0, DQ0
     for s in SUZUKI_SUBSTEPS * 2:
         p, pd = twin.joint_step(p, pd, [0, 0], s * 0.01)
@@ -38,7 +38,7 @@ def test_the_composition_takes_suzukis_substeps(twin: Robot) -> None:
 def test_higher_orders_refuse_friction(twin: Robot, order: Literal[4, 6]) -> None:
     alpha = twin.alpha.vector({"friction.viscous.a": 0.1})
     with pytest.raises(InputError, match=rf"order {order} .*friction\.viscous\.a is not zero"):
-        simulate(twin, duration=1, order=order, alpha=alpha)
+        simulate(twin, duration=1, step=order, alpha=alpha)
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "prismatic_skew"])
@@ -49,7 +49,7 @@ def test_orders(name: str, order: Literal[2, 4, 6]) -> None:
     start = np.linspace(0.3, 0.8, robot.n), np.linspace(-0.5, 0.5, robot.n)
 
     def ended(h: float, order: Literal[2, 4, 6]) -> np.ndarray:
-        run = simulate(robot, duration=0.32, h=h, start=start, order=order)
+        run = simulate(robot, duration=0.32, h=h, start=start, step=order)
         return np.concatenate([run.q[-1], run.dq[-1]])
 
     exact = ended(0.01, 6)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -23,33 +25,57 @@ from diffpbd.runtime.parameters import ParameterVector
 
 CACHE = Path(__file__).resolve().parent.parent.parent / ".test-cache"
 
-FULL = ("baxter", "baxter_bare", "double_pendulum", "prismatic_skew")
-"""Shipped robots whose C is compiled and tested; the others are checked as CasADi graphs."""
+SOAK = os.environ.get("DIFFPBD_TESTS") == "soak"
+"""Whether the long counts are asked for; tests/conftest.py says so."""
+FULL = (*(("baxter",) if SOAK else ()), "baxter_bare", "double_pendulum", "prismatic_skew")
+"""Shipped robots whose C is compiled and tested whole; `baxter` is `baxter_bare` but for its tip. The others are checked as
+CasADi graphs."""
 ON_GPU = ("baxter_bare", "double_pendulum", "prismatic_skew")
 """Those whose folder has text for a GPU."""
 EVERYTHING: Mapping[str, Any] = {"functions": ("all",), "variants": ("published",)}
 """Options with which robots are generated for tests."""
-GRAPHS_ONLY = tuple(name for name in shipped_robots() if name not in FULL)
+BY_VARIANT = {"wrench", "limits", "hold"}
+"""Options that are tested with the published variants; with others the recipe's own is made alone."""
+GRAPHS_ONLY = tuple(name for name in shipped_robots() if name not in (*FULL, "baxter"))
 
 
 def generated(robot: str, **options: Any) -> Path:
     """The folder of a shipped robot or of a URDF file; unchanged ones are kept from run to run.
 
-    The generator itself tells whether a folder is up to date. `options` go to `generate`; without them every function and
-    the published variants are made.
+    The generator itself tells whether a folder is up to date. `options` go to `generate`; without `functions` every function
+    is made, and the published variants of robots that are tested whole.
     """
     words = [Path(robot).stem, *(f"{k}={v}" for k, v in sorted(options.items()))]
     folder = CACHE / "_".join("".join(c if c.isalnum() or c == "_" else "-" for c in w) for w in words)
     CACHE.mkdir(exist_ok=True)
     with (CACHE / f".{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        generate(robot, out=folder, **made_with(robot, **options))
+        with quick_compiler():
+            generate(robot, out=folder, **made_with(robot, **options))
     return folder
+
+
+@contextlib.contextmanager
+def quick_compiler() -> Iterator[None]:
+    """tcc where it is there: it compiles in a thirtieth of gcc -O0's time, which was a third of a generation's.
+
+    The code is as slow as that one's and gives the same bits (tests/emit/test_folder.py). The long counts have none of it.
+    """
+    quick = not SOAK and "CC" not in os.environ and shutil.which("tcc") is not None
+    if quick:
+        os.environ["CC"] = "tcc"
+    try:
+        yield
+    finally:
+        if quick:
+            del os.environ["CC"]
 
 
 def made_with(robot: str, **options: Any) -> dict[str, Any]:
     """What `generated` asks the generator for."""
-    return {**EVERYTHING, **({"cuda": True} if robot in ON_GPU and not options else {}), **options}
+    whole = robot in FULL if not options else bool(options.keys() & BY_VARIANT)
+    cuda = {"cuda": True} if robot in ON_GPU and not options else {}
+    return {**EVERYTHING, **({} if whole else {"variants": ()}), **cuda, **options}
 
 
 def with_table(folder: Path, copy: Path, height: float) -> Path:

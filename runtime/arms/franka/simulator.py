@@ -6,6 +6,7 @@ It has no reflexes and no joint torque sensors: measured torque is the commanded
 from __future__ import annotations
 
 import itertools
+import sys
 import time as clock
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -52,6 +53,36 @@ class Payload:
         ElementTree.SubElement(
             body, "inertial", pos="0 0 0", mass=repr(self.mass), diaginertia=f"{moment} {moment} {moment}"
         )
+
+
+INVALID = 2
+"""The protocol's answer to an argument that makes no sense."""
+
+
+def _refuse_wrong_loads(server: Any) -> None:
+    """Answer a load that is no body as a robot does; the server itself would end with the exception of its model."""
+    import pinocchio
+    from franky_sim.franka_robot_protocol import RobotCommand, SetLoadCommand
+
+    class Checked(SetLoadCommand):  # type: ignore[misc]
+        """The command, whose figures are looked at first."""
+
+        def handle(self, server: Any) -> None:
+            """Take the load, or say what is wrong with it."""
+            com, inertia = np.array(self.F_x_Cload), np.array(self.I_load).reshape(3, 3)
+            try:
+                if not (self.m_load >= 0.0 and np.isfinite([self.m_load, *com, *inertia.flat]).all()):
+                    raise RuntimeError(
+                        f"expected a mass of at least 0 and finite figures, found {self.m_load:g} kg at {com} m"
+                    )
+                pinocchio.Inertia(self.m_load, com, inertia)
+            except RuntimeError as error:
+                print(f"refused a load: {error}\n{inertia} kg·m²", file=sys.stderr, flush=True)
+                self.reply(INVALID)
+            else:
+                super().handle(server)
+
+    server._FrankaServer__command_class_map[RobotCommand.kSetLoad] = Checked
 
 
 class Simulation:
@@ -136,6 +167,8 @@ def _bound(kind: Any, simulator: Any, hosts: Iterable[str]) -> Iterator[Any]:
     server = kind(simulator, hostname_candidates=list(hosts))
     try:
         server.init()
+        for each in server.robot_servers:
+            _refuse_wrong_loads(each)
     except OSError as error:
         raise InputError(f"The simulated robot has no address to answer at: {error}.") from None
     except RuntimeError as error:
