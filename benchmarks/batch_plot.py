@@ -34,6 +34,8 @@ def plot(source: Path, target: Path) -> None:
         ax.set_xlabel("batch")
         ax.grid(alpha=0.3)
     axes[0].set_ylabel("steps a second")
-    axes[0].legend(fontsize=7)
+    axes[0].legend(
+        fontsize=7, loc="upper left", bbox_to_anchor=(0.0, -0.16), ncols=3, frameon=False
+    )  # below the curves
     figure.savefig(target, dpi=110, metadata={"Software": None})
     pyplot.close(figure)

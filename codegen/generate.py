@@ -18,13 +18,13 @@ import time
 from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe, option_words
 from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.heartbeat import Heartbeat
+from diffpbd.codegen.heartbeat import Heartbeat, Stage
 from diffpbd.codegen.result import GenerateResult, versions
 from diffpbd.runtime.compiler import Compilation, find_compiler
 from diffpbd.runtime.errors import InputError
@@ -62,7 +62,7 @@ def generate(
 
     def command(chosen: Recipe) -> str:
         words = option_words(dataclasses.replace(chosen, base=asked.base, tip=asked.tip), plain)
-        return shlex.join(["diffpbd", "generate", tame(Path(robot).name), *words])
+        return shlex.join(["diffpbd", "generate", tame(_portable(robot)), *words])
 
     options_hash = _options_hash(described, recipe)
     current = _current(folder, options_hash)
@@ -73,11 +73,13 @@ def generate(
     folder = folder.resolve()
     from diffpbd.codegen.emit.folder import write_folder
 
-    with _workshop(folder) as aside, Heartbeat(say) as beat, Compilation(aside, progress=beat.note) as compilation:
-        beat.say(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
-        manifest, rows = write_folder(aside, described, recipe, options_hash, command, beat.say, compilation.add)
+    beat = Heartbeat(say)
+    stages = _Stages(beat, started)
+    with _workshop(folder) as aside, beat, Compilation(aside, progress=stages.note) as compilation:
+        stages.begin(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
+        manifest, rows = write_folder(aside, described, recipe, options_hash, command, stages.begin, compilation.add)
         close_to_others(aside)
-        beat.say("compiling the rest")
+        stages.begin("compiling the rest")
         compiled = compilation.finish(manifest.library)
         Library(aside, manifest)
         try:
@@ -86,6 +88,45 @@ def generate(
             raise InputError(f"{folder} cannot be replaced: {error.strerror or error}.") from None
     compiling = sum(compiled.source_seconds.values())
     return GenerateResult(manifest, folder, rows, False, time.perf_counter() - started, compiling)
+
+
+class _Stages:
+    """Which stage of the work a line begins, by its first words, and what part of the whole is done then."""
+
+    def __init__(self, beat: Heartbeat, started: float) -> None:
+        self._beat, self._started = beat, started
+        self._now: Stage | None = None
+
+    def begin(self, line: str) -> None:
+        """A line of the generator; one that begins no stage is said as it is."""
+        k = next((k for k, (words, _) in enumerate(STAGES) if line.startswith(words)), None)
+        if k is None:
+            self._beat.note(line)
+            return
+        ends = [*(share for _, share in STAGES[k:]), 1.0]
+        self._now = Stage(line, ends[0], ends[1], time.perf_counter() - self._started)
+        self._beat.say(self._now)
+
+    def note(self, line: str) -> None:
+        """A line of the compilers, which work beside."""
+        self._beat.note(line if self._now is None else self._now.beside(line))
+
+
+STAGES: Final = (
+    ("deriving the step", 0.03), ("deriving forces", 0.25), ("writing the text", 0.44), ("deriving steps", 0.45),
+    ("compiling the rest", 0.60),
+)  # fmt: skip
+"""What part [1] of the whole is done where each begins, of an arm with the functions of the default."""
+
+
+def _portable(robot: str) -> str:
+    """ROBOT in a command that is written down: as it was given, which works from the same place, or relative to here; of a file
+    elsewhere the name alone, since the folder of one machine is none of another's."""
+    path = Path(robot)
+    if not path.is_absolute():
+        return robot
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else path.name
 
 
 def _options_hash(robot: Robot, recipe: Recipe) -> str:

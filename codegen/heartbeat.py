@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -9,6 +10,38 @@ from typing import Final
 
 PERIOD: Final = 5.0
 """[s] Of silence after which it is said what is being done, and for how long."""
+
+NEARLY: Final = 0.9
+"""[1] Of a stage is done at most, until the next one begins."""
+
+
+class Stage(str):
+    """A line that begins a stage of the work, of which `share` [1] is done by now: from `start` on towards `end`, as fast as
+    what came before took `elapsed` [s], and never quite there."""
+
+    def __new__(cls, text: str, start: float, end: float, elapsed: float) -> Stage:
+        """With the part of the work that the stage is."""
+        made = super().__new__(cls, text)
+        made._start, made._end, made._begun = start, end, time.perf_counter()
+        made._expected = elapsed * (end - start) / start if start > 0.0 else math.inf
+        return made
+
+    _start: float
+    _end: float
+    _begun: float
+    _expected: float
+
+    @property
+    def share(self) -> float:
+        """[1] Of the whole work."""
+        gone = (time.perf_counter() - self._begun) / self._expected if self._expected > 0.0 else 1.0
+        return self._start + (self._end - self._start) * min(gone, NEARLY)
+
+    def beside(self, text: str) -> Stage:
+        """Another line of the same stage."""
+        made = Stage(text, self._start, self._end, 0.0)
+        made._begun, made._expected = self._begun, self._expected
+        return made
 
 
 class Heartbeat:
@@ -45,4 +78,5 @@ class Heartbeat:
             if self._spoken.wait(self._period):
                 self._spoken.clear()
             elif self._doing:
-                self._say(f"{self._doing} ({time.perf_counter() - self._since:.0f} s)")
+                again = f"{self._doing} ({time.perf_counter() - self._since:.0f} s)"
+                self._say(self._doing.beside(again) if isinstance(self._doing, Stage) else again)

@@ -103,6 +103,7 @@ class Rollout(BoundFunction):
                 raise InputError(
                     f"{self.name}: argument {argument.name!r}: expected shape {shape} for {steps} steps "
                     f"(one sample a row), or {('rows', *shape)} for a batch, found {array.shape}."
+                    f"{self._meant(argument, array, steps)}"
                 )
             if rows is not None and array.shape[0] != rows:
                 raise InputError(
@@ -112,6 +113,13 @@ class Rollout(BoundFunction):
                 )
             rows = array.shape[0]
         return [np.asarray(array, order="C") for array in arrays], steps, rows
+
+    def _meant(self, argument: Argument, array: FloatArray, steps: int) -> str:
+        """Where a trajectory stands in the place of a number: the order, and what it may be."""
+        others = [a.name for a in self.facts.inputs if a != argument and _shape(a, steps) == array.shape]
+        if not others:
+            return ""
+        return f" The order is {', '.join(self._names)}; if this is {' or '.join(others)}, give it by name."
 
     def _steps(self, arrays: list[FloatArray]) -> int:
         for argument, array in zip(self.facts.inputs, arrays, strict=True):

@@ -39,6 +39,7 @@ PROMISES: dict[str, Callable[[str], bool]] = {
     "gripper_mimic": lambda text: found(text, r"moves: \[\[#\]\]") == 0.2 and 8.0 < found(text, "rest at # mm") < 9.0,
     "jax_gradient": lambda text: halved(text, "loss # before", "before, # after"),
     "mpc_payload": lambda text: found(text, "with observer: #") < 0.1 * found(text, "plan alone: #"),
+    "panda": lambda text: found(text, "from the truth: # %") < 2.0 and found(text, "RMSE at most #") < 0.05,
     "pendulum_design": lambda text: halved(text, "without choice #", "best #"),
     "ur5": lambda text: found(text, "tip off by # mm") < 5.0 and found(text, "effort limit: #") <= 1.0,
 }
@@ -58,7 +59,7 @@ def test_it_runs_and_keeps_its_promise(name: str, tmp_path: Path) -> None:
     assert text.count("\n# %%") >= 2, "editors open cells"
     if name == "jax_gradient":
         pytest.importorskip("jax")
-    if name == "ur5":
+    if name in ("panda", "ur5"):
         try:
             importlib.metadata.files("example-robot-data")
         except importlib.metadata.PackageNotFoundError:

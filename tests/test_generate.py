@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from support.robots import generated, made_with
 
-from diffpbd.codegen.generate import generate
-from diffpbd.codegen.heartbeat import Heartbeat
+from diffpbd.codegen.generate import STAGES, _portable, generate
+from diffpbd.codegen.heartbeat import NEARLY, Heartbeat, Stage
 from diffpbd.runtime import exchange, load
 from diffpbd.runtime.errors import DiffpbdError, InputError
 
@@ -239,6 +239,30 @@ def test_silence_is_broken_by_what_is_being_done() -> None:
     assert time.perf_counter() - started < 60.0
 
 
+def test_a_stage_knows_what_part_of_the_work_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes on as fast as what came before, and never reaches the next stage by itself."""
+    now = [100.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    stage = Stage("deriving", 0.2, 0.6, 10.0)  # 10 s for a fifth: 20 s for two more
+    assert stage == "deriving" and stage.share == pytest.approx(0.2)
+    now[0] += 10.0
+    assert stage.share == pytest.approx(0.4) and stage.beside("compiled a.c").share == stage.share
+    now[0] += 100.0
+    assert stage.share == pytest.approx(0.2 + 0.4 * NEARLY) and NEARLY < 1.0
+    assert Stage("reading", 0.0, 0.1, 0.0).share == 0.0
+
+
+def test_a_generation_says_how_much_is_done(one: Path, tmp_path: Path) -> None:
+    """In the order of its stages; what is no stage has no share."""
+    lines: list[str] = []
+    generate(str(one), out=tmp_path / "out", functions=["joint_step"], progress=lines.append)
+    shares = [line.share for line in lines if isinstance(line, Stage)]
+    assert len(shares) >= 3 and all(0.0 < share < 1.0 for share in shares)
+    begun = [k for k, (words, _) in enumerate(STAGES) if any(line.startswith(words) for line in lines)]
+    assert begun == [0, 1, 4]
+    assert not isinstance(lines[0], Stage), "the joints and the mass, before anything is derived"
+
+
 @pytest.mark.parametrize(
     ("robot", "options", "message"),
     [
@@ -420,6 +444,16 @@ def test_the_command_in_the_files_names_every_option(one: Path, tmp_path: Path) 
     assert command in (tmp_path / "out" / "src" / "functions.c").read_text()
     assert manifest["recipe"]["symbolic"] == ["mass"]
     assert "mass.rod" in [entry["name"] for entry in manifest["alpha"]]
+
+
+def test_the_command_finds_the_description_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it was given, from the same place; of a file that lies elsewhere a machine's folder is not written down."""
+    monkeypatch.chdir(tmp_path)
+    for given, said in (
+        ("arms/one.urdf", "arms/one.urdf"), ("../one.toml", "../one.toml"), ("baxter", "baxter"),
+        (str(tmp_path / "arms" / "one.urdf"), "arms/one.urdf"), ("/elsewhere/one.urdf", "one.urdf"),
+    ):  # fmt: skip
+        assert _portable(given) == said
 
 
 def test_an_input_in_the_folder_is_not_replaced_with_it(tmp_path: Path) -> None:

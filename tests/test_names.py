@@ -49,7 +49,7 @@ HOSTILE = {
     "two lines": "a\nb",
     "too long": "x" * (LONGEST + 1),
 }
-WARNINGS = "-pedantic -Wall -Wextra -Wconversion -Wsign-conversion -Werror -Wno-unused-parameter".split()
+WARNINGS = "-pedantic -Wall -Wextra -Wconversion -Wsign-conversion -Werror".split()
 
 ODD = {"link": "a b/(c):+.-é", "joint": "/左/s0 (1)"}
 """Allowed, and as strange as it gets."""

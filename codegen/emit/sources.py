@@ -14,6 +14,7 @@ from diffpbd.codegen.emit.enumerators import parameters, statuses
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
 from diffpbd.codegen.emit.step_kernels import StepKernels
+from diffpbd.codegen.emit.unused import with_unused
 from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
@@ -50,7 +51,8 @@ class Emission:
     def add(self, path: str, template: str, **values: Any) -> None:
         """Render one file; its banner names it."""
         banner = dataclasses.replace(self.banner, text=f"{self.robot}: {path}")
-        self.files[path] = render(template, robot=self.robot, banner=banner, **values)
+        text = render(template, robot=self.robot, banner=banner, **values)
+        self.files[path] = with_unused(text) if path.endswith((".c", ".h")) else text
 
     def declare(
         self,

@@ -9,6 +9,7 @@ import click
 
 from diffpbd.runtime.api.robots import default_folder
 from diffpbd.runtime.commands.numbers import MOST
+from diffpbd.runtime.commands.progress import staged
 from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
 from diffpbd.runtime.report.tables import number, table
 
@@ -154,7 +155,8 @@ def command(robot: str, out: Path | None, order: str, **options: Any) -> None:
     if order == "6":
         options["functions"] = [*(options["functions"] or ["default"]), "sixth_order_step"]
     out = default_folder(robot) if out is None else out
-    made = generate(robot, out=out, progress=lambda line: click.echo(line, err=True), **options)
+    with staged() as say:
+        made = generate(robot, out=out, progress=say, **options)
     branches = made.manifest.robot.left_out
     if branches:
         note(

@@ -17,7 +17,7 @@ from diffpbd.runtime.live import Loop, Parts, duration, live_line
 if TYPE_CHECKING:
     from diffpbd.codegen.heartbeat import Heartbeat  # the control PC has no generator to import
 
-__all__ = ["progress", "watched"]
+__all__ = ["progress", "staged", "watched"]
 
 
 @contextmanager
@@ -39,6 +39,27 @@ def progress() -> Iterator[Callable[[str], None]]:
 
         with Heartbeat(tell) as beat:
             yield _seldom(beat, begin)
+
+
+@contextmanager
+def staged() -> Iterator[Callable[[str], None]]:
+    """A function that takes lines on standard error: on a terminal those with a share of the work as one that changes, the
+    others after it; elsewhere each as it comes."""
+    begin, now = time.perf_counter(), ["Reading"]
+    kept: list[str] = []
+
+    def show() -> Parts:
+        return [("running", "good"), (f"  {_worded(now[-1], time.perf_counter() - begin)}", "")]
+
+    try:
+        with live_line(show, wanted=sys.stderr.isatty()) as shown:
+            if shown:
+                yield lambda text: (now if hasattr(text, "share") else kept).append(text)
+            else:
+                yield lambda text: click.echo(_worded(text, time.perf_counter() - begin, for_how_long=False), err=True)
+    finally:
+        for line in kept:
+            click.echo(line, err=True)
 
 
 def _seldom(beat: Heartbeat, begin: float) -> Callable[[str], None]:

@@ -98,6 +98,10 @@ def potential_gradient(robot: Robot, poses: FloatArray, alpha: FloatArray) -> Fl
     return np.array([np.array(gradient(p, zero, alpha)).ravel() for p in poses])
 
 
+FLOOR = 1e-6
+"""[N·m] Errors below are all drawn as this."""
+
+
 def plot(path: str | Path, found: Mapping[str, Compensation]) -> None:
     """PNG: estimates against the reference, and the error of every pose, by step, for the paper's joints (or three)."""
     first = next(iter(found.values()))
@@ -107,12 +111,13 @@ def plot(path: str | Path, found: Mapping[str, Compensation]) -> None:
     for axes, error, j in zip(above, below, shown, strict=True):
         truth = first.reference[:, j]
         panel(axes, first.joints[j], "Euler–Lagrange [N·m]", "one-step estimate [N·m]")
-        panel(error, "", "pose", "|error| [N·m]")
+        panel(error, "", f"pose (at {FLOOR:g}: less)", "|error| [N·m]")
         axes.plot([truth.min(), truth.max()], [truth.min(), truth.max()], "0.7", linewidth=1, label="equal")
         for k, (label, one) in enumerate(found.items()):
             axes.plot(truth, one.estimate[:, j], f"C{k}{MARKERS[k]}", markersize=4, label=label)
-            off = np.maximum(np.abs(one.estimate[:, j] - truth), np.finfo(float).eps)
-            error.semilogy(off, f"C{k}{MARKERS[k]}", markersize=4)
+            off = np.maximum(np.abs(one.estimate[:, j] - truth), FLOOR)
+            error.semilogy(off, f"C{k}{MARKERS[k]}", markersize=4, clip_on=False)
+        error.set_ylim(bottom=FLOOR)
         name = next((k for k, joint in enumerate(PAPER_JOINTS) if first.joints[j].endswith(joint)), None)
         if name is not None:
             error.axhline(PAPER["MAE"][name], color="0.4", linestyle="--", linewidth=1, label="the paper's MAE")

@@ -15,8 +15,8 @@ from diffpbd.runtime.rows import write_rows
 __all__ = ["plot", "write_table"]
 
 SIZE = (11.0, 4.2)
-FLOOR = 1e-26
-"""Loss below which only rounding is drawn."""
+FLOOR = 1e-12
+"""[1] Part of the first loss below which all are drawn as this."""
 MARKERS = "os^v"
 
 
@@ -24,7 +24,7 @@ def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, s
     """PNG: losses over evaluations, each as part of its first; the spring's torque over the angle."""
     figure = new_figure(*SIZE)
     left, right = figure.subplots(1, 2)
-    panel(left, "loss, as part of that at the start", "evaluations", "loss")
+    panel(left, "loss, as part of that at the start", f"evaluations (at {FLOOR:g}: less)", "loss / first loss [1]")
     panel(right, "torque of the spring", "joint angle [rad]", "torque on the joint [N·m]")
     angle = np.sort(measured.poses[:, measured.joint])
     exact = np.asarray(robot.lever_spring_torque(angle, *truth.numbers()))
@@ -33,11 +33,17 @@ def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, s
         label = f"{scheme.name}, {scheme.lengths} lengths: k = {scheme.lever.stiffness:.0f} N/m"
         history = np.array(scheme.history)
         left.semilogy(
-            np.maximum(history / history[0], FLOOR), **stroke(k), marker=MARKERS[k], linewidth=1, markersize=4
+            np.maximum(history / history[0], FLOOR),
+            **stroke(k),
+            marker=MARKERS[k],
+            linewidth=1,
+            markersize=4,
+            clip_on=False,
         )
         torque = robot.lever_spring_torque(angle, *scheme.lever.numbers())
         right.plot(angle, torque, **stroke(k), linewidth=1.2, label=label)
         left.plot([], [], **stroke(k), marker=MARKERS[k], markersize=4, label=label)
+    left.set_ylim(bottom=FLOOR)
     left.plot([], [], "k.", markersize=5, label="wanted torque")
     legend_below(figure, left, columns=2)
     save(path, figure)

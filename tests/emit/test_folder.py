@@ -26,7 +26,7 @@ from diffpbd.runtime.function import BoundFunction
 from diffpbd.runtime.integrity import RECORD_SUFFIX
 
 STRICT = [
-    "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror", "-Wno-unused-parameter",
+    "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror",
 ]  # fmt: skip
 LIBC = {"memcpy", "memset", "strcmp", "getenv"}
 LIBM = {

@@ -127,6 +127,10 @@ def test_wrong_arguments_are_named(twin: Robot) -> None:
             twin.vjp_rollout(P0, PD0, U, segment=segment)
     with pytest.raises(InputError, match="'U' is missing"):
         twin.rollout(P0, PD0)
+    with pytest.raises(
+        InputError, match="The order is p0, pd0, U, h, alpha, P_bar, PD_bar; if this is P_bar or PD_bar, give it"
+    ):
+        twin.vjp_rollout(np.zeros(2), np.zeros(2), np.zeros((5, 2)), np.zeros((6, 2)))
 
 
 def test_a_failed_rollout_is_explained(twin: Robot) -> None:

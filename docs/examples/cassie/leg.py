@@ -19,6 +19,7 @@ RECIPE = Path("cassie_leg.toml")
 MOTORS = ("left-hip-roll", "left-hip-yaw", "left-hip-pitch", "left-knee", "left-foot")
 GAIN, DAMPING = np.array([400.0, 200.0, 400.0, 500.0, 100.0]), np.array([8.0, 4.0, 8.0, 10.0, 2.0])
 H, SECONDS = 0.001, 2.0
+FLOOR = 1e-10  # m; below it is rounding
 
 
 def made(file):
@@ -131,10 +132,11 @@ def picture(path, described, robot, poses, gaps, angles, others):
         (line,) = turn.plot(t, own, label=name)
         turn.plot(t, angles[:, column], "--", color=line.get_color())
     turn.set(title="dashed: MuJoCo", xlabel="t [s]", ylabel="angle [rad]")
-    turn.legend()
-    gap.semilogy(t[1:], np.maximum(gaps, 1e-17), label="joint_step")
+    turn.legend(loc="upper left", bbox_to_anchor=(0.0, 0.72), frameon=False)  # between the curves
+    gap.semilogy(t[1:], np.maximum(gaps, FLOOR), label="joint_step")
     gap.semilogy(t[1:], others, label="MuJoCo's connect")
-    gap.set(title="largest gap of the loops", xlabel="t [s]", ylabel="[m]")
+    gap.set(title="largest gap of the loops", xlabel="t [s]", ylabel=f"gap [m] (at {FLOOR:g}: less)")
+    gap.set_ylim(bottom=FLOOR)
     gap.legend()
     figure.tight_layout()
     figure.savefig(path, dpi=110)

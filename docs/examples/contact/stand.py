@@ -101,8 +101,8 @@ def draw(places, forces, path):
         force.plot(t[1:], forces[:, k], label=name)
     place.set(xlabel="t [s]", ylabel="base from its start [m]")
     force.set(xlabel="t [s]", ylabel="sum of the feet's forces [N]")
-    place.legend()
-    force.legend()
+    place.legend(loc="upper left", frameon=False)
+    force.legend(loc="center right", bbox_to_anchor=(1.0, 0.45), frameon=False)
     figure.savefig(path, dpi=110)
     print(path)
 

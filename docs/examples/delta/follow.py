@@ -141,10 +141,14 @@ def picture(path, time, tools, off, torques):
     axes[0].plot(track[:, 0], track[:, 1], "k--", lw=1, label="wanted")
     axes[0].plot(tools[:, 0], tools[:, 1], "C0", lw=1, label="tool")
     axes[0].set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
-    axes[0].legend(frameon=False, loc="upper right", fontsize=8)
+    axes[0].legend(
+        frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2, fontsize=8
+    )  # below the path
     axes[1].plot(time, 1e3 * off)
     axes[1].set(xlabel="time [s]", ylabel="off the path [mm]")
-    axes[2].plot(time, torques, lw=1)
+    axes[2].plot(time, torques, lw=1, label=[f"motor {k + 1}" for k in range(3)])
+    axes[2].legend(frameon=False, loc="lower right", ncols=3, fontsize=8)
+    axes[2].margins(y=0.12)
     axes[2].set(xlabel="time [s]", ylabel="torque of the motors [N·m]")
     figure.savefig(path, dpi=110)
 
