@@ -96,8 +96,8 @@ def _declare(
 ) -> None:
     n, m, total = sizes
     na = len(model.entries)
-    acting = (m, len(sides(model)), model.tree.contact_rows)
-    impulses = [(f"{k}_impulse", size) for k, size in zip(("loop", "limit", "contact"), acting, strict=True) if size]
+    counts = (m, len(sides(model)), model.tree.contact_rows)
+    impulses = [(f"{k}_impulse", size) for k, size in zip(("loop", "limit", "contact"), counts, strict=True) if size]
     noted = " ".join(f"{k} {k}_next" for k, _ in impulses)
     shapes: Mapping[str, tuple[int, int | str]] = {
         **dict.fromkeys(
