@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import contact_gradient
+from benchmarks import contact_cost, contact_gradient
 from benchmarks.contact_gradient import Gradient
 from benchmarks.standalone import Skipped
 from diffpbd.codegen.generate import generate
@@ -302,6 +302,9 @@ def published() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.contact", description=__doc__)
     parser.add_argument("--throws", type=int, default=6, help="thrown boxes (default %(default)s)")
+    parser.add_argument(
+        "--no-arm", action="store_true", help="leave out what a contact costs an arm (a minute of generating)"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         robots = {"box": ours(Path(folder), "box"), "ball": ours(Path(folder), "ball")}
@@ -315,12 +318,16 @@ def main() -> None:
                     except SolverError as error:
                         print(f"{case.name}, {1e3 * h:g} ms: {error}", file=sys.stderr)
                 rows += mujoco_rows(case, h)
+        arm = [] if options.no_arm else contact_cost.costs(Path(folder))
     rows = sorted(together(rows), key=lambda r: -r.h)
     rows = [r for case in FRICTION for r in rows if r.case == case]
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "contact.json").write_text(json.dumps([asdict(r) for r in rows], indent=1) + "\n")
     (RESULTS / "contact.txt").write_text(text(rows) + "\n")
     print(text(rows))
+    if arm:
+        (RESULTS / "contact_cost.json").write_text(json.dumps([asdict(r) for r in arm], indent=1) + "\n")
+        print(contact_cost.text(arm))
 
 
 if __name__ == "__main__":
