@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import contact_cost
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.errors import SolverError
@@ -246,6 +247,9 @@ def text(rows: Sequence[Row]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.contact", description=__doc__)
     parser.add_argument("--throws", type=int, default=6, help="thrown boxes (default %(default)s)")
+    parser.add_argument(
+        "--no-arm", action="store_true", help="leave out what a contact costs an arm (a minute of generating)"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         robots = {"box": ours(Path(folder), "box"), "ball": ours(Path(folder), "ball")}
@@ -259,12 +263,16 @@ def main() -> None:
                     except SolverError as error:
                         print(f"{case.name}, {1e3 * h:g} ms: {error}", file=sys.stderr)
                 rows += mujoco_rows(case, h)
+        arm = [] if options.no_arm else contact_cost.costs(Path(folder))
     rows = sorted(together(rows), key=lambda r: -r.h)
     rows = [r for case in FRICTION for r in rows if r.case == case]
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "contact.json").write_text(json.dumps([asdict(r) for r in rows], indent=1) + "\n")
     (RESULTS / "contact.txt").write_text(text(rows) + "\n")
     print(text(rows))
+    if arm:
+        (RESULTS / "contact_cost.json").write_text(json.dumps([asdict(r) for r in arm], indent=1) + "\n")
+        print(contact_cost.text(arm))
 
 
 if __name__ == "__main__":

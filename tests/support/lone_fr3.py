@@ -24,8 +24,9 @@ from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.configuration import limits_of
 from diffpbd.runtime.robot import Robot
 
-ANSWER = 0.02
-"""s for the driver to answer a state; while a motion begins or ends it answers none."""
+ANSWER, STEADY = 0.02, 0.5
+"""s for the driver to answer a state: while a motion begins or ends it answers none, and one that has answered the last one is
+waited for, whatever else the machine does."""
 READ = 2e-4
 """s for the reading thread to take a state that nobody answers."""
 
@@ -43,6 +44,7 @@ class LockStep:
         self.frozen = False
         """Whether time passes without the robot."""
         self._extra = 0
+        self._answered = False
         self._asked = np.zeros(7)
         self._control = simulation.robot.torque_control
         simulation.robot.torque_control = self._seen
@@ -66,8 +68,10 @@ class LockStep:
     def tick(self) -> None:
         self.simulation.tick()
         if self.simulation.commanded:
-            select.select([self.server._FrankaServer__udp_socket], [], [], ANSWER)
+            patience = STEADY if self._answered else ANSWER
+            self._answered = bool(select.select([self.server._FrankaServer__udp_socket], [], [], patience)[0])
         else:
+            self._answered = False
             time.sleep(READ)
         self.torques.append(self._asked if self.simulation.commanded else np.full(7, np.nan))
         self.positions.append(np.array(self.simulation.robot.inner_state.q))
