@@ -16,7 +16,9 @@ from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
+from diffpbd.runtime.logs.table import TURN
 from diffpbd.runtime.orders import Order
+from diffpbd.runtime.quaternions import with_turn
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.simulation import Run, maximal_variant, simulate
@@ -122,11 +124,15 @@ def _from_log(
     """The torques, and the start from the log's first sample where the user gave none."""
     columns = None if column_map is None else read_column_map(column_map)
     torques = read_torques(path, rate=rate, columns=columns)
-    if robot.manifest.robot.floating and None in start.values():
-        raise InputError("--torque LOG of a floating base: a log does not tell where it starts; give --q0 and --dq0.")
     if all(value is None for value in start.values()) and has_states(path, columns=columns):
-        first = read_log(path, rate=rate, columns=columns).select(robot.joints)
-        start = {"--q0": first.q[0].tolist(), "--dq0": first.dq[0].tolist()}
+        passive = robot.manifest.robot.passive
+        first = read_log(path, rate=rate, columns=columns, passive=passive).select(robot.joints)
+        if robot.manifest.robot.floating and first.turn is None:
+            raise InputError(
+                f"{path}: no columns {', '.join(TURN)}: the log does not tell how the base is turned at its start; give --q0 "
+                "and --dq0."
+            )
+        start = {"--q0": with_turn(first.q, first.turn)[0].tolist(), "--dq0": first.dq[0].tolist()}
     return torques, start
 
 
