@@ -66,7 +66,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "src/constrained_step.c", "constrained_step.c",
         n=n, links=len(stretch), alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
         dispatched=dispatched, coulomb=stretch[0] if stretch else 0, border=border, kernel_work=work,
-        record_size=RECORD_ROWS * tree.n,
+        record_size=RECORD_ROWS * tree.n, spare=tree.spare,
         kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
         contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), straight=n <= STRAIGHT,
         floating=bool(tree.base),
@@ -83,7 +83,7 @@ def work_size(n: int, m: int, every: int, border: int) -> int:
 def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
     """Doubles that limits and contacts add; `touches` rows of contacts."""
     own = 3 * sides + contacts + 4 * (sides + touches + contacts) + 33 * contacts + touches * (8 * n + 4)
-    return own + 4 * n * n + n * m + 2 * (n + m) ** 2 + 3 * (n + m) + 3 * n + 4
+    return own + 4 * n * n + n * m + 2 * (n + m) ** 2 + 3 * (n + m) + 3 * n + 5
 
 
 def _declare(
@@ -96,12 +96,16 @@ def _declare(
 ) -> None:
     n, m, total = sizes
     na = len(model.entries)
+    counts = (m, len(sides(model)), model.tree.contact_rows)
+    impulses = [(f"{k}_impulse", size) for k, size in zip(("loop", "limit", "contact"), counts, strict=True) if size]
+    noted = " ".join(f"{k} {k}_next" for k, _ in impulses)
     shapes: Mapping[str, tuple[int, int | str]] = {
         **dict.fromkeys(
             ("p", "pd", "pdd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0", "fixed", "p_closed", "pd_closed",
              "unbalanced"), (n, 1),
         ),
-        "contact_force": (3, len(model.tree.contacts)), "iterations": (4, 1),
+        "contact_force": (3, len(model.tree.contacts)), "iterations": (4, 1), "counters": (5, "N"),
+        **{f"{k}{end}": (size, "N") for k, size in impulses for end in ("", "_next")},
         "h": (1, 1), "alpha": (na, 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"), "loop_force": (m, 1),
     }  # fmt: skip
 
@@ -151,6 +155,7 @@ def _declare(
         ("vjp_joint_step", f"{state} p_next_bar pd_next_bar", bars, step + adjoint, status_of_step),
         ("node_torque", "p_prev p p_next h alpha", "u", node, (2, 10) if closed else (2,)),
         ("rollout", "p0 pd0 U h alpha", "P PD", step - count("prepare"), status_of_step),
+        ("rollout_impulses", "p0 pd0 U h alpha", f"P PD counters {noted}", step - count("prepare"), status_of_step),
         ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, step + adjoint, status_of_step),
         ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, adjoint, (10, 14) if sided else (10,)),
         ("forward_dynamics", "p pd u alpha", "pdd", instant, (4, 10)),
@@ -164,9 +169,9 @@ def _declare(
             continue
         if name in WITHOUT_IMPACTS and tree.contacts:
             continue
-        if name == "contact_force" and not tree.contacts:
+        if (name == "contact_force" and not tree.contacts) or (name == "rollout_impulses" and not sided):
             continue
-        along = name.endswith(("rollout", "trajectory"))
+        along = name.endswith(("rollout", "rollout_impulses", "trajectory"))
         emission.declare(
             name, docs[name], arguments(inputs), arguments(outputs),
             operations=cost, work=None if along else total, graph=name in graphs, status=status,

@@ -14,8 +14,9 @@ from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.manifest import POSITIONS, Argument, Function
 
 STEPPED = (
-    "joint_step", "jac_joint_step", "jac_alpha_joint_step", "vjp_joint_step", "node_torque", "rollout", "vjp_rollout",
-    "vjp_trajectory", "contact_force", "forward_dynamics", "inverse_dynamics", "loop_force", "close_loops", "close_rates",
+    "joint_step", "jac_joint_step", "jac_alpha_joint_step", "vjp_joint_step", "node_torque", "rollout",
+    "rollout_impulses", "vjp_rollout", "vjp_trajectory", "contact_force", "forward_dynamics", "inverse_dynamics",
+    "loop_force", "close_loops", "close_rates",
 )  # fmt: skip
 
 
@@ -28,10 +29,10 @@ def add_floating_step(emission: Emission, model: Model, by_alpha: bool, graphs: 
     emission.files |= tree.files
     emission.add(
         "src/floating.c", "floating.c", n=n, alpha_size=na, tree_work=tree_work, by_alpha=by_alpha,
-        contacts=len(model.tree.contacts), loops=len(model.tree.closures), **IN_FLOATING,
+        contacts=len(model.tree.contacts), loops=len(model.tree.closures), sided=model.tree.sided, **IN_FLOATING,
     )  # fmt: skip
     own = [f for f in tree.functions if f.name in STEPPED]
-    tree.add(f"src/{name}.h", "chart.h", functions=own)
+    tree.add(f"src/{name}.h", "chart.h", functions=own, sided=model.tree.sided)
     emission.files[f"src/{name}.h"] = tree.files[f"src/{name}.h"]
     total = tree_work + 18 * n + 1 + 2 * (na + FRAME) + 2 * n * (na + FRAME)
     for f in own:

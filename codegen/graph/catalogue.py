@@ -73,10 +73,23 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "loop_impulse_next": ("N·s or N·m·s", "the same of the rate stage, at the end"),
     "contact_force": ("N", f"{WORLD}; a column a contact, on its sphere"),
     "iterations": ("1", "of pose and rate stage, then 1 where slip was followed down in either"),
+    "counters": (
+        "1",
+        "a column a step: iterations of pose and rate stage, level of either (0: at the final slip, 1: slip fell, 2: by more), "
+        "evaluations of both",
+    ),
+    "limit_impulse": ("N·m·s (N·s)", "of joints' limits, the lower before the upper; of the pose stage"),
+    "limit_impulse_next": ("N·m·s (N·s)", "as limit_impulse, of the rate stage"),
     "contact_impulse": ("N·s", CONTACT_IMPULSES),
     "contact_impulse_next": ("N·s", f"of the rate stage; {CONTACT_IMPULSES}"),
-    "pose_residual": ("kg·m^2 (kg·m), m or 1, N·s", "momenta times h, rows of loops, contacts as contact_impulse"),
-    "rate_residual": ("kg·m^2 (kg·m), m/s or 1/s, N·s", "momenta times h, rates of loops, contacts as contact_impulse"),
+    "pose_residual": (
+        "kg·m^2 (kg·m), m or 1, N·s",
+        "momenta times h, rows of loops, of limits, contacts as contact_impulse",
+    ),
+    "rate_residual": (
+        "kg·m^2 (kg·m), m/s or 1/s, N·s",
+        "momenta times h, rates of loops, rows of limits, contacts as contact_impulse",
+    ),
     "gap": ("m", "of every contact, below 0 where bodies overlap"),
     "contact_rows": ("m per joint unit", "contact by contact: along the normal towards the sphere, then two tangents"),
     "unbalanced": (EFFORT, f"what motors and loops cannot give; {JOINTS}"),
@@ -200,6 +213,7 @@ DOCS: Final[Mapping[str, str]] = {
     "estimate_torque": "Torques of a window of joint_steps that come closest to recorded positions and angular velocities "
     "(Gauss-Newton from U_start); what no term of the loss depends on stays as it was.",
     "rollout": "joint_step repeated over the columns of U; P and PD hold the start and every step's end.",
+    "rollout_impulses": "rollout with what it took: iterations, and the impulses of loops, limits and contacts in every step.",
     "mpc": "Plan of N torques along a reference, bounded: sequential quadratic programs over joint_step.",
     "fk": "Maximal state of every link from joint positions and rates.",
     "joint_state": "Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.",

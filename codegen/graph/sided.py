@@ -223,13 +223,16 @@ class Sided:
         found = [k.slope * p[k.coordinate] + k.shift - k.sign * self.r.alpha[k.entry] for k in self.sides]
         return ca.vertcat(*found, ca.SX(0, 1))
 
+    def limit_rows(self, impulse: Any, last: bool, rho: Any) -> list[Any]:
+        """Those of limits; a ρ for each."""
+        r, gaps = self.r, self.gaps(self.r.p_next)
+        opening = ca.mtimes(self.push.T, r.pd_next) if last else ca.SX.zeros(len(self.sides))
+        given = [(impulse[k], opening[k], gaps[k], rho[k], r.h, self.load, self.slip) for k in range(len(self.sides))]
+        return [_row(cones.side(), values) for values in given]
+
     def rows(self, impulse: Any, last: bool, rho: Any) -> Any:
         """The rows of either stage; a ρ for each limit and contact."""
-        r, count, found = self.r, len(self.sides), []
-        gaps = self.gaps(r.p_next)
-        opening = ca.mtimes(self.push.T, r.pd_next) if last else ca.SX.zeros(count)
-        for k in range(count):
-            found.append(_row(cones.side(), (impulse[k], opening[k], gaps[k], rho[k], r.h, self.load, self.slip)))
+        r, count, found = self.r, len(self.sides), self.limit_rows(impulse, last, rho)
         for k, contact in enumerate(self.tree.contacts):
             t, rows = self.touching, slice(self.first[k], self.first[k + 1])
             assert t is not None and self.law is not None

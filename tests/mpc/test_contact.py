@@ -161,6 +161,26 @@ def test_an_arm_presses_on_a_table_as_wanted() -> None:
     assert np.abs(observed).max() < 0.75 * np.abs(off).max(), "the rest of the drag is balanced"
 
 
+@pytest.mark.parametrize(("slip", "gives", "near"), [(1e-4, GIVES, 1e-6), (1e-3, 0.0, 0.015)])
+def test_a_plan_lands_and_presses(slip: float, gives: float, near: float) -> None:
+    """From 6 cm above, with a goal below the table: IPOPT's optimum where the surface gives, within 1.5 % where it is rigid."""
+    robot, effort, free, plans = made("presser"), np.array([30.0, 15.0]), np.full(2, np.inf), {}
+    start, goal = pose(0.5, 0.06), pose(0.55, -0.03)
+    for backend in ("embedded", "ipopt"):
+        mpc = Mpc(
+            robot, 20, h=TICK, weights=Weights(du=1e-5), options=MpcOptions(backend=backend),  # type: ignore[arg-type]
+            bounds=Bounds(-effort, effort, 0.3 * effort, -free, free, np.full(2, 10.0)),
+            alpha={"contact.slip": slip, "contact.compliance.tip": gives},
+        )  # fmt: skip
+        plan = plans[backend] = mpc.solve(mpc.task(start, np.zeros(2), goal), programs=150)
+        assert plan.status is Status.SOLVED
+        P, _ = robot.rollout(start, np.zeros(2), plan.U, h=TICK, alpha=mpc.problem.alpha)
+        np.testing.assert_allclose(P, plan.P, rtol=0, atol=1e-8)
+        gaps = np.array([robot.contact_gap(p, alpha=mpc.problem.alpha)[0] for p in P])
+        assert gaps[0] == pytest.approx(0.04) and gaps.min() > -0.02 and gaps[-1] < 1e-6
+    assert plans["embedded"].cost == pytest.approx(plans["ipopt"].cost, rel=near)
+
+
 def test_the_command_and_the_door_in_contact(tmp_path: Path) -> None:
     """A goal below the table: the tip comes to rest on it, and is pressed."""
     robot, start, goal = made("presser"), pose(0.5, 0.1), pose(0.55, -0.02)
@@ -177,3 +197,34 @@ def test_the_command_and_the_door_in_contact(tmp_path: Path) -> None:
     assert pressed > 1.0
     run = diffpbd.Mpc(robot, 10).run_to(goal, q0=start, speed=1.0, duration=0.8)
     np.testing.assert_allclose(run.q[-1], log.q[-1], atol=1e-6)
+
+
+@pytest.mark.soak
+def test_a_finger_off_a_block_plans_to_push_it(root: Path) -> None:
+    """Four joints without a motor, five contacts, one of them on the block's side: from no plan at all, 5 mm off."""
+    path = root / "docs" / "examples" / "contact" / "pusher.toml"
+    robot = load(generated(str(path), functions=("mpc",)))
+    motors, free = np.array([0, 0, 0, 0, 1, 1]), np.full(6, np.inf)
+    effort = np.where(motors, 20.0, np.inf)
+    own = {f"contact.load.corner_{k}": 0.98 for k in range(1, 5)} | {"contact.load.tip": 3.0}
+    own |= {"friction.viscous.finger_x": 5.0, "friction.viscous.finger_y": 5.0}
+    start, goal, block = (
+        np.array([0, 0, 1e-7, 0, -0.125, -0.02]),
+        np.array([0.15, 0.03, 0, 0.25, 0, 0]),
+        [1, 1, 0, 0.04, 0, 0],
+    )
+    weights = Weights(
+        p=0.1 * np.array(block), pd=0.01 * np.array(block) + 1e-3 * motors, u=1e-4 * motors, du=1e-4 * motors, end=1e4
+    )
+    bounds, guess, programs = Bounds(-effort, effort, 0.3 * effort, -free, free, free), None, 0
+    for slip in (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4):
+        mpc = Mpc(robot, 45, h=0.02, weights=weights, bounds=bounds, alpha={**own, "contact.slip": slip})
+        task = mpc.task(start, np.zeros(6), goal, U=np.zeros(6), u_last=np.zeros(6))
+        guess = plan = mpc.solve(task, guess, programs=200)
+        assert plan.status is Status.SOLVED, slip
+        assert (plan.U[:, motors == 0] == 0.0).all()
+        programs += plan.iterations
+    assert programs < 400
+    P, _ = robot.rollout(start, np.zeros(6), plan.U, h=0.02, alpha=own)
+    off = (P[-1] - goal)[[0, 1, 3]]
+    assert np.hypot(*off[:2]) < 1e-3 and abs(off[2]) < 2e-3
