@@ -15,7 +15,7 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.cleaning import GAP
 from diffpbd.runtime.logs.still_ends import still_ends
-from diffpbd.runtime.logs.table import RATES
+from diffpbd.runtime.logs.table import PATH, RATES
 from diffpbd.runtime.quaternions import turned_by, with_turn
 
 __all__ = ["Motion", "Processing", "Samples", "filter_parts", "process"]
@@ -272,7 +272,8 @@ def _samples(name: str, log: Motion, span: slice, rate: float, processing: Proce
         time = even
     smooth_q, smooth_tau = (_filtered(v, rate, processing) for v in (q, tau))
     if turn is not None:
-        turn = turned_by(turn, (smooth_q - q)[:, 3:6])
+        about = [log.joints.index(name.removeprefix("q_")) for name in PATH]
+        turn = turned_by(turn, (smooth_q - q)[:, about])
     if dq is None:
         smooth_dq = _slope(time, smooth_q)
         notes.append("rates by the derivative of a cubic spline through the filtered positions: no dq columns")
