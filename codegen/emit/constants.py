@@ -180,6 +180,7 @@ LIMIT_CONSTANTS: Final = (
 """Listed where limits act."""
 
 CONE_CONSTANTS: Final = (
+    Constant("inside", 5e-2, "m", "depth of a contact at the start that no measurement is off by"),
     Constant("cone_rate", 1e-11, "relative to 1 + |rate|", "correction of rates at which limits are that of rounding"),
     Constant(
         "cone_settled_rate",
@@ -257,14 +258,19 @@ LOOP_STATUS: Final = {
 
 SIDED_STATUS: Final = {
     14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or not "
-    "above zero"
+    "above zero, or there were not evaluations enough (DIFFPBD_EVALUATIONS)"
 }
 """What only a robot whose limits act can say of its joint-space step."""
+
+CONTACT_STATUS: Final = {
+    15: "a contact is more than 5 cm inside a surface at the start: start outside (contact_gap is below 0 inside)"
+}
+"""What only a robot with contacts can say of its joint-space step."""
 
 FLOATING_STATUS: Final = {20: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
 """What only a robot with a floating base can say."""
 
-SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | FLOATING_STATUS
+SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | CONTACT_STATUS | FLOATING_STATUS
 """What not every robot can say."""
 
 IN_FLOATING: Final = {
@@ -289,6 +295,7 @@ STATUS_NAMES: Final = {
     12: "LOOP_OPEN",
     13: "LOOP_NOT_CLOSED",
     14: "LIMIT_NOT_RESOLVED",
+    15: "CONTACT_INSIDE",
     20: "BASE_QUATERNION",
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

@@ -23,7 +23,8 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 
 def stepped(model: Model) -> tuple[int, ...]:
     """What a step can end in."""
-    return (1, 2, *((10, 12, 13) if model.tree.closures else ()), *((14,) if model.tree.sided else ()))
+    loops, sided, touching = model.tree.closures, model.tree.sided, model.tree.contacts
+    return (1, 2, *((10, 12, 13) if loops else ()), *((14,) if sided else ()), *((15,) if touching else ()))
 
 
 def motors(model: Model) -> list[int]:
