@@ -2,8 +2,9 @@
 
 A box (0.2 × 0.2 × 0.1 m, 1 kg, its corners points) slides to rest, sits on a slope that it should not move on, and is thrown; a
 solid ball is set sliding and begins to roll. MuJoCo steps the same bodies with its cones (pyramidal, elliptic) at its
-defaults and as stiff as it takes (`solref` 2 h, `solimp` 0.99 0.9999). Figures: error against the closed form, what energy
-rises by over any stretch, depth, creep, time of a step on one core.
+defaults and as stiff as it takes (`solref` 2 h, `solimp` 0.99 0.9999), and MJX where it is installed. Figures: error against
+the closed form, what energy rises by over any stretch, depth, creep, error of the gradient (`contact_gradient.py`), times of a
+step and of its derivatives on one core. Below stand figures that others have published.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import contact_cost
+from benchmarks import contact_cost, contact_gradient
+from benchmarks.contact_gradient import Gradient
+from benchmarks.standalone import Skipped
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.errors import SolverError
@@ -30,25 +33,30 @@ from diffpbd.runtime.report.tables import table
 GRAVITY, MASS, HALF, RADIUS = 9.81, 1.0, (0.1, 0.1, 0.05), 0.1
 STEPS = (0.01, 0.0025)
 """[s]"""
-SLIPS = (1e-5, 1e-7)
-"""[m/s] The default, and less."""
+SLIPS = (1e-3, 1e-5, 1e-7)
+"""[m/s] What plans end with, the default, and less."""
 FRICTION = {"slide": 0.5, "slope": 0.5, "ball": 0.2, "thrown": 0.5}
+DRAKE_SIGMA, DRAKE_DEPTH = 1e-3, 2.5e-5
+"""[1, m] Of Drake's SAP: regularisation of friction; depth of a point mass at rest at 10 ms, as rigid as it takes."""
 RESULTS = Path(__file__).resolve().parent.parent / "bench-results"
 
 
 @dataclass(frozen=True)
 class Row:
     """`error` is that of the case's closed form (distance [m], speed [m/s]; None of a throw), `rise` of the energy [J] over any
-    stretch, `depth` [m], `creep` [m/s] at the end of the slope, `time` [µs] of a step."""
+    stretch, `depth` [m], `creep` [m/s] at the end of the slope, `gradient` the relative error of the derivative of the way by
+    the speed, `time` and `slope_time` [µs] of a step and of its derivatives."""
 
     case: str
     what: str
     h: float
     error: float | None
-    rise: float
-    depth: float
+    rise: float | None
+    depth: float | None
     creep: float | None
-    time: float
+    time: float | None
+    gradient: float | None = None
+    slope_time: float | None = None
 
 
 def moments(shape: str) -> tuple[float, float, float]:
@@ -174,14 +182,18 @@ def our_row(robot: Robot, case: Case, h: float, slip: float) -> Row:
         start = time.thread_time()
         robot.rollout(case.p, case.pd, U, h=h, alpha=alpha)
         spent.append(time.thread_time() - start)
-    return row(f"ours, slip {slip:g}", case, h, np.asarray(P), np.asarray(PD), shape, min(spent) / steps)
+    slope = contact_gradient.ours(robot, case, h, alpha, mu, GRAVITY) if case.name != "slope" else None
+    return row(f"ours, slip {slip:g}", case, h, np.asarray(P), np.asarray(PD), shape, min(spent) / steps, slope)
 
 
-def row(what: str, case: Case, h: float, P: Any, PD: Any, shape: str, spent: float) -> Row:
+def row(
+    what: str, case: Case, h: float, P: Any, PD: Any, shape: str, spent: float, slope: Gradient | None = None
+) -> Row:  # fmt: skip
     return Row(
         case.name.split()[0], what, h, None if case.error is None else case.error(P[-1], PD[-1]),
         rise(energies(P, PD, shape, case.gravity)), deepest(P, shape),
         float(np.hypot(PD[-1, 0], PD[-1, 1])) if case.name == "slope" else None, 1e6 * spent,
+        slope.error if slope else None, slope.time if slope else None,
     )  # fmt: skip
 
 
@@ -205,8 +217,7 @@ def mujoco_rows(case: Case, h: float) -> list[Row]:
             f'<geom {geom} friction="{mu} 0 0" condim="3" {contact}/></body></worldbody></mujoco>'
         )
         data = mujoco.MjData(model)
-        data.qpos[:], data.qvel[:] = case.p, case.pd
-        data.qvel[3:] = rotation(case.p[3:7]).T @ case.pd[3:]
+        data.qpos[:], data.qvel[:] = case.p, local(case.p, case.pd)
         steps = round(case.duration / h)
         P, PD = [case.p.copy()], [case.pd.copy()]
         start = time.thread_time()
@@ -214,34 +225,78 @@ def mujoco_rows(case: Case, h: float) -> list[Row]:
             mujoco.mj_step(model, data)
             P.append(data.qpos.copy())
             PD.append(np.concatenate([data.qvel[:3], rotation(data.qpos[3:7]) @ data.qvel[3:]]))
-        data.qpos[:], data.qvel[:] = case.p, case.pd
+        data.qpos[:], data.qvel[:] = case.p, local(case.p, case.pd)
         start = time.thread_time()
         mujoco.mj_step(model, data, steps)
-        found.append(row(what, case, h, np.array(P), np.array(PD), shape, (time.thread_time() - start) / steps))
+        spent = (time.thread_time() - start) / steps
+        slope = None
+        if case.name != "slope":
+            slope = contact_gradient.mujocos(mujoco, model, case, mu, GRAVITY, local)
+        found.append(row(what, case, h, np.array(P), np.array(PD), shape, spent, slope))
+        if cone == "pyramidal" and h == STEPS[0] and case.name in ("slide", "ball"):
+            found += mjx_rows(model, case, h, mu)
     return found
 
 
+def local(p: Any, pd: Any) -> Any:
+    """Rates with those of the turn in the body's axes."""
+    return np.concatenate([pd[:3], rotation(p[3:7]).T @ pd[3:]])
+
+
+def mjx_rows(model: Any, case: Case, h: float, mu: float) -> list[Row]:
+    try:
+        what, way, slope = contact_gradient.mjx(model, case, mu, GRAVITY, local)
+    except Skipped as why:
+        print(f"MJX: {why}", file=sys.stderr)
+        return []
+    assert case.error is not None
+    end = np.concatenate([contact_gradient.along(case)[:2] * way, [0.0]])
+    return [Row(case.name, what, h, case.error(end, end), None, None, None, None, slope.error, slope.time)]
+
+
 def together(rows: Sequence[Row]) -> list[Row]:
-    """Throws of one kind as one row: the largest of each figure, the mean time."""
+    """Throws of one kind as one row: the largest of each figure, the median of the gradient's, the mean times."""
     kinds = dict.fromkeys((r.case, r.what, r.h) for r in rows)
     result = []
     for case, what, h in kinds:
         own = [r for r in rows if (r.case, r.what, r.h) == (case, what, h)]
-        result.append(Row(case, what, h, own[0].error, max(r.rise for r in own), max(r.depth for r in own), own[0].creep,
-                          float(np.mean([r.time for r in own]))))  # fmt: skip
+        if len(own) == 1:
+            result += own
+            continue
+        rises, depths, times, slopes, spent = (
+            [x for r in own if (x := getattr(r, name)) is not None]
+            for name in ("rise", "depth", "time", "gradient", "slope_time")
+        )
+        typical = float(np.median(np.abs(slopes)))
+        mean, slope_mean = float(np.mean(times)), float(np.mean(spent))
+        result.append(Row(case, what, h, None, max(rises), max(depths), None, mean, typical, slope_mean))
     return result
 
 
 def text(rows: Sequence[Row]) -> str:
     def number(x: float | None) -> str:
-        return "" if x is None else f"{x:+.1e}" if abs(x) < 0.1 else f"{x:+.3f}"
+        if x is None or math.isnan(x):
+            return "" if x is None else "none"
+        return f"{x:+.1e}" if not 0.1 <= abs(x) < 1e3 else f"{x:+.3f}"
 
-    header = ["case", "what", "h [ms]", "error [m]", "rise [J]", "depth [m]", "creep [m/s]", "µs a step"]
-    body = [
-        [r.case, r.what, f"{1e3 * r.h:g}", *(number(x) for x in (r.error, r.rise, r.depth, r.creep)), f"{r.time:.1f}"]
-        for r in rows
-    ]
-    return table(header, body, left=2)
+    units = ["error [m]", "rise [J]", "depth [m]", "creep [m/s]", "gradient"]
+    header = ["case", "what", "h [ms]", *units, "µs a step", "µs its slopes"]
+    body = []
+    for r in rows:
+        figures = [number(x) for x in (r.error, r.rise, r.depth, r.creep, r.gradient)]
+        times = ["" if x is None else f"{x:.1f}" for x in (r.time, r.slope_time)]
+        body.append([r.case, r.what, f"{1e3 * r.h:g}", *figures, *times])
+    return table(header, body, left=2) + "\n\n" + published()
+
+
+def published() -> str:
+    """What others say of theirs on such cases."""
+    creep = DRAKE_SIGMA * FRICTION["slope"] * GRAVITY * STEPS[0]
+    return (
+        f"Published: Drake's SAP creeps at σ μ g h = {creep:.1e} m/s where it sticks (σ = {DRAKE_SIGMA:g}, "
+        f"h = {1e3 * STEPS[0]:g} ms)\nand sinks in by {DRAKE_DEPTH:.1e} m at rest (Castro, Permenter, Han: An Unconstrained "
+        "Convex Formulation\nof Compliant Contact, IEEE T-RO 39(2), 2023, section V-B)."
+    )
 
 
 def main() -> None:

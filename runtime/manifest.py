@@ -234,7 +234,7 @@ class RobotFacts:
     one link of `links`. `squared` are the joints whose rotations had entries within `right_angle` of −1, 0 or 1 that were
     taken for these. `base_joint` says whether the base moves in a plane or floats: its freedoms are the first joints.
     `loops` close what the tree leaves open; `passive` joints have no motor;
-    `contacts` are what can touch, in the order of gaps and forces.
+    `contacts` are what can touch, in the order of gaps and forces. Of the rows that are kept `spare_rows` depend on others.
     """
 
     base: str
@@ -250,6 +250,7 @@ class RobotFacts:
     passive: tuple[str, ...] = ()
     contacts: tuple[Contact, ...] = ()
     base_joint: str = ""
+    spare_rows: int = 0
 
     @property
     def floating(self) -> bool:
@@ -270,8 +271,8 @@ class RobotFacts:
 
     @property
     def mobility(self) -> int:
-        """Freedoms that the kept rows of the loops leave."""
-        return len(self.joints) - sum(len(loop.kept) for loop in self.loops)
+        """Freedoms that the rows of the loops leave."""
+        return len(self.joints) - sum(len(loop.kept) for loop in self.loops) + self.spare_rows
 
 
 @dataclass(frozen=True)
@@ -342,6 +343,7 @@ class Manifest:
             "passive",
             "contacts",
             "base_joint",
+            "spare_rows",
         ):  # what an open fixed tree with motors in free space has none of
             if not data["robot"][name]:
                 del data["robot"][name]

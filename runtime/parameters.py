@@ -23,6 +23,11 @@ from diffpbd.runtime.names import hint
 
 __all__ = ["ParameterVector", "ParameterValues", "read_values"]
 
+SMOOTHING = ("contact.slip", "contact.load.", "contact.friction.", "limit.slip", "limit.load")
+"""How names begin of what a step divides by."""
+CONTACTS = ("contact.radius.", "contact.compliance.")
+A_LITTLE = 1e-3
+"""[m, m/N] By how much these may be below zero in a whole vector, for derivatives by differences there."""
 INERTIALS = ("mass.", "com.", "inertia.")  # how names of links' inertial parameters begin
 
 ParameterValues: TypeAlias = "Mapping[str, float] | str | Path | None"
@@ -174,12 +179,41 @@ class ParameterVector:
     def checked(self, values: Any) -> Any:
         """Values in order, (entries,) or a batch of such, without booleans.
 
-        Bounds are left to whoever gives a whole vector: optimisers and finite differences step a little over them.
+        Bounds are left to whoever gives a whole vector: optimisers and finite differences step a little over them; but for
+        what smooths limits and contacts and has no meaning at zero or below, and what is far below zero where that is least.
         """
         flags = isinstance(values, (list, tuple)) and any(isinstance(value, (bool, np.bool_)) for value in values)
         if flags or getattr(getattr(values, "dtype", None), "kind", "") == "b":
             raise InputError(f"alpha of {self.robot}: expected numbers, found a boolean.")
+        if self._touching:
+            self._refuse_touching(values)
         return values
+
+    @cached_property
+    def _touching(self) -> dict[int, float]:
+        """Positions of what smooths limits and contacts, with the least that a whole vector may hold of each."""
+        least = {}
+        for k, name in enumerate(self.names):
+            if name.startswith(SMOOTHING):
+                least[k] = float(np.nextafter(0.0, 1.0))
+            elif name.startswith(CONTACTS):
+                least[k] = -A_LITTLE
+        return least
+
+    def _refuse_touching(self, values: Any) -> None:
+        """InputError for a vector, or a row of a batch, with too little of one of these."""
+        try:
+            array = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            return  # told by whoever takes it
+        if array.ndim == 0 or array.shape[-1] != len(self):
+            return
+        for k, least in self._touching.items():
+            worst = float(array[..., k].min(initial=np.inf))
+            if worst < least:
+                entry = self.entries[k]
+                low = f"{entry.lower or 0.0:g} {entry.unit}"
+                raise InputError(f"alpha of {self.robot}: {entry.name}: expected at least {low}, found {worst:g}.")
 
     def _refuse_outside(self, position: int, number: float, where: str = "") -> None:
         entry = self.entries[position]

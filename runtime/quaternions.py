@@ -15,9 +15,12 @@ __all__ = [
     "expect_unit",
     "moved",
     "of_rotation",
+    "path_of",
     "product",
     "rotation_vector",
     "turn_between",
+    "turned_by",
+    "with_turn",
     "without_turn",
 ]
 
@@ -66,9 +69,7 @@ def moved(floating: bool, position: FloatArray, way: FloatArray) -> FloatArray:
     """A position (…, n_p) moved along a tangent (…, n): x + δ, normalize((1, φ/2) ⊗ q), p + δ."""
     if not floating:
         return position + way
-    half = np.concatenate([np.ones_like(way[..., :1]), 0.5 * way[..., 3:6]], axis=-1)
-    q = product(half, position[..., PLACE])
-    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    q = turned_by(position[..., PLACE], way[..., 3:6])
     return np.concatenate([position[..., :3] + way[..., :3], q, position[..., 7:] + way[..., 6:]], axis=-1)
 
 
@@ -91,3 +92,21 @@ def of_rotation(vector: FloatArray) -> FloatArray:
     """The unit quaternion (…, 4) of a rotation vector (…, 3) [rad]."""
     angle = np.linalg.norm(vector, axis=-1, keepdims=True)
     return np.concatenate([np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * vector], axis=-1)
+
+
+def turned_by(turn: FloatArray, way: FloatArray) -> FloatArray:
+    """normalize((1, φ/2) ⊗ q) of quaternions (…, 4) and small turns φ (…, 3) [rad], world axes."""
+    q = product(np.concatenate([np.ones_like(way[..., :1]), 0.5 * way], axis=-1), turn)
+    return np.asarray(q / np.linalg.norm(q, axis=-1, keepdims=True), dtype=np.float64)
+
+
+def path_of(turn: FloatArray) -> FloatArray:
+    """Unit quaternions (samples, 4) as the sum (samples, 3) [rad] of the turns from one to the next, zero at the first: a
+    number an axis whose slope is the angular velocity in world axes, however far it turns."""
+    steps = rotation_vector(turn_between(turn[:-1], turn[1:]))
+    return np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
+
+
+def with_turn(q: FloatArray, turn: FloatArray | None) -> FloatArray:
+    """Positions (samples, n_p) of coordinates (samples, n) whose numbers 3 to 5 are such a sum; None: as they are."""
+    return q if turn is None else np.hstack([q[:, :3], turn, q[:, 6:]])

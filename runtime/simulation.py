@@ -83,7 +83,7 @@ def torque_policy(robot: Robot, torque: Torque, h: float, alpha: FloatArray, ste
     if isinstance(torque, str) and torque != "zero":
         raise InputError(f'torque: expected "zero", "gravity", a function, an array or a log, found {torque!r}.')
     if isinstance(torque, TorqueLog):
-        return _held(torque.select(robot.joints), h)
+        return _held(_of(robot, torque), h)
     if callable(torque):
         return _called(robot, torque, h)
     rows = np.zeros(robot.n) if isinstance(torque, str) else as_array(torque, "torque", "simulate")
@@ -93,6 +93,13 @@ def torque_policy(robot: Robot, torque: Torque, h: float, alpha: FloatArray, ste
         )
     rows = np.broadcast_to(rows, (steps, robot.n))
     return lambda step, p, pd: rows[step]
+
+
+def _of(robot: Robot, log: TorqueLog) -> TorqueLog:
+    """Torques of the robot's joints; those of a base that moves are zero where the log has none."""
+    silent = [name for name in robot.manifest.robot.base_freedoms if name not in log.joints]
+    tau = np.hstack([log.tau, np.zeros((len(log.tau), len(silent)))])
+    return TorqueLog(log.time, (*log.joints, *silent), tau).select(robot.joints)
 
 
 def _held(log: TorqueLog, h: float) -> Policy:

@@ -23,6 +23,7 @@ from diffpbd.runtime.names import IDENTIFIER, LONGEST, PUNCTUATION, RESERVED, st
 INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
 SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop")
+LOOP_ROWS: Final = ("kept", "all")
 FRICTIONS: Final = ("none", "urdf")
 FRICTION_LAWS: Final = ("asymmetric", "stribeck")
 SWEEP_ORDERS: Final = ("joints", "printed")
@@ -93,7 +94,8 @@ class Recipe:
     `lever_springs` hinges between whose links straight springs act on lever arms.
     `table` is the height [m] over the root link of the description that `run`, `excite` and `mpc` keep the arm above.
     `base_joint` says whether the base is fixed, moves in a plane or is free (docs/bases.md).
-    Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md). Every `contact` is a
+    Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md),
+    by rows that are kept of it, or by `loop_rows` all of them. Every `contact` is a
     sphere or point that touches planes (`plane`) or other spheres; words LINK or LINK=PLANE in `contact_from_collision` make
     such of the link's `<collision>` (docs/contact.md).
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
@@ -126,6 +128,7 @@ class Recipe:
     functions: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--functions"))
     passive: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
     loop: tuple[LoopEntry, ...] = field(default=(), metadata=_entry("loops"))
+    loop_rows: str = field(default="kept", metadata=_entry("text", "", LOOP_ROWS))
     plane: tuple[PlaneEntry, ...] = field(default=(), metadata=_entry("planes"))
     contact: tuple[ContactEntry, ...] = field(default=(), metadata=_entry("contacts"))
     contact_from_collision: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--contact-from-collision"))

@@ -54,5 +54,6 @@ def add_loop_instant(emission: Emission, model: Model, wanted: Callable[[str], b
             emission.texts[name] = sum(len(text.text) for text in texts[3 * k : 3 * k + 3])
     emission.add(
         "src/loop_instant.c", "loop_instant.c",
-        n=n, alpha_size=na, kernels=[text.text for text in texts], kernel_work=work, systems=facts, **IN_C, **IN_LOOPS,
+        n=n, alpha_size=na, kernels=[text.text for text in texts], kernel_work=work, systems=facts,
+        spare=model.tree.spare, m=model.tree.rows, **IN_C, **IN_LOOPS,
     )  # fmt: skip

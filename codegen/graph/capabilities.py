@@ -91,7 +91,7 @@ GROUPS: Final = (
     ),
     Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "plain", "free"), "joint_step"),
     Group("predictive control", ("mpc",), ("inertia", "plain"), "joint_step"),
-    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("anchored", "short")),
+    Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("told", "short")),
     Group("constraints of maximal states", ("constraints",), ("anchored", "independent")),
     Group(
         "steps on maximal states", ("step", "rollout_step"),

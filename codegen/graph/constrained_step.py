@@ -9,7 +9,7 @@ import casadi as ca
 
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.joint_step import kernel_graph, node_torque, residuals, solve
-from diffpbd.codegen.graph.model import Model, prepare
+from diffpbd.codegen.graph.model import Model, independent, prepare
 from diffpbd.codegen.graph.sided import Sided, sided_kernels
 from diffpbd.codegen.graph.step_graphs import FOUND, NEXT, STATE, TOLERANCES
 from diffpbd.codegen.graph.translate import inline
@@ -60,6 +60,7 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
 def solved(model: Model) -> ca.Function:
     """joint_step by two root finders, of the pose stage for p_next, Λ and the impulses of limits and contacts, and of the rate
     stage: exact derivatives of any order; NaN where no root is found. The start is taken for closed."""
+    model = independent(model)
     r, m, sided = residuals(model), model.tree.rows, Sided(model)
     n, k, cones_count = r.n, sided.count, len(sided.sides) + len(model.tree.contacts)
     L, H, rho = (ca.SX.sym(name, size) for name, size in (("L", m), ("H", m), ("rho", cones_count)))

@@ -15,7 +15,7 @@ origin [m/s] and angular velocity [rad/s], world axes. A derivative by a positio
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import casadi as ca
@@ -153,6 +153,23 @@ class FloatingGraphs(Graphs):
             )
             here = self._in_world(name, dict(zip(outputs, found, strict=True)))
             yield name, [(key, own.get(key, symbol)) for key, symbol in inputs], here
+
+    def condensed(self, terms: Callable[[Graphs], Any]) -> Any:
+        """The same in world axes, of links and joints that exist."""
+        own = self.seen
+        (found,) = ca.substitute([terms(own)], [own.p, own.pd, own.pdd], [self._instant[k] for k in ("p", "pd", "pdd")])
+        return self._turned(found[:, self._columns(found.size2())])
+
+    def condensed_coefficients(self, coefficients: Callable[[Graphs], Any]) -> Any:
+        """The same of those."""
+        found = coefficients(self.seen)
+        return found[self._columns(found.numel())]
+
+    def _columns(self, count: int) -> list[int]:
+        """Columns of links that exist, ten each, then of every kind one a link: none of the base link's is not zero."""
+        n = self.model.robot.n
+        joints = [list(range(k + PHANTOMS, k + n)) for k in range(10 * n, count, n)]
+        return [*range(10 * PHANTOMS, 10 * n), *(k for kind in joints for k in kind)]
 
     def _in_world(self, name: str, found: dict[str, Any]) -> dict[str, Any]:
         """The outputs of a function at the base's frame, in world axes."""

@@ -5,7 +5,7 @@ Those that iterate (`joint_step`, `rollout`, …) are in `joint_step.py`, deriva
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -143,6 +143,14 @@ class Graphs:
         """1 where a coordinate has a motor, else 0 (n)."""
         robot = self.model.robot
         return ca.DM([float(robot.joints[k].name not in robot.passive) for k in robot.independent])
+
+    def condensed(self, terms: Callable[[Graphs], Any]) -> Any:
+        """What the torque is linear in (`identification.terms`)."""
+        return terms(self)
+
+    def condensed_coefficients(self, coefficients: Callable[[Graphs], Any]) -> Any:
+        """The coefficients of that."""
+        return coefficients(self)
 
     def inverse_jacobian(self, p: Any, pd: Any, pdd: Any) -> dict[str, Any]:
         """u (true joint torque) and its derivatives by p, pd and pdd (n × n each), joint forces included."""

@@ -22,10 +22,10 @@ from diffpbd.codegen.laws import forces
 
 def specs(graphs: Graphs) -> Iterator[Spec]:
     """The two functions; columns as in `catalogue.TORQUE_COLUMNS`."""
-    state = [("p", graphs.p), ("pd", graphs.pd), ("pdd", graphs.pdd), ("alpha", graphs.alpha)]
+    state: list[tuple[str, Any]] = [("p", graphs.p), ("pd", graphs.pd), ("pdd", graphs.pdd), ("alpha", graphs.alpha)]
     closed = graphs.model.tree.closures or graphs.model.robot.passive
-    yield _spec("torque_terms", state, {"terms": terms(graphs)}, DOCS_OF_LOOPS if closed else DOCS)
-    yield _spec("torque_coefficients", state[3:], {"phi": coefficients(graphs)}, DOCS)
+    yield _spec("torque_terms", state, {"terms": graphs.condensed(terms)}, DOCS_OF_LOOPS if closed else DOCS)
+    yield _spec("torque_coefficients", state[3:], {"phi": graphs.condensed_coefficients(coefficients)}, DOCS)
 
 
 def terms(graphs: Graphs) -> Any:

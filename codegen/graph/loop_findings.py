@@ -103,6 +103,30 @@ def dependent(robot: Robot, value: float) -> Finding:
     return Finding("loop-rows", message, (), _loop_names(robot), (("singular_value", value),))
 
 
+def none(rows: str) -> Finding:
+    """Rows of loops where there are none."""
+    return Finding("loop-all", f'loop_rows = "{rows}": no loop closes this robot; leave it out', (), ())
+
+
+def by_dimensions(robot: Robot, rank: int, other: int) -> Finding:
+    """Rows that depend on each other where loops are closed and nowhere else."""
+    owes = "it owes its" if len(robot.loops) == 1 else "they owe their"
+    message = (
+        f'loop_rows = "all": {_subject(robot)}: {owes} mobility to dimensions: rows have rank {rank} at closed poses '
+    )
+    message += f"and {other} beside them; use the kept rows (leave loop_rows out)"
+    facts = (("rank", float(rank)), ("rank_beside", float(other)))
+    return Finding("loop-all", message, (), _loop_names(robot), facts)
+
+
+def beside(robot: Robot, what: str) -> Finding:
+    """All rows where stages are solved with their whole border."""
+    message = (
+        f'loop_rows = "all": {_subject(robot)}: {what}, whose step takes independent rows; use the kept rows (leave '
+    )
+    return Finding("loop-all", f"{message}loop_rows out)", (), _loop_names(robot))
+
+
 def doubts(robot: Robot, mobility: int, opening: tuple[str, ...], least: float, where: Array) -> Iterator[Finding]:
     """What is generated and named."""
     names = _loop_names(robot)

@@ -18,7 +18,7 @@ from diffpbd.codegen.description.report import Finding
 from diffpbd.codegen.description.rigid import norm
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph import loop_findings as findings
-from diffpbd.codegen.graph.loop_poses import CLOSED, CUT_OFF, FEWEST, Probe, close, closed_poses, inside_limits
+from diffpbd.codegen.graph.loop_poses import CLOSED, CUT_OFF, FEWEST, SEED, Probe, close, closed_poses, inside_limits
 from diffpbd.codegen.laws.cuts import ROWS
 
 RANK: Final = 1e-6
@@ -29,6 +29,8 @@ DOUBTFUL: Final = 1e-9
 """[1] the part from which a row that counts as dependent is named as nearly so."""
 WORST_CONDITION: Final = 1e4
 """[1] Condition of the kept rows over all closed poses up to which the first choice is taken."""
+BESIDE: Final = 0.1
+"""[rad or m] How far from closed poses rows may be found to depend on each other by dimensions alone."""
 OPENS: Final = 1e-9
 """[m, 1 per unit] Change of dropped rows by a parameter from which it is not made symbolic."""
 
@@ -49,10 +51,12 @@ class Chosen:
     opening: tuple[str, ...] = ()
     faults: tuple[Finding, ...] = ()
     doubts: tuple[Finding, ...] = ()
+    independent: tuple[tuple[int, ...], ...] = ()
+    """As many rows of every loop as are independent: the `kept` ones, but where all are."""
 
 
-def choose(probe: Probe) -> Chosen:
-    """Selects rows at closed poses."""
+def choose(probe: Probe, every: bool = False) -> Chosen:
+    """Selects rows at closed poses; `every` one of them is kept where they depend on each other by their form alone."""
     robot, n = probe.robot, len(probe.robot.independent)
     gap = float(np.abs(probe.rows(np.zeros(n))[0]).max())
     poses, nearest = closed_poses(probe)
@@ -73,10 +77,23 @@ def choose(probe: Probe) -> Chosen:
     order = _exchanged(stacked, _pivoted(np.hstack(stacked), rank))
     if _condition(stacked, order) > 1.0 / RANK:
         return Chosen(rank=rank, gap=gap, faults=(findings.dependent(robot, 1.0 / _condition(stacked, order)),))
+    if every and (other := _rank_beside(probe, poses, scale)) > rank:
+        return Chosen(rank=rank, gap=gap, faults=(findings.by_dimensions(robot, rank, other),))
     least, where = _least(probe, poses, scale, rank)
     opening = tuple(name for name, opens in zip(probe.entries, _openings(probe, poses), strict=True) if opens)
     doubts = tuple(findings.doubts(robot, n - rank, opening, least, where))
-    return Chosen(_by_loop(robot, order), rank, n - rank, gap, least, opening, (), doubts)
+    own = _by_loop(robot, order)
+    kept = _by_loop(robot, range(len(scale))) if every else own
+    return Chosen(kept, rank, n - rank, gap, least, opening, (), doubts, own)
+
+
+def _rank_beside(probe: Probe, poses: Sequence[Array], scale: Array) -> int:
+    """The largest rank of the rows at poses beside closed ones."""
+    rng, most = np.random.default_rng(SEED), 0
+    for p in poses:
+        s = np.linalg.svd(scale[:, None] * probe.rows(p + BESIDE * rng.standard_normal(len(p)))[1], compute_uv=False)
+        most = max(most, int((s > RANK * s[0]).sum()))
+    return most
 
 
 def _by_loop(robot: Robot, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:

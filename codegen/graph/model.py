@@ -20,6 +20,7 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.report import DescriptionError, Report
 from diffpbd.codegen.description.rigid import AXES, MOMENTS, triad_of, upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.graph import loop_findings
 from diffpbd.codegen.graph.attached import as_touching, contact_blocks, lever_numbers, loop_numbers, wrench_numbers
 from diffpbd.codegen.graph.geometry import about_origin, rows, square, squared, symmetric, turned, upper, vector
 from diffpbd.codegen.graph.loop_poses import Probe
@@ -112,14 +113,28 @@ class Prepared:
 def build(robot: Robot, recipe: Recipe) -> Model:
     """The model of a robot with numbers folded and alpha symbolic; rows of closed loops are chosen, or refused."""
     if not robot.loops:
+        if recipe.loop_rows != "kept":
+            raise DescriptionError(Report(recipe.name, recipe.name, faults=(loop_findings.none(recipe.loop_rows),)))
         return _built(robot, recipe, alpha_entries(robot, recipe))
     chosen = chosen_rows(robot, recipe)
     if chosen.faults:
         raise DescriptionError(Report(recipe.name, recipe.name, faults=chosen.faults))
     entries = tuple(e for e in alpha_entries(robot, recipe) if e.name not in chosen.opening)
     model = _built(robot, recipe, entries)
-    kept = [dataclasses.replace(c, kept=k) for c, k in zip(model.tree.closures, chosen.kept, strict=True)]
-    return dataclasses.replace(model, tree=dataclasses.replace(model.tree, closures=tuple(kept)), chosen=chosen)
+    tree = _keeping(model.tree, chosen.kept, sum(map(len, chosen.kept)) - chosen.rank)
+    return dataclasses.replace(model, tree=tree, chosen=chosen)
+
+
+def _keeping(tree: Tree, kept: Sequence[tuple[int, ...]], spare: int = 0) -> Tree:
+    closures = tuple(dataclasses.replace(c, kept=k) for c, k in zip(tree.closures, kept, strict=True))
+    return dataclasses.replace(tree, closures=closures, spare=spare)
+
+
+def independent(model: Model) -> Model:
+    """The same with rows that do not depend on each other, for what cannot solve with others."""
+    if not model.tree.spare:
+        return model
+    return dataclasses.replace(model, tree=_keeping(model.tree, model.chosen.independent))
 
 
 @lru_cache(maxsize=16)
@@ -138,7 +153,15 @@ def chosen_rows(robot: Robot, recipe: Recipe) -> Chosen:
         return np.array(g).ravel(), np.array(A)
 
     names = tuple(e.name for e in model.entries)
-    return choose(Probe(robot, numbers, lambda x: np.array(ca.densify(by_alpha(x, alpha))), names))
+    every, tree = recipe.loop_rows == "all", model.tree
+    every, tree = recipe.loop_rows == "all", model.tree
+    chosen = choose(Probe(robot, numbers, lambda x: np.array(ca.densify(by_alpha(x, alpha))), names), every)
+    if every and tree.sided:
+        acting = (
+            "limits act" if tree.limits else "contacts act" if tree.contacts else "its law of friction has more parts"
+        )
+        return dataclasses.replace(chosen, faults=(*chosen.faults, loop_findings.beside(robot, acting)))
+    return chosen
 
 
 def _built(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Model:

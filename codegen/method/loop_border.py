@@ -19,10 +19,9 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.method.loops import each_row, moving, pull_size, pulls
+from diffpbd.codegen.method.loops import each_row, impulses, moving, pull_size, pulls
 from diffpbd.codegen.method.projection import motion_of, total
 from diffpbd.codegen.method.world import call, kernel_at
-from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.notation import WORLD, column
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import dot
@@ -84,7 +83,7 @@ def border_kernel(tree: Tree) -> Program:
     total_of_none = program.let(sets[0] + gap)
     S = Matrix(m, m, lambda k, j: work(k, sets[j + 1]))
     rhs = Matrix([program.let(-value[k, 0] - work(k, total_of_none)) for k in range(m)])
-    program.output("multiplier", elimination.solve(program, elimination.factors(program, S), rhs))
+    program.output("multiplier", impulses(program, S, rhs, tree.spare))
     return program
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import sympy as sp
 
 from diffpbd.codegen.laws import forces
-from diffpbd.codegen.method.loops import each_row, pull_size
+from diffpbd.codegen.method.loops import each_row, impulses, pull_size
 from diffpbd.codegen.method.projection import motion_of
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.notation import FRICTION, WORLD, part
@@ -76,8 +76,7 @@ def friction_iteration(tree: Tree) -> Program:
     factors = elimination.factors(program, H, symmetric=True)
     x = elimination.solve(program, factors, program.let(-left))
     X = elimination.solve(program, factors, A.T)
-    border = elimination.factors(program, program.let(A * X), symmetric=True)
-    eta = elimination.solve(program, border, program.let(-A * (rate + x)))
+    eta = impulses(program, program.let(A * X), program.let(-A * (rate + x)), tree.spare, symmetric=True)
     d = program.let(x + X * eta)
     # without the loops' part, which does nothing along d but is far larger than the slope near the solution
     bound = program.let(impulse + A.T * eta)

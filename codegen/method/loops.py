@@ -10,11 +10,14 @@ A row pulls at two links (those that move), by a wrench at the root joint of eac
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
+
+import sympy as sp
 
 from diffpbd.codegen.laws import cuts
 from diffpbd.codegen.laws.cuts import LOOP_ROWS
 from diffpbd.codegen.method.kinematics import rotation
+from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.notation import (
     OMEGA,
     POSITION,
@@ -32,6 +35,9 @@ from diffpbd.codegen.program.tree import Closure, Tree
 
 IDENTITY = Matrix.eye(3)
 ZERO3 = Matrix([0, 0, 0])
+SHIFT: Final = sp.Float(1e-9)
+"""[1] ε over the trace of a system whose rows depend on each other."""
+AGAIN: Final = 4
 
 
 def moving(loop: Closure) -> tuple[int, ...]:
@@ -103,6 +109,19 @@ def pulls(program: Program, tree: Tree, loop: Any, x: list[Any], R: list[Any], p
         values.append(called["value"])
         found.append(called["pull"])
     return column(*values), column(*found)
+
+
+def impulses(program: Program, S: Any, rhs: Any, spare: int, symmetric: bool = False) -> Any:
+    """Impulses of all rows from their system. Where rows depend on others S + ε 1 is solved instead, and what that leaves once
+    more, `AGAIN` times: each leaves ε over the least singular value of S that is none."""
+    if not spare:
+        return elimination.solve(program, elimination.factors(program, S, symmetric=symmetric), rhs)
+    shift = program.let(SHIFT * S.trace())
+    factors = elimination.factors(program, program.let(S + shift * Matrix.eye(S.rows)), symmetric=symmetric)
+    found = elimination.solve(program, factors, rhs)
+    for _ in range(AGAIN):
+        found = program.let(found + elimination.solve(program, factors, program.let(rhs - S * found)))
+    return found
 
 
 def each_row(tree: Tree, pull: Any) -> list[dict[int, Any]]:

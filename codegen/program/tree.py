@@ -51,6 +51,7 @@ class Tree:
     friction: parts of the law of friction beyond the plain one (of `laws.forces.MORE_FRICTION`).
     closures[k]: closed loop k.
     contacts[k]: what can touch.
+    spare: how many of the kept rows of all loops depend on the others, at every closed pose.
     base: joints of a floating base, which stand before all others.
     gears[i]: what joint i follows, None where nothing (empty where no joint follows another). A leader follows none itself.
     """
@@ -66,6 +67,7 @@ class Tree:
     friction: tuple[str, ...] = ()
     contacts: tuple[Contact, ...] = ()
     base: int = 0
+    spare: int = 0
 
     @property
     def rows(self) -> int:

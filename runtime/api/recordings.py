@@ -51,7 +51,7 @@ def recording_of(robot: Robot, log: Any, name: str = "the recording") -> Recordi
     if isinstance(log, Recording) and log.joints == robot.joints:
         return log
     if isinstance(log, Recording):
-        name, log = log.path, Log(log.time, log.joints, log.q, log.dq, log.ddq, log.tau)  # type: ignore[arg-type]
+        name, log = log.path, Log(log.time, log.joints, log.q, log.dq, log.ddq, log.tau, turn=log.turn)  # type: ignore[arg-type]
     found = log if isinstance(log, Log) else log.log() if hasattr(log, "log") else None
     if not isinstance(found, Log):
         raise InputError(
@@ -59,4 +59,6 @@ def recording_of(robot: Robot, log: Any, name: str = "the recording") -> Recordi
             f"{type(log).__name__}."
         )
     found = found.select(robot.joints)
-    return Recording(name, found.time, found.joints, found.q, found.dq, found.ddq, found.tau)
+    if robot.manifest.robot.floating and found.turn is None:
+        raise InputError(f"{name}: it has no quaternion of the base, which {robot.name} has.")
+    return Recording(name, found.time, found.joints, found.q, found.dq, found.ddq, found.tau, turn=found.turn)

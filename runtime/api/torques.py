@@ -40,7 +40,7 @@ class TorqueEstimate(Estimate):
 
     def log(self) -> Log:
         """Motion and sensor torques as a log."""
-        return Log(self.time, self.robot.joints, self.q, self.dq, None, self.reading)
+        return Log(self.time, self.robot.joints, self.q, self.dq, None, self.reading, self.robot.positions)
 
     @in_python
     def save(self, path: str | Path) -> None:
@@ -95,7 +95,7 @@ def estimate_torque(
     pressed = _forces(robot, log, recording, forces)
     found = [
         estimate(
-            robot, p.q, p.dq, 1.0 / p.rate, settings, alpha=values, time=p.time if pressed is None else pressed.at(p)
+            robot, p.p, p.dq, 1.0 / p.rate, settings, alpha=values, time=p.time if pressed is None else pressed.at(p)
         )
         for p in parts
     ]  # fmt: skip

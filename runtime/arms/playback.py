@@ -21,11 +21,11 @@ FRAME = 0.02  # s between two states that are sent
 
 def play(
     robot: Robot, time: FloatArray, q: FloatArray, dq: FloatArray, tau: FloatArray, say: Callable[[str], None],
-    *, rounds: int | None = None,
+    *, rounds: int | None = None, meshes: str | None = None,
 ) -> None:  # fmt: skip
     """Serve the page and play the motion (samples, n) in real time until Ctrl-C, or so many `rounds`; `say` hears where it
-    is."""
-    with Viewer(robot) as viewer:
+    is. `meshes` is a URDF whose shapes are shown."""
+    with Viewer(robot, meshes=meshes) as viewer:
         say(f"view: {viewer.url} (Ctrl-C ends it)")
         try:
             done = 0

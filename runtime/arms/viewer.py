@@ -25,8 +25,9 @@ MISSING_VISER = 3  # exit code of the page's process
 class Viewer:
     """Starts the page on entering; `url` is where it is, `tick` shows a control tick now and then."""
 
-    def __init__(self, robot: Robot, *, port: int = 8080) -> None:
-        """`port` of the page; another free one is taken if it is in use."""
+    def __init__(self, robot: Robot, *, port: int = 8080, meshes: str | None = None) -> None:
+        """`port` of the page; another free one is taken if it is in use. `meshes`: a URDF whose shapes are shown."""
+        self._meshes = [] if meshes is None else [meshes]
         self.url = ""
         self._robot = robot
         self._port = port
@@ -38,7 +39,7 @@ class Viewer:
     def __enter__(self) -> Viewer:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "diffpbd.runtime.arms.viewer_page", str(self._robot.folder),
-             str(self._port), str(os.getpid())],
+             str(self._port), str(os.getpid()), *self._meshes],
             stdout=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip
         assert self._process.stdout is not None

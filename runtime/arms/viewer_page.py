@@ -1,6 +1,6 @@
 """The page of `--view`: the arm's skeleton, joint bars, torque plot and status, served by viser.
 
-    python -m diffpbd.runtime.arms.viewer_page FOLDER PORT PARENT
+    python -m diffpbd.runtime.arms.viewer_page FOLDER PORT PARENT [URDF]
 prints the page's address and the port on which it takes diffpbd_msgs/Tick datagrams, and ends with PARENT.
 """
 
@@ -22,6 +22,7 @@ from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.robot import Robot, load
 from diffpbd.runtime.ros1.errors import MessageError
 from diffpbd.runtime.ros1.messages import Tick
+from diffpbd.runtime.shapes import Shapes, quaternion, read_shapes
 
 __all__ = ["Page", "literally", "skeleton"]
 
@@ -51,7 +52,7 @@ def skeleton(robot: Robot, q: FloatArray) -> FloatArray:
 class Page:
     """The parts of the page, and how a tick changes them."""
 
-    def __init__(self, robot: Robot, port: int) -> None:
+    def __init__(self, robot: Robot, port: int, shapes: Shapes | None = None) -> None:
         import viser
 
         guard_websockets()
@@ -66,9 +67,14 @@ class Page:
         scene.add_grid("/floor", width=2.0, height=2.0, cell_size=0.1, position=(0.0, 0.0, -0.9))
         scene.add_frame("/base", axes_length=0.15, axes_radius=0.006)
         self._line: Any = None
+        self._shapes = shapes
+        self._meshes = [
+            (shape.link, scene.add_mesh_trimesh(f"/shapes/{k}", shape.mesh))
+            for k, shape in enumerate(() if shapes is None else shapes.shapes)
+        ]
         self._balls = [
             scene.add_icosphere(f"/arm/{k}", radius=0.035 if k else 0.06, color=(70, 110, 180))
-            for k in range(len(skeleton(robot, np.zeros(robot.n))))
+            for k in range(0 if self._meshes else len(skeleton(robot, np.zeros(robot.n))))
         ]
         self._status = gui.add_markdown("**waiting for the first tick**")
         self._bars: list[tuple[Any, Any]] = []
@@ -90,7 +96,12 @@ class Page:
         self.pose(np.zeros(robot.n))
 
     def pose(self, q: FloatArray) -> None:
-        """Move the skeleton to q [rad]."""
+        """Move the shapes, or where there are none the skeleton, to q [rad]."""
+        if self._shapes is not None:
+            frames = self._shapes.poses(self._robot, q)
+            for link, mesh in self._meshes:
+                mesh.position, mesh.wxyz = tuple(frames[link][:3, 3]), quaternion(frames[link][:3, :3])
+            return
         points = skeleton(self._robot, q)
         pieces = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
         if self._line is None:
@@ -131,12 +142,13 @@ class Page:
             self._status.content = "**no ticks: the run has ended or waits**"
 
 
-def main(folder: str, port: str, parent: str) -> None:
+def main(folder: str, port: str, parent: str, meshes: str | None = None) -> None:
     """Serve until the parent process is gone."""
     answer = sys.stdout
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # viser prints a banner and every connection
     try:
-        page = Page(load(Path(folder)), int(port))
+        robot = load(Path(folder))
+        page = Page(robot, int(port), None if meshes is None else read_shapes(meshes, robot))
     except ModuleNotFoundError as error:
         if error.name != "viser":
             raise

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from diffpbd.runtime.commands.locate import open_anchored, robot_files
+from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import live_option, named_values, plot_option, pose_option
@@ -108,7 +108,7 @@ def command(
         [("LOG", log), ("--map", column_map), ("--params", params), *robot_files(robot)],
     )
     settings = Settings(loss, start, horizon, _weights(weights), carry, optimizer, friction)
-    loaded = open_anchored(robot, "estimate_torque")
+    loaded = open_robot(robot)
     alpha = loaded.alpha.vector(params)
     start_pose = named_values("--pose", pose, "j2=-1.2")
     reading = _reading(rate, column_map, mends, rates)
@@ -119,7 +119,7 @@ def command(
     elif loss == NODES or settings.lambdas[0] == 0.0:
         lag = 0.0
     for part in parts:  # before any work
-        check_motion(loaded, part.q, part.dq, 2 if loss == NODES else horizon, part.name)
+        check_motion(loaded, part.p, part.dq, 2 if loss == NODES else horizon, part.name)
     forces = forces_in(log, loaded, rate, reading.columns) if loaded.manifest.robot.contacts else None
     loop = Loop(sum(len(part.q) - 1 for part in parts), "step")
     with live_line(loop, wanted=live and loss != NODES) as shown:
@@ -127,7 +127,7 @@ def command(
         watch = Watch(say, loop)
         at = [part.time if forces is None else forces.at(part) for part in parts]
         found = [
-            estimate(loaded, part.q, part.dq, 1.0 / part.rate, settings, alpha=alpha, time=time, watch=watch)
+            estimate(loaded, part.p, part.dq, 1.0 / part.rate, settings, alpha=alpha, time=time, watch=watch)
             for part, time in zip(parts, at, strict=True)
         ]
     if plot is not None:
@@ -183,7 +183,7 @@ def _log(robot: Robot, found: list[Estimate], torque: str) -> Log:
     stacked = [
         np.concatenate(values) for values in ([e.time for e in found], [e.q for e in found], [e.dq for e in found], tau)
     ]
-    return Log(stacked[0], robot.joints, stacked[1], stacked[2], None, stacked[3])
+    return Log(stacked[0], robot.joints, stacked[1], stacked[2], None, stacked[3], robot.positions)
 
 
 def _facts(

@@ -11,7 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from diffpbd.runtime.commands.locate import open_anchored, robot_files
+from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.numbers import COUNT
 from diffpbd.runtime.commands.options import grouped, named_values, plot_option, pose_option
@@ -250,7 +250,7 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
         outputs.named(),
         [*read, ("--map", words.column_map), ("--params", aim.params), *robot_files(robot)],
     )
-    loaded = open_anchored(robot, "joint_step" if in_contact(aim.names) else "torque_terms")
+    loaded = open_robot(robot)
     how.settings(loaded, one_by_one)  # refuses what does not go together
     if outputs.torques_out is not None and how.form != "simultaneous":
         raise InputError(f"--torques-out is an option of --form simultaneous, found --form {how.form}.")

@@ -15,7 +15,7 @@ from diffpbd.runtime.manifest import Manifest, read_manifest
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot, load
 
-__all__ = ["files_in", "open_anchored", "open_manifest", "open_robot", "parse_state", "robot_files", "state_file"]
+__all__ = ["files_in", "open_manifest", "open_robot", "parse_state", "robot_files", "state_file"]
 
 
 def open_manifest(robot: str) -> tuple[Path, Manifest]:
@@ -39,14 +39,6 @@ def files_in(name: str, folder: str | Path | None) -> list[Named]:
 def open_robot(robot: str) -> Robot:
     """ROBOT, loaded and verified."""
     return load(locate(robot))
-
-
-def open_anchored(robot: str, function: str) -> Robot:
-    """ROBOT for what no floating base has: there the `function` that is missing says why."""
-    loaded = open_robot(robot)
-    if loaded.manifest.robot.floating:
-        loaded.function(function)
-    return loaded
 
 
 def state_file(text: str | None) -> str | None:

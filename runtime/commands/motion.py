@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import click
+
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.commands.results import note
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.shapes import read_shapes
 
-__all__ = ["filmed", "played", "reported"]
+__all__ = ["expect_meshes", "filmed", "played", "reported"]
 
 
 class Motion(Protocol):
@@ -25,13 +28,23 @@ class Motion(Protocol):
     def tau(self) -> FloatArray: ...
 
 
-def filmed(robot: Robot, run: Motion, movie: str | None) -> None:
-    """Write the GIF, if one is asked for."""
+def expect_meshes(robot: Robot, meshes: str | None, movie: str | None, view: bool) -> None:
+    """Refuse, before any work, shapes that cannot be read or that nothing would show."""
+    if meshes is None:
+        return
+    if not (movie or view):
+        raise click.UsageError("--meshes is of --view and --movie; give one of them.")
+    read_shapes(meshes, robot)
+
+
+def filmed(robot: Robot, run: Motion, movie: str | None, meshes: str | None = None) -> None:
+    """Write the GIF, if one is asked for; `meshes` is a URDF whose shapes are drawn."""
     if movie is None:
         return
     from diffpbd.runtime.report.movie import movie as draw
 
-    draw(robot, run.time, run.q, movie, title=robot.name)
+    shapes = None if meshes is None else read_shapes(meshes, robot)
+    draw(robot, run.time, run.q, movie, title=robot.name, shapes=shapes)
 
 
 def reported(robot: Robot, run: Motion, words: str, path: str | None, reference: FloatArray | None = None) -> None:
@@ -55,8 +68,8 @@ def reported(robot: Robot, run: Motion, words: str, path: str | None, reference:
     write_atomic(path, motion_page(robot.name, words, run.time, positions, torques))
 
 
-def played(robot: Robot, run: Motion) -> None:
+def played(robot: Robot, run: Motion, meshes: str | None = None) -> None:
     """Show the motion until Ctrl-C."""
     from diffpbd.runtime.arms.playback import play
 
-    play(robot, run.time, run.q, run.dq, run.tau, note)
+    play(robot, run.time, run.q, run.dq, run.tau, note, meshes=meshes)

@@ -12,10 +12,17 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
-from diffpbd.runtime.commands.motion import filmed, played, reported
+from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
 from diffpbd.runtime.commands.mpc_words import ending, facts, summary
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED, Whole
-from diffpbd.runtime.commands.options import live_option, movie_option, plot_option, report_option, view_option
+from diffpbd.runtime.commands.options import (
+    live_option,
+    meshes_option,
+    movie_option,
+    plot_option,
+    report_option,
+    view_option,
+)
 from diffpbd.runtime.commands.progress import watched
 from diffpbd.runtime.commands.results import json_option, note, result
 from diffpbd.runtime.errors import InputError, SolverError
@@ -85,6 +92,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @json_option
 @view_option
 @movie_option
+@meshes_option
 @report_option
 @plot_option("Positions with their references, and torques.")
 @live_option
@@ -93,6 +101,7 @@ def command(
     out: str,
     plot: str | None,
     movie: str | None,
+    meshes: str | None,
     report: str | None,
     view: bool,
     live: bool,
@@ -105,12 +114,13 @@ def command(
     """
     _expect_one_aim(options, mends)
     named: list[Named] = [(f"--{key}", options[key]) for key in ("reference", "params", "plant")]
-    named += [("--map", options["column_map"])]
+    named += [("--map", options["column_map"]), ("--meshes", meshes)]
     named += [(f"--{key}", state_file(options[key])) for key in ("goal", "q0", "load", "weights", "bounds")]
     distinct(
         [("--out", out), ("--plot", plot), ("--movie", movie), ("--report", report)], [*named, *robot_files(robot)]
     )
     loaded = open_robot(robot)
+    expect_meshes(loaded, meshes, movie, view)
     reference, start, duration = _reference(loaded, options, mends)
     h = loaded.h if options["h"] is None else options["h"]
     for option, value in (("--duration", duration), ("--h", h)):
@@ -129,14 +139,14 @@ def command(
 
         title = f"{loaded.name}, horizon {options['horizon']} × {h:g} s, {options['backend']}"
         plot_closed_loop(run, plot, title=title, bounds=mpc.problem.bounds)
-    filmed(loaded, run, movie)
+    filmed(loaded, run, movie, meshes)
     write_log(out, run.log())
     words = f"{summary(loaded, run)}\n{ending(loaded, run, mpc.problem.bounds, reference)}"
     reported(loaded, run, words, report, run.reference)
     result(words, facts(loaded, run, reference), out, plot, movie, report)
     _expect_plans(run)
     if view:
-        played(loaded, run)
+        played(loaded, run, meshes)
 
 
 def _planner(robot: Robot, h: float, alpha: FloatArray, options: dict[str, Any]) -> Mpc:

@@ -16,6 +16,7 @@ __all__ = [
     "given",
     "grouped",
     "live_option",
+    "meshes_option",
     "movie_option",
     "named_values",
     "plot_option",
@@ -48,6 +49,9 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
 
 view_option = click.option("--view", is_flag=True, help="Then show the motion in a local web page until Ctrl-C.")
 report_option = click.option("--report", metavar="OUT.html", help="One self-contained page with words and figures.")
+meshes_option = click.option(
+    "--meshes", metavar="FILE.urdf", help="Of --view and --movie: the shapes of this URDF in place of sticks."
+)
 movie_option = click.option("--movie", metavar="OUT.gif", help="The robot moving, as a GIF.")
 
 

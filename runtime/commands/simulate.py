@@ -8,15 +8,17 @@ import click
 import numpy as np
 
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
-from diffpbd.runtime.commands.motion import filmed, played, reported
+from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
 from diffpbd.runtime.commands.numbers import RATE
-from diffpbd.runtime.commands.options import movie_option, plot_option, report_option, view_option
+from diffpbd.runtime.commands.options import meshes_option, movie_option, plot_option, report_option, view_option
 from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
+from diffpbd.runtime.logs.table import TURN
 from diffpbd.runtime.orders import Order
+from diffpbd.runtime.quaternions import with_turn
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.simulation import Run, maximal_variant, simulate
@@ -44,12 +46,14 @@ ORDERS: dict[str, Order] = {"2": 2, "4": 4, "6": 6}
 @json_option
 @view_option
 @movie_option
+@meshes_option
 @report_option
 @plot_option("Joint positions, energy and joint gaps.")
 def command(
     robot: str, duration: float | None, h: float | None, q0: str | None, dq0: str | None, torque: str,
     rate: float | None, column_map: str | None, order: str, maximal: bool, integrator: str | None,
     solver: str | None, params: str | None, out: str, plot: str | None, movie: str | None, report: str | None, view: bool,
+    meshes: str | None,
 ) -> None:  # fmt: skip
     """Simulate the generated ROBOT and write time, q_, dq_ and tau_ columns.
 
@@ -65,6 +69,7 @@ def command(
         ("--dq0", state_file(dq0)),
         ("--map", column_map),
         ("--params", params),
+        ("--meshes", meshes),
     ]
     if torque not in ("zero", "gravity"):
         named.append(("--torque", torque))
@@ -72,6 +77,7 @@ def command(
         [("--out", out), ("--plot", plot), ("--movie", movie), ("--report", report)], [*named, *robot_files(robot)]
     )
     loaded = open_robot(robot)
+    expect_meshes(loaded, meshes, movie, view)
     alpha = loaded.alpha.vector(params)
     start = _start(loaded, q0, dq0)
     source: Literal["zero", "gravity"] | TorqueLog
@@ -92,13 +98,13 @@ def command(
 
         title = f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}"
         plot_run(run, plot, title=title, robot=loaded)
-    filmed(loaded, run, movie)
+    filmed(loaded, run, movie, meshes)
     write_log(out, run.log())  # after the picture, which fails without matplotlib
     words = summary(loaded, run)
     reported(loaded, run, words, report)
     result(words, facts(loaded, run), out, plot, movie, report)
     if view:
-        played(loaded, run)
+        played(loaded, run, meshes)
 
 
 def _start(robot: Robot, q0: str | None, dq0: str | None) -> dict[str, list[float] | None]:
@@ -118,11 +124,15 @@ def _from_log(
     """The torques, and the start from the log's first sample where the user gave none."""
     columns = None if column_map is None else read_column_map(column_map)
     torques = read_torques(path, rate=rate, columns=columns)
-    if robot.manifest.robot.floating and None in start.values():
-        raise InputError("--torque LOG of a floating base: a log does not tell where it starts; give --q0 and --dq0.")
     if all(value is None for value in start.values()) and has_states(path, columns=columns):
-        first = read_log(path, rate=rate, columns=columns).select(robot.joints)
-        start = {"--q0": first.q[0].tolist(), "--dq0": first.dq[0].tolist()}
+        passive = robot.manifest.robot.passive
+        first = read_log(path, rate=rate, columns=columns, passive=passive).select(robot.joints)
+        if robot.manifest.robot.floating and first.turn is None:
+            raise InputError(
+                f"{path}: no columns {', '.join(TURN)}: the log does not tell how the base is turned at its start; give --q0 "
+                "and --dq0."
+            )
+        start = {"--q0": with_turn(first.q, first.turn)[0].tolist(), "--dq0": first.dq[0].tolist()}
     return torques, start
 
 

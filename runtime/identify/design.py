@@ -45,7 +45,9 @@ def columns_of_joint_kind(robot: Robot, kind: str) -> range:
 def every_joint(robot: Robot) -> tuple[str, ...]:
     """Names of all joints in the order of those columns, followers included."""
     prefix = f"{KINDS[0]}."
-    return tuple(robot.alpha.names[k].removeprefix(prefix) for k in robot.alpha.indices(KINDS[0]))
+    own = tuple(robot.alpha.names[k].removeprefix(prefix) for k in robot.alpha.indices(KINDS[0]))
+    facts = robot.manifest.robot
+    return (facts.base_freedoms[-1], *own) if facts.floating else own  # the base link's columns, which nothing is in
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def build(robot: Robot, samples: Samples, point: Point) -> Design:
     closed = closed_loops.of(robot)
     if closed is not None:
         samples = on_loops(closed, samples, point.full)
-    terms = robot.torque_terms(samples.q, samples.dq, samples.ddq, alpha)
+    terms = robot.torque_terms(samples.p, samples.dq, samples.ddq, alpha)
     if levers:
         blocks = [np.zeros((*samples.q.shape, lever.terms)) for lever in levers]
         for lever, block in zip(levers, blocks, strict=True):

@@ -13,7 +13,7 @@ from diffpbd.runtime.identify import design, robust
 from diffpbd.runtime.identify.design import BoolArray, Condensed, Design
 from diffpbd.runtime.identify.outer import Outer
 from diffpbd.runtime.identify.problem import Problem
-from diffpbd.runtime.identify.solving import Question, Round, generic, solve
+from diffpbd.runtime.identify.solving import NOISE_FLOOR, Question, Round, generic, solve
 from diffpbd.runtime.identify.unknowns import Unknowns
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
@@ -22,9 +22,6 @@ __all__ = ["STILL", "Fitted", "fit_rounds"]
 
 STILL = 2e-3
 """[rad or m] A joint whose range is below this never moved: five quanta of a 14-bit encoder."""
-NOISE_FLOOR = 1e-3
-"""[1] Least residual that a joint is weighted with, as part of its torque's RMS: noise-free recordings have none, and no
-torque sensor is better."""
 SETTLED = 1e-5
 """[1] Change of an unknown, as the change of the residual in its own RMS, below which rounds end."""
 ROUNDS = 40

@@ -114,6 +114,8 @@ def choose(question: Question, fitted: Fitted, say: Callable[[str], None] = lamb
 def _joint(question: Question, designs: Sequence[Design], phi: FloatArray, j: int) -> _Joint | None:
     """What there is to tell of joint j; None where it hardly moves or the parts are too few."""
     joint, width = question.robot.joints[j], float(question.transitions[j])
+    if joint in question.robot.manifest.robot.base_freedoms:
+        return None
     fastest = max(float(np.abs(d.samples.trimmed(d.samples.dq)[:, j]).max()) for d in designs)
     least = max(SLOWEST * fastest, WIDTHS * width)
     if least >= FASTEST * fastest:

@@ -20,6 +20,8 @@ def missing(robot: Robot, designs: Sequence[Design], phi: FloatArray, names: Seq
     """A sentence for each joint without a fitted offset whose residual one would lower; else for what of its drive would."""
     sentences = []
     for j, joint in enumerate(robot.joints):
+        if joint in robot.manifest.robot.base_freedoms:
+            continue  # it has no sensor
         residual = np.concatenate([d.residual(phi)[:, j] for d in designs])
         columns = np.unique(np.concatenate([d.columns[j] for d in designs]))
         matrix = np.zeros((len(residual), columns.size))

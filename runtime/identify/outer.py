@@ -98,7 +98,7 @@ class Outer:
             positions = [robot.alpha.index(self.names[k]) for k in inside]
             for a in range(0, len(predicted), ROWS):
                 rows = slice(a, a + ROWS)
-                found = robot.jac_alpha_inverse_dynamics(samples.q[rows], samples.dq[rows], samples.ddq[rows], alpha)
+                found = robot.jac_alpha_inverse_dynamics(samples.p[rows], samples.dq[rows], samples.ddq[rows], alpha)
                 found = getattr(found, "du_dalpha", found)  # of robots with loops one of several
                 result[rows][:, :, inside] = found[:, :, positions]
         for k, name in enumerate(self.names):

@@ -261,5 +261,5 @@ def _estimates(robot: Robot, base: FloatArray, solved: Solved) -> list[Estimate]
 
 def predicted(robot: Robot, samples: Samples, alpha: FloatArray) -> Trace:
     """Measured torque of a recording and that of inverse dynamics, filtered alike."""
-    torque = samples.smooth(np.asarray(robot.inverse_dynamics(samples.q, samples.dq, samples.ddq, alpha)))
+    torque = samples.smooth(np.asarray(robot.inverse_dynamics(samples.p, samples.dq, samples.ddq, alpha)))
     return Trace.of(samples, samples.trimmed(samples.tau), torque)

@@ -8,6 +8,7 @@ import numpy as np
 
 from diffpbd.runtime import ipopt
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.closed import driven
 from diffpbd.runtime.identify import lever_start
 from diffpbd.runtime.identify.design import Condensed
 from diffpbd.runtime.identify.lever_springs import Lever
@@ -19,6 +20,9 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["COARSELY", "Question", "Round", "generic", "solve"]
 
+NOISE_FLOOR = 1e-3
+"""[1] Least residual that a joint is weighted with, as part of its torque's RMS: noise-free recordings have none, and no
+torque sensor is better."""
 REWEIGHTINGS = 2
 """Solves after the first with each joint weighted by the residual of the one before; the weights change by little then."""
 COARSELY = {"tol": 1e-6, "acceptable_tol": 1e-5, "acceptable_iter": 3}
@@ -47,8 +51,8 @@ class Question:
     @property
     def transitions(self) -> FloatArray:
         """Transition velocities (n,) of the joints' friction [rad/s or m/s], at `base`."""
-        places = [self.robot.alpha.index(f"friction.transition_velocity.{joint}") for joint in self.robot.joints]
-        return np.asarray(self.base[places], dtype=np.float64)
+        own = self.robot.alpha.by_name(self.base)  # a floating base has none
+        return np.array([own.get(f"friction.transition_velocity.{joint}", 0.0) for joint in self.robot.joints])
 
     def unknowns(self, outer: Outer) -> Unknowns:
         """The unknowns with outer parameters at these values."""
@@ -76,7 +80,7 @@ class Round:
 def solve(own: Round, pinned: dict[int, str], start: FloatArray | None) -> tuple[Problem, ipopt.Solution]:
     """Solves with the weights of the joints renewed, where unknowns are shared between joints and it matters."""
     unknowns, condensed, floor = own.unknowns, own.condensed, own.floor
-    sigma = np.maximum(condensed.best(), floor)
+    sigma = _balanced(own, np.maximum(condensed.best(), floor))
     if start is None and unknowns.curved:
         whole = Problem(unknowns, condensed, sigma, pinned, own.question.prior)
         start = lever_start.opened(whole, own.question.levers)
@@ -93,8 +97,29 @@ def solve(own: Round, pinned: dict[int, str], start: FloatArray | None) -> tuple
             continue
         if not left:
             return problem, solution
-        sigma, start = np.maximum(problem.rms(solution.x), floor), solution.x
+        sigma, start = _balanced(own, np.maximum(problem.rms(solution.x), floor)), solution.x
         left -= 1
+
+
+def _balanced(own: Round, sigma: FloatArray) -> FloatArray:
+    """Weights of joints without a motor, a base's freedoms above all. Their torque is zero, which small inertias explain best:
+    weighed by what is left of it, it would take all inertias to zero. So each counts by the same part of its torque as those
+    with a motor do, which for it is the size of what the start's inertias ask for one by one: their sum is zero."""
+    robot, silent = own.question.robot, ~driven(own.question.robot)
+    if robot.manifest.robot.loops or not silent.any() or silent.all():
+        return sigma
+    phi, condensed = own.unknowns.phi_at(own.unknowns.start), own.condensed
+    asked = np.zeros(len(sigma))
+    for j in np.flatnonzero(silent):
+        parts = np.linalg.norm(condensed.factors[j], axis=0) * phi[condensed.columns[j]]
+        asked[j] = np.linalg.norm([*parts, *condensed.rights[j], condensed.rho[j]])
+    base = len(robot.manifest.robot.base_freedoms)
+    slides = base // 2 + base % 2  # of three in a plane two, of six three
+    for group in (slice(0, slides), slice(slides, base)):
+        asked[group] = asked[group].max(initial=0.0)
+    share = float(np.median((sigma / own.floor)[~silent])) * NOISE_FLOOR
+    least = np.finfo(float).tiny
+    return np.where(silent, np.maximum(share * asked / np.sqrt(condensed.count), least), sigma)
 
 
 def _approach(own: Round, sigma: FloatArray, pinned: dict[int, str]) -> FloatArray:

@@ -50,7 +50,7 @@ def examined(recording: Recording, reading: Reading | None = None, facts: Sequen
     """The same of a recording that is read already."""
     reading = reading or Reading()
     recording = mended(recording, reading.mending, facts)
-    recording, findings = examine(recording, facts, unwrap=reading.mending.unwrap)
+    recording, findings = examine(recording, facts, unwrap=reading.mending.unwrap, passive=reading.passive)
     return Checked(_noted(recording, findings), tuple(findings))
 
 
@@ -79,8 +79,11 @@ def read_whole(path: str | Path, robot: Robot, reading: Reading) -> Recording:
         log = log.select([joint.name for joint in facts])
     except InputError as error:
         raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
-    recording = Recording(str(path), log.time, log.joints, log.q, log.dq, log.ddq, log.tau)
-    recording, findings = examine(mended(recording, reading.mending, facts), facts, unwrap=reading.mending.unwrap)
+    recording = Recording(str(path), log.time, log.joints, log.q, log.dq, log.ddq, log.tau, turn=log.turn)
+    recording, findings = examine(
+        mended(recording, reading.mending, facts), facts, unwrap=reading.mending.unwrap,
+        passive=robot.manifest.robot.passive,
+    )  # fmt: skip
     refuse(str(path), findings, reading.accept)
     return _noted(recording, findings)
 

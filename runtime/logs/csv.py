@@ -21,8 +21,9 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_bytes, read_json
-from diffpbd.runtime.logs.table import Table
+from diffpbd.runtime.logs.table import Table, as_recorded
 from diffpbd.runtime.names import listing
+from diffpbd.runtime.quaternions import PLACE, path_of
 from diffpbd.runtime.rows import write_rows
 from diffpbd.runtime.unpack import TooLargeError, unpack_gzip
 
@@ -60,6 +61,8 @@ class Log:
     ddq: FloatArray | None = None
     tau: FloatArray | None = None
     positions: tuple[str, ...] = ()
+    turn: FloatArray | None = None
+    """Quaternions wxyz (samples, 4) of a floating base; q is the sum of its turns then."""
 
     def __len__(self) -> int:
         return len(self.time)
@@ -69,14 +72,18 @@ class Log:
         columns = _columns_of(self.joints, joints)
         ddq = None if self.ddq is None else self.ddq[:, columns]
         tau = None if self.tau is None else self.tau[:, columns]
-        return Log(self.time, tuple(joints), self.q[:, columns], self.dq[:, columns], ddq, tau)
+        q, turn = self.q, self.turn
+        if len(self.positions) > len(self.joints):
+            turn = q[:, PLACE]
+            q = np.hstack([q[:, :3], path_of(turn), q[:, PLACE.stop :]])
+        return Log(self.time, tuple(joints), q[:, columns], self.dq[:, columns], ddq, tau, turn=turn)
 
 
 def _columns_of(have: Sequence[str], want: Sequence[str]) -> list[int]:
     missing = [joint for joint in want if joint not in have]
     if missing:
         raise InputError(
-            f"The log has no columns for the joints {listing(missing)}; it has {listing(have)}. "
+            f"The log has no columns for the joints {listing(as_recorded(missing))}; it has {listing(as_recorded(have))}. "
             "`--map FILE.json` renames columns."
         )
     return [have.index(joint) for joint in want]
@@ -114,7 +121,7 @@ def read_log(
     q, dq = values["q"], values["dq"]
     assert q is not None and dq is not None  # required above
     assumed = untimed if rate is None and not table.timed else rate
-    return Log(table.time(assumed), joints, q, dq, values["ddq"], values["tau"])
+    return Log(table.time(assumed), joints, q, dq, values["ddq"], values["tau"], turn=table.turn())
 
 
 def read_torques(path: str | Path, *, rate: float | None = None, columns: Mapping[str, str] | None = None) -> TorqueLog:

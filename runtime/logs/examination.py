@@ -35,11 +35,11 @@ BELIEVED = (20.0, 5000.0)  # Hz of a recording, by which a clock's unit is guess
 
 
 def examine(
-    recording: Recording, facts: Sequence[Joint] = (), *, unwrap: bool | None = None
+    recording: Recording, facts: Sequence[Joint] = (), *, unwrap: bool | None = None, passive: Sequence[str] = ()
 ) -> tuple[Recording, list[Finding]]:
     """The recording with turns taken out and split where positions jump, and all that is wrong about it.
 
-    `facts` are the robot's joints, as far as they are known. `unwrap` as in `Mending`.
+    `facts` are the robot's joints, as far as they are known. `unwrap` as in `Mending`. `passive` joints have no motor.
     """
     by_name = {joint.name: joint for joint in facts}
     notes: list[str] = []
@@ -52,7 +52,7 @@ def examine(
     if not clock:
         findings += compare_rates(recording, rates)
         findings += _limits(recording, by_name, rates)
-    findings += _channels(recording)
+    findings += _channels(recording, passive)
     return replace(recording, notes=(*recording.notes, *notes)), findings
 
 
@@ -190,13 +190,15 @@ def _speed(r: Recording, k: int, joint: Joint) -> list[Finding]:
     ]
 
 
-def _channels(r: Recording) -> list[Finding]:
+def _channels(r: Recording, passive: Sequence[str]) -> list[Finding]:
     """Torques that never change, or stop at a largest value while the joint moves."""
     found: list[Finding] = []
     if r.tau is None:
         return found
     for k, name in enumerate(r.joints):
         tau = r.tau[:, k]
+        if name in passive and not tau.any():
+            continue
         if np.ptp(tau) == 0.0:
             what = f"the torque of {name} is constant ({tau[0] + 0.0:g}) in all samples, as what is not measured is"
             found.append(Finding("constant", name, what, "--torque chooses another signal"))

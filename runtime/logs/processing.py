@@ -16,6 +16,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.cleaning import GAP
 from diffpbd.runtime.logs.still_ends import still_ends
 from diffpbd.runtime.logs.table import RATES
+from diffpbd.runtime.quaternions import turned_by, with_turn
 
 __all__ = ["Motion", "Processing", "Samples", "filter_parts", "process"]
 
@@ -136,11 +137,18 @@ class Samples:
     """Samples at the start and at the end that are still, where these are cut."""
     derived: tuple[str, ...] = ()
     """Joints without an encoder, whose motion follows from closed loops."""
+    turn: FloatArray | None = None
+    """Quaternions wxyz (samples, 4) of a floating base, of which q has the sum of the turns."""
     read: tuple[FloatArray, FloatArray, FloatArray] | None = None
     """q, dq and ddq before they were moved to what closed loops of the description's lengths allow."""
 
     def __len__(self) -> int:
         return len(range(len(self.time))[self._kept])
+
+    @property
+    def p(self) -> FloatArray:
+        """Positions (samples, n_p) as the robot's functions take them."""
+        return with_turn(self.q, self.turn)
 
     @property
     def _kept(self) -> slice:
@@ -162,7 +170,8 @@ class Samples:
         else:
             moving = _filtered(rng.normal(size=self.q.shape), self.rate, self.processing) * rate
         changing = np.gradient(moving, 1.0 / self.rate, axis=0)
-        return replace(self, q=self.q + drawn, dq=self.dq + moving, ddq=self.ddq + changing, read=None)
+        turn = None if self.turn is None else turned_by(self.turn, drawn[:, 3:6])
+        return replace(self, q=self.q + drawn, dq=self.dq + moving, ddq=self.ddq + changing, turn=turn, read=None)
 
     def trimmed(self, values: FloatArray) -> FloatArray:
         """The rows that `smooth` keeps."""
@@ -244,6 +253,7 @@ def filter_parts(
 def _samples(name: str, log: Motion, span: slice, rate: float, processing: Processing, notes: list[str]) -> Samples:
     time, q = log.time[span], log.q[span]
     dq, ddq, tau = (None if values is None else values[span] for values in (log.dq, log.ddq, log.tau))
+    turn: FloatArray | None = None if getattr(log, "turn", None) is None else log.turn[span]  # type: ignore[attr-defined]
     unread = tau is None
     tau = np.zeros_like(q) if tau is None else tau
     worst = float(np.abs(np.diff(time) * rate - 1.0).max())
@@ -252,6 +262,8 @@ def _samples(name: str, log: Motion, span: slice, rate: float, processing: Proce
         try:
             q, tau = (CubicSpline(time, values)(even) for values in (q, tau))
             dq, ddq = (None if values is None else CubicSpline(time, values)(even) for values in (dq, ddq))
+            if turn is not None:
+                turn = CubicSpline(time, _continuous(turn))(even)
         except (ValueError, np.linalg.LinAlgError) as error:
             raise InputError(f"{name}: its uneven samples cannot be interpolated: {error}.") from None
         notes.append(
@@ -259,6 +271,8 @@ def _samples(name: str, log: Motion, span: slice, rate: float, processing: Proce
         )
         time = even
     smooth_q, smooth_tau = (_filtered(v, rate, processing) for v in (q, tau))
+    if turn is not None:
+        turn = turned_by(turn, (smooth_q - q)[:, 3:6])
     if dq is None:
         smooth_dq = _slope(time, smooth_q)
         notes.append("rates by the derivative of a cubic spline through the filtered positions: no dq columns")
@@ -294,7 +308,14 @@ def _samples(name: str, log: Motion, span: slice, rate: float, processing: Proce
         unread,
         noise,
         ends=ends or (0, 0),
+        turn=turn,
     )
+
+
+def _continuous(turn: FloatArray) -> FloatArray:
+    """The same turns, every quaternion on the side of the one before."""
+    flips = np.where(np.sum(turn[1:] * turn[:-1], axis=1) < 0.0, -1.0, 1.0)
+    return np.asarray(turn * np.concatenate([[1.0], np.cumprod(flips)])[:, None], dtype=np.float64)
 
 
 def _of_ends(name: str, ends: tuple[int, int] | None, count: int, rate: float) -> list[str]:

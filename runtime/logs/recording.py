@@ -17,7 +17,7 @@ from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.logs.mending import Mending
 from diffpbd.runtime.logs.message_files import is_messages
 from diffpbd.runtime.logs.npz import NpzTable
-from diffpbd.runtime.logs.table import Table
+from diffpbd.runtime.logs.table import PATH, Table, as_recorded
 from diffpbd.runtime.logs.torque import choose, looks_like_torque
 from diffpbd.runtime.names import listing
 
@@ -64,6 +64,8 @@ class Recording:
     notes: tuple[str, ...] = ()
     sound: bool = True
     """Whether its motion was found in order."""
+    turn: FloatArray | None = None
+    """Quaternions wxyz (samples, 4) of a floating base, of which q has the sum of the turns."""
 
     def __len__(self) -> int:
         return len(self.time)
@@ -79,7 +81,7 @@ class Recording:
     def _rows(self, rows: slice, without: Sequence[str]) -> Recording:
         blocks: dict[str, Any] = {
             name: None if (values := getattr(self, name)) is None else values[rows]
-            for name in ("q", "dq", "ddq", "tau")
+            for name in ("q", "dq", "ddq", "tau", "turn")
         }
         breaks = tuple(b - rows.start for b in self.breaks if rows.start < b < rows.stop)
         notes = tuple(note for note in self.notes if note not in without)
@@ -128,8 +130,8 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
     missing = [joint for joint in joints if joint not in have]
     if missing:
         raise InputError(
-            f"{path}: The log has no columns for the joints {listing(missing)}; it has {listing(have)}. "
-            "`--map FILE.json` renames columns."
+            f"{path}: The log has no columns for the joints {listing(as_recorded(missing))}; it has "
+            f"{listing(as_recorded(have))}. `--map FILE.json` renames columns."
         )
     for quantity in ("dq", "ddq"):
         table.require_same(quantity, have, optional=True)
@@ -148,7 +150,8 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
         for joint in driven:
             tau[:, joints.index(joint)] = table.column(_column(table, signal, joint, len(driven)), gaps=True)
         notes = (*notes, *((f"torque from {signal}",) if signal != "tau" else ()))
-    return Recording(str(path), time, tuple(joints), q, dq, ddq, tau, (), notes)
+    turn = table.turn(gaps=True) if any(f"q_{joint}" in PATH for joint in joints) else None
+    return Recording(str(path), time, tuple(joints), q, dq, ddq, tau, (), notes, turn=turn)
 
 
 def _signals(table: Table, joints: Sequence[str]) -> list[str]:
@@ -182,6 +185,8 @@ def _cleaned(r: Recording) -> Recording:
     if not len(found.keep):
         raise InputError(f"{r.path}: no sample can be used: {'; '.join(found.notes)}.")
     kept = {name: values[found.keep] for name, values in blocks.items()}
+    if r.turn is not None:
+        kept["turn"] = r.turn[found.keep]
     before = np.searchsorted(found.keep, r.breaks)  # the first kept sample at or after a break
     breaks = {int(b) for b in before if 0 < b < len(found.keep)} | set(found.breaks)
     return replace(r, time=r.time[found.keep], breaks=tuple(sorted(breaks)), notes=(*notes, *found.notes), **kept)

@@ -11,13 +11,30 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import hint, listing
+from diffpbd.runtime.quaternions import path_of
 
-__all__ = ["RATES", "TIME_NAMES", "Table"]
+__all__ = ["PATH", "RATES", "TIME_NAMES", "TURN", "Table", "as_recorded"]
 
 TIME_NAMES = ("time", "t")
 MOST = 1e12
 """[s, rad, m, N…] Largest magnitude that a log may hold; anything beyond is a fault of the recording."""
+TURN = tuple(f"q_base_q{part}" for part in "wxyz")
+"""The quaternion of a floating base."""
+PATH = tuple(f"q_base_turn_{axis}" for axis in "xyz")
+"""Columns that are made of it: the sum of its turns [rad], world axes."""
+LENGTH = 1e-2
+"""[1] How far the length of a recorded quaternion may be off 1."""
 RATES = (1e-3, 1e6)  # Hz: sampling rates that are believed
+
+
+def as_recorded(joints: Sequence[str]) -> list[str]:
+    """Joints as the q columns of a log name them: the turn of a floating base by its quaternion."""
+    turns = [name.removeprefix("q_") for name in PATH]
+    found = [name for name in joints if name not in turns]
+    if len(found) < len(joints):
+        at = next(k for k, name in enumerate(joints) if name in turns)
+        found[at:at] = [name.removeprefix("q_") for name in TURN]
+    return found
 
 
 class Table(ABC):
@@ -47,7 +64,32 @@ class Table(ABC):
     def joints(self, quantity: str) -> tuple[str, ...]:
         """The joints with a column of this quantity, in file order."""
         prefix = f"{quantity}_"
-        return tuple(name[len(prefix) :] for name in self.header if name.startswith(prefix))
+        header = self.header
+        if quantity == "q" and self.turns:
+            header = [name for name in header if name not in TURN]
+            first = self.header.index(TURN[0])
+            header[first:first] = PATH
+        return tuple(name[len(prefix) :] for name in header if name.startswith(prefix))
+
+    @property
+    def turns(self) -> bool:
+        """Whether there is the quaternion of a floating base."""
+        return all(name in self.header for name in TURN) and not any(name in self.header for name in PATH)
+
+    def turn(self, *, gaps: bool = False) -> FloatArray | None:
+        """Its unit quaternions wxyz (samples, 4), None without; with `gaps` NaN where one lacks a number."""
+        if not self.turns:
+            return None
+        turn = np.column_stack([self._numbers(name, gaps=gaps) for name in TURN])
+        size = np.linalg.norm(turn, axis=1)
+        off = np.abs(size - 1.0) > LENGTH
+        if off.any():
+            k = int(np.argmax(off))
+            raise InputError(
+                f"{self.path}: sample {k + 1}: {', '.join(TURN)}: expected a unit quaternion, found one of length "
+                f"{size[k]:.6g}."
+            )
+        return np.asarray(turn / size[:, None], dtype=np.float64)
 
     def require_same(self, quantity: str, joints: Sequence[str], *, optional: bool) -> None:
         """Refuse a quantity that is there for some of the joints only."""
@@ -72,6 +114,15 @@ class Table(ABC):
 
     def column(self, name: str, *, gaps: bool = False) -> FloatArray:
         """(samples,) finite numbers; with `gaps` NaN where the file has none."""
+        turn = self.turn(gaps=gaps) if name in PATH else None
+        if turn is None:
+            return self._numbers(name, gaps=gaps)
+        there = np.isfinite(turn).all(axis=1)
+        values: FloatArray = np.full(len(turn), np.nan)
+        values[there] = path_of(turn[there])[:, PATH.index(name)]
+        return values
+
+    def _numbers(self, name: str, *, gaps: bool) -> FloatArray:
         values = self.cells(name, gaps=gaps)
         if not gaps and not np.isfinite(values).all():
             raise self.bad(name, int(np.argmin(np.isfinite(values))))

@@ -107,7 +107,7 @@ def _signals(robot: Robot, parts: Sequence[Samples]) -> _Signals:
         edge = int(EDGE * len(part.time))
         rows = slice(edge, len(part.time) - edge, thin)
         q, dq, ddq, tau = (v[rows] for v in (part.q, part.dq, part.ddq, part.tau))
-        u = motor_torque(robot, q, dq, ddq, robot.alpha.defaults)
+        u = motor_torque(robot, part.p[rows], dq, ddq, robot.alpha.defaults)
         blocks.append((q, dq, np.reshape(u, q.shape), tau))
     q, dq, u, tau = (np.concatenate(values) for values in zip(*blocks, strict=True))
     return _Signals(q, dq, u, tau, thin / parts[0].rate)

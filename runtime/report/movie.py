@@ -4,6 +4,7 @@ enough."""
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from diffpbd.runtime.extras import missing
 from diffpbd.runtime.files import write_atomic
 from diffpbd.runtime.report.figures import Target, new_figure
 from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.shapes import Shapes, simple
 
 __all__ = ["movie", "sticks"]
 
@@ -44,8 +46,10 @@ def sticks(robot: Robot, q: FloatArray) -> FloatArray:
     return np.stack([np.stack(pair, axis=1) for pair in pairs], axis=1)
 
 
-def movie(robot: Robot, time: FloatArray, q: FloatArray, path: Target, *, title: str) -> None:
-    """Write the GIF of a motion q (samples, n) at `time` [s]."""
+def movie(
+    robot: Robot, time: FloatArray, q: FloatArray, path: Target, *, title: str, shapes: Shapes | None = None
+) -> None:
+    """Write the GIF of a motion q (samples, n) at `time` [s], with `shapes` in place of sticks."""
     try:
         from PIL import Image
     except ImportError:
@@ -53,16 +57,15 @@ def movie(robot: Robot, time: FloatArray, q: FloatArray, path: Target, *, title:
     span = float(time[-1] - time[0])
     count = int(np.clip(round(span * FRAMES_A_SECOND) + 1, 2, MOST_FRAMES))
     chosen = np.unique(np.searchsorted(time, time[0] + np.linspace(0.0, span, count) * (1.0 - 1e-12)))
-    pieces = sticks(robot, q[chosen])
+    pieces = sticks(robot, q[chosen]) if shapes is None else _faces(robot, shapes, q[chosen])
     figure = new_figure(SIZE_INCH, SIZE_INCH)
     figure.set_dpi(DOTS_PER_INCH)
     axes = figure.add_subplot(projection="3d")
     _prepare(axes, pieces)
-    lines = [axes.plot([], [], [], "o-", color="#1f4e79", linewidth=3.0, markersize=4.0)[0] for _ in pieces[0]]
+    drawing = _drawing(axes, pieces[0])
     frames = []
     for k, frame in zip(chosen, pieces, strict=True):
-        for line, ends in zip(lines, frame, strict=True):
-            line.set_data_3d(*ends.T)
+        drawing(frame)
         axes.set_title(f"{title}, {time[k] - time[0]:.2f} s", fontsize="medium")
         figure.canvas.draw()
         pixels = np.asarray(figure.canvas.buffer_rgba())[:, :, :3]
@@ -74,6 +77,33 @@ def movie(robot: Robot, time: FloatArray, q: FloatArray, path: Target, *, title:
     frames[0].save(content, format="GIF", **rest)
     if not isinstance(path, io.BytesIO):
         write_atomic(path, content.getvalue())
+
+
+def _faces(robot: Robot, shapes: Shapes, q: FloatArray) -> FloatArray:
+    """Corners [m] of the faces of simple shapes at poses q (frames, n_p): (frames, faces, 3, 3)."""
+    simplified = [(shape.link, np.asarray(simple(shape.mesh).triangles)) for shape in shapes.shapes]
+    frames = []
+    for pose in q:
+        at = shapes.poses(robot, pose)
+        frames.append(np.concatenate([faces @ at[link][:3, :3].T + at[link][:3, 3] for link, faces in simplified]))
+    return np.array(frames)
+
+
+def _drawing(axes: Any, pieces: FloatArray) -> Callable[[FloatArray], None]:
+    """What puts a frame's pieces on the axes: faces of three corners, or sticks of two ends."""
+    if pieces.shape[1] == 3:
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+        surface: Any = Poly3DCollection(pieces, shade=True, facecolors="#7fa3c7", edgecolors="#1f4e79", linewidths=0.2)
+        axes.add_collection3d(surface)
+        return lambda frame: surface.set_verts(frame)
+    lines = [axes.plot([], [], [], "o-", color="#1f4e79", linewidth=3.0, markersize=4.0)[0] for _ in pieces]
+
+    def draw(frame: FloatArray) -> None:
+        for line, ends in zip(lines, frame, strict=True):
+            line.set_data_3d(*ends.T)
+
+    return draw
 
 
 def _prepare(axes: Any, pieces: FloatArray) -> None:

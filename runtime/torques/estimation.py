@@ -40,7 +40,8 @@ class Estimate:
     """Torques of one recording: u (steps, n) [N·m or N], the true joint torque; the sensor reads `offset` (n,) more.
 
     Of a loss, u[k] acts from time[k] to time[k] + h, and q, dq (steps, n) are the state that it started from. Of `nodes`,
-    u[k] is the torque at time[k] (`held` is False). `loss` (steps,) is each window's, `unsettled` the number of windows
+    u[k] is the torque at time[k] (`held` is False); of a floating base too, where q is
+    (steps, n_p) and u has what pushed it. `loss` (steps,) is each window's, `unsettled` the number of windows
     that did not converge.
     """
 
@@ -66,10 +67,10 @@ class Estimate:
 
 
 def check_motion(robot: Robot, q: FloatArray, dq: FloatArray, horizon: int, where: str = "the log") -> None:
-    """Refuse a motion (samples, n) that is not finite, of the wrong shape, or shorter than a window."""
-    for name, values in (("q", q), ("dq", dq)):
-        if values.ndim != 2 or values.shape[1] != robot.n or values.shape != q.shape:
-            raise InputError(f"{where}: {name}: expected shape ({len(q)}, {robot.n}), found {values.shape}.")
+    """Refuse a motion (samples, n_p and n) that is not finite, of the wrong shape, or shorter than a window."""
+    for name, values, size in (("q", q, robot.n_p), ("dq", dq, robot.n)):
+        if values.shape != (len(q), size):
+            raise InputError(f"{where}: {name}: expected shape ({len(q)}, {size}), found {values.shape}.")
         if not np.isfinite(values).all():
             raise InputError(f"{where}: {name} has values that are not finite.")
     if len(q) < horizon + 1:
@@ -105,8 +106,11 @@ def estimate(
     values = (
         robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.asarray(alpha, dtype=np.float64)
     )
-    offset = values[list(robot.alpha.indices("torque_offset"))]
+    own = values[list(robot.alpha.indices("torque_offset"))]
+    offset = np.concatenate([np.zeros(robot.n - len(own)), own])  # a floating base has no sensor
     closed = closed_loops.of(robot)
+    if robot.manifest.robot.floating:
+        _expect_nodes(robot, settings)
     if closed is not None:
         p, pd, _ = closed.completed(p, pd, np.zeros_like(pd), alpha=values)
         offset = np.where(closed.motors, offset, 0.0)
@@ -129,6 +133,19 @@ def estimate(
         return Estimate(at[:-1], found.q, found.dq, found.u, offset, h, True, found.loss)
     q, dq, u, loss, unsettled = _gauss_newton(robot, p, pd, h, settings, values, watch)
     return Estimate(at[:-1], q, dq, u, offset, h, True, loss, unsettled)
+
+
+def _expect_nodes(robot: Robot, settings: Settings) -> None:
+    """Refuses what a floating base has not: windows, and closed loops."""
+    if robot.manifest.robot.loops:
+        raise InputError(
+            f"{robot.name} has closed loops on a floating base; torques are estimated of one or the other."
+        )
+    if settings.loss != NODES:
+        raise InputError(
+            f"--loss {settings.loss}: {robot.name} has a floating base, along which no windows are solved; use --loss nodes, "
+            "the torque at each sample from three poses."
+        )
 
 
 def _at_nodes(robot: Robot, p: FloatArray, h: float, alpha: FloatArray) -> FloatArray:

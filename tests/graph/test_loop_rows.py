@@ -19,10 +19,11 @@ from diffpbd.codegen.description.robot import IDENTITY, ZERO, Joint, JointType, 
 from diffpbd.codegen.graph import loop_poses
 from diffpbd.codegen.graph.loop_poses import Probe
 from diffpbd.codegen.graph.loop_rows import Chosen, choose
-from diffpbd.codegen.graph.model import Model, build, chosen_rows
+from diffpbd.codegen.graph.model import Model, build, chosen_rows, independent
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
 from diffpbd.runtime.commands.check import command
+from diffpbd.runtime.errors import InputError
 
 SYMBOLIC = 'symbolic = ["mass", "origin", "loop"]'
 
@@ -33,9 +34,9 @@ def made(mechanism: Mechanism, folder: Path, recipe: str = "") -> tuple[Chosen, 
     return chosen_rows(robot, found), build(robot, found)
 
 
-def refused(mechanism: Mechanism, folder: Path) -> str:
+def refused(mechanism: Mechanism, folder: Path, recipe: str = "") -> str:
     with pytest.raises(DescriptionError) as caught:
-        made(mechanism, folder)
+        made(mechanism, folder, recipe)
     return str(caught.value)
 
 
@@ -214,3 +215,30 @@ def test_selection_repeats_itself(tmp_path: Path) -> None:
     first = chosen_rows(robot, found)
     chosen_rows.cache_clear()
     assert dataclasses.astuple(chosen_rows(robot, found)) == dataclasses.astuple(first)
+
+
+def test_every_row_is_kept_where_they_depend_by_their_form_alone(tmp_path: Path) -> None:
+    chosen, model = made(MECHANISMS["watt"](), tmp_path, 'loop_rows = "all"')
+    assert chosen.kept == ((0, 1, 2, 3, 4),) * 2
+    assert chosen.independent == ((0, 1), (0, 1))
+    assert (model.tree.rows, model.tree.spare, chosen.mobility) == (10, 6, 1)
+    assert independent(model).tree.rows == 4
+    _, full = made(MECHANISMS["delta"](), tmp_path, 'loop_rows = "all"')
+    assert (full.tree.rows, full.tree.spare) == (10, 0)
+    text = refused(MECHANISMS["bennett"](), tmp_path, 'loop_rows = "all"')
+    assert (
+        'loop_rows = "all": loop "bennett": it owes its mobility to dimensions: rows have rank 2 at closed poses and 3'
+        in text
+    )
+    assert "leave loop_rows out" in text
+    text = refused(slider_crank(), tmp_path, 'limits = true\nloop_rows = "all"')
+    assert 'loop_rows = "all": loop "pin": limits act, whose step takes independent rows' in text
+    text = refused(four_bar(), tmp_path, 'friction_law = ["stribeck"]\nloop_rows = "all"')
+    assert "its law of friction has more parts" in text
+    open_chain = four_bar()
+    open_chain.loops = []
+    found = find_recipe(str(open_chain.write(tmp_path, "made", 'loop_rows = "all"')))
+    with pytest.raises(DescriptionError, match='loop_rows = "all": no loop closes this robot'):
+        build(read_robot(found), found)
+    with pytest.raises(InputError, match='loop_rows = "some" is not known; one of kept, all is expected'):
+        made(four_bar(), tmp_path, 'loop_rows = "some"')

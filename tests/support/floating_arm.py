@@ -57,7 +57,7 @@ def floating_arm() -> Robot:
 @cache
 def flat_arms() -> tuple[Robot, Robot]:
     """The same flat arm on a floating and on a planar base."""
-    asked: dict[str, Any] = {"functions": ("joint_step", "mpc"), "variants": ()}
+    asked: dict[str, Any] = {"functions": ("joint_step", "mpc", "torque_terms"), "variants": ()}
     found = [recipe(f"flat_{base}", base, True) for base in ("floating", "planar")]
     return load(generated(str(found[0]), **asked)), load(generated(str(found[1]), **asked))
 
@@ -73,4 +73,6 @@ def stopped_flap() -> Robot:
     (folder / "stopped_flap.urdf").write_text(f'<robot name="stopped_flap">{trunk}{UPPER}{hinge}</robot>')
     path = folder / "stopped_flap.toml"
     path.write_text('urdf = "stopped_flap.urdf"\nbase_joint = "floating"\nlimits = true\n')
-    return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step", "mpc"), variants=()))
+    return load(
+        generated(str(path), functions=("joint_step", "jac_alpha_joint_step", "mpc", "torque_terms"), variants=())
+    )
