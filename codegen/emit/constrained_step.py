@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from diffpbd.codegen.emit.c_writer import kernel, literal
-from diffpbd.codegen.emit.constants import IN_C, IN_CONES, IN_LOOPS, LAST_OF_FLOATING
+from diffpbd.codegen.emit.cone_constants import IN_CONES
+from diffpbd.codegen.emit.constants import IN_C, IN_LOOPS, LAST_OF_FLOATING
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
