@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 
@@ -77,3 +78,16 @@ def test_baxter_wipes_the_table(root: Path, tmp_path: Path, seconds: str) -> Non
     assert blind[0] < 3.0 and blind[1] > 4.0 * error
     assert f"{100 * float(seconds):.0f} solved" in lines["ticks of predictive control"]
     assert (tmp_path / "wipe.png").stat().st_size > 20_000
+
+
+@pytest.mark.soak
+def test_the_quadruped_balances(root: Path, tmp_path: Path) -> None:
+    text = printed(root, tmp_path, "balance.py", "balance.png")
+    off = [[float(x) for x in found.split()] for found in re.findall(r"base \[(.*?)\] mm", text)]
+    still, pushed, shoved, stays = (float(np.hypot(*one[:2])) for one in off)
+    assert still < 1.0 and 10.0 < pushed < 25.0 and 25.0 < shoved < 80.0 and stays < 45.0
+    assert "ticks: 500 solved" in text
+    turned, torque = (re.search(words, text) for words in (r"turned by ([.0-9]+) deg", r"at most ([.0-9]+) N m"))
+    assert turned and torque and float(turned[1]) < 3.0 and float(torque[1]) <= 3.0
+    feet = re.findall(r"feet \[(.*?)\] N", text)
+    assert float(feet[0].split()[2]) == pytest.approx(21.4, abs=0.2)

@@ -278,6 +278,33 @@ def test_programs_find_a_plan_into_every_stop(slip: float) -> None:
     assert 6 < reached < 24  # some stop, some do not
 
 
+@pytest.mark.soak
+def test_programs_find_a_plan_into_a_stop_of_a_closed_loop() -> None:
+    """A slider-crank whose slide has 20 mm of room either way: plans stay closed, and are the step's own rollout."""
+    folder = CACHE / "mechanisms"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = MECHANISMS["slider_crank"]().write(folder, "planned_crank", "limits = true")
+    r = load(generated(str(path), functions=("joint_step", "mpc")))
+    guess, slide = MECHANISMS["slider_crank"]().guess, r.joints.index("s")
+    start = r.close_loops([guess[k] for k in r.joints], np.zeros(3))
+    room = {"limit.slip": 1e-2, "limit.lower.s": start[slide] - 0.02, "limit.upper.s": start[slide] + 0.02}
+    wide = [np.full(3, x) for x in (-20.0, 20.0, 40.0, -np.inf, np.inf, 50.0)]
+    weights, rng, stopped = Weights(p=1.0, pd=0.01, u=1e-6, du=1e-6, end=3.0), np.random.default_rng(0), 0
+    mpc = Mpc(r, 12, h=H, alpha=r.alpha.vector(room), bounds=Bounds(*wide), weights=weights)
+    for _ in range(30):
+        goal = r.close_loops(start + [rng.uniform(-0.4, 0.4), 0, 0], np.array([1.0, 0, 0]))
+        rates = r.close_rates(start, np.full(3, rng.uniform(-1.5, 1.5)))
+        plan = mpc.solve(mpc.task(start, rates, goal, U=np.zeros(3)))
+        assert plan.status is Status.SOLVED
+        P, PD = r.rollout(plan.P[0], plan.PD[0], plan.U, h=H, alpha=mpc.problem.alpha)
+        np.testing.assert_allclose(plan.P, P, atol=1e-8)
+        assert np.abs(r.loop_residual(P, PD).rows).max() < 1e-12
+        travel = np.abs(P[:, slide] - start[slide]).max()
+        assert travel < 0.02 + 1e-5
+        stopped += travel > 0.0199
+    assert 8 < stopped < 25
+
+
 def test_limits_beside_a_loop() -> None:
     r = crank()
     names = [j.name for j in r.manifest.robot.joints]
