@@ -18,6 +18,7 @@ LONG_FILES = {
     "codegen/description/document.py": "one format",
     "codegen/emit/call_writer.py": "one writer",
     "codegen/method/projection.py": "one elimination",
+    "codegen/method/variational.py": "one step",
     "codegen/program/program.py": "one language",
     "codegen/joint_space/step.py": "one step",
     "codegen/joint_space/link_frames.py": "one step in link frames",

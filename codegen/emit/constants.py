@@ -129,6 +129,12 @@ LOOP_CONSTANTS: Final = (
     ),
     Constant("open", 1e-6, "m or 1", "residual of a loop from which the start of a step is not closed"),
     Constant(
+        "spare_ratio",
+        1e-7,
+        "1",
+        "the same in a step on maximal states where all rows are kept: what depends on others has ε in the place of a pivot",
+    ),
+    Constant(
         "rate_left",
         1e-7,
         "relative to 1 + the largest of v, omega",

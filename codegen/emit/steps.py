@@ -69,6 +69,8 @@ def add_steps(
         more_coulomb=starts(model.entries, COULOMB)[1:], more_viscous=starts(model.entries, VISCOUS)[1:],
         offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], entries=entries, huge=IN_C["huge"],
         blocks_work=shared, reverse=reverse, check=check, rows=rows, rate_left=IN_LOOPS["rate_left"],
+        kept=model.tree.rows, spare=model.tree.spare,
+        dependent=IN_LOOPS["spare_ratio" if model.tree.spare else "pivot_ratio"],
         open=IN_LOOPS["open"], loops=sum(sizes[: list(block_sizes(model.tree)).index("loop")]) if closures else 0,
     )  # fmt: skip
     head = 2 * len(fixed) + len(where) + shared

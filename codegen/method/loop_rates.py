@@ -51,7 +51,8 @@ def rate_rows(tree: Tree) -> Program:
 
 @cache
 def friction_iteration(tree: Tree) -> Program:
-    """Leaf: one Newton iteration on M ṗ − h τ_friction(ṗ) − Aᵀ Η = impulse, A ṗ = 0: rate (n) → `next` (n).
+    """Leaf: one Newton iteration on M ṗ − h τ_friction(ṗ) − Aᵀ Η = impulse, A ṗ = 0: rate (n) → `next` (n), and the inverse
+    `pivots` (rows) of the border, which tell how far rows are from depending on each other.
 
     The equation is the gradient of a convex function on A ṗ = 0. The direction stays there; its length is halved until at most
     `LEFT` of the slope is left with the opposite sign.
@@ -76,7 +77,7 @@ def friction_iteration(tree: Tree) -> Program:
     factors = elimination.factors(program, H, symmetric=True)
     x = elimination.solve(program, factors, program.let(-left))
     X = elimination.solve(program, factors, A.T)
-    eta = impulses(program, program.let(A * X), program.let(-A * (rate + x)), tree.spare, symmetric=True)
+    eta, inverse = impulses(program, program.let(A * X), program.let(-A * (rate + x)), tree.spare, symmetric=True)
     d = program.let(x + X * eta)
     # without the loops' part, which does nothing along d but is far larger than the slope near the solution
     bound = program.let(impulse + A.T * eta)
@@ -93,4 +94,5 @@ def friction_iteration(tree: Tree) -> Program:
     for _ in range(HALVINGS):
         t = program.let(t * (1 - program.let(below(program.let(allowed - slope_at(t)))) / 2))
     program.output("next", program.let(rate + t * d))
+    program.output("pivots", inverse)
     return program

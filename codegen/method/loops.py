@@ -111,17 +111,18 @@ def pulls(program: Program, tree: Tree, loop: Any, x: list[Any], R: list[Any], p
     return column(*values), column(*found)
 
 
-def impulses(program: Program, S: Any, rhs: Any, spare: int, symmetric: bool = False) -> Any:
-    """Impulses of all rows from their system. Where rows depend on others S + ε 1 is solved instead, and what that leaves once
-    more, `AGAIN` times: each leaves ε over the least singular value of S that is none."""
+def impulses(program: Program, S: Any, rhs: Any, spare: int, symmetric: bool = False) -> tuple[Any, Any]:
+    """Impulses of all rows from their system, and the inverse pivots. Where rows depend on others S + ε 1 is solved
+    instead, and what that leaves once more, `AGAIN` times: each leaves ε over the least singular value of S that is none."""
     if not spare:
-        return elimination.solve(program, elimination.factors(program, S, symmetric=symmetric), rhs)
+        factors = elimination.factors(program, S, symmetric=symmetric)
+        return elimination.solve(program, factors, rhs), Matrix([factors[k, k] for k in range(S.rows)])
     shift = program.let(SHIFT * S.trace())
     factors = elimination.factors(program, program.let(S + shift * Matrix.eye(S.rows)), symmetric=symmetric)
     found = elimination.solve(program, factors, rhs)
     for _ in range(AGAIN):
         found = program.let(found + elimination.solve(program, factors, program.let(rhs - S * found)))
-    return found
+    return found, Matrix([factors[k, k] for k in range(S.rows)])
 
 
 def each_row(tree: Tree, pull: Any) -> list[dict[int, Any]]:

@@ -63,6 +63,8 @@ def variational_direct(tree: Tree, iterations: int = 1, friction_iterations: int
         pose, lock = moved["pose_next"], moved.get("lock_next")
     end = call(step, velocities(tree, friction_iterations), given, start, pose=pose)
     step.output("xi_next", end["xi_next"])
+    if tree.closures:
+        step.output("pivots", end["pivots"])
     return step
 
 

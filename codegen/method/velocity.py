@@ -188,16 +188,8 @@ def nudge_kernel(slide: bool) -> Program:
     return program
 
 
-def _iterated(
-    program: Program,
-    tree: Tree,
-    balance: dict[str, Any],
-    friction: Any,
-    h: Any,
-    iterations: int,
-    kernel: Program | None = None,
-) -> Any:
-    kernel = kernel or friction_iteration(tree)
+def _iterated(program: Program, tree: Tree, balance: dict[str, Any], friction: Any, h: Any, iterations: int) -> Any:
+    kernel = friction_iteration(tree)
     rate = sp.zeros(tree.n, 1)
     for _ in range(iterations):
         rate = program.call(kernel, **balance, friction=friction, h=h, rate=rate)["next"]
@@ -222,13 +214,17 @@ def rates(
     pull: Any = None,
 ) -> Any:
     """Calls: joint rates (n) of the momenta, with the implicit friction kick iterated from rest; `pull` of the kept rows of
-    closed loops at this pose, if there are any."""
+    closed loops at this pose, if there are any; then `pivots` of their border become an output."""
     if pull is not None:
         given = _numbered(inertia=inertia, motion=motion, momentum=momentum, effort=effort)
         balance = program.call(rate_balance(tree), h=h, **given)
         A = program.call(loop_rates.rate_rows(tree), pull=pull, **_numbered(motion=motion))["A"]
-        kernel = loop_rates.friction_iteration(tree)
-        return _iterated(program, tree, {**balance, "A": A}, friction, h, iterations, kernel)
+        called: dict[str, Any] = {"next": sp.zeros(tree.n, 1)}
+        for _ in range(iterations):
+            given = {**balance, "A": A, "friction": friction, "h": h, "rate": called["next"]}
+            called = program.call(loop_rates.friction_iteration(tree), **given)
+        program.output("pivots", called["pivots"])
+        return called["next"]
     if tree.deep or tree.limits:
         blocks = {"inertia": inertia, "motion": motion, "momentum": momentum, "effort": effort}
         return tree_rates.rates(program, tree, blocks, friction, h, iterations, room)

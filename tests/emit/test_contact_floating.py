@@ -57,6 +57,18 @@ def test_forces_change_the_momentum() -> None:
     np.testing.assert_allclose(total, [0, 0, MASS * G], atol=1e-6)
 
 
+def test_what_forces_on_contacts_do_on_the_base() -> None:
+    """Their sum, and their moment about the base, at the points midway between corners and table."""
+    robot, rng = thrown(), np.random.default_rng(1)
+    p, _ = landing(30)
+    gaps, J = np.ravel(robot.contact_gap(p)), np.reshape(robot.contact_jacobian(p), (8, 3, 6))
+    arms = np.stack([-J[:, 0, 4], J[:, 0, 3], gaps / 2 - p[2]], axis=1)  # the normal's moment is r × z
+    F = rng.standard_normal((3, 8))
+    found = np.ravel(robot.contact_torque(p, F))
+    np.testing.assert_allclose(found[:3], F.sum(axis=1), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found[3:], np.cross(arms, F.T).sum(axis=0), rtol=0, atol=1e-12)
+
+
 def test_gradients_of_throws_that_come_to_rest() -> None:
     """Back along flight, impacts and rest, where four corners share the weight: as by the Jacobians of steps."""
     robot, steps, rng = thrown(), 100, np.random.default_rng(1)

@@ -176,6 +176,13 @@ def test_a_singular_pose_is_a_status_and_beside_it_the_motion_is_right() -> None
     assert apart(c.robot, XI, P, PD) < 1e-6
     with pytest.raises(SolverError, match=r"singular|did not close|diverged"):
         c.robot.step(c.robot.fk(np.zeros(3), pd), np.zeros(3), h=0.01)
+    # a step that ends 1e-4 rad before the singular pose is right, one that ends there is none, though its rates close
+    one, still = np.array([1.0, -1.0, 1.0]), np.zeros(3)
+    found = c.robot.joint_state(c.robot.step(c.robot.fk(0.03 * one, -2.8 * one), still, h=0.01), p_ref=still)
+    assert 5e-5 < found.p[0] < 2e-4
+    np.testing.assert_allclose(found.pd / found.pd[0], one, atol=1e-6)
+    with pytest.raises(SolverError, match="singular"):
+        c.robot.step(c.robot.fk(0.03 * one, -2.81123706 * one), still, h=0.01)
 
 
 def test_what_loops_leave_out_of_the_steps(tmp_path: Path) -> None:

@@ -347,7 +347,7 @@ def test_non_finite_states_end_in_a_status() -> None:
 
 def test_what_does_not_know_loops_is_left_out_by_name() -> None:
     robot = case("four_bar").robot
-    for name in ("step", "constraints"):
+    for name in ("step_paper_direct", "momentum_residual"):
         with pytest.raises(InputError, match="left out"):
             robot.function(name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from diffpbd.runtime.arms.franka.approach import APPROACH
 from diffpbd.runtime.commands.sim_fr3 import HOST_LINE
 from diffpbd.runtime.loop.ownership import sole_program
 
@@ -92,6 +94,8 @@ def test_signals_and_a_second_program(simulated: Simulated, fr3_folder: Path, tm
     replayed = diffpbd("run", fr3_folder, "--transport", "replay", "--from", tmp_path / "c.csv", "--no-live")
     text, _ = replayed.communicate(timeout=STARTS)
     assert replayed.returncode == 0 and "bit for bit the same" in text
+    limits = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["limits"]
+    assert limits["approach"]["deceleration"] == APPROACH.deceleration.tolist()  # the run knew them
 
 
 def test_a_robot_that_falls_silent(simulated: Simulated, fr3_folder: Path, tmp_path: Path) -> None:

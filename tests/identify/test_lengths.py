@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from support.closed_robots import case
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.cli import cli
+from diffpbd.runtime.closed import of
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.identify import Settings, Wanted, identify, read_recordings
+from diffpbd.runtime.identify.design import on_loops
 from diffpbd.runtime.logs.processing import Processing, Samples
 from diffpbd.runtime.logs.recording import Reading
 
@@ -195,3 +198,16 @@ def test_a_step_that_cannot_close_is_halved() -> None:
         pytest.fail(str(error))
     for entry, value in TRUTH["four_bar"].items():
         assert found.parameters[entry] == pytest.approx(value, abs=1e-8), entry
+
+
+def test_motions_are_closed_as_they_were_read() -> None:
+    """With other lengths a motion is not moved twice: onto the loops of the description and from there."""
+    robot, own = case("four_bar").robot, of(case("four_bar").robot)
+    assert own is not None
+    alpha, samples = robot.alpha.vector(TRUTH["four_bar"]), recorded("four_bar", 2e-2, 50)
+    q, dq, ddq = own.completed(samples.q, samples.dq, samples.ddq)
+    moved = replace(samples, q=q, dq=dq, ddq=ddq, read=(samples.q, samples.dq, samples.ddq))
+    wanted = own.completed(samples.q, samples.dq, samples.ddq, alpha=alpha)[0]
+    np.testing.assert_allclose(on_loops(own, moved, alpha).q, wanted, rtol=0, atol=1e-12)
+    assert np.abs(own.completed(q, dq, ddq, alpha=alpha)[0] - wanted).max() > 1e-4
+    assert moved.disturbed(np.random.default_rng(0)).q is moved.q  # unfiltered: no noise is known

@@ -290,7 +290,7 @@ def test_settings_and_motions_are_refused() -> None:
 def test_one_joint(shared: Path) -> None:
     """Vectors of one number all the way."""
     urdf = next((shared / "cases").glob("P46-*")) / "slow.urdf"
-    robot = load(generated(str(urdf), symbolic=("mass", "com", "inertia")))  # as the identification tests generate it
+    robot = load(generated(str(urdf), variants=("published",)))
     assert robot.n == 1
     alpha = robot.alpha.vector({"friction.coulomb." + robot.joints[0]: 0.1})
     U, P, PD = motion(robot, alpha)
