@@ -94,6 +94,9 @@ def test_all_inertias_of_a_robot_that_flies() -> None:
         0.05, rel=0.01
     )
     assert not any("base_" in note for note in found.notes), found.notes
+    # Where a filter bends the motion the base's balance does not come out even: small inertias must not be the way out.
+    bent = diffpbd.identify(robot, flight(), ["inertials", "friction.viscous"], start=WEIGHTLESS, cutoff=5.0, trim=0.3)
+    assert 3.5 < bent.params["mass.trunk"] + bent.params["mass.upper"] < 4.3
 
 
 def test_the_command_finds_what_was_caught(tmp_path: Path) -> None:
@@ -175,15 +178,16 @@ def test_turns_as_a_path() -> None:
     d = np.array([0, 0, 0, 0.02, -0.01, 0.03, 0])
     assert turned_by(turn[5], d[3:6]) == pytest.approx(moved(p, d)[3:7], abs=1e-15)
     samples = flight()
-    made = process("flight", samples.select(samples.joints), Processing(cutoff=20.0))[0]
+    made = process("flight", samples.select(samples.joints), Processing(cutoff=3.0))[0]
     assert np.abs(np.linalg.norm(made.turn, axis=1) - 1).max() < 1e-14
     inner = slice(60, -60)
     away = np.array([difference(a, b) for a, b in zip(made.p[inner], samples.q[inner], strict=True)])
-    assert 1e-9 < np.abs(away).max() < 2e-3
+    taken = (made.q - samples.select(samples.joints).q)[inner]
+    assert away == pytest.approx(taken, rel=1e-3, abs=1e-7) and 1e-5 < np.abs(taken[:, 3:6]).max() < 0.05
     assert made.q.shape == (601, 7) and made.p.shape == (601, 8)
     noisy = made.disturbed(np.random.default_rng(0))
     change = np.array([difference(a, b) for a, b in zip(noisy.p, made.p, strict=True)])
-    assert change == pytest.approx(noisy.q - made.q, abs=1e-9)
+    assert change == pytest.approx(noisy.q - made.q, rel=1e-3, abs=1e-7)
 
 
 def product_rows(one: Array, other: Array) -> Array:
