@@ -118,7 +118,7 @@ def fit_touching(
 
 def _check(robot: Robot, selection: Selection, samples: Sequence[Samples], settings: Settings) -> None:
     """What does not go together."""
-    check_functions(robot, "shooting")
+    check_functions(robot, "--fit contact", instead="")
     if settings.form == "simultaneous":
         raise InputError("--fit contact follows the step in joint space, not --form simultaneous; leave --form out.")
     strange = [name for name in selection.names if name == SLIP or name.startswith("contact.load.")]
@@ -175,7 +175,8 @@ def _solve(
     for k, slip in enumerate(slips):
         last = k == len(slips) - 1
         windows = Windows(robot, runs, _at_slip(robot, parameters, slip), WINDOW, every=evens[0], weight=weight)
-        say(f"Shooting {windows.count} windows at a slip of {slip:g} m/s, {len(parameters.names)} parameters")
+        counted = f"{windows.count} window{'s' * (windows.count > 1)}"
+        say(f"Shooting {counted} at a slip of {slip:g} m/s, {len(parameters.names)} parameters")
         fit, x, states = over_windows(windows, coordinates, x, 0.0, FINELY if last else COARSELY, states)
         iterations += fit.solution.iterations
         if k == len(slips) - 2:

@@ -56,15 +56,18 @@ STEPS = ("joint_step", "jac_joint_step", "jac_alpha_joint_step")
 """Functions of a generated step with its sensitivities."""
 
 
-def check_functions(robot: Robot, form: str, needed: Sequence[str] = STEPS) -> None:
-    """InputError for a robot that lacks some of them."""
+def check_functions(
+    robot: Robot, what: str, needed: Sequence[str] = STEPS, instead: str = "Or use --form torque."
+) -> None:
+    """InputError for a robot that lacks some of them, of the option `what`; `instead` says what does without."""
     missing = [name for name in needed if name not in robot.functions]
     if missing:
         words = (
-            f"--form {form} needs {listing(missing)}, which {robot.name} has not.",
+            f"{what} needs {listing(missing)}, which {robot.name} has not.",
             robot.manifest.why_not(missing[-1]),
+            instead,
         )
-        raise InputError(" ".join((*filter(None, words), "Or use --form torque.")))
+        raise InputError(" ".join(filter(None, words)))
 
 
 def motions(robot: Robot, samples: Sequence[Samples], form: str) -> list[Motion]:

@@ -205,6 +205,15 @@ def test_a_robot_that_touches_nothing_is_refused() -> None:
         identify(loaded("double_pendulum"), samples(pushed(STEP, 0.0)), ["contact"])
 
 
+def test_what_a_robot_lacks_is_asked_for_by_the_option_that_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    log, block = samples(pushed(STEP, 0.0)), robot("block")
+    rest = {name: call for name, call in block.functions.items() if name != "jac_alpha_joint_step"}
+    monkeypatch.setattr(block, "functions", rest)
+    with pytest.raises(InputError, match="^--fit contact needs jac_alpha_joint_step") as caught:
+        identify(block, log, ["contact"])
+    assert "--form" not in str(caught.value)
+
+
 def test_motors_need_their_torques(tmp_path: Path) -> None:
     log = pushed(STEP, 0.0)
     write_log(tmp_path / "bare.csv", Log(log.time, log.joints, log.q, log.dq, None, None))
