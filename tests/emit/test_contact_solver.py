@@ -15,6 +15,7 @@ from support.robots import CACHE, generated
 from support.touching import RADIUS, ball, block, box
 
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.errors import SolverError
 
 H = 0.01
 
@@ -103,6 +104,14 @@ def test_what_is_far_is_in_the_equations_all_the_same(slip: float) -> None:
                 assert np.abs(rows.rate_residual[3:] / pushes[1][0]).max() < 1e-8
             assert end[0][1] >= RADIUS - 0.5 * H * 0.2 * slip
             assert found.contact_impulse[0, 0] > 0.0
+
+
+def test_a_start_deep_inside_is_refused() -> None:
+    r, still = robot("ball"), np.zeros(3)
+    out = r.joint_step([0.0, RADIUS - 0.049, 0.0], still, still, h=H).p_next
+    assert out[1] == pytest.approx(RADIUS, abs=1e-6)
+    with pytest.raises(SolverError, match="inside a surface at the start.*status 15"):
+        r.joint_step([0.0, RADIUS - 0.051, 0.0], still, still, h=H)
 
 
 def test_a_cap_of_evaluations_ends_in_a_status_and_the_start(tmp_path: Path) -> None:
