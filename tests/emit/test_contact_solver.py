@@ -15,6 +15,7 @@ from support.robots import CACHE, generated
 from support.touching import RADIUS, ball, block, box, two_balls
 
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.errors import SolverError
 
 H = 0.01
 
@@ -132,6 +133,14 @@ def test_a_step_ends_where_its_impulses_do(scene: Any) -> None:
     pushes = found.contact_impulse[0], found.contact_impulse_next[0]
     assert left(r, p, pd, (found.P[1], found.PD[1]), pushes, alpha, h) < 1e-7
     assert np.linalg.norm(pushes[0][1:]) <= alpha["contact.friction.a"] * pushes[0][0] * (1 + 1e-9)
+
+
+def test_a_start_deep_inside_is_refused() -> None:
+    r, still = robot("ball"), np.zeros(3)
+    out = r.joint_step([0.0, RADIUS - 0.049, 0.0], still, still, h=H).p_next
+    assert out[1] == pytest.approx(RADIUS, abs=1e-6)
+    with pytest.raises(SolverError, match="inside a surface at the start.*status 15"):
+        r.joint_step([0.0, RADIUS - 0.051, 0.0], still, still, h=H)
 
 
 def test_a_cap_of_evaluations_ends_in_a_status_and_the_start(tmp_path: Path) -> None:
