@@ -255,7 +255,7 @@ def _with_evidence(solved: _Solved, found: Solved, evidence: Sequence[Touched]) 
 
 
 def _least(solved: _Solved, name: str) -> float:
-    """The least friction that the recordings allow, others held; what sticks creeps with the slip, otherwise at every friction."""
+    """The least friction that the recordings allow, others held. What sticks creeps with the slip, differently by friction."""
     windows, theta = solved.windows, solved.theta
     k = windows.parameters.names.index(name)
     best = windows.half_mean_square(theta, solved.states)

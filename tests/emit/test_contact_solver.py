@@ -114,7 +114,8 @@ def test_what_is_far_is_in_the_equations_all_the_same(slip: float) -> None:
 
 
 GIVING = (
-    [0, 0, 0, -0.02138116, 0.19885624, 0], [0.19892582, 0.48560114, 0.03734831, -0.02272232, 0.08125904, -0.10630551], 2.0285568e-4,
+    [0, 0, 0, -0.02138116, 0.19885624, 0], [0.19892582, 0.48560114, 0.03734831, -0.02272232, 0.08125904, -0.10630551],
+    2.0285568e-4,
     {"contact.slip": 2.523398e-5, "contact.friction.a": 2.853541e-3, "contact.compliance.a": 3.84587e-5},
 )  # fmt: skip
 GRAZING = (
@@ -126,8 +127,8 @@ GRAZING = (
 
 @pytest.mark.parametrize("scene", [GIVING, GRAZING], ids=["giving_way", "grazing_fast"])
 def test_a_step_ends_where_its_impulses_do(scene: Any) -> None:
-    """Two balls that meet: one gives way, and was taken for far by an older impulse; in the other the last change of impulses was as
-    large as they were, and friction more than twice what its cone allows."""
+    """Two balls that meet: one gives way, and was taken for far by an older impulse; in the other the last change of impulses was
+    as large as they were, and friction more than twice what its cone allows."""
     r, (p, pd, h, alpha) = balls(), scene
     found = r.rollout_impulses(p, pd, np.zeros((1, r.n)), h=h, alpha=alpha)
     pushes = found.contact_impulse[0], found.contact_impulse_next[0]
