@@ -127,8 +127,8 @@ GRAZING = (
 
 @pytest.mark.parametrize("scene", [GIVING, GRAZING], ids=["giving_way", "grazing_fast"])
 def test_a_step_ends_where_its_impulses_do(scene: Any) -> None:
-    """Two balls that meet: one gives way, and was taken for far by an older impulse; in the other the last change of impulses was
-    as large as they were, and friction more than twice what its cone allows."""
+    """Two balls that meet: one gives way, and was taken for far by an older impulse; in the other the last change of
+    impulses was as large as they were, and friction more than twice what its cone allows."""
     r, (p, pd, h, alpha) = balls(), scene
     found = r.rollout_impulses(p, pd, np.zeros((1, r.n)), h=h, alpha=alpha)
     pushes = found.contact_impulse[0], found.contact_impulse_next[0]
