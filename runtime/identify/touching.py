@@ -118,7 +118,7 @@ def fit_touching(
 
 def _check(robot: Robot, selection: Selection, samples: Sequence[Samples], settings: Settings) -> None:
     """What does not go together."""
-    check_functions(robot, "--fit contact", instead="")
+    check_functions(robot, "--fit contact")
     if settings.form == "simultaneous":
         raise InputError("--fit contact follows the step in joint space, not --form simultaneous; leave --form out.")
     strange = [name for name in selection.names if name == SLIP or name.startswith("contact.load.")]
@@ -256,11 +256,12 @@ def _with_evidence(solved: _Solved, found: Solved, evidence: Sequence[Touched]) 
 
 
 def _least(solved: _Solved, name: str) -> float:
-    """The least friction that the recordings allow, others held."""
+    """The least friction that the recordings allow, others held. What sticks creeps with the slip, differently by friction."""
     windows, theta = solved.windows, solved.theta
     k = windows.parameters.names.index(name)
     best = windows.half_mean_square(theta, solved.states)
-    allowed = best * (1.0 + BEYOND / windows.residuals) + RESOLVED
+    crept = float(windows.parameters.base[windows.robot.alpha.index(SLIP)]) * WINDOW / POSITION
+    allowed = best * (1.0 + BEYOND / windows.residuals) + max(RESOLVED, 0.5 * crept**2)
     low, high = float(windows.parameters.lower[k]), float(theta[k])
     for _ in range(HALVINGS):
         theta[k] = 0.5 * (low + high)

@@ -56,16 +56,14 @@ STEPS = ("joint_step", "jac_joint_step", "jac_alpha_joint_step")
 """Functions of a generated step with its sensitivities."""
 
 
-def check_functions(
-    robot: Robot, what: str, needed: Sequence[str] = STEPS, instead: str = "Or use --form torque."
-) -> None:
-    """InputError for a robot that lacks some of them, of the option `what`; `instead` says what does without."""
+def check_functions(robot: Robot, option: str, needed: Sequence[str] = STEPS) -> None:
+    """InputError for a robot that lacks some of them."""
     missing = [name for name in needed if name not in robot.functions]
     if missing:
         words = (
-            f"{what} needs {listing(missing)}, which {robot.name} has not.",
+            f"{option} needs {listing(missing)}, which {robot.name} has not.",
             robot.manifest.why_not(missing[-1]),
-            instead,
+            "Or use --form torque." if option.startswith("--form") else None,
         )
         raise InputError(" ".join(filter(None, words)))
 
