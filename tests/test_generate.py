@@ -252,17 +252,6 @@ def test_a_stage_knows_what_part_of_the_work_is_done(monkeypatch: pytest.MonkeyP
     assert Stage("reading", 0.0, 0.1, 0.0).share == 0.0
 
 
-def test_a_generation_says_how_much_is_done(one: Path, tmp_path: Path) -> None:
-    """In the order of its stages; what is no stage has no share."""
-    lines: list[str] = []
-    generate(str(one), out=tmp_path / "out", functions=["joint_step"], progress=lines.append)
-    shares = [line.share for line in lines if isinstance(line, Stage)]
-    assert len(shares) >= 3 and all(0.0 < share < 1.0 for share in shares)
-    begun = [k for k, (words, _) in enumerate(STAGES) if any(line.startswith(words) for line in lines)]
-    assert begun == [0, 1, 4]
-    assert not isinstance(lines[0], Stage), "the joints and the mass, before anything is derived"
-
-
 @pytest.mark.parametrize(
     ("robot", "options", "message"),
     [
@@ -430,6 +419,7 @@ def test_no_path_time_or_user_in_the_files() -> None:
 
 
 def test_the_command_in_the_files_names_every_option(one: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
     generate(
         str(one.with_suffix(".urdf")),
         out=tmp_path / "out",
@@ -437,7 +427,12 @@ def test_the_command_in_the_files_names_every_option(one: Path, tmp_path: Path) 
         tip=["rod"],
         symbolic=["mass"],
         friction="urdf",
+        progress=lines.append,
     )
+    shares = [line.share for line in lines if isinstance(line, Stage)]
+    assert all(0.0 < share < 1.0 for share in shares) and not isinstance(lines[0], Stage)
+    begun = [k for k, (words, _) in enumerate(STAGES) if any(line.startswith(words) for line in lines)]
+    assert begun == [0, 1, 3, 4], "its stages in their order, each with a share of the work"
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     command = "diffpbd generate one.urdf --base base --tip rod --symbolic mass --friction urdf"
     assert command in (tmp_path / "out" / "README.md").read_text()

@@ -185,62 +185,6 @@ LIMIT_CONSTANTS: Final = (
 )
 """Listed where limits act."""
 
-CONE_CONSTANTS: Final = (
-    Constant("cone_rate", 1e-11, "relative to 1 + |rate|", "correction of rates at which limits are that of rounding"),
-    Constant(
-        "cone_settled_rate",
-        1e-13,
-        "rad/s or m/s",
-        "error that the contraction predicts when rates beside limits are found",
-    ),
-    Constant("cone_residual", 1e-13, "1", "residual over the largest impulse that is rounding"),
-    Constant("cone_stall", 1e-11, "1", "the same that may be, when it no longer falls"),
-    Constant("cone_nearly", 1e-5, "1", "the same below which a small change ends an iteration"),
-    Constant("cone_impulse", 1e3, "1", "largest impulse that means anything over the residual of a stage's start"),
-    Constant("cone_near", 1e-9, "rad or m, or their rates", "change that a line search takes whole: rounding is near"),
-    Constant(
-        "cone_far",
-        1e-6,
-        "1",
-        "change of an impulse by itself, through its rate, below which what acts on one side is far: Newton's method needs no "
-        "slope of it",
-    ),
-    Constant("cone_pivot", 1e-9, "1", "pivot over diagonal entry from which D has factors"),
-    Constant(
-        "cone_turn",
-        1e-4,
-        "rad or m",
-        "motion in a step from which Newton's method knows that the tangents at its end turn",
-    ),
-    Constant("cone_chord", 5e-2, "rad or m", "first correction beyond which the inertia is worked out anew at once"),
-    Constant(
-        "cone_anew",
-        1e-9,
-        "rad or m",
-        "correction after next, by the contraction so far, beyond which the same is done later",
-    ),
-    Constant("cone_inner", 15, "1", "iterations on impulses alone, all else linear"),
-    Constant("cone_inner_halvings", 6, "1", "step lengths tried in each of them"),
-    Constant("cone_inner_residual", 1e-6, "1", "residual over the largest impulse at which they end"),
-    Constant("cone_ahead", 1e-4, "1", "residual over the largest impulse from which impulses are first solved alone"),
-    Constant("cone_halvings", 8, "1", "step lengths tried in a line search beside limits"),
-    Constant("cone_first", 12, "1", "iterations at the final slip"),
-    Constant("cone_level", 10, "1", "iterations at each slip above it"),
-    Constant("cone_last", 25, "1", "iterations at the final slip after those above it"),
-    Constant("cone_patient", 60, "1", "iterations at each slip where it falls slowly"),
-    Constant("cone_top", 0.5, "rad/s or m/s", "slip from which it falls, ten times it at the second attempt"),
-    Constant(
-        "cone_rough",
-        1e-2,
-        "1",
-        "residual over load, step and the root of slip over the first one at which a slip above the final one is left",
-    ),
-)
-"""Listed where limits act in the joint-space step."""
-
-IN_CONES: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONE_CONSTANTS}
-"""The same as C text."""
-
 STATUS: Final = {
     1: "the pose of the next instant was not found: the step is too long for the motion, or an input is not finite",
     3: "rotor inertia exists in joint space only: use joint_step, or set rotor_inertia to 0",
@@ -263,14 +207,19 @@ LOOP_STATUS: Final = {
 
 SIDED_STATUS: Final = {
     14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or not "
-    "above zero"
+    "above zero, or there were not evaluations enough (DIFFPBD_EVALUATIONS)"
 }
 """What only a robot whose limits act can say of its joint-space step."""
+
+CONTACT_STATUS: Final = {
+    15: "a contact is more than 5 cm inside a surface at the start: start outside (contact_gap is below 0 inside)"
+}
+"""What only a robot with contacts can say of its joint-space step."""
 
 FLOATING_STATUS: Final = {20: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
 """What only a robot with a floating base can say."""
 
-SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | FLOATING_STATUS
+SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | CONTACT_STATUS | FLOATING_STATUS
 """What not every robot can say."""
 
 IN_FLOATING: Final = {
@@ -295,6 +244,7 @@ STATUS_NAMES: Final = {
     12: "LOOP_OPEN",
     13: "LOOP_NOT_CLOSED",
     14: "LIMIT_NOT_RESOLVED",
+    15: "CONTACT_INSIDE",
     20: "BASE_QUATERNION",
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from diffpbd.codegen.emit.c_writer import kernel, literal
-from diffpbd.codegen.emit.constants import IN_C, IN_CONES, IN_LOOPS, LAST_OF_FLOATING
+from diffpbd.codegen.emit.cone_constants import IN_CONES
+from diffpbd.codegen.emit.constants import IN_C, IN_LOOPS, LAST_OF_FLOATING
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
@@ -23,7 +24,8 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 
 def stepped(model: Model) -> tuple[int, ...]:
     """What a step can end in."""
-    return (1, 2, *((10, 12, 13) if model.tree.closures else ()), *((14,) if model.tree.sided else ()))
+    loops, sided, touching = model.tree.closures, model.tree.sided, model.tree.contacts
+    return (1, 2, *((10, 12, 13) if loops else ()), *((14,) if sided else ()), *((15,) if touching else ()))
 
 
 def motors(model: Model) -> list[int]:

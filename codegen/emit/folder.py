@@ -14,8 +14,8 @@ import casadi as ca
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
+from diffpbd.codegen.emit.cone_constants import CONE_CONSTANTS
 from diffpbd.codegen.emit.constants import (
-    CONE_CONSTANTS,
     CONSTANTS,
     FLOATING_CONSTANTS,
     LIMIT_CONSTANTS,

@@ -9,7 +9,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.reproduce.torque_plots import plot_curves, plot_paths, plot_violins
+from diffpbd.runtime.reproduce.torque_plots import plot_curves, plot_groups, plot_paths, plot_violins
 from diffpbd.runtime.reproduce.torque_table import WINDOW, Cell
 from diffpbd.runtime.robot import Robot
 
@@ -19,6 +19,8 @@ IDENTIFIED, WHOLE = "identified", "whole recording"
 """Models of the cells; the second is the first, over the whole recording."""
 DRAWN_JOINTS, VIOLIN_JOINTS = 6, 4
 """s0 … w1 and s0 … e1, as in the paper."""
+GROUPS = {"ADAM, ": "published descent", "optimum, ": "each step's optimum", "": "converged over the recording"}
+"""Beginning of a scheme's name → the column that it stands in."""
 DRAWN_SECONDS = 6.0
 """[s] Of the recording in the pictures, but for curves over the whole of it."""
 
@@ -39,9 +41,10 @@ def draw(robot: Robot, test: Samples, cells: Sequence[Cell], files: Files) -> No
     """All four pictures."""
     shown = [c for c in cells if c.estimate is not None and c.model in (IDENTIFIED, WHOLE) and _is_drawn(c)]
     end = test.time[0] + DRAWN_SECONDS
-    torques = {"recorded, filtered": (test.time, test.tau)}
+    recorded = {"recorded, filtered": (test.time, test.tau)}
+    torques: dict[str, dict[str, tuple[FloatArray, FloatArray]]] = {}
     angles, errors, tips = {"recorded": (test.time, test.q)}, {}, {"recorded": _tip(robot, test.q[test.time <= end])}
-    whole = dict(torques)
+    whole = dict(recorded)
     for c in shown:
         assert c.estimate is not None  # chosen above
         label, found = _label(c), c.estimate
@@ -49,8 +52,10 @@ def draw(robot: Robot, test: Samples, cells: Sequence[Cell], files: Files) -> No
         if c.model == WHOLE:
             whole[label] = at
             continue
-        if not (c.method.startswith("adam") and c.settings.horizon == 1 and c.settings.start != "gravity"):
-            torques[label] = at  # the others would cover the recording
+        if _stays_near(c):
+            start = next(start for start in GROUPS if label.startswith(start))
+            name = label.removeprefix(start).replace("angle+omega, windows", "windows")
+            torques.setdefault(GROUPS[start], {})[name] = at
         errors[label] = found.reading - found.measured(test.tau[: c.samples + (1 if found.held else 2)])
         if c.settings.carry:
             angles[label] = (found.time, found.q)
@@ -61,7 +66,9 @@ def draw(robot: Robot, test: Samples, cells: Sequence[Cell], files: Files) -> No
     def cut(curves: dict[str, tuple[FloatArray, FloatArray]]) -> dict[str, tuple[FloatArray, FloatArray]]:
         return {label: (t[t <= end], values[t <= end]) for label, (t, values) in curves.items()}
 
-    plot_curves(files.plot, robot, six, cut(torques), f"{title}: joint torques with the identified model")
+    groups = {name: cut(torques[name]) for name in GROUPS.values() if name in torques}
+    drawn = cut(recorded)["recorded, filtered"]
+    plot_groups(files.plot, robot, six, drawn, groups, f"{title}: joint torques with the identified model")
     if len(whole) > 1:
         plot_curves(files.whole, robot, six, whole, f"{title}: joint torques of the published descent")
     plot_violins(files.violin, robot, range(min(VIOLIN_JOINTS, robot.n)), errors, f"{title}: torque errors")
@@ -84,6 +91,15 @@ def _is_drawn(cell: Cell) -> bool:
     if cell.method.startswith(("adam", "optimum")):
         return s.loss == "angle+omega" and (cell.method.startswith("adam") or s.start == "zero")
     return s.loss == "nodes" or (not s.carry and s.start == "zero") or s.horizon > 1
+
+
+def _stays_near(cell: Cell) -> bool:
+    """Whether the torques can share a panel with the recording's: those of angles alone leave it by several of its ranges, and
+    the descents from zero and previous torques cover it. Their errors are in the violins."""
+    s = cell.settings
+    if cell.method.startswith("adam"):
+        return s.horizon > 1 or s.start == "gravity"
+    return s.loss != "angle"
 
 
 def _label(cell: Cell) -> str:

@@ -1,4 +1,4 @@
-"""Pictures of torque estimates: joint by joint over time, and violins of the errors."""
+"""Pictures of torque estimates: joint by joint over time, by group of schemes, and violins of the errors."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.report.figures import MEASURED, PREDICTED, Target, curve, new_figure, save, stroke
+from diffpbd.runtime.report.figures import MEASURED, PREDICTED, Target, beside, curve, new_figure, save, stroke
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.torques.estimation import Estimate
 
-__all__ = ["Curves", "plot_curves", "plot_estimate", "plot_paths", "plot_violins"]
+__all__ = ["Curves", "plot_curves", "plot_estimate", "plot_groups", "plot_paths", "plot_violins"]
 
 Curves: TypeAlias = "Mapping[str, tuple[FloatArray, FloatArray]]"
 """Label → time (samples,) [s] and torque (samples, n)."""
 
 WIDTH_INCH = 12.0
 ROW_INCH = 2.1
+GROUP_INCH, GROUP_ROW_INCH = 4.5, 1.35
+"""A column with the names beside it, and a row, of the picture by group."""
 HEAD_INCH, VIOLIN_INCH = 0.8, 4.2
 COLUMNS = 2
 REST_RATIO = 2.5
@@ -109,6 +111,36 @@ def _panel(panel: Any, robot: Robot, j: int, curves: Curves, what: str) -> None:
     unit = joint.unit if what == "angle" else "N·m" if joint.unit == "rad" else "N"
     panel.set_ylabel(f"{joint.name} [{unit}]")
     panel.grid(alpha=0.3)
+
+
+def plot_groups(
+    path: Target, robot: Robot, joints: Sequence[int], recorded: tuple[FloatArray, FloatArray],
+    groups: Mapping[str, Curves], title: str,
+) -> None:  # fmt: skip
+    """One row a joint and one column a group of schemes [N·m], the recording thick behind each; the curves of a row share their
+    limits, and names stand beside those of the first row."""
+    figure = new_figure(max(WIDTH_INCH, GROUP_INCH * len(groups)), HEAD_INCH + GROUP_ROW_INCH * len(joints))
+    figure.suptitle(title)
+    grid = figure.subplots(len(joints), len(groups), sharex="col", sharey="row", squeeze=False)
+    every = [recorded, *(values for curves in groups.values() for values in curves.values())]
+    for row, j in zip(grid, joints, strict=True):
+        for panel, curves in zip(row, groups.values(), strict=True):
+            curve(panel, recorded[0], recorded[1][:, j], color=MEASURED, linewidth=2.4)
+            for k, (time, values) in enumerate(curves.values()):
+                curve(panel, time, values[:, j], linewidth=0.9, **stroke(k))
+            panel.set_xlim(recorded[0][0], max(float(time[-1]) for time, _ in curves.values()))
+            panel.grid(alpha=0.3)
+        row[0].set_ylim(*_limits([(float(values[:, j].min()), float(values[:, j].max())) for _, values in every]))
+        row[0].set_ylabel(f"{robot.joints[j]} [{'N·m' if robot.manifest.robot.joints[j].unit == 'rad' else 'N'}]")
+    for panel, (name, curves) in zip(grid[0], groups.items(), strict=True):
+        panel.set_title(name, fontsize="medium")
+        ends = [float(np.interp(panel.get_xlim()[1], recorded[0], recorded[1][:, joints[0]]))]
+        ends += [float(values[-1, joints[0]]) for _, values in curves.values()]
+        colours = [MEASURED, *(str(stroke(k)["color"]) for k in range(len(curves)))]
+        beside(panel, ["recorded, filtered", *curves], np.array(ends), colours)
+    for panel in grid[-1]:
+        panel.set_xlabel("time [s]")
+    save(path, figure, DOTS_PER_INCH)
 
 
 def plot_paths(path: str | Path, tips: Mapping[str, FloatArray], title: str) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from support.robots import generated, loaded
 
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
+from diffpbd.runtime.reproduce.torque_plots import plot_groups
 from diffpbd.runtime.torques.settings import LOSSES, STARTS
 
 H = 0.01
@@ -165,6 +167,13 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("diffpbd.runtime.commands.reproduce_torques.PAPER_JOINTS", {"elbow": 0})
     files = [tmp_path / name for name in ("t.csv", "j.png", "v.png", "a.png", "p.png", "w.png")]
     descent = ("--adam", 0.02, "--adam-iterations", 20)
+    columns: dict[str, Mapping[str, object]] = {}
+
+    def drawn(*words: Any) -> None:
+        columns.update(words[4])
+        plot_groups(*words)
+
+    monkeypatch.setattr("diffpbd.runtime.reproduce.torque_drawing.plot_groups", drawn)
     words = ("--data", data, *descent, "--out", files[0], "--plot", files[1], "--violin", files[2])
     words += ("--angles", files[3], "--path", files[4], "--whole", files[5], "--adam-solver", "gauss_seidel")
     code, text = run("reproduce", "torque-table", generated("double_pendulum"), *words)
@@ -179,6 +188,10 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     both = [float(c["rmse_filtered_shoulder"]) for c in ours if c["loss"] == "angle+omega" and c["horizon"] == "1"]
     assert len(both) == 3 and max(both) - min(both) < 1e-6 and max(both) < 0.2
     assert all(path.is_file() for path in files)
+    assert list(columns) == ["published descent", "each step's optimum", "converged over the recording"]
+    assert list(columns["converged over the recording"]) == [
+        "omega", "angle+omega", "windows of 3", "windows of 3, carried", "nodes",
+    ]  # fmt: skip
 
 
 def test_missing_recordings_are_said(tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ STARTS: dict[str, Start] = {
     "stack": lambda robot, rng: RADIUS + np.cumsum([0.0, *(2 * RADIUS + 10.0 ** rng.uniform(-8, -1, robot.n - 1))]),
 }
 STEPS = 30
-MOST_UNSOLVED = {"stack": 0.0, "box": 1e-4, "reaching_arm": 1e-3, "pressing_five_bar": 1e-3}
+MOST_UNSOLVED = {"stack": 0.0, "box": 1e-4, "reaching_arm": 1.5e-3, "pressing_five_bar": 1e-3}
 """Share of steps that end in status 14. Those of arms are nearly all beyond half a radian a step, where the oracle finds no end
-either."""
+either: a pose that ends more than 10 rad off its guess is none."""
 
 
 def scene_robot(name: str) -> Robot:
@@ -52,5 +52,5 @@ def test_random_scenes(name: str) -> None:
     assert set(tally.statuses) <= {1, 2, 10, 12, 13, 14}
     assert sum(tally.statuses.values()) < 2e-3 * tally.scenes
     assert tally.statuses[14] <= MOST_UNSOLVED[name] * tally.scenes
-    assert tally.levels["falling slip"] < 0.03 * 2 * tally.scenes
+    assert tally.levels["falling slip"] < 0.01 * 2 * tally.scenes
     assert tally.deepest < 1e-6

@@ -1,0 +1,65 @@
+"""Named numbers of the solver of limits and contacts, with units and reasons."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from diffpbd.codegen.emit.c_writer import literal
+from diffpbd.runtime.manifest import Constant
+
+CONE_CONSTANTS: Final = (
+    Constant("inside", 5e-2, "m", "depth of a contact at the start that no measurement is off by"),
+    Constant("cone_rate", 1e-11, "relative to 1 + |rate|", "correction of rates at which limits are that of rounding"),
+    Constant(
+        "cone_settled_rate",
+        1e-13,
+        "rad/s or m/s",
+        "error that the contraction predicts when rates beside limits are found",
+    ),
+    Constant("cone_residual", 1e-13, "1", "residual over the largest impulse that is rounding"),
+    Constant("cone_stall", 1e-11, "1", "the same that may be, when it no longer falls"),
+    Constant("cone_nearly", 1e-5, "1", "the same below which a small change ends an iteration"),
+    Constant("cone_impulse", 1e3, "1", "largest impulse that means anything over the residual of a stage's start"),
+    Constant("cone_near", 1e-9, "rad or m, or their rates", "change that a line search takes whole: rounding is near"),
+    Constant(
+        "cone_far",
+        1e-6,
+        "1",
+        "change of an impulse by itself, through its rate, below which what acts on one side is far: Newton's method needs no "
+        "slope of it",
+    ),
+    Constant("cone_pivot", 1e-9, "1", "pivot over diagonal entry from which D has factors"),
+    Constant(
+        "cone_turn",
+        1e-4,
+        "rad or m",
+        "motion in a step from which Newton's method knows that the tangents at its end turn",
+    ),
+    Constant("cone_chord", 5e-2, "rad or m", "first correction beyond which the inertia is worked out anew at once"),
+    Constant(
+        "cone_anew",
+        1e-9,
+        "rad or m",
+        "correction after next, by the contraction so far, beyond which the same is done later",
+    ),
+    Constant("cone_inner", 15, "1", "iterations on impulses alone, all else linear"),
+    Constant("cone_inner_halvings", 6, "1", "step lengths tried in each of them"),
+    Constant("cone_inner_residual", 1e-6, "1", "residual over the largest impulse at which they end"),
+    Constant("cone_ahead", 1e-4, "1", "residual over the largest impulse from which impulses are first solved alone"),
+    Constant("cone_halvings", 8, "1", "step lengths tried in a line search beside limits"),
+    Constant("cone_first", 12, "1", "iterations at the final slip"),
+    Constant("cone_level", 10, "1", "iterations at each slip above it"),
+    Constant("cone_last", 25, "1", "iterations at the final slip after those above it"),
+    Constant("cone_patient", 60, "1", "iterations at each slip where it falls slowly"),
+    Constant("cone_top", 0.5, "rad/s or m/s", "slip from which it falls, ten times it at the second attempt"),
+    Constant(
+        "cone_rough",
+        1e-2,
+        "1",
+        "residual over load, step and the root of slip over the first one at which a slip above the final one is left",
+    ),
+)
+"""Listed where limits act in the joint-space step."""
+
+IN_CONES: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONE_CONSTANTS}
+"""The same as C text."""
