@@ -272,8 +272,7 @@ def _samples(name: str, log: Motion, span: slice, rate: float, processing: Proce
         time = even
     smooth_q, smooth_tau = (_filtered(v, rate, processing) for v in (q, tau))
     if turn is not None:
-        about = [log.joints.index(name.removeprefix("q_")) for name in PATH]
-        turn = turned_by(turn, (smooth_q - q)[:, about])
+        turn = turned_by(turn, (smooth_q - q)[:, _about(log.joints)])
     if dq is None:
         smooth_dq = _slope(time, smooth_q)
         notes.append("rates by the derivative of a cubic spline through the filtered positions: no dq columns")
@@ -311,6 +310,11 @@ def _samples(name: str, log: Motion, span: slice, rate: float, processing: Proce
         ends=ends or (0, 0),
         turn=turn,
     )
+
+
+def _about(joints: Sequence[str]) -> list[int]:
+    """Columns of the turns of a floating base."""
+    return [list(joints).index(name.removeprefix("q_")) for name in PATH]
 
 
 def _continuous(turn: FloatArray) -> FloatArray:
