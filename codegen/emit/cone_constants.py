@@ -28,6 +28,12 @@ CONE_CONSTANTS: Final = (
         "change of an impulse by itself, through its rate, below which what acts on one side is far: Newton's method needs no "
         "slope of it",
     ),
+    Constant(
+        "cone_stiff",
+        1e3,
+        "1",
+        "what a contact adds to the slope of a stage, over that, from which its impulses are unknowns of the derivatives",
+    ),
     Constant("cone_pivot", 1e-9, "1", "pivot over diagonal entry from which D has factors"),
     Constant(
         "cone_turn",

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from support.robots import CACHE, generated
-from support.touching import MASS, RADIUS, ball, block, box
+from support.touching import MASS, RADIUS, ball, block, box, rod
 
 from diffpbd.runtime import Robot, load
 
@@ -19,6 +19,7 @@ MADE = {
     "tumbling_box": lambda: box("floating"),
     "block": lambda: (block(), ""),
     "ball": ball,
+    "rod": rod,
 }
 
 
@@ -223,3 +224,31 @@ def test_derivatives_of_a_box_that_lands_on_an_edge(slip: float) -> None:
     assert worst(lambda d: f(d, pd, u), none, by["p"], steps) < 1e-6
     assert worst(lambda x: f(none, x, u), pd, by["pd"], (1e-3, *steps)) < 2e-6
     assert worst(lambda x: f(none, pd, x), u, by["u"], (1e-1, 1e-2, 1e-3)) < 1e-6
+
+
+@pytest.mark.parametrize("slip", [1e-3, 1e-5, 1e-6])
+def test_derivatives_of_a_rod_whose_tip_lands_sliding(slip: float) -> None:
+    """Impact and friction act on the same coordinates: in the motion along the table what is large in their slopes cancels."""
+    r = load(generated(path_of("rod"), functions=("joint_step",)))
+    h, alpha = 0.014385554, alpha_of(r, contact__slip=slip)
+    p, pd, u = np.array([0.399355, 0.09846114, 0.0349228]), np.full(3, -4.0), np.array([-13.988, 5.909, -6.186])
+    J = r.jac_joint_step(p, pd, u, h=h, alpha=alpha)
+    by = {k: np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("p", "pd", "u")}
+    steps = (1e-3, 1e-4, 1e-5)
+    assert worst(lambda x: step(r, x, pd, u, alpha=alpha, h=h), p, by["p"], steps) < 1e-7
+    assert worst(lambda x: step(r, p, x, u, alpha=alpha, h=h), pd, by["pd"], steps) < 1e-7
+    assert worst(lambda x: step(r, p, pd, x, alpha=alpha, h=h), u, by["u"], (1e-1, 1e-2, 1e-3)) < 1e-7
+    P, PD = r.rollout(p, pd, u[None], h=h, alpha=alpha)
+    seeds = np.zeros((2, 2, 3))
+    seeds[:, 1] = [[0.3, -0.2, 0.5], [1.0, 0.4, -0.3]]
+    back = r.vjp_rollout(p, pd, u[None], h=h, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1])
+    np.testing.assert_allclose(back.p0_bar, seeds[:, 1].ravel() @ by["p"], atol=1e-7 * np.abs(by["p"]).max())
+    sizes = {"contact.slip": 0.1 * slip, "plane.height.table": 1e-4, "contact.friction.back": 1e-3}
+    scale = np.array([sizes.get(entry, 0.0) for entry in r.alpha.names])
+
+    def end(a: Any) -> Any:
+        return np.array([seeds[:, 1].ravel() @ step(r, p, pd, u, alpha=a, h=h)])
+
+    found = np.where(scale > 0, back.alpha_bar, 0.0)[None]
+    assert np.abs(found[0, scale > 0]).min() > 1e-3
+    assert worst(end, alpha, found, (scale, 0.1 * scale, 0.01 * scale)) < 1e-6

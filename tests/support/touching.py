@@ -93,6 +93,15 @@ def box(base: str = "planar", friction: float = 0.5, every: bool = False) -> tup
     return free("box", moments, touching, base)
 
 
+def rod() -> tuple[Mechanism, str]:
+    """In a plane, 2 m long, its tips over the table."""
+    tips = [
+        contact("front", "rod", (1.0, 0.0, 0.0), 0.02, friction=0.5),
+        contact("back", "rod", (-1.0, 0.0, 0.0), friction=0.3),
+    ]
+    return free("rod", (1e-3, MASS / 3, MASS / 3), tips, "planar")
+
+
 def stack(count: int = 10) -> Mechanism:
     """Balls on upright slides, each on the one below, the lowest on a table."""
     limit = '<limit lower="-9" upper="9" effort="1" velocity="1"/>'
