@@ -139,6 +139,10 @@ class Parameter:
     lower: float | None
     upper: float | None
 
+    def in_unit(self, value: float) -> str:
+        """A value as messages say it: with the unit, but for the 1 of what has none."""
+        return f"{value:g}" if self.unit == "1" else f"{value:g} {self.unit}"
+
 
 @dataclass(frozen=True)
 class Constant:

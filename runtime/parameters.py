@@ -212,7 +212,7 @@ class ParameterVector:
             worst = float(array[..., k].min(initial=np.inf))
             if worst < least:
                 entry = self.entries[k]
-                low = f"{entry.lower or 0.0:g} {entry.unit}"
+                low = entry.in_unit(entry.lower or 0.0)
                 raise InputError(f"alpha of {self.robot}: {entry.name}: expected at least {low}, found {worst:g}.")
 
     def _refuse_outside(self, position: int, number: float, where: str = "") -> None:
@@ -221,8 +221,8 @@ class ParameterVector:
             (entry.lower, entry.lower is not None and number < entry.lower, "at least"),
             (entry.upper, entry.upper is not None and number > entry.upper, "at most"),
         ):
-            if outside and math.isfinite(number):
-                raise InputError(f"{where}{entry.name}: expected {word} {bound:g} {entry.unit}, found {number:g}.")
+            if bound is not None and outside and math.isfinite(number):
+                raise InputError(f"{where}{entry.name}: expected {word} {entry.in_unit(bound)}, found {number:g}.")
 
     def by_name(self, vector: npt.ArrayLike) -> dict[str, float]:
         """The values of a vector by name."""

@@ -17,7 +17,7 @@ from diffpbd.runtime.logs.csv import Log, TorqueLog
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.orders import Composed, Order, refuse_friction
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.step_advice import advise
+from diffpbd.runtime.step_advice import advise, closing
 
 __all__ = ["Run", "gaps_of", "maximal_variant", "simulate", "torque_policy"]
 
@@ -169,7 +169,8 @@ def simulate(
         try:
             q[k + 1], dq[k + 1] = mover(q[k], dq[k], tau[k])
         except SolverError as error:
-            advice = "" if isinstance(step, str) else advise(robot, q[k], dq[k], tau[k], h, alpha)
+            maximal = isinstance(step, str)
+            advice = closing(robot, q[k], alpha) if maximal else advise(robot, q[k], dq[k], tau[k], h, alpha)
             raise SolverError(f"Step {k + 1}, from {k * h:g} s: {error}{advice}") from None
         if not (np.isfinite(q[k + 1]).all() and np.isfinite(dq[k + 1]).all()):
             raise SolverError(f"Step {k + 1}, from {k * h:g} s: the state is no longer finite; a smaller h may help.")

@@ -10,7 +10,7 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["advise"]
+__all__ = ["advise", "closing"]
 
 OPEN = 1e-6
 """[rad or m] A start with closed loops is within this of the closed pose nearest to it."""
@@ -21,7 +21,7 @@ MOST_HALVINGS = 14
 def advise(robot: Robot, q: FloatArray, dq: FloatArray, tau: FloatArray, h: float, alpha: FloatArray) -> str:
     """A sentence for a message: from q, dq [rad, rad/s] (n,) under tau [N·m] (n,) `joint_step` failed with h [s]."""
     text = ""
-    if "close_loops" in robot.functions and (nearest := _closing(robot, q, alpha)):
+    if nearest := closing(robot, q, alpha):
         return nearest
     if "forward_dynamics" in robot.functions:
         acceleration = np.full(robot.n, np.nan)
@@ -45,8 +45,10 @@ def advise(robot: Robot, q: FloatArray, dq: FloatArray, tau: FloatArray, h: floa
     return f"{text} No step down to {h / 2**MOST_HALVINGS:.3g} s works from here: look at torques, stiffnesses and the state."
 
 
-def _closing(robot: Robot, q: FloatArray, alpha: FloatArray) -> str:
-    """What closes the loops of q, empty if they are closed."""
+def closing(robot: Robot, q: FloatArray, alpha: FloatArray) -> str:
+    """A sentence on what closes the loops of q [rad] (n,), empty if they are closed or there are none."""
+    if "close_loops" not in robot.functions:
+        return ""
     names = ", ".join(loop.name for loop in robot.manifest.robot.loops)
     try:
         closed = np.reshape(robot.functions["close_loops"](q, np.zeros(robot.n), alpha), -1)

@@ -89,7 +89,7 @@ GROUPS: Final = (
         "a step of sixth order", ("sixth_order_step",),
         ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
-    Group("torque estimation", ("estimate_torque",), ("anchored", "inertia", "plain", "free"), "joint_step"),
+    Group("torque estimation in windows", ("estimate_torque",), ("anchored", "inertia", "plain", "free"), "joint_step"),
     Group("predictive control", ("mpc",), ("inertia", "plain"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("told", "short")),
     Group("constraints of maximal states", ("constraints",), ("anchored", "independent")),
@@ -169,7 +169,7 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
     if massless := [pair for pair in massless_links(robot) if pair[0] not in robot.base_freedoms]:
         names = ", ".join(f"{link} (joint {joint})" for link, joint in massless)
         lacking["massive"] = f"links without mass or inertia of their own: {names}"
-    elif robot.base_freedoms:
+    elif robot.base_freedoms and not robot.floating:  # which says the same
         lacking["massive"] = f"a {robot.base_joint} base, which stands on links without mass"
     if robot.loops:
         lacking["open"] = f"closed loops: {', '.join(loop.name for loop in robot.loops)}"

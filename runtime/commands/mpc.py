@@ -52,7 +52,9 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.argument("robot")
 @click.option("--reference", metavar="LOG.csv", help="Log whose q_ [rad] and dq_ [rad/s] columns are followed.")
 @click.option(
-    "--goal", metavar="JSON", help="Or a goal [rad]: a list, an object of joint names (others stay), or a file."
+    "--goal",
+    metavar="JSON",
+    help="Or a goal [rad or m]: a list, an object of names of joints or of a base's positions (others stay), or a file.",
 )
 @click.option("--tip-goal", metavar="[X,Y,Z]", help="Or where the tip's origin shall be [m], in the world.")
 @click.option(

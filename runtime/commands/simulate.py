@@ -26,6 +26,8 @@ from diffpbd.runtime.simulation import Run, maximal_variant, simulate
 __all__ = ["command", "summary"]
 
 ORDERS: dict[str, Order] = {"2": 2, "4": 4, "6": 6}
+STILL = 1e-12
+"""Kinetic energy that changes by less than this share of all energy is rounding, of which no other is a percentage."""
 
 
 @click.command("simulate")
@@ -143,7 +145,8 @@ def summary(robot: Robot, run: Run) -> str:
         total = run.kinetic + run.potential
         drift = float(np.abs(total - total[0]).max())
         swing = float(np.ptp(run.kinetic))
-        share = f" ({100 * drift / swing:.3g} % of the kinetic energy's range)" if swing > 0 else ""
+        moves = swing > STILL * float(np.abs(total).max())
+        share = f" ({100 * drift / swing:.3g} % of the kinetic energy's range)" if moves else ""
         lines.append(
             f"energy: {total[0]:.6g} J at the start, {total[-1]:.6g} J at the end, largest change {drift:.3g} J{share}"
         )

@@ -188,7 +188,7 @@ def compare_torques(
     """Parameters and positions of least mean square deviation; each joint's torques in units of what is left of them, unless
     deviations are given."""
     needed = ("inverse_dynamics", "jac_inverse_dynamics", "jac_alpha_inverse_dynamics")
-    check_functions(robot, "simultaneous --residual torque", needed)
+    check_functions(robot, "--form simultaneous --residual torque", needed)
     sigma = deviations_of(robot, motions, settings.torques)
     if not (np.isfinite(sigma) & (sigma > 0.0)).all():
         raise InputError(

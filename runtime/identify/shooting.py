@@ -60,7 +60,7 @@ def shoot(
     window: float = WINDOW,
 ) -> End:
     """Parameters and initial states of least mean square residual."""
-    check_functions(robot, "shooting")
+    check_functions(robot, "--form shooting")
     settings = settings or Settings()
     coordinates = Coordinates(robot, parameters, settings.prior)
     x, iterations, pull = coordinates.start, 0, at_start(robot, motions, coordinates, window)

@@ -102,7 +102,7 @@ def transcribe(
 
 def _check(robot: Robot, steps: int) -> None:
     """Robots without the equations between states, and recordings that are too long for them."""
-    check_functions(robot, "simultaneous --residual position", NEEDED)
+    check_functions(robot, "--form simultaneous --residual position", NEEDED)
     if steps > MOST_STEPS:
         raise InputError(
             f"--form simultaneous holds every pose of every step in one problem: expected at most {MOST_STEPS} steps, found "

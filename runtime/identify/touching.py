@@ -118,7 +118,7 @@ def fit_touching(
 
 def _check(robot: Robot, selection: Selection, samples: Sequence[Samples], settings: Settings) -> None:
     """What does not go together."""
-    check_functions(robot, "shooting")
+    check_functions(robot, "--fit contact")
     if settings.form == "simultaneous":
         raise InputError("--fit contact follows the step in joint space, not --form simultaneous; leave --form out.")
     strange = [name for name in selection.names if name == SLIP or name.startswith("contact.load.")]
@@ -175,7 +175,8 @@ def _solve(
     for k, slip in enumerate(slips):
         last = k == len(slips) - 1
         windows = Windows(robot, runs, _at_slip(robot, parameters, slip), WINDOW, every=evens[0], weight=weight)
-        say(f"Shooting {windows.count} windows at a slip of {slip:g} m/s, {len(parameters.names)} parameters")
+        counted = f"{windows.count} window{'s' * (windows.count > 1)}"
+        say(f"Shooting {counted} at a slip of {slip:g} m/s, {len(parameters.names)} parameters")
         fit, x, states = over_windows(windows, coordinates, x, 0.0, FINELY if last else COARSELY, states)
         iterations += fit.solution.iterations
         if k == len(slips) - 2:
@@ -255,11 +256,12 @@ def _with_evidence(solved: _Solved, found: Solved, evidence: Sequence[Touched]) 
 
 
 def _least(solved: _Solved, name: str) -> float:
-    """The least friction that the recordings allow, others held."""
+    """The least friction that the recordings allow, others held. What sticks creeps with the slip, differently by friction."""
     windows, theta = solved.windows, solved.theta
     k = windows.parameters.names.index(name)
     best = windows.half_mean_square(theta, solved.states)
-    allowed = best * (1.0 + BEYOND / windows.residuals) + RESOLVED
+    crept = float(windows.parameters.base[windows.robot.alpha.index(SLIP)]) * WINDOW / POSITION
+    allowed = best * (1.0 + BEYOND / windows.residuals) + max(RESOLVED, 0.5 * crept**2)
     low, high = float(windows.parameters.lower[k]), float(theta[k])
     for _ in range(HALVINGS):
         theta[k] = 0.5 * (low + high)

@@ -56,15 +56,16 @@ STEPS = ("joint_step", "jac_joint_step", "jac_alpha_joint_step")
 """Functions of a generated step with its sensitivities."""
 
 
-def check_functions(robot: Robot, form: str, needed: Sequence[str] = STEPS) -> None:
+def check_functions(robot: Robot, option: str, needed: Sequence[str] = STEPS) -> None:
     """InputError for a robot that lacks some of them."""
     missing = [name for name in needed if name not in robot.functions]
     if missing:
         words = (
-            f"--form {form} needs {listing(missing)}, which {robot.name} has not.",
+            f"{option} needs {listing(missing)}, which {robot.name} has not.",
             robot.manifest.why_not(missing[-1]),
+            "Or use --form torque." if option.startswith("--form") else None,
         )
-        raise InputError(" ".join((*filter(None, words), "Or use --form torque.")))
+        raise InputError(" ".join(filter(None, words)))
 
 
 def motions(robot: Robot, samples: Sequence[Samples], form: str) -> list[Motion]:

@@ -35,7 +35,10 @@ def summary(result: Identification) -> str:
         lines += ["\nNot identifiable:", *_lost(result)]
     lines += ["", _errors(result)]
     if result.generate is not None:
-        lines += [f"\nThe robot's code has not all of these as parameters; to use these: {result.generate}"]
+        lines += [
+            f"\nThe robot's code has not all of these as parameters; to use these: {result.generate}",
+            "(beside what it was generated with: its file, base, tips and other options).",
+        ]
     return "\n".join(lines)
 
 

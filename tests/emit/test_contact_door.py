@@ -15,6 +15,7 @@ from diffpbd.runtime import InputError, Robot, load
 STATE = (np.array([0.0, 0.0, 1e-4]), np.array([1.0, 0.0, -1.0]), np.zeros(3))
 SLIP, LOAD, FRICTION = "contact.slip", "contact.load.block", "contact.friction.block"
 RADIUS, COMPLIANCE = "contact.radius.block", "contact.compliance.block"
+UNITS = {SLIP: " m/s", LOAD: " N", FRICTION: "", RADIUS: " m", COMPLIANCE: " m/N"}
 
 
 @cache
@@ -40,7 +41,7 @@ def vector(name: str, value: float) -> Any:
 )  # fmt: skip
 def test_refused_by_name(name: str, value: float) -> None:
     for function in ("joint_step", "contact_force", "jac_joint_step"):
-        with pytest.raises(InputError, match=rf"{name}: expected at least .*, found {value:g}"):
+        with pytest.raises(InputError, match=rf"{name}: expected at least [-.e0-9]+{UNITS[name]}, found {value:g}"):
             getattr(robot(), function)(*STATE, alpha=vector(name, value))
     many = np.stack([robot().alpha.defaults, vector(name, value)])
     with pytest.raises(InputError, match=name):

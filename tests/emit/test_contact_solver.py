@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.robots import CACHE, generated
-from support.touching import RADIUS, ball, block, box
+from support.touching import RADIUS, ball, block, box, two_balls
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.errors import SolverError
@@ -33,13 +33,20 @@ def robot(name: str) -> Robot:
     return load(folder(name))
 
 
-def left(r: Robot, p: Any, pd: Any, end: Any, pushes: Any, alpha: Any = None) -> float:
+@cache
+def balls() -> Robot:
+    """That of test_contact_impacts."""
+    path = two_balls().write(CACHE / "touching", "two_balls", "")
+    return load(generated(str(path), functions=("joint_step",)))
+
+
+def left(r: Robot, p: Any, pd: Any, end: Any, pushes: Any, alpha: Any = None, h: float = H) -> float:
     """Largest entry of the equations of a step at its end: momenta, relative to 1, and rows of contacts."""
-    found = r.contact_residual(p, pd, np.zeros(r.n), H, r.alpha.vector(alpha or {}), *end, *pushes)
+    found = r.contact_residual(p, pd, np.zeros(r.n), h, r.alpha.vector(alpha or {}), *end, *pushes)
     n = r.n
     return float(
         max(
-            np.abs(found.pose_residual[:n]).max() / H, np.abs(found.rate_residual[:n]).max() / H,
+            np.abs(found.pose_residual[:n]).max() / h, np.abs(found.rate_residual[:n]).max() / h,
             np.abs(found.pose_residual[n:]).max(), np.abs(found.rate_residual[n:]).max(),
         )
     )  # fmt: skip
@@ -104,6 +111,29 @@ def test_what_is_far_is_in_the_equations_all_the_same(slip: float) -> None:
                 assert np.abs(rows.rate_residual[3:] / pushes[1][0]).max() < 1e-8
             assert end[0][1] >= RADIUS - 0.5 * H * 0.2 * slip
             assert found.contact_impulse[0, 0] > 0.0
+
+
+GIVING = (
+    [0, 0, 0, -0.02138116, 0.19885624, 0], [0.19892582, 0.48560114, 0.03734831, -0.02272232, 0.08125904, -0.10630551],
+    2.0285568e-4,
+    {"contact.slip": 2.523398e-5, "contact.friction.a": 2.853541e-3, "contact.compliance.a": 3.84587e-5},
+)  # fmt: skip
+GRAZING = (
+    [0, 0, 0, -0.07243973, -0.18642613, 0],
+    [-37.00342158, -16.65186888, 3.9806873, -24.98067842, -6.23825668, -12.79260817], 6.41048352e-4,
+    {"contact.slip": 5.69698399e-4, "contact.friction.a": 1.9111996},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("scene", [GIVING, GRAZING], ids=["giving_way", "grazing_fast"])
+def test_a_step_ends_where_its_impulses_do(scene: Any) -> None:
+    """Two balls that meet: one gives way, and was taken for far by an older impulse; in the other the last change of
+    impulses was as large as they were, and friction more than twice what its cone allows."""
+    r, (p, pd, h, alpha) = balls(), scene
+    found = r.rollout_impulses(p, pd, np.zeros((1, r.n)), h=h, alpha=alpha)
+    pushes = found.contact_impulse[0], found.contact_impulse_next[0]
+    assert left(r, p, pd, (found.P[1], found.PD[1]), pushes, alpha, h) < 1e-7
+    assert np.linalg.norm(pushes[0][1:]) <= alpha["contact.friction.a"] * pushes[0][0] * (1 + 1e-9)
 
 
 def test_a_start_deep_inside_is_refused() -> None:

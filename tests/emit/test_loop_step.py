@@ -322,6 +322,8 @@ def test_a_simulation_says_where_its_open_start_closes() -> None:
         simulate(c.robot, duration=0.05, start=(c.p + 1e-3 * np.eye(3)[0], c.pd))
     closed = np.array(json.loads(str(caught.value).split(" is ")[-1].rstrip(".")))
     assert np.abs(c.robot.loop_residual(closed, c.pd).rows).max() < 1e-12
+    with pytest.raises(SolverError, match=r"step of four_bar failed.*nearest pose that closes four_bar is \["):
+        simulate(c.robot, duration=0.05, start=(c.p + 1e-3 * np.eye(3)[0], c.pd), step="step")
     with pytest.raises(SolverError, match="open at the start"):  # stretched out, where rows depend on each other
         simulate(c.robot, duration=0.05, start=(np.zeros(3), np.zeros(3)))
 
