@@ -15,6 +15,7 @@ from diffpbd.runtime.commands.results import said as tell
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import Log, write_log
+from diffpbd.runtime.logs.table import TURN, as_recorded
 from diffpbd.runtime.report.tables import number, table
 
 if TYPE_CHECKING:
@@ -145,4 +146,9 @@ def _log(part: object, torques: bool) -> Log:
     assert isinstance(part, Samples)
     columns: list[np.ndarray] = [part.trimmed(values) for values in (part.time, part.q, part.dq, part.ddq, part.tau)]
     time, q, dq, ddq, tau = columns
-    return Log(time, part.joints, q, dq, ddq, tau if torques else None)
+    positions: tuple[str, ...] = ()
+    if part.turn is not None:  # as it was recorded, not the sum of its steps
+        positions = tuple(as_recorded(part.joints))
+        q = q[:, [part.joints.index(name) if name in part.joints else 0 for name in positions]]
+        q[:, [positions.index(name.removeprefix("q_")) for name in TURN]] = part.trimmed(part.turn)
+    return Log(time, part.joints, q, dq, ddq, tau if torques else None, positions)

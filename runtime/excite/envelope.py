@@ -79,6 +79,8 @@ class Envelope:
             raise InputError(
                 f"{robot.name} has closed loops ({listing(loops)}); excitation is searched for open chains."
             )
+        if robot.manifest.robot.base_freedoms:
+            raise InputError(f"{robot.name} has a base that moves; excitation is searched for arms on one that stands.")
         joints = robot.manifest.robot.joints
         low = np.array([-HALF_RANGE if j.lower is None else j.lower for j in joints])
         high = np.array([HALF_RANGE if j.upper is None else j.upper for j in joints])

@@ -8,11 +8,16 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["implausible"]
 
+CONSTANT = 0.5
+"""[1] Part of an encoder's residual that is the same in all samples, from which on it is said."""
+ROUNDING = 1e-9
+"""[rad or m] Residuals of recordings without noise."""
 UNITS = "Is the torque in N·m and of this robot? --drive-gain turns currents into torques"
 
 
 def implausible(robot: Robot, result: Identification) -> list[str]:
-    """A sentence for masses far from the description's, for gains at a bound, and for torques that are explained by nothing."""
+    """A sentence for masses far from the description's, for gains at a bound, for torques that are explained by nothing, and
+    for encoders that are off all along."""
     defaults = dict(zip(robot.alpha.names, robot.alpha.defaults.tolist(), strict=True))
     lost = {item.name for item in result.lost}
     far, sentences = [], []
@@ -26,9 +31,21 @@ def implausible(robot: Robot, result: Identification) -> list[str]:
                 far.append(f"{estimate.name} {estimate.value / own:.2g} times")
     if far:
         sentences.append(f"Far from the description: {', '.join(far)}. {UNITS}.")
+    if result.compared == "position":
+        return [*sentences, *_off(result)]
     for joint, (_, explained) in result.train.shares.items():
         if explained < 0.0:
             sentences.append(
                 f"The torque of {joint} is explained by nothing that was fitted (R² {explained:.2g}). {UNITS}."
             )
     return sentences
+
+
+def _off(result: Identification) -> list[str]:
+    """A sentence for encoders that are off by the same all along, which noise is not."""
+    return [
+        f"What is left at {joint} is {bias:+.2g} on average, of {result.train.rmse[joint]:.2g} RMS: no noise, but an encoder's "
+        "zero, a length that is not fitted, or a mechanism that did not move."
+        for joint, bias in result.train.bias.items()
+        if abs(bias) > CONSTANT * result.train.rmse[joint] > ROUNDING
+    ]

@@ -15,7 +15,7 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.cleaning import GAP
 from diffpbd.runtime.logs.still_ends import still_ends
-from diffpbd.runtime.logs.table import RATES
+from diffpbd.runtime.logs.table import PATH, RATES
 from diffpbd.runtime.quaternions import turned_by, with_turn
 
 __all__ = ["Motion", "Processing", "Samples", "filter_parts", "process"]
@@ -272,7 +272,7 @@ def _samples(name: str, log: Motion, span: slice, rate: float, processing: Proce
         time = even
     smooth_q, smooth_tau = (_filtered(v, rate, processing) for v in (q, tau))
     if turn is not None:
-        turn = turned_by(turn, (smooth_q - q)[:, 3:6])
+        turn = turned_by(turn, (smooth_q - q)[:, _about(log.joints)])
     if dq is None:
         smooth_dq = _slope(time, smooth_q)
         notes.append("rates by the derivative of a cubic spline through the filtered positions: no dq columns")
@@ -310,6 +310,11 @@ def _samples(name: str, log: Motion, span: slice, rate: float, processing: Proce
         ends=ends or (0, 0),
         turn=turn,
     )
+
+
+def _about(joints: Sequence[str]) -> list[int]:
+    """Columns of the turns of a floating base."""
+    return [list(joints).index(name.removeprefix("q_")) for name in PATH]
 
 
 def _continuous(turn: FloatArray) -> FloatArray:

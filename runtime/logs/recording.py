@@ -150,7 +150,7 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
         for joint in driven:
             tau[:, joints.index(joint)] = table.column(_column(table, signal, joint, len(driven)), gaps=True)
         notes = (*notes, *((f"torque from {signal}",) if signal != "tau" else ()))
-    turn = table.turn(gaps=True) if any(f"q_{joint}" in PATH for joint in joints) else None
+    turn = table.turn(gaps=True) if {*PATH} <= {f"q_{joint}" for joint in joints} else None
     return Recording(str(path), time, tuple(joints), q, dq, ddq, tau, (), notes, turn=turn)
 
 

@@ -73,8 +73,14 @@ class Table(ABC):
 
     @property
     def turns(self) -> bool:
-        """Whether there is the quaternion of a floating base."""
-        return all(name in self.header for name in TURN) and not any(name in self.header for name in PATH)
+        """Whether there is the quaternion of a floating base; a part of one is refused."""
+        missing = [name for name in TURN if name not in self.header]
+        if missing and len(missing) < len(TURN):
+            raise InputError(
+                f"{self.path}: {listing(missing)} of the base's quaternion {', '.join(TURN)} is missing. "
+                "`--map FILE.json` renames columns."
+            )
+        return not missing and not any(name in self.header for name in PATH)
 
     def turn(self, *, gaps: bool = False) -> FloatArray | None:
         """Its unit quaternions wxyz (samples, 4), None without; with `gaps` NaN where one lacks a number."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from diffpbd.runtime import Robot
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.closed import of
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.identify import Settings, Wanted, identify, read_recordings
+from diffpbd.runtime.identify import Settings, Wanted, identify, implausible, read_recordings
 from diffpbd.runtime.identify.design import on_loops
 from diffpbd.runtime.logs.processing import Processing, Samples
 from diffpbd.runtime.logs.recording import Reading
@@ -132,6 +133,15 @@ def test_what_does_not_go_together_or_does_not_close_is_refused() -> None:
     far = {"loop.origin.four_bar.child.x": 5.0}
     with pytest.raises(InputError, match=r"at the start Sample \d+: no pose near what was read closes the loops"):
         identify(robot, [samples], ["loop.origin.four_bar.parent.x"], start=far)
+
+
+def test_an_encoder_whose_zero_is_off_is_said_and_noise_is_not() -> None:
+    robot, samples = case("four_bar").robot, recorded("four_bar", 1e-3, 100)
+    names, start = list(TRUTH["four_bar"])[:1], TRUTH["four_bar"]
+    assert implausible(robot, identify(robot, [samples], names, start=start)) == []
+    turned = dataclasses.replace(samples, q=samples.q + [0.0, 0.1, 0.0], read=None)
+    said = implausible(robot, identify(robot, [turned], names, start=start))
+    assert said and all("an encoder's zero" in text and "torque" not in text for text in said)
 
 
 def test_a_recording_that_was_not_fitted_is_judged() -> None:

@@ -201,6 +201,9 @@ def test_columns_that_are_missing_or_wrong_are_named_as_they_are_recorded(tmp_pa
     assert (
         "base_qw, base_qx, base_qy, base_qz" in str(error.value) and "base_turn" not in str(error.value).split(";")[0]
     )
+    for read in (read_recording, lambda path, joints: read_log(path)):
+        with pytest.raises(InputError, match="q_base_qz of the base's quaternion .* is missing"):
+            read(saved(tmp_path, log, "q_base_qz"), robot.joints)
     wrong = dataclasses.replace(log, q=log.q.copy())
     for size, good in ((1.009, True), (1.011, False)):
         wrong.q[7, 3:7] = size * log.q[7, 3:7]
@@ -215,6 +218,29 @@ def test_columns_that_are_missing_or_wrong_are_named_as_they_are_recorded(tmp_pa
     bare = Log(log.time, log.joints, log.dq, log.dq)
     with pytest.raises(diffpbd.InputError, match="no quaternion of the base"):
         diffpbd.identify(robot, bare, "payload.mass")
+
+
+def test_a_cleaned_log_has_the_quaternions_whatever_the_order_of_its_columns(tmp_path: Path) -> None:
+    """The sum of the turns, which filters take, tells nobody how the base stood."""
+    rows = [line.split(",") for line in Path(saved(tmp_path, flight())).read_text().splitlines()]
+    other, clean = tmp_path / "reversed.csv", tmp_path / "clean.csv"
+    other.write_text("\n".join(",".join(row[::-1]) for row in rows) + "\n")
+    done = CliRunner().invoke(cli, ["log", str(other), "--cutoff", "20", "--out", str(clean)])
+    assert done.exit_code == 0, done.output
+    robot, log = stopped_flap(), flight()
+    found = read_recording(clean, robot.joints)
+    (wanted,) = process("flight", log.select(robot.joints), Processing(cutoff=20.0))
+    assert found.turn == pytest.approx(wanted.turn, abs=1e-12)
+    assert np.abs(found.turn - log.q[:, 3:7]).max() > 1e-6  # filtered
+    done = CliRunner().invoke(cli, ["log", str(other), "--joints", "base_turn_x,shoulder", "--out", str(clean)])
+    assert done.exit_code == 0, done.output
+    assert clean.read_text().startswith("time,q_base_turn_x,q_shoulder,dq_")
+
+
+def test_motions_that_excite_are_for_bases_that_stand(tmp_path: Path) -> None:
+    for robot in (stopped_flap(), flat_arms()[1]):
+        with pytest.raises(diffpbd.InputError, match="a base that moves"):
+            diffpbd.excite(robot, duration=2.0)
 
 
 @pytest.mark.soak
