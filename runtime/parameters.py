@@ -212,7 +212,7 @@ class ParameterVector:
             worst = float(array[..., k].min(initial=np.inf))
             if worst < least:
                 entry = self.entries[k]
-                low = f"{entry.lower or 0.0:g} {entry.unit}"
+                low = f"{entry.lower or 0.0:g} {entry.unit}".removesuffix(" 1")
                 raise InputError(f"alpha of {self.robot}: {entry.name}: expected at least {low}, found {worst:g}.")
 
     def _refuse_outside(self, position: int, number: float, where: str = "") -> None:
@@ -222,7 +222,8 @@ class ParameterVector:
             (entry.upper, entry.upper is not None and number > entry.upper, "at most"),
         ):
             if outside and math.isfinite(number):
-                raise InputError(f"{where}{entry.name}: expected {word} {bound:g} {entry.unit}, found {number:g}.")
+                side = f"{bound:g} {entry.unit}".removesuffix(" 1")
+                raise InputError(f"{where}{entry.name}: expected {word} {side}, found {number:g}.")
 
     def by_name(self, vector: npt.ArrayLike) -> dict[str, float]:
         """The values of a vector by name."""
