@@ -131,7 +131,10 @@ class Closed:
         return np.asarray((self.projection(q, alpha) @ torque[..., None])[..., 0], dtype=np.float64)
 
     def seen(self, q: FloatArray, tau: FloatArray, alpha: Any = None) -> FloatArray:
-        """What of read torques (samples, n) is told apart: all, where motors are no more than freedoms."""
+        """What of read torques (samples, n) is told apart: all, where motors are no more than freedoms. Without loops every
+        row is its own balance, and a torque that was read where no motor is, a push on a base, is a part of it."""
+        if not self.looped:
+            return tau
         _, P = self._projected(self.free(q, alpha))
         return np.asarray((P @ tau[..., None])[..., 0], dtype=np.float64)
 

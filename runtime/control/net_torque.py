@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.names import hint
+from diffpbd.runtime.names import hint, listing
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["DISPLACEMENT", "NetTorque", "NetTorqueMap", "ReachNetTorque", "VELOCITY", "sample_map", "without_gravity"]
@@ -161,6 +161,11 @@ def sample_map(
     """
     if joint not in robot.joints:
         raise InputError(f"{robot.name} has no joint {joint!r}. {hint(joint, robot.joints)}")
+    if facts := (*(loop.name for loop in robot.manifest.robot.loops), *robot.manifest.robot.passive):
+        raise InputError(
+            f"Net torque map: {robot.name} has closed loops or joints without a motor ({listing(facts)}), which no torque of "
+            "their own locks; it is for open arms with a motor at every joint."
+        )
     if min(grid) < 2:
         raise InputError(f"Net torque map: the grid needs at least 2 × 2 samples, found {grid[0]} × {grid[1]}.")
     steps = [name for name in robot.functions if name == "joint_step" or name.startswith("step")]

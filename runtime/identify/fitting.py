@@ -13,7 +13,7 @@ from diffpbd.runtime.identify import design, robust
 from diffpbd.runtime.identify.design import BoolArray, Condensed, Design
 from diffpbd.runtime.identify.outer import Outer
 from diffpbd.runtime.identify.problem import Problem
-from diffpbd.runtime.identify.solving import NOISE_FLOOR, Question, Round, generic, solve
+from diffpbd.runtime.identify.solving import NOISE_FLOOR, Question, Round, generic, pushed, solve
 from diffpbd.runtime.identify.unknowns import Unknowns
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
@@ -148,6 +148,7 @@ def _notes(
     if question.huber:
         share = ", ".join(f"{j} {100 * s:.2g} %" for j, s in zip(robot.joints, robust.beyond(designs), strict=True))
         yield f"Huber's loss: residuals beyond {robust.KNEE} deviations count linearly ({share})"
+    yield from pushed(robot, problem, x)
     phi, alpha = unknowns.phi_at(x), _finite(unknowns.alpha_at(x), question.base)
     for lever, own in zip(question.levers, unknowns.lever_parts(question.levers), strict=True):
         yield from lever.note(robot, phi[own], alpha)

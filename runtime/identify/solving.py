@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +17,10 @@ from diffpbd.runtime.identify.outer import Outer
 from diffpbd.runtime.identify.problem import AT_BOUND, Problem
 from diffpbd.runtime.identify.selection import Selection
 from diffpbd.runtime.identify.unknowns import Unknowns, make_unknowns
+from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["COARSELY", "Question", "Round", "generic", "solve"]
+__all__ = ["COARSELY", "Question", "Round", "generic", "pushed", "solve"]
 
 NOISE_FLOOR = 1e-3
 """[1] Least residual that a joint is weighted with, as part of its torque's RMS: noise-free recordings have none, and no
@@ -32,6 +34,8 @@ APPROACH = 10.0
 CLEAN = 1e-3
 """[1] The prior is weakened to no less than this part where the recordings are cleaner than `NOISE_FLOOR`: simulated ones,
 whose truth a prior must not hide."""
+UNEVEN = 0.1
+"""[1] Share of its parts by which the balance of a moving base may be off before that is said."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +112,10 @@ def _balanced(own: Round, sigma: FloatArray) -> FloatArray:
     robot, silent = own.question.robot, ~driven(own.question.robot)
     if robot.manifest.robot.loops or not silent.any() or silent.all():
         return sigma
-    phi, condensed = own.unknowns.phi_at(own.unknowns.start), own.condensed
+    condensed = own.condensed
     asked = np.zeros(len(sigma))
-    for j in np.flatnonzero(silent):
-        parts = np.linalg.norm(condensed.factors[j], axis=0) * phi[condensed.columns[j]]
-        asked[j] = np.linalg.norm([*parts, *condensed.rights[j], condensed.rho[j]])
+    phi = own.unknowns.phi_at(own.unknowns.start)
+    asked[silent] = [_asked(condensed, phi, j) for j in np.flatnonzero(silent).tolist()]
     base = len(robot.manifest.robot.base_freedoms)
     slides = base // 2 + base % 2  # of three in a plane two, of six three
     for group in (slice(0, slides), slice(slides, base)):
@@ -120,6 +123,30 @@ def _balanced(own: Round, sigma: FloatArray) -> FloatArray:
     share = float(np.median((sigma / own.floor)[~silent])) * NOISE_FLOOR
     least = np.finfo(float).tiny
     return np.where(silent, np.maximum(share * asked / np.sqrt(condensed.count), least), sigma)
+
+
+def _asked(condensed: Condensed, phi: FloatArray, j: int) -> float:
+    """What the parts of joint j's balance come to one by one, over all samples."""
+    parts = np.linalg.norm(condensed.factors[j], axis=0) * phi[condensed.columns[j]]
+    return float(np.linalg.norm([*parts, *condensed.rights[j], condensed.rho[j]]))
+
+
+def pushed(robot: Robot, problem: Problem, x: FloatArray) -> Iterator[str]:
+    """A sentence where a base's balance does not come out even, which is then no measure of inertias."""
+    condensed, phi = problem.condensed, problem.unknowns.phi_at(x)
+    shares = {}
+    for j, name in enumerate(robot.manifest.robot.base_freedoms):
+        left = np.linalg.norm(
+            [*(condensed.factors[j] @ phi[condensed.columns[j]] - condensed.rights[j]), condensed.rho[j]]
+        )
+        if left > UNEVEN * (asked := _asked(condensed, phi, j)):
+            shares[name] = 100.0 * float(left) / asked
+    if shares:
+        yield (
+            f"the balance of {listing(list(shares))} does not come out even: {max(shares.values()):.3g} % of what its parts "
+            "ask for is left. Something pushed the base that the recording does not tell (tau_base_... columns), its "
+            "quaternion is not w, x, y, z, or the filter bends the motion (--cutoff, --trim): inertias found so mean little"
+        )
 
 
 def _approach(own: Round, sigma: FloatArray, pinned: dict[int, str]) -> FloatArray:

@@ -19,8 +19,6 @@ IDENTIFIED, WHOLE = "identified", "whole recording"
 """Models of the cells; the second is the first, over the whole recording."""
 DRAWN_JOINTS, VIOLIN_JOINTS = 6, 4
 """s0 … w1 and s0 … e1, as in the paper."""
-GROUPS = {"ADAM, ": "published descent", "optimum, ": "each step's optimum", "": "converged over the recording"}
-"""Beginning of a scheme's name → the column that it stands in."""
 DRAWN_SECONDS = 6.0
 """[s] Of the recording in the pictures, but for curves over the whole of it."""
 
@@ -53,9 +51,8 @@ def draw(robot: Robot, test: Samples, cells: Sequence[Cell], files: Files) -> No
             whole[label] = at
             continue
         if _stays_near(c):
-            start = next(start for start in GROUPS if label.startswith(start))
-            name = label.removeprefix(start).replace("angle+omega, windows", "windows")
-            torques.setdefault(GROUPS[start], {})[name] = at
+            column, name = _place(c)
+            torques.setdefault(column, {})[name] = at
         errors[label] = found.reading - found.measured(test.tau[: c.samples + (1 if found.held else 2)])
         if c.settings.carry:
             angles[label] = (found.time, found.q)
@@ -66,7 +63,7 @@ def draw(robot: Robot, test: Samples, cells: Sequence[Cell], files: Files) -> No
     def cut(curves: dict[str, tuple[FloatArray, FloatArray]]) -> dict[str, tuple[FloatArray, FloatArray]]:
         return {label: (t[t <= end], values[t <= end]) for label, (t, values) in curves.items()}
 
-    groups = {name: cut(torques[name]) for name in GROUPS.values() if name in torques}
+    groups = {column: cut(curves) for column, curves in torques.items()}
     drawn = cut(recorded)["recorded, filtered"]
     plot_groups(files.plot, robot, six, drawn, groups, f"{title}: joint torques with the identified model")
     if len(whole) > 1:
@@ -100,6 +97,17 @@ def _stays_near(cell: Cell) -> bool:
     if cell.method.startswith("adam"):
         return s.horizon > 1 or s.start == "gravity"
     return s.loss != "angle"
+
+
+def _place(cell: Cell) -> tuple[str, str]:
+    """The column of the torques that a scheme stands in, and its name there: what the column does not say."""
+    s = cell.settings
+    if cell.method.startswith("adam"):
+        window = f", windows of {s.horizon}" if s.horizon > 1 else ""
+        return f"published descent{cell.method.removeprefix('adam')}", f"{s.start}{window}"
+    if cell.method.startswith("optimum"):
+        return "each step's optimum", cell.method.removeprefix("optimum, ")
+    return "converged over the recording", _label(cell).replace(f"{s.loss}, windows", "windows")
 
 
 def _label(cell: Cell) -> str:

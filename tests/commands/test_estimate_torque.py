@@ -188,7 +188,12 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     both = [float(c["rmse_filtered_shoulder"]) for c in ours if c["loss"] == "angle+omega" and c["horizon"] == "1"]
     assert len(both) == 3 and max(both) - min(both) < 1e-6 and max(both) < 0.2
     assert all(path.is_file() for path in files)
-    assert list(columns) == ["published descent", "each step's optimum", "converged over the recording"]
+    assert list(columns) == [
+        "published descent, Gauss–Seidel × 30",
+        "each step's optimum",
+        "converged over the recording",
+    ]
+    assert list(columns["published descent, Gauss–Seidel × 30"]) == ["gravity", "previous, windows of 3"]
     assert list(columns["converged over the recording"]) == [
         "omega", "angle+omega", "windows of 3", "windows of 3, carried", "nodes",
     ]  # fmt: skip

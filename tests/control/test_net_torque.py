@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from support.closed_robots import case
+from support.floating_arm import stopped_flap
 from support.robots import generated, loaded
 
 from diffpbd.runtime import Robot, load
@@ -80,6 +82,13 @@ def test_what_cannot_be_solved_or_read_is_refused(pendulum: Robot) -> None:
         sample_map(pendulum, "elbow", extent=(3.0, 400.0), grid=(3, 3))
     with pytest.raises(InputError, match="not a net torque map"):
         NetTorqueMap.from_json({"joint": "elbow"})
+
+
+def test_joints_that_no_torque_locks_are_refused() -> None:
+    with pytest.raises(InputError, match="without a motor .*base_x"):
+        sample_map(stopped_flap(), "shoulder", grid=(2, 2))
+    with pytest.raises(InputError, match=r"closed loops .*\(four_bar, j2"):
+        sample_map(case("four_bar").robot, "j1", grid=(2, 2))
 
 
 def test_interpolation_is_bilinear_and_clamped() -> None:

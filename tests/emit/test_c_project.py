@@ -12,7 +12,7 @@ import pytest
 from support.imports import ROOT
 from support.robots import CACHE, generated, loaded
 
-from diffpbd.codegen.emit.constants import FLOATING_STATUS, LOOP_STATUS, SIDED_STATUS, STATUS, STATUS_NAMES
+from diffpbd.codegen.emit.constants import SPECIAL_STATUS, STATUS, STATUS_NAMES
 from diffpbd.codegen.emit.enumerators import alpha_identifiers
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.mpc.problem import Status
@@ -93,7 +93,7 @@ def test_names_that_meet_are_told_apart() -> None:
 
 def test_there_is_one_list_of_statuses() -> None:
     """The header's names, the manifests' words and the runtime's enum."""
-    assert set(STATUS_NAMES) == {0, *STATUS, *LOOP_STATUS, *SIDED_STATUS, *FLOATING_STATUS}
+    assert set(STATUS_NAMES) == {0, *STATUS, *SPECIAL_STATUS}
     assert len(set(STATUS_NAMES.values())) == len(STATUS_NAMES)
     assert {f"MPC_{status.name}": int(status) for status in Status if status} == {
         name: k for k, name in STATUS_NAMES.items() if name.startswith("MPC_")

@@ -68,3 +68,8 @@ def test_c_ends_with_a_status_or_in_numbers(name: str) -> None:
         assert status != 0 or (np.isfinite(P).all() and np.isfinite(PD).all())
         if np.isnan(value):
             assert status != 0 or name == RADIUS
+
+
+def test_a_number_without_a_unit_has_none_in_words() -> None:
+    with pytest.raises(InputError, match=r"contact\.friction\.block: expected at most 10, found 11\.$"):
+        robot().joint_step(*STATE, alpha={FRICTION: 11.0})

@@ -134,7 +134,11 @@ def test_kernels_are_those_of_the_c_sources() -> None:
     lanes = (folder / "src" / "joint_step_kernels.h").read_text(encoding="utf-8")
     for name in ("start", "newton", "chord", "end", "velocity", "momentum_slope"):
         one, other = (re.search(rf"void {name}_kernel\(.*?\) {{\n(.*?)\n}}\n", text, re.S) for text in (cu, lanes))
-        assert one and other and one.group(1) == re.sub(r"B\((\w+\[\d+\])\)", r"\1", other.group(1))
+        assert one and other
+        plain = re.sub(
+            r"B\((\w+\[\d+\])\)", r"\1", re.sub(r"  \(void\)\w+;\n", "", other.group(1))
+        )  # what C leaves unused
+        assert one.group(1) == plain
 
 
 def test_the_same_text_whenever_it_is_made() -> None:
