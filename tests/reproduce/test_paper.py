@@ -85,7 +85,7 @@ def test_the_command_goes_on_after_a_failure(tmp_path: Path, monkeypatch: pytest
     entry(tmp_path, monkeypatch, "import sys\nif 'generate' in sys.argv: sys.exit('Error: no compiler')\n" + WRITES)
     words = ["all", "--out", str(tmp_path / "r"), "--part", "convergence", "--part", "sweeps", "--part", "replay"]
     done = CliRunner().invoke(command, words)
-    assert done.exit_code == 1 and "failed: replay, sweeps" in done.output, done.output
+    assert done.exit_code == 1 and "not made: replay, sweeps" in done.output, done.output
     text = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
     assert "no compiler" in text and "it needs recordings" in text and "base64" in text
     assert json.loads((tmp_path / "r" / "convergence" / "done.json").read_text(encoding="utf-8"))["seconds"] > 0

@@ -105,8 +105,8 @@ def test_a_motion_is_played_in_real_time_to_its_end(monkeypatch: pytest.MonkeyPa
     class Page:
         url = "http://127.0.0.1:1"
 
-        def __init__(self, robot: object) -> None:
-            del robot
+        def __init__(self, robot: object, meshes: object = None) -> None:
+            del robot, meshes
 
         def __enter__(self) -> Page:
             return self

@@ -308,7 +308,7 @@ def test_robots_without_the_step_say_why() -> None:
     _, P, PD = motion(real, real.alpha.defaults)
     functions = {k: f for k, f in real.functions.items() if k not in ("estimate_torque", "joint_step", "node_torque")}
     robot: Any = SimpleNamespace(
-        name="r", n=real.n, functions=functions, manifest=real.manifest, alpha=real.alpha,
+        name="r", n=real.n, n_p=real.n_p, functions=functions, manifest=real.manifest, alpha=real.alpha,
         gravity=real.gravity, spring_torque=real.spring_torque,
     )  # fmt: skip
     for settings in (Settings(), Settings("nodes")):
