@@ -11,7 +11,7 @@ from support.closed_robots import case
 from diffpbd.runtime import Robot
 from diffpbd.runtime.errors import SolverError
 
-NAMES = ("four_bar", "five_bar", "spatial_four_bar", "bennett")
+NAMES = ("four_bar", pytest.param("five_bar", marks=pytest.mark.soak), "spatial_four_bar", "bennett")
 OUTPUTS = {"forward_dynamics": ("pdd",), "inverse_dynamics": ("u", "loop_force", "unbalanced")}
 LAST = {"forward_dynamics": "u", "inverse_dynamics": "pdd"}
 

@@ -253,15 +253,16 @@ def test_a_cleaned_log_has_the_quaternions_whatever_the_order_of_its_columns(tmp
     assert clean.read_text().startswith("time,q_base_turn_x,q_shoulder,dq_")
 
 
-def test_motions_that_excite_are_for_bases_that_stand(tmp_path: Path) -> None:
-    for robot in (stopped_flap(), flat_arms()[1]):
-        with pytest.raises(diffpbd.InputError, match="a base that moves"):
-            diffpbd.excite(robot, duration=2.0)
+def test_motions_that_excite_are_for_bases_that_stand() -> None:
+    with pytest.raises(diffpbd.InputError, match="a base that moves"):
+        diffpbd.excite(stopped_flap(), duration=2.0)
 
 
 @pytest.mark.soak
 def test_a_planar_base_too() -> None:
     _, robot = flat_arms()
+    with pytest.raises(diffpbd.InputError, match="a base that moves"):
+        diffpbd.excite(robot, duration=2.0)
     start, spin = np.array([0.1, 0.3, 0.4, -0.1, -0.1]), np.array([0.1, 0.2, 1.5, 0.0, 0.0])
     log = flown(robot, start, spin, 800, **{k: v for k, v in LOADED.items() if "shoulder" not in k})
     found = diffpbd.identify(robot, log, "payload.mass,payload.com", start=WEIGHTLESS, cutoff=None)
