@@ -22,7 +22,7 @@ generate: ## Derive, emit and compile ROBOT (a shipped name, a URDF or MJCF file
 # One thread of BLAS a process: small matrices are no faster with more, and two processes' threads wait for each other (50 times the time).
 # Three processes for two cores: the one of the tests in real time mostly waits, and the others compute while it does.
 # SymPy remembers 1000 results by default; with more, a derivation takes a seventh less.
-test: ## The test suite with reduced counts, under 10 minutes
+test: ## The test suite with reduced counts, about 10 minutes on two cores
 	@$(SETUP) test
 	@OPENBLAS_NUM_THREADS=1 SYMPY_CACHE_SIZE=20000 $(BIN)/pytest -n 3 --dist loadgroup --no-loadscope-reorder $(OPTS)
 
