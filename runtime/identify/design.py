@@ -137,6 +137,11 @@ def build(robot: Robot, samples: Samples, point: Point) -> Design:
         read = samples.trimmed(samples.tau)
         return Design(samples, tuple(columns), tuple(matrices), read - fixed, fixed, mixed=closed is not None)
     measured, there = outer.measured(samples)
+    gains = outer.gains(
+        samples.joints
+    )  # residuals in the units of the readings: divided by a gain they would shrink as it grows
+    measured, fixed = measured * gains, fixed * gains
+    matrices = [gain * matrix for gain, matrix in zip(gains.tolist(), matrices, strict=True)]
     weights = None if there.all() else there.astype(np.float64)
     return Design(samples, tuple(columns), tuple(matrices), measured - fixed, fixed, weights, closed is not None)
 

@@ -61,6 +61,10 @@ class Fitted:
         """Those of the problem."""
         return self.problem.unknowns
 
+    def point(self, x: FloatArray) -> design.Point:
+        """Where designs are built, at unknowns x."""
+        return _point(self.question, self.unknowns, self.outer, x, self.varying)
+
     def held(self, samples: Sequence[Samples]) -> list[Design]:
         """Designs of other recordings at the result."""
         return _designs(self.question, samples, self.unknowns, self.outer, self.x, self.varying)
@@ -126,10 +130,14 @@ def _designs(
     question: Question, samples: Sequence[Samples], unknowns: Unknowns, outer: Outer, x: FloatArray, varying: BoolArray
 ) -> list[Design]:
     """Of recordings, at unknowns x."""
-    alpha, full = outer.alpha(question.robot, question.base), _finite(unknowns.alpha_at(x), question.base)
-    point = design.Point(alpha, full, unknowns.phi_at(x), varying, outer, question.levers)
+    point = _point(question, unknowns, outer, x, varying)
     built = [design.build(question.robot, s, point) for s in samples]
     return design.moving(built, question.standstill * question.transitions) if question.standstill else built
+
+
+def _point(question: Question, unknowns: Unknowns, outer: Outer, x: FloatArray, varying: BoolArray) -> design.Point:
+    alpha, full = outer.alpha(question.robot, question.base), _finite(unknowns.alpha_at(x), question.base)
+    return design.Point(alpha, full, unknowns.phi_at(x), varying, outer, question.levers)
 
 
 def _condensed(designs: Sequence[Design]) -> Condensed:

@@ -66,6 +66,10 @@ class Outer:
         """The present value of one of them, or the default."""
         return float(self.values[self.names.index(name)]) if name in self.names else default
 
+    def gains(self, joints: Sequence[str]) -> FloatArray:
+        """Present gains (n,) of the sensors [1]."""
+        return np.array([self.value(f"{GAIN}.{joint}", 1.0) for joint in joints], dtype=np.float64)
+
     def alpha(self, robot: Robot, base: FloatArray) -> FloatArray:
         """alpha with the present values of those that are part of it."""
         alpha = base.copy()

@@ -10,7 +10,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.identify import friction_choice, offsets, standstill
+from diffpbd.runtime.identify import friction_choice, hints, standstill
 from diffpbd.runtime.identify.bodies import DECIDED, MOVES, WEAKER, decided_by_prior
 from diffpbd.runtime.identify.covariance import IN_TIME
 from diffpbd.runtime.identify.cross_validation import leave_one_out
@@ -123,7 +123,7 @@ def _solved(fitted: Fitted, tried: Sequence[End], samples: Sequence[Samples]) ->
     if tried:
         notes += compare(tried, found.deviations)
     notes += _one_long_error(found, fitted.designs)
-    notes += offsets.missing(question.robot, fitted.designs, unknowns.phi_at(x), unknowns.names)
+    notes += hints.missing(question.robot, [d.samples for d in fitted.designs], fitted.point(x), unknowns.names)
     by_label = {unknowns.labels[k]: side for k, side in bounds.items()}
     solved = Solved(
         values=unknowns.values_at(x),

@@ -1,0 +1,178 @@
+"""Causes that compete on recordings left out: which of them explains in N·m what the model that was fitted leaves.
+
+Each cause is a few columns beside the fitted ones. Without one fold of the recordings in turn all coefficients are found by
+least squares, and judged by the torque of that fold in the units that were recorded. Rows are condensed to their Gram matrices
+by fold and joint, so a cause costs one small solve a fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table
+
+__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "won"]
+
+WORTH = 0.1
+"""[1] Part of a joint's RMS on recordings left out that a cause must take away to be named."""
+MARGIN = 0.1
+"""[1] By how much more every rival must leave there, as part of what the winner leaves."""
+FOLDS = 6
+"""[1] Parts that are left out in turn: recordings, or stretches of a single one."""
+RIDGE = 1e-9
+"""[1] Beside the normalised squares of columns: keeps directions that the recordings do not determine where they are."""
+SLACK = 0.02
+"""[1] The same for causes of more columns, beside that margin: so much of what was left before they explain of anything."""
+ORDER = (LOAD, MASSES, "gain")
+"""Kinds that yield to all others, and each to those before it."""
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The cause that won, the joints that it helps, its figure, and the RMS (n,) [N·m or N] on what was left out without it
+    and with it; `rival` is the next best one of another kind, and what it leaves."""
+
+    cause: Cause
+    joints: tuple[int, ...]
+    figure: float
+    before: FloatArray
+    after: FloatArray
+    rival: Cause | None
+    beside: FloatArray
+
+
+class Grams:
+    """Squares (folds, n, columns + 1, columns + 1) of all columns with the residual as the last, and counts (folds, n)."""
+
+    def __init__(
+        self, squares: FloatArray, counts: FloatArray, fitted: npt.NDArray[np.intp], floor: FloatArray
+    ) -> None:
+        self.squares, self.counts, self.fitted, self.floor = squares, counts, fitted, floor
+        self.total = squares.sum(axis=0)
+        alone = np.sqrt(self.total[:, -1, -1] / np.maximum(counts.sum(axis=0), 1.0))
+        self.weight = 1.0 / np.maximum(alone, floor) ** 2
+
+    def left(self, columns: npt.NDArray[np.intp]) -> FloatArray:
+        """Mean squares (folds, n) of each fold with coefficients of the others."""
+        own = np.append(columns, self.squares.shape[-1] - 1)
+        part = self.squares[:, :, own[:, None], own]
+        whole = part.sum(axis=0)
+        result = np.zeros(self.counts.shape)
+        for f, block in enumerate(part):
+            c = np.append(self._solved(whole - block), -1.0)
+            result[f] = np.maximum(np.einsum("i,jik,k->j", c, block, c), 0.0)
+        return result / np.maximum(self.counts, 1.0)
+
+    def coefficients(self, columns: npt.NDArray[np.intp]) -> FloatArray:
+        """By all folds."""
+        own = np.append(columns, self.squares.shape[-1] - 1)
+        return self._solved(self.total[:, own[:, None], own])
+
+    def _solved(self, block: FloatArray) -> FloatArray:
+        together = np.tensordot(self.weight, block, axes=1)
+        H, h = together[:-1, :-1], together[:-1, -1]
+        scale = np.sqrt(np.diag(H))
+        scale = np.where(scale > 0.0, scale, 1.0)
+        normal = H / np.outer(scale, scale) + RIDGE * np.eye(len(H))
+        return np.asarray(np.linalg.solve(normal, h / scale) / scale, dtype=np.float64)
+
+    def rms(self, left: FloatArray) -> FloatArray:
+        """Of all folds (n,), floor included."""
+        mean = (left * self.counts).sum(axis=0) / np.maximum(self.counts.sum(axis=0), 1.0)
+        return np.asarray(np.hypot(np.sqrt(mean), self.floor), dtype=np.float64)
+
+
+def condensed(tables: Sequence[Table], fitted: npt.NDArray[np.intp], floor: FloatArray) -> Grams:
+    """Folds are recordings, or stretches of them where these are fewer than three."""
+    pieces = []
+    for k, table in enumerate(tables):
+        rows = np.arange(len(table.residual))
+        if len(tables) >= 3:
+            pieces.append((k % FOLDS, table, rows))
+        else:
+            pieces += [(f, table, part) for f, part in enumerate(np.array_split(rows, FOLDS))]
+    folds = min(FOLDS, len(tables)) if len(tables) >= 3 else FOLDS
+    n, count = tables[0].residual.shape[1], tables[0].columns.shape[-1]
+    squares, counts = np.zeros((folds, n, count + 1, count + 1)), np.zeros((folds, n))
+    for f, table, rows in pieces:
+        for j in range(n):
+            block = np.column_stack([table.columns[rows, j], table.residual[rows, j]])
+            weight = table.weights[rows, j]
+            squares[f, j] += (block * weight[:, None]).T @ block
+            counts[f, j] += weight.sum()
+    return Grams(squares, counts, fitted, floor)
+
+
+def won(
+    grams: Grams, causes: Sequence[Cause], judged: Sequence[int], possible: Callable[[Cause, float], bool]
+) -> Winner | None:
+    """The cause that leaves least, where it wins; None where none is worth it or two are alike."""
+    none = grams.left(grams.fitted)
+    before = grams.rms(none)
+    tried = []
+    for cause in causes:
+        columns = np.union1d(grams.fitted, cause.columns)
+        left = grams.left(columns)
+        after = grams.rms(left)
+        helped = tuple(j for j in judged if after[j] < (1.0 - WORTH) * before[j] and _steady(none[:, j], left[:, j]))
+        told = np.union1d(grams.fitted, cause.columns[:1]) if cause.kind == LOAD else columns
+        figure = float(grams.coefficients(told)[np.searchsorted(told, cause.columns[0])])
+        tried.append(_Tried(cause, helped, figure, after))
+    tried = [own for own in tried if possible(own.cause, own.figure)]  # what is impossible is no rival either
+    for own in sorted((t for t in tried if t.helped), key=lambda t: (_order(t.cause), t.rank(before, judged))):
+        score = own.score(before, own.helped)
+        rivals = sorted((t for t in tried if not _same(own.cause, t.cause)), key=lambda t: t.score(before, own.helped))
+        if all(t.score(before, own.helped) >= _least(own.cause, t.cause, score) for t in rivals):
+            near = next((t for t in rivals if _order(t.cause) <= _order(own.cause)), None)
+            return Winner(
+                own.cause, own.helped, own.figure, before, own.after,
+                None if near is None else near.cause, before if near is None else near.after,
+            )  # fmt: skip
+    return None
+
+
+@dataclass(frozen=True)
+class _Tried:
+    cause: Cause
+    helped: tuple[int, ...]
+    figure: float
+    after: FloatArray
+
+    def score(self, before: FloatArray, joints: Sequence[int]) -> float:
+        """What is left at these joints, as part of what was [1]."""
+        own = list(joints)
+        return float(np.sqrt(((self.after[own] / before[own]) ** 2).mean()))
+
+    def rank(self, before: FloatArray, judged: Sequence[int]) -> float:
+        """The same at all that are judged."""
+        return self.score(before, judged)
+
+
+def _steady(without: FloatArray, left: FloatArray) -> bool:
+    """Whether a cause helps in all folds but one in six."""
+    return int((left >= without).sum()) <= len(left) // FOLDS
+
+
+def _same(cause: Cause, other: Cause) -> bool:
+    """Whether two are one cause, in several sizes."""
+    return cause.kind.split()[0] == other.kind.split()[0] and cause.joint == other.joint
+
+
+def _order(cause: Cause) -> int:
+    """Single columns first, then what has many, a gain last: it is what a load, or masses that are off, look like."""
+    return ORDER.index(cause.kind) if cause.kind in ORDER else -1
+
+
+def _least(cause: Cause, other: Cause, score: float) -> float:
+    """What a rival must leave at least where the cause leaves `score`, both as parts of what was left before.
+
+    A rival that comes later explains what this one does because it has more columns, or looks like it: it must explain more.
+    """
+    if _order(other) > _order(cause):
+        return (1.0 - MARGIN) * score - SLACK
+    return (1.0 + MARGIN) * score

@@ -1,0 +1,129 @@
+"""What a model seems to lack: the one cause that wins over all others on recordings left out, with its evidence, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table, causes, tabulated
+from diffpbd.runtime.identify.competition import Winner, condensed, won
+from diffpbd.runtime.identify.design import LINK_COLUMNS, Point
+from diffpbd.runtime.identify.outer import DELAY, GAIN, SENSOR
+from diffpbd.runtime.identify.solving import NOISE_FLOOR
+from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.names import listing
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["missing"]
+
+MOST = 12000
+"""[1] Samples that are looked at in all: ten minutes of an arm's motion at 20 Hz."""
+CARRIED = 0.5
+"""[1] Part of a torque's deviation that the rigid body must make for a gain to be judged: of the rest it is friction's."""
+ROUNDS = 4
+"""[1] Causes that are named at most, each beside those before."""
+FARTHEST = 1.0
+"""[rad or m] Largest error of an encoder's zero that the differences behind it still tell."""
+
+WORDS = {
+    "gain": "a sensor gain", "delay": "a delay", "offset": "an offset", "rotor": "a rotor", "spring": "a spring",
+    "zero": "an encoder's zero", "memory": "friction with memory", "clock": "the clock", LOAD: "a load",
+    MASSES: "masses and inertias",
+}  # fmt: skip
+
+
+def missing(robot: Robot, samples: Sequence[Samples], point: Point, names: Sequence[str]) -> list[str]:
+    """Sentences on causes that are not fitted (`names` are) and win, in the order of what they explain."""
+    tables = [tabulated(robot, s, point, max(1, MOST // len(samples))) for s in samples]
+    tables = [table for table in tables if len(table.residual)]
+    candidates = causes(robot, names, len(point.phi))
+    fitted = np.flatnonzero(point.varying)
+    judged = [j for j, joint in enumerate(robot.joints) if joint not in robot.manifest.robot.base_freedoms]
+    torque = np.sqrt(np.concatenate([(t.predicted + t.residual) ** 2 for t in tables]).mean(axis=0))
+    floor = np.maximum(NOISE_FLOOR * torque, np.finfo(float).tiny)
+    grams = condensed(tables, fitted, floor)
+    carried = _carried(robot, tables, point)
+    sentences: list[str] = []
+    for _ in range(ROUNDS):
+        winner = won(grams, candidates, judged, lambda cause, figure: _possible(robot, cause, figure, carried))
+        if winner is None:
+            break
+        sentences.append(_said(robot, winner))
+        candidates = [cause for cause in candidates if cause is not winner.cause]
+        grams.fitted = np.union1d(grams.fitted, winner.cause.columns)
+    return sentences
+
+
+def _carried(robot: Robot, tables: Sequence[Table], point: Point) -> FloatArray:
+    """Deviation (n,) of the rigid body's torque as part of the measured one's."""
+    links = slice(0, LINK_COLUMNS * len(robot.links))
+    rigid = np.concatenate([t.columns[..., links] @ point.phi[links] for t in tables])
+    read = np.concatenate([t.predicted + t.residual for t in tables])
+    return np.asarray(rigid.std(axis=0) / np.maximum(read.std(axis=0), np.finfo(float).tiny), dtype=np.float64)
+
+
+def _possible(robot: Robot, cause: Cause, figure: float, carried: FloatArray) -> bool:
+    """Whether a figure is one that the cause can have."""
+    if cause.kind in (LOAD, "rotor"):
+        return figure > 0.0
+    if cause.kind == "gain":
+        low, high = SENSOR[GAIN][1:3]
+        return low < 1.0 + figure < high and bool(carried[robot.joints.index(cause.joint)] > CARRIED)
+    if cause.kind == "delay":
+        low, high = SENSOR[DELAY][1:3]
+        return low < figure < high
+    return cause.kind != "zero" or abs(figure) < FARTHEST
+
+
+def _said(robot: Robot, winner: Winner) -> str:
+    cause = winner.cause
+    worst = max(winner.joints, key=lambda j: winner.before[j] / winner.after[j])
+    own = robot.joints[worst]
+    unit = "N·m" if robot.manifest.robot.joints[worst].unit == "rad" else "N"
+    figures = (
+        f"{winner.before[worst]:.3g} {unit} RMS at {own} become {winner.after[worst]:.3g} on what is left out in turn"
+    )
+    if winner.rival is not None:
+        figures += f"; next {_short(winner.rival)} with {winner.beside[worst]:.3g}"
+    who = f"joint {cause.joint}" if cause.joint else "the robot"
+    where = "" if cause.joint else f" It shows at {listing([robot.joints[j] for j in winner.joints])}."
+    return (
+        f"{who} reads as if {_what(robot, winner)} ({figures}), which is not fitted: it is bias, or hides in what "
+        f"is.{where} {_cure(cause)}"
+    )
+
+
+def _what(robot: Robot, winner: Winner) -> str:
+    cause, figure = winner.cause, winner.figure
+    rotary = not cause.joint or robot.manifest.robot.joints[robot.joints.index(cause.joint)].unit == "rad"
+    return {
+        "offset": f"its sensor had an offset of {figure:.3g} {'N·m' if rotary else 'N'}",
+        "friction": "it had friction",
+        "spring": f"it had a spring of {figure:.3g} {'N·m/rad' if rotary else 'N/m'}",
+        "rotor": f"it had a rotor of {figure:.3g} {'kg·m²' if rotary else 'kg'}",
+        "gain": f"it had a sensor gain of {1.0 + figure:.3g}",
+        "delay": f"it had a delay of {1e3 * figure:.3g} ms",
+        "zero": f"its encoder's zero were off by {figure:.3g} {'rad' if rotary else 'm'}",
+        "memory": f"its friction turned over {cause.kind.rpartition(' ')[2]} {'rad' if rotary else 'm'} after a reversal",
+        "clock": f"its accelerations were {1.0 + figure:.3g} times the recorded ones",
+        LOAD: f"it carried {figure:.2g} kg at its tip that the model does not know",
+        MASSES: "its masses, centres of mass or inertias were not the description's",
+    }[cause.kind.split()[0]]
+
+
+def _cure(cause: Cause) -> str:
+    if cause.name:
+        return f"Try {cause.name} in --fit"
+    return {
+        "zero": "Correct the encoder's zero in the log (--shift)",
+        "memory": "No parameter of friction has that; torques after reversals are off by as much",
+        "clock": "Look at the clock and the rate of the log (--rate)",
+    }[cause.kind.split()[0]]
+
+
+def _short(cause: Cause) -> str:
+    kind = cause.kind.split()[0]
+    word = WORDS.get(kind, kind)
+    return f"{word} of {cause.joint}" if cause.joint else word
