@@ -18,7 +18,7 @@ from diffpbd.codegen.description.document import Document
 from diffpbd.codegen.description.mjcf_bodies import read_bodies
 from diffpbd.codegen.description.mjcf_equalities import read_equalities
 from diffpbd.codegen.description.mjcf_limits import not_taken
-from diffpbd.codegen.description.mjcf_motors import without_motor
+from diffpbd.codegen.description.mjcf_motors import efforts, one_sided, without_motor
 from diffpbd.codegen.description.mjcf_names import Names
 from diffpbd.codegen.description.mjcf_shapes import colliding_meshes, collisions
 from diffpbd.codegen.description.report import printable
@@ -62,14 +62,15 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
     names = Names(model)
     faults, doubts = not_taken(model, names)
     couplings = read_equalities(model, names)
-    links, joints = read_bodies(model, names, couplings.mimics, frames)
+    limits = efforts(model, names, couplings.mimics)
+    links, joints = read_bodies(model, names, couplings.mimics, limits, frames)
     passive, more = without_motor(model, names, couplings.mimics)
     return Document(
         name=spec.modelname,
         links=links,
         joints=joints,
         faults=(*names.faults, *faults, *couplings.faults),
-        doubts=(*doubts, *couplings.doubts, *more),
+        doubts=(*doubts, *couplings.doubts, *more, *one_sided(limits, names)),
         loops=couplings.loops,
         passive=passive,
         shapes=collisions(model, names, meshes),
@@ -86,9 +87,11 @@ def file_defaults(path: Path) -> dict[str, Any]:
         if SIGN not in content or not is_mjcf(parse(content)):
             return {}
         spec = _parsed(path)
+        import mujoco
     except (SourceError, InputError):
         return {}
-    x, y, z = spec.option.gravity
+    off = int(spec.option.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    x, y, z = (0.0, 0.0, 0.0) if off else spec.option.gravity
     return {"friction": "urdf", "gravity": (float(x), float(y), float(z))}
 
 
