@@ -126,9 +126,14 @@ def mass_doubts(selection: Selection, robot: Robot) -> Iterator[Finding]:
         yield Finding("massless", message, (link,), (joint,), numbers)
     hinges = _hinge_inertias(robot)
     for name, (carrier, _) in selection.place.items():
-        written = selection.tree.links[name].inertial
-        if carrier != WORLD and written is not None and written.mass >= NEGLIGIBLE_MASS:
-            yield from _size_doubts(selection, robot, hinges, name, written)
+        link = selection.tree.links[name]
+        if (
+            carrier != WORLD
+            and link.inertial is not None
+            and link.inertial.mass >= NEGLIGIBLE_MASS
+            and not link.of_shapes
+        ):
+            yield from _size_doubts(selection, robot, hinges, name, link.inertial)
 
 
 def _inertia_doubts(link: str, inertial: Inertial) -> Iterator[Finding]:
