@@ -80,7 +80,7 @@ def _unbounded(robot: Robot) -> list[str]:
     for key in BOUNDS:
         if names := [name for name, limit in limits.items() if abs(limit.get(key, 0.0)) == LARGEST]:
             lines.append(
-                f"joints without a bound have {LARGEST:g} in <limit {key}>, which the format demands: {listed(names, 6)}"
+                f"joints without a bound have {LARGEST:g} in <limit {key}>, which readers demand: {listed(names, 6)}"
             )
     return lines
 
