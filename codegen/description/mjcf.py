@@ -11,6 +11,7 @@ import os
 import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,10 +65,11 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
     couplings = read_equalities(model, names)
     limits = efforts(model, names, couplings.mimics)
     links, joints = read_bodies(model, names, couplings.mimics, limits, frames)
+    shaped = _of_shapes(spec, names)
     passive, more = without_motor(model, names, couplings.mimics)
     return Document(
         name=spec.modelname,
-        links=links,
+        links=tuple(replace(link, of_shapes=link.name in shaped) for link in links),
         joints=joints,
         faults=(*names.faults, *faults, *couplings.faults),
         doubts=(*doubts, *couplings.doubts, *more, *one_sided(limits, names)),
@@ -75,6 +77,17 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
         passive=passive,
         shapes=collisions(model, names, meshes),
     )
+
+
+def _of_shapes(spec: Any, names: Names) -> set[str]:
+    """Links whose inertia is that of their geoms; the spec is compiled, so that its bodies have their numbers."""
+    import mujoco
+
+    modes, mode = mujoco.mjtInertiaFromGeom, spec.compiler.inertiafromgeom
+    if mode == modes.mjINERTIAFROMGEOM_FALSE:
+        return set()
+    every = mode == modes.mjINERTIAFROMGEOM_TRUE
+    return {names.bodies[body.id] for body in spec.bodies if every or not body.explicitinertial}
 
 
 def file_defaults(path: Path) -> dict[str, Any]:
