@@ -67,7 +67,9 @@ def derived(kind: str) -> tuple[Row, ...]:
         if kind == "distance":
             return Matrix([(dot(d, d) - L**2) / (2 * L)])
         gaps = d[:2] if kind == "slide" else [*d]
-        return Matrix([*gaps, *(turns.turn(by) if kind in ("slide", "weld") else turns.tilt(by) if kind == "hinge" else ())])
+        return Matrix(
+            [*gaps, *(turns.turn(by) if kind in ("slide", "weld") else turns.tilt(by) if kind == "hinge" else ())]
+        )
 
     def gradient(row: Any, by: Any) -> Any:
         return Matrix([sp.expand(sp.cancel(sp.diff(row, symbol).subs(still))) for symbol in by])

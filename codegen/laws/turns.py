@@ -1,8 +1,8 @@
 """How far one frame is turned from another, in numbers with one zero a turn: what rows of loops ask of axes.
 
 With θ the angle of a rotation Q, n its axis and (w, v) its unit quaternion with w ≥ 0, σ = v/(1 + w) = n tan(θ/4): the modified
-Rodrigues vector. It is bounded by 1, and its gradient by turning is (1 + σ²)/4 times a rotation: regular everywhere, half a turn
-included, where its sign jumps as that of every such vector must.
+Rodrigues vector. It is bounded by 1, and its gradient by turning is (1 + σ²)/4 times a rotation: regular everywhere, half a
+turn included, where its sign jumps as that of every such vector must.
 
 Of an axis alone, b = Q e₃ with c = b₃ = cos θ: b₁ and b₂ are sin θ times a direction, and F(c) = 4 tan(θ/4)/sin θ.
 """
