@@ -117,6 +117,7 @@ class BaxterArm:
         state = self.reader.offer(message, receipt.time, receipt.publisher)
         if self.reader.second_source:
             self._note(f"two sources of the arm's joint states: {self.reader.second_source}")
+        self._note(self.reader.stepped)
         if state is None:
             return
         self._state = state
