@@ -66,6 +66,8 @@ class LinkElement:
     name: str
     line: int
     inertial: Inertial | None = None
+    of_shapes: bool = False
+    """Whether the inertia is computed from shapes, which is never a placeholder."""
 
 
 @dataclass(frozen=True)

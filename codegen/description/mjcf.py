@@ -11,6 +11,7 @@ import os
 import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from diffpbd.codegen.description.document import Document
 from diffpbd.codegen.description.mjcf_bodies import read_bodies
 from diffpbd.codegen.description.mjcf_equalities import read_equalities
 from diffpbd.codegen.description.mjcf_limits import not_taken
-from diffpbd.codegen.description.mjcf_motors import without_motor
+from diffpbd.codegen.description.mjcf_motors import efforts, one_sided, without_motor
 from diffpbd.codegen.description.mjcf_names import Names
 from diffpbd.codegen.description.mjcf_shapes import colliding_meshes, collisions
 from diffpbd.codegen.description.report import printable
@@ -62,18 +63,31 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
     names = Names(model)
     faults, doubts = not_taken(model, names)
     couplings = read_equalities(model, names)
-    links, joints = read_bodies(model, names, couplings.mimics, frames)
+    limits = efforts(model, names, couplings.mimics)
+    links, joints = read_bodies(model, names, couplings.mimics, limits, frames)
+    shaped = _of_shapes(spec, names)
     passive, more = without_motor(model, names, couplings.mimics)
     return Document(
         name=spec.modelname,
-        links=links,
+        links=tuple(replace(link, of_shapes=link.name in shaped) for link in links),
         joints=joints,
         faults=(*names.faults, *faults, *couplings.faults),
-        doubts=(*doubts, *couplings.doubts, *more),
+        doubts=(*doubts, *couplings.doubts, *more, *one_sided(limits, names)),
         loops=couplings.loops,
         passive=passive,
         shapes=collisions(model, names, meshes),
     )
+
+
+def _of_shapes(spec: Any, names: Names) -> set[str]:
+    """Links whose inertia is that of their geoms; the spec is compiled, so that its bodies have their numbers."""
+    import mujoco
+
+    modes, mode = mujoco.mjtInertiaFromGeom, spec.compiler.inertiafromgeom
+    if mode == modes.mjINERTIAFROMGEOM_FALSE:
+        return set()
+    every = mode == modes.mjINERTIAFROMGEOM_TRUE
+    return {names.bodies[body.id] for body in spec.bodies if every or not body.explicitinertial}
 
 
 def file_defaults(path: Path) -> dict[str, Any]:
@@ -86,9 +100,11 @@ def file_defaults(path: Path) -> dict[str, Any]:
         if SIGN not in content or not is_mjcf(parse(content)):
             return {}
         spec = _parsed(path)
+        import mujoco
     except (SourceError, InputError):
         return {}
-    x, y, z = spec.option.gravity
+    off = int(spec.option.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    x, y, z = (0.0, 0.0, 0.0) if off else spec.option.gravity
     return {"friction": "urdf", "gravity": (float(x), float(y), float(z))}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from diffpbd.codegen.description.document import JointElement, LinkElement, MimicElement
-from diffpbd.codegen.description.mjcf_motors import efforts
+from diffpbd.codegen.description.mjcf_motors import Reach
 from diffpbd.codegen.description.mjcf_names import Names
 from diffpbd.codegen.description.rigid import (
     Pose,
@@ -23,14 +23,14 @@ from diffpbd.codegen.description.robot import IDENTITY, ZERO, Inertial, Vec3
 
 
 def read_bodies(
-    model: Any, names: Names, mimics: Mapping[int, MimicElement], frames: Sequence[str]
+    model: Any, names: Names, mimics: Mapping[int, MimicElement], limits: Mapping[int, Reach], frames: Sequence[str]
 ) -> tuple[tuple[LinkElement, ...], tuple[JointElement, ...]]:
-    """Links and joints in MuJoCo's order; `mimics` by joint, sites named in `frames` as links fixed to their bodies."""
+    """Links and joints in MuJoCo's order; `mimics` and `limits` of motors by joint, sites named in `frames` as links fixed to
+    their bodies."""
     import mujoco
 
     links = [LinkElement(names.bodies[0], 0)]
     joints: list[JointElement] = []
-    limits = efforts(model, names, mimics)
     for body in range(1, model.nbody):
         chain = _Chain(model, names, body, limits, mimics)
         chain.build()
@@ -64,7 +64,7 @@ class _Chain:
     """The joints of one body, one after another, from its parent's link to its own."""
 
     def __init__(
-        self, model: Any, names: Names, body: int, limits: Mapping[int, float], mimics: Mapping[int, MimicElement]
+        self, model: Any, names: Names, body: int, limits: Mapping[int, Reach], mimics: Mapping[int, MimicElement]
     ) -> None:
         self.model, self.names, self.body = model, names, body
         self.limits, self.mimics = limits, mimics
@@ -139,7 +139,7 @@ class _Chain:
             lower=low,
             upper=high,
             velocity=math.inf,
-            effort=self.limits.get(j, math.inf),
+            effort=self.limits[j].bound if j in self.limits else math.inf,
             damping=0.0 if ball else float(model.dof_damping[dof]),
             friction=0.0 if ball else float(model.dof_frictionloss[dof]),
             mimic=self.mimics.get(j),

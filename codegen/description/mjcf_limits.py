@@ -6,18 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from diffpbd.codegen.description.mjcf_names import Names
+from diffpbd.codegen.description.mjcf_names import Names, joints_of
 from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.report import Finding, listed, quoted
 
 OF_TENDONS: Final = ("stiffness", "damping", "frictionloss", "armature", "stiffnesspoly", "dampingpoly")
-SWITCHES: Final = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS", "PASSIVE", "SPRING", "DAMPER", "GRAVITY")
+SWITCHES: Final = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS", "PASSIVE", "SPRING", "DAMPER")
 """Flags of `<option><flag>` that switch off what is generated."""
 
 
 def not_taken(model: Any, names: Names) -> tuple[list[Finding], list[Finding]]:
     """Faults and doubts."""
-    faults = [*_numbers(model), *_switches(model), *_fields(model), *_tendons(model), *_joints(model, names)]
+    faults = [*_numbers(model), *_switches(model), *_fields(model), *_tendons(model, names), *_joints(model, names)]
     return faults, [*_balls(model, names), *_gravity_compensation(model, names), *_mocap(model, names)]
 
 
@@ -55,7 +55,7 @@ def _fields(model: Any) -> Iterator[Finding]:
             yield Finding("not-taken", f"the file has {name}, whose forces are not generated; remove it")
 
 
-def _tendons(model: Any) -> Iterator[Finding]:
+def _tendons(model: Any, names: Names) -> Iterator[Finding]:
     """Tendons may carry an actuator; forces of their own they may not have."""
     import mujoco
 
@@ -66,7 +66,7 @@ def _tendons(model: Any) -> Iterator[Finding]:
             message = (
                 f"tendon {quoted(name)} has {', '.join(own)}, a force that is not generated; remove it, or give it to"
             )
-            yield Finding("tendon", f"{message} a joint")
+            yield Finding("tendon", f"{message} a joint", (), tuple(names.joints[j] for j, _ in joints_of(model, k)))
 
 
 def _joints(model: Any, names: Names) -> Iterator[Finding]:
@@ -83,11 +83,15 @@ def _joints(model: Any, names: Names) -> Iterator[Finding]:
             own.append("friction")
         for what, value in (("armature", model.dof_armature[dof]), ("stiffness", model.jnt_stiffness[j])):
             if value < 0.0:
-                yield Finding("joint", f"joint {quoted(name)}: {what} {float(value):g} is negative", (), (name,))
+                message = f"joint {quoted(name)}: {what} {float(value):g} is negative"
+                yield Finding("joint", message, (), names.parts[j])
         if own:
             what = "free joint" if kind == mujoco.mjtJoint.mjJNT_FREE else "joint"
-            message = f"{what} {quoted(name)} has {' and '.join(own)}, which cannot be taken; remove it"
-            yield Finding("joint", message, (), (name,))
+            message = (
+                f"{what} {quoted(name)} has {' and '.join(own)}, which cannot be taken; remove it, or hold the joint"
+            )
+            message += f" (--hold {' --hold '.join(names.parts[j])}), or choose another base (--base)"
+            yield Finding("joint", message, (), names.parts[j])
 
 
 def _balls(model: Any, names: Names) -> Iterator[Finding]:

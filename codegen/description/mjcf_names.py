@@ -75,6 +75,16 @@ class Names:
         return f"equality_{k}"
 
 
+def joints_of(model: Any, tendon: int) -> list[tuple[int, float]]:
+    """The joints that a fixed tendon acts on, with their coefficients; none of a spatial one."""
+    import mujoco
+
+    first = int(model.tendon_adr[tendon])
+    wraps = range(first, first + int(model.tendon_num[tendon]))
+    joint = mujoco.mjtWrap.mjWRAP_JOINT
+    return [(int(model.wrap_objid[w]), float(model.wrap_prm[w])) for w in wraps if int(model.wrap_type[w]) == joint]
+
+
 def bodies_of(model: Any, k: int) -> tuple[int, int]:
     """The bodies that equality k of type connect or weld holds together; its ends may be sites."""
     import mujoco
