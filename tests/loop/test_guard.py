@@ -113,8 +113,8 @@ def test_the_laws_share_bounds_the_law_alone() -> None:
     law = made.limit(BIG, np.array([0.0, 1.0]), ZERO)
     np.testing.assert_allclose(law, [5.0, 1.5])
     np.testing.assert_allclose(made.send(law, np.array([40.0, 10.0])), [45.0, 11.5])
-    np.testing.assert_allclose(made.send(law, np.array([48.0, 14.0])), [50.0, 15.0])
-    np.testing.assert_allclose(made.send(-law, np.array([-48.0, -14.0])), [-50.0, -15.0])
+    np.testing.assert_allclose(made.send(law, np.array([48.0, 14.0])), [50.0, 14.6])
+    np.testing.assert_allclose(made.send(-law, np.array([-48.0, -14.0])), [-50.0, -14.6])
 
 
 def test_torque_changes_by_a_step_from_what_was_sent() -> None:
@@ -122,9 +122,23 @@ def test_torque_changes_by_a_step_from_what_was_sent() -> None:
     np.testing.assert_allclose(made.step, [2.0, 0.6])
     held = np.array([20.0, 5.0])
     made.start(held)
-    np.testing.assert_allclose(made.send(np.array([3.0, -1.0]), held), [22.0, 4.4])
-    np.testing.assert_allclose(made.send(np.array([-50.0, 1.0]), held), [20.0, 5.0])
+    np.testing.assert_allclose(made.send(np.array([3.0, -1.0]), held), [21.8, 4.4])
+    np.testing.assert_allclose(made.send(np.array([-18.2, 1.0]), held), [19.8, 4.56])
     np.testing.assert_allclose(made.send(ZERO, held), held)
+
+
+def test_the_mixture_of_a_law_survives_effort_and_rate() -> None:
+    """One factor for all joints, whichever is at its limit. Gravity is not scaled; beyond the effort it is cut."""
+    slow, quick = guard(), guard(1.0)
+    for law in ([100.0, -3.0], [3.0, -100.0], [-70.0, 21.0], [10.0, -3.0]):
+        wanted = np.array(law)
+        for made in (slow, quick):
+            made.start(ZERO)
+            sent = made.send(wanted, ZERO)
+            np.testing.assert_allclose(sent[0] * wanted[1], sent[1] * wanted[0], rtol=1e-12)
+            assert (np.abs(sent) <= np.minimum(made.step, made.limits.effort) * (1 + 1e-12)).all()
+    np.testing.assert_allclose(quick.send(np.array([10.0, -3.0]), ZERO), [10.0, -3.0])
+    np.testing.assert_allclose(quick.send(np.array([1.0, 1.0]), np.array([60.0, -20.0])), [50.0, -15.0])
 
 
 def test_status_words() -> None:
