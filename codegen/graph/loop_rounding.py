@@ -53,8 +53,8 @@ def rank_of(s: Array, part: float) -> int:
 
 
 def rounded(probe: Probe, scale: Array, select: Any) -> Rounded | None:
-    """The mechanism that a loop with rounded numbers is near, or None: `select` (stacked rows, rank) gives the order of rows."""
-    near = []
+    """The mechanism that a loop with rounded numbers is near, or None; `select` orders stacked rows for a rank."""
+    near: list[Array] = []
     for k, start in enumerate(starts(probe)):
         if k >= STARTS // 2 and len(near) >= FEWEST:
             break

@@ -122,9 +122,11 @@ def _nearly(probe: Probe, poses: Sequence[Array], scale: Array, rank: int) -> bo
 
 def remedies(probe: Probe) -> tuple[str, ...]:
     """Changes of type, and loops to leave out, that were tried on this description and make it one that is taken."""
-    robot, found = probe.robot, []
+    robot, found = probe.robot, list[str]()
     for k, loop in enumerate(robot.loops):
-        changes = [(f"leave loop {quoted(loop.name)} out", None)] if len(robot.loops) > 1 else []
+        changes: list[tuple[str, Loop | None]] = (
+            [(f"leave loop {quoted(loop.name)} out", None)] if len(robot.loops) > 1 else []
+        )
         if loop.type is LoopType.HINGE:
             changes.insert(0, (f"use type ball for loop {quoted(loop.name)}", replace(loop, type=LoopType.BALL)))
         for what, other in changes:
@@ -136,7 +138,7 @@ def remedies(probe: Probe) -> tuple[str, ...]:
 
 def _changed(probe: Probe, place: int, other: Loop | None) -> Probe:
     """A probe with another loop, of which the rows begin like those of the one that was there, or without it."""
-    loops, own, first = list(probe.robot.loops), [], 0
+    loops, own, first = list(probe.robot.loops), list[int](), 0
     for k, loop in enumerate(probe.robot.loops):
         count = len(ROWS[loop.type.value])
         taken = count if k != place else len(ROWS[other.type.value]) if other else 0

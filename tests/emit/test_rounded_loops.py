@@ -45,7 +45,7 @@ def test_mobility_is_one_with_any_number_of_digits(shared: Path, tmp_path: Path,
 
 
 def test_six_digits_move_as_the_exact_mechanism(shared: Path) -> None:
-    """Accelerations of the case, by MuJoCo's inertias and rows of the exact file; a swing that stays closed but for a micron."""
+    """Accelerations of the case, by MuJoCo's inertias and rows of the exact file; a swing is open by a micron."""
     wanted = json.loads((shared / CASE / "expected.json").read_text())
     robot = load(generated(str(shared / CASE / "one_pin.xml"), functions=("joint_step",)))
     still, p = np.zeros(3), robot.close_loops(np.zeros(3), np.zeros(3))
