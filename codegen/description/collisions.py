@@ -16,9 +16,8 @@ from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.rigid import Pose, add, apply, rotation_from_rpy
 from diffpbd.codegen.description.robot import ZERO, Vec3
 from diffpbd.codegen.description.source import Element
+from diffpbd.codegen.description.surfaces import coefficient
 
-FRICTION: Final = 0.5
-"""[1] Coefficient of contacts from collision shapes, which say none; `contact.friction.NAME` changes it."""
 _SHAPES: Final = ("sphere", "box", "cylinder", "capsule")
 Spheres = list[tuple[Vec3, float]]
 """Centres [m] in the shape's frame, with radii [m]."""
@@ -47,21 +46,32 @@ def collision_contacts(
         if reason:
             faults.append(Finding("collision", where + reason, (link,)))
             continue
-        spheres: Spheres = []
+        against = next(entry for entry in planes if entry.name == (plane or planes[0].name))
+        surface = _surface_of(against, links)
+        count = 0
         for k, element in enumerate(links[link].named("collision")):
             try:
-                own, doubt = _spheres(element)
+                spheres, doubt = _spheres(element)
             except (_Refused, NumberError) as error:
                 faults.append(Finding("collision", f"{where}shape {k + 1}: {error}", (link,)))
                 continue
-            spheres += own
-            doubts += [Finding("collision", f"{where}shape {k + 1}: {doubt}", (link,))] if doubt else []
-        against = (plane or planes[0].name,)
-        found += [
-            ContactEntry(f"{link}.{k + 1}", link, centre, radius, against, FRICTION)
-            for k, (centre, radius) in enumerate(spheres)
-        ]
+            friction, loss = coefficient(element, surface)
+            doubts += [Finding("collision", f"{where}shape {k + 1}: {text}", (link,)) for text in (doubt, loss) if text]
+            for centre, radius in spheres:
+                count += 1
+                found.append(ContactEntry(f"{link}.{count}", link, centre, radius, (against.name,), friction))
     return tuple(found), tuple(faults), tuple(doubts)
+
+
+def _surface_of(plane: PlaneEntry, links: dict[str, Element]) -> Element | None:
+    """The file's own plane of the same name on the same link, if it has one."""
+    here = links[plane.link].named("collision") if plane.link in links else []
+    named = (element for element in here if element.attributes.get("name") == plane.name)
+    return next((element for element in named if _is_plane(element)), None)
+
+
+def _is_plane(collision: Element) -> bool:
+    return any(child.tag == "plane" for geometry in collision.named("geometry") for child in geometry.children)
 
 
 def _unusable(link: str, plane: str, named: bool, links: dict[str, Element], planes: list[str]) -> str:

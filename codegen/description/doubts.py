@@ -9,7 +9,7 @@ from typing import Final
 from diffpbd.codegen.description.document import MOVING_TYPES, Document, JointElement
 from diffpbd.codegen.description.faults import ROUNDED_OFF, SHORTEST_AXIS, principal_moments
 from diffpbd.codegen.description.report import Finding, counted, listed, printable, quoted
-from diffpbd.codegen.description.rigid import Pose, compose, inertia_about_axis, merged, moved, norm
+from diffpbd.codegen.description.rigid import MASSLESS, Pose, compose, inertia_about_axis, merged, moved, norm
 from diffpbd.codegen.description.robot import WORLD, ZERO, Inertial, JointType, Robot
 from diffpbd.codegen.description.singular import (
     NEGLIGIBLE_INERTIA,
@@ -126,9 +126,10 @@ def mass_doubts(selection: Selection, robot: Robot) -> Iterator[Finding]:
         yield Finding("massless", message, (link,), (joint,), numbers)
     hinges = _hinge_inertias(robot)
     for name, (carrier, _) in selection.place.items():
-        written = selection.tree.links[name].inertial
-        if carrier != WORLD and written is not None and written.mass >= NEGLIGIBLE_MASS:
-            yield from _size_doubts(selection, robot, hinges, name, written)
+        written = selection.tree.links[name]
+        inertial = MASSLESS if written.inertial is None or written.of_shapes else written.inertial
+        if carrier != WORLD and inertial.mass >= NEGLIGIBLE_MASS:
+            yield from _size_doubts(selection, robot, hinges, name, inertial)
 
 
 def _inertia_doubts(link: str, inertial: Inertial) -> Iterator[Finding]:

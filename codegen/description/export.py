@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 from xml.etree import ElementTree
 
 from diffpbd.codegen.description.loops import OF_JOINT
-from diffpbd.codegen.description.report import listed
+from diffpbd.codegen.description.losses import limit_of, losses
 from diffpbd.codegen.description.rigid import (
     ANGLES,
     AXES,
@@ -28,35 +27,14 @@ from diffpbd.codegen.description.robot import (
     ZERO,
     Inertial,
     Joint,
-    JointType,
     Link,
     Loop,
-    LoopType,
     Robot,
     Tip,
     Vec3,
 )
 from diffpbd.codegen.description.validate import examine
 from diffpbd.runtime.errors import InputError
-
-NOT_IN_URDF: Final = {
-    "friction.transition_velocity": "the smoothing rate of Coulomb friction",
-    "friction.coulomb_asymmetry": "Coulomb friction that differs by direction",
-    "friction.viscous_asymmetry": "viscous friction that differs by direction",
-    "friction.stribeck": "what holds at rest beyond Coulomb friction",
-    "friction.stribeck_velocity": "the rate at which that falls",
-    "rotor_inertia": "rotor inertia",
-    "torque_offset": "a sensor's torque offset",
-    "spring.stiffness": "a joint spring",
-    "spring.rest": "the rest position of a joint spring",
-    "lever_spring": "a lever spring",
-    "gravity": "gravity",
-    "wrench": "an external wrench",
-    "loop": "another frame or length of a closed loop",
-    "contact": "contact",
-    "plane": "a plane",
-}
-"""Kinds of alpha entries for which a URDF has no place."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +59,7 @@ def export(robot: Robot, values: Mapping[str, float], defaults: Mapping[str, flo
     if report.faults:
         told = "\n".join(f"  {fault.message}" for fault in report.faults)
         raise InputError(f"{robot.name}: these parameters are no robot; nothing was written:\n{told}")
-    return Export(text, changed, tuple(_notices(robot, values, defaults)))
+    return Export(text, changed, tuple(losses(robot, values, defaults)))
 
 
 def changed_robot(robot: Robot, values: Mapping[str, float]) -> Robot:
@@ -122,45 +100,6 @@ def _payload(values: Mapping[str, float]) -> Inertial:
     x, y, z = (values.get(f"payload.com.{axis}", 0.0) for axis in AXES)
     moments = (values.get(f"payload.inertia.{key}", 0.0) for key in MOMENTS)
     return Inertial(values.get("payload.mass", 0.0), (x, y, z), symmetric(*moments))
-
-
-def _notices(robot: Robot, values: Mapping[str, float], defaults: Mapping[str, float]) -> list[str]:
-    """What is left out, kind by kind, with values."""
-    notices = []
-    own = _of_description(robot)
-    known = {name: value for name, value in defaults.items() if name not in own}
-    values = {**own, **values}
-    for kind, what in NOT_IN_URDF.items():
-        lost = {
-            name: value for name, value in values.items() if name.startswith(f"{kind}.") and value != known.get(name)
-        }
-        if kind == "spring.rest":
-            lost = {n: v for n, v in lost.items() if values.get(n.replace("rest", "stiffness", 1), 0.0) != 0.0}
-        if lost:
-            told = ", ".join(f"{name} = {value:g}" for name, value in lost.items())
-            notices.append(f"a URDF cannot hold {what}: {told}")
-    if robot.passive[len(robot.base_freedoms) :]:
-        notices.append(
-            f"a URDF cannot say which joints have no motor: {listed(robot.passive[len(robot.base_freedoms) :], 6)}"
-        )
-    if robot.contacts:
-        notices.append(f"a URDF cannot say what touches: {listed((contact.name for contact in robot.contacts), 6)}")
-    for loop in robot.loops:
-        if loop.type is LoopType.DISTANCE:
-            notices.append(f"a URDF cannot hold loop {loop.name}, a distance of {loop.length:g} m")
-    if values.get("payload.mass", 0.0) != 0.0:
-        link = robot.links[robot.tips[0].link].name
-        notices.append(f"the payload of {values['payload.mass']:g} kg is part of link {link} now; set it to 0 in alpha")
-    for body in robot.links:
-        if body.merged:
-            notices.append(f"link {body.name} includes {listed(body.merged, 6)}, which are no links of their own now")
-    return notices
-
-
-def _of_description(robot: Robot) -> dict[str, float]:
-    """Rotors and springs that a joint has from its description, by their names in alpha."""
-    kinds = (("rotor_inertia", "rotor"), ("spring.stiffness", "stiffness"), ("spring.rest", "rest"))
-    return {f"{kind}.{j.name}": getattr(j, own) for kind, own in kinds for j in robot.joints if getattr(j, own)}
 
 
 def urdf_text(robot: Robot) -> str:
@@ -205,12 +144,7 @@ def _add_joint(root: ElementTree.Element, robot: Robot, joint: Joint, child: str
     ElementTree.SubElement(element, "parent", link=_link_name(robot, joint.parent))
     ElementTree.SubElement(element, "child", link=child)
     ElementTree.SubElement(element, "axis", xyz=_numbers(joint.axis))
-    limit = {key: getattr(joint, key) for key in ("effort", "velocity") if getattr(joint, key) is not None}
-    bounded = joint.lower is not None or joint.upper is not None
-    if joint.type is not JointType.CONTINUOUS and (bounded or limit):
-        limit["lower"] = float("-inf") if joint.lower is None else joint.lower
-        limit["upper"] = float("inf") if joint.upper is None else joint.upper
-    if limit:
+    if limit := limit_of(joint):
         ElementTree.SubElement(element, "limit", {key: repr(float(value)) for key, value in limit.items()})
     if joint.damping != 0.0 or joint.friction != 0.0:
         ElementTree.SubElement(element, "dynamics", damping=repr(joint.damping), friction=repr(joint.friction))

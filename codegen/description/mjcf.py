@@ -7,22 +7,26 @@ Of several joints of a body, and of a ball joint, each has a link of its own, ca
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from diffpbd.codegen.description.document import Document
+from diffpbd.codegen.description.mjcf_attributes import MJCF, WHY
 from diffpbd.codegen.description.mjcf_bodies import read_bodies
 from diffpbd.codegen.description.mjcf_equalities import read_equalities
 from diffpbd.codegen.description.mjcf_limits import not_taken
-from diffpbd.codegen.description.mjcf_motors import without_motor
+from diffpbd.codegen.description.mjcf_motors import efforts, one_sided, without_motor
 from diffpbd.codegen.description.mjcf_names import Names
 from diffpbd.codegen.description.mjcf_shapes import colliding_meshes, collisions
 from diffpbd.codegen.description.report import printable
 from diffpbd.codegen.description.source import Element, SourceError, parse, read_bytes
+from diffpbd.codegen.description.unread import unread
 from diffpbd.runtime.errors import InputError
 
 ROOT: Final = "mujoco"
@@ -62,18 +66,31 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
     names = Names(model)
     faults, doubts = not_taken(model, names)
     couplings = read_equalities(model, names)
-    links, joints = read_bodies(model, names, couplings.mimics, frames)
+    limits = efforts(model, names, couplings.mimics)
+    links, joints = read_bodies(model, names, couplings.mimics, limits, frames)
+    shaped = _of_shapes(spec, names)
     passive, more = without_motor(model, names, couplings.mimics)
     return Document(
         name=spec.modelname,
-        links=links,
+        links=tuple(replace(link, of_shapes=link.name in shaped) for link in links),
         joints=joints,
         faults=(*names.faults, *faults, *couplings.faults),
-        doubts=(*doubts, *couplings.doubts, *more),
+        doubts=(*unread(_roots(source), MJCF, WHY), *doubts, *couplings.doubts, *more, *one_sided(limits, names)),
         loops=couplings.loops,
         passive=passive,
         shapes=collisions(model, names, meshes),
     )
+
+
+def _of_shapes(spec: Any, names: Names) -> set[str]:
+    """Links whose inertia is that of their geoms; the spec is compiled, so that its bodies have their numbers."""
+    import mujoco
+
+    modes, mode = mujoco.mjtInertiaFromGeom, spec.compiler.inertiafromgeom
+    if mode == modes.mjINERTIAFROMGEOM_FALSE:
+        return set()
+    every = mode == modes.mjINERTIAFROMGEOM_TRUE
+    return {names.bodies[body.id] for body in spec.bodies if every or not body.explicitinertial}
 
 
 def file_defaults(path: Path) -> dict[str, Any]:
@@ -86,9 +103,11 @@ def file_defaults(path: Path) -> dict[str, Any]:
         if SIGN not in content or not is_mjcf(parse(content)):
             return {}
         spec = _parsed(path)
+        import mujoco
     except (SourceError, InputError):
         return {}
-    x, y, z = spec.option.gravity
+    off = int(spec.option.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    x, y, z = (0.0, 0.0, 0.0) if off else spec.option.gravity
     return {"friction": "urdf", "gravity": (float(x), float(y), float(z))}
 
 
@@ -100,8 +119,7 @@ def _parsed(source: str | os.PathLike[str] | bytes) -> Any:
         raise InputError(
             "an MJCF is read by MuJoCo, which is not installed: pip install 'diffpbd[mjcf]' (or mujoco itself)"
         ) from None
-    content = read_bytes(source)[1]
-    _expect_numbers(content, Path() if isinstance(source, bytes) else Path(source).parent)
+    _expect_numbers(_files(source))
     try:
         if isinstance(source, bytes):
             return mujoco.MjSpec.from_string(source.decode("utf-8"))
@@ -110,25 +128,39 @@ def _parsed(source: str | os.PathLike[str] | bytes) -> Any:
         raise SourceError(f"MuJoCo does not read the file: {_one_line(error)}") from error
 
 
-def _expect_numbers(content: bytes, folder: Path) -> None:
-    """A SourceError at a NaN, here or in a file that is taken in: MuJoCo reads it as what is not written.
+def _expect_numbers(files: Iterable[tuple[bytes, str]]) -> None:
+    """A SourceError at a NaN: MuJoCo reads it as what is not written."""
+    for content, where in files:
+        if found := NOT_A_NUMBER.search(content):
+            text = printable(found.group().decode("utf-8", "replace"), 80)
+            raise SourceError(f"{where}{text}: a number is expected, not NaN")
 
-    Names of files are relative to `folder`, the main file's; a file that is not there is MuJoCo's to complain of.
+
+def _files(source: str | os.PathLike[str] | bytes) -> Iterator[tuple[bytes, str]]:
+    """The file and those that it takes in, without comments, and what a message about each begins with.
+
+    Names of files are relative to the main file's folder; a file that is not there is MuJoCo's to complain of.
     """
-    waiting: list[tuple[bytes, str]] = [(content, "")]
+    folder = Path() if isinstance(source, bytes) else Path(source).parent
+    waiting: list[tuple[bytes, str]] = [(read_bytes(source)[1], "")]
     known: set[Path] = set()
     while waiting:
         content, where = waiting.pop()
         content = COMMENT.sub(b"", content)
-        if found := NOT_A_NUMBER.search(content):
-            text = printable(found.group().decode("utf-8", "replace"), 80)
-            raise SourceError(f"{where}{text}: a number is expected, not NaN")
+        yield content, where
         for match in OTHER_FILE.finditer(content):
             name = match.group(1).decode("utf-8", "replace")
             path = folder / name
             if path.is_file() and path not in known:
                 known.add(path)
                 waiting.append((read_bytes(path)[1], f"{printable(name, 80)}: "))
+
+
+def _roots(source: str | os.PathLike[str] | bytes) -> Iterator[Element]:
+    """The roots of all these files; one that is no XML by itself was MuJoCo's to judge."""
+    for content, _ in _files(source):
+        with contextlib.suppress(SourceError):
+            yield parse(content)
 
 
 def stripped(spec: Any) -> Any:

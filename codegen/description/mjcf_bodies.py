@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from diffpbd.codegen.description.document import JointElement, LinkElement, MimicElement
-from diffpbd.codegen.description.mjcf_motors import efforts
+from diffpbd.codegen.description.mjcf_motors import Reach, behind_gears
 from diffpbd.codegen.description.mjcf_names import Names
 from diffpbd.codegen.description.rigid import (
     Pose,
@@ -23,14 +23,14 @@ from diffpbd.codegen.description.robot import IDENTITY, ZERO, Inertial, Vec3
 
 
 def read_bodies(
-    model: Any, names: Names, mimics: Mapping[int, MimicElement], frames: Sequence[str]
+    model: Any, names: Names, mimics: Mapping[int, MimicElement], limits: Mapping[int, Reach], frames: Sequence[str]
 ) -> tuple[tuple[LinkElement, ...], tuple[JointElement, ...]]:
-    """Links and joints in MuJoCo's order; `mimics` by joint, sites named in `frames` as links fixed to their bodies."""
+    """Links and joints in MuJoCo's order; `mimics` and `limits` of motors by joint, sites named in `frames` as links fixed to
+    their bodies."""
     import mujoco
 
     links = [LinkElement(names.bodies[0], 0)]
     joints: list[JointElement] = []
-    limits = efforts(model, names, mimics)
     for body in range(1, model.nbody):
         chain = _Chain(model, names, body, limits, mimics)
         chain.build()
@@ -64,7 +64,7 @@ class _Chain:
     """The joints of one body, one after another, from its parent's link to its own."""
 
     def __init__(
-        self, model: Any, names: Names, body: int, limits: Mapping[int, float], mimics: Mapping[int, MimicElement]
+        self, model: Any, names: Names, body: int, limits: Mapping[int, Reach], mimics: Mapping[int, MimicElement]
     ) -> None:
         self.model, self.names, self.body = model, names, body
         self.limits, self.mimics = limits, mimics
@@ -139,8 +139,8 @@ class _Chain:
             lower=low,
             upper=high,
             velocity=math.inf,
-            effort=self.limits.get(j, math.inf),
-            damping=0.0 if ball else float(model.dof_damping[dof]),
+            effort=self.limits[j].bound if j in self.limits else math.inf,
+            damping=0.0 if ball else damped(model, j),
             friction=0.0 if ball else float(model.dof_frictionloss[dof]),
             mimic=self.mimics.get(j),
             rotor=0.0 if ball else reflected(model, j),
@@ -161,11 +161,9 @@ class _Chain:
 
 def reflected(model: Any, j: int) -> float:
     """Inertia that turns with joint j: its armature, and that of its actuators behind their gears [kg·m² or kg]."""
-    import mujoco
+    return float(model.dof_armature[model.jnt_dofadr[j]]) + behind_gears(model, j, "armature")
 
-    total = float(model.dof_armature[model.jnt_dofadr[j]])
-    of_actuators = getattr(model, "actuator_armature", ())  # MuJoCo 3 has none
-    for k, armature in enumerate(of_actuators):
-        if int(model.actuator_trntype[k]) == mujoco.mjtTrn.mjTRN_JOINT and model.actuator_trnid[k][0] == j:
-            total += float(armature) * float(model.actuator_gear[k][0]) ** 2
-    return total
+
+def damped(model: Any, j: int) -> float:
+    """Damping of joint j, and that of its actuators behind their gears [N·m·s/rad or N·s/m]."""
+    return float(model.dof_damping[model.jnt_dofadr[j]]) + behind_gears(model, j, "damping")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diffpbd.codegen.description.document import LoopElement, MimicElement
-from diffpbd.codegen.description.mjcf_names import Names, bodies_of
+from diffpbd.codegen.description.mjcf_names import Names, bodies_of, joints_of
 from diffpbd.codegen.description.report import Finding, quoted
 from diffpbd.codegen.description.rigid import Pose, rotation_from_quaternion
 from diffpbd.codegen.description.robot import Vec3
@@ -39,7 +39,7 @@ def read_equalities(model: Any, names: Names) -> Couplings:
             _couple(model, names, k, where, found)
         else:
             message = f"{where}only connect, weld and joint can be taken; remove it, or say the same by one of these"
-            found.faults.append(Finding("equality", message, (), (name,)))
+            found.faults.append(Finding("equality", message, (), (name, *_held_by(model, names, k))))
     return found
 
 
@@ -69,6 +69,7 @@ def _couple(model: Any, names: Names, k: int, where: str, found: Couplings) -> N
     one, other = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
     offset, ratio, *higher = (float(x) for x in model.eq_data[k][:5])
     scalar = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+    concerned = [names.joints[end] for end in (one, other) if end >= 0]
     if other < 0:
         message = f"{where}it holds joint {quoted(names.joints[one])} still; remove the joint, or hold it (--hold)"
     elif any(int(model.jnt_type[end]) not in scalar for end in (one, other)):
@@ -79,6 +80,7 @@ def _couple(model: Any, names: Names, k: int, where: str, found: Couplings) -> N
             f" ({' '.join(f'{x:g}' for x in (offset, ratio, *higher))}); only a constant and a factor can be taken"
         )
     elif ratio == 0.0:
+        concerned = [names.joints[one]]
         message = (
             f"{where}joint {quoted(names.joints[one])} follows {quoted(names.joints[other])} with a factor of 0, which "
         )
@@ -89,7 +91,17 @@ def _couple(model: Any, names: Names, k: int, where: str, found: Couplings) -> N
         at = [float(model.qpos0[model.jnt_qposadr[end]]) for end in (one, other)]
         found.mimics[one] = MimicElement(names.joints[other], ratio, at[0] + offset - ratio * at[1])
         return
-    found.faults.append(Finding("equality", message, (), (name,)))
+    found.faults.append(Finding("equality", message, (), (name, *concerned)))
+
+
+def _held_by(model: Any, names: Names, k: int) -> list[str]:
+    """The joints of the tendons that equality k couples; none of any other type."""
+    import mujoco
+
+    if int(model.eq_type[k]) != mujoco.mjtEq.mjEQ_TENDON:
+        return []
+    tendons = [int(t) for t in (model.eq_obj1id[k], model.eq_obj2id[k]) if t >= 0]
+    return [names.joints[j] for tendon in tendons for j, _ in joints_of(model, tendon)]
 
 
 def _vector(numbers: Any) -> Vec3:

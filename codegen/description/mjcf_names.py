@@ -75,6 +75,16 @@ class Names:
         return f"equality_{k}"
 
 
+def joints_of(model: Any, tendon: int) -> list[tuple[int, float]]:
+    """The joints that a fixed tendon acts on, with their coefficients; none of a spatial one."""
+    import mujoco
+
+    first = int(model.tendon_adr[tendon])
+    wraps = range(first, first + int(model.tendon_num[tendon]))
+    joint = mujoco.mjtWrap.mjWRAP_JOINT
+    return [(int(model.wrap_objid[w]), float(model.wrap_prm[w])) for w in wraps if int(model.wrap_type[w]) == joint]
+
+
 def bodies_of(model: Any, k: int) -> tuple[int, int]:
     """The bodies that equality k of type connect or weld holds together; its ends may be sites."""
     import mujoco
@@ -83,3 +93,12 @@ def bodies_of(model: Any, k: int) -> tuple[int, int]:
     if int(model.eq_objtype[k]) == mujoco.mjtObj.mjOBJ_SITE:
         return int(model.site_bodyid[ends[0]]), int(model.site_bodyid[ends[1]])
     return ends
+
+
+def present(model: Any, name: str, k: int) -> bool:
+    """Whether number k of an array of the model is not zero; one that this MuJoCo does not have is."""
+    values = getattr(model, name, None)  # polynomials came with MuJoCo 4
+    if values is None:
+        return False
+    value = values[k]
+    return bool(value.any()) if hasattr(value, "any") else bool(value)

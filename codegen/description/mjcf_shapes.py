@@ -28,7 +28,8 @@ def collisions(model: Any, names: Names, meshes: list[str]) -> Element:
     for geom in range(model.ngeom):
         if model.geom_contype[geom] or model.geom_conaffinity[geom]:
             if shape := _shape(model, geom):
-                shapes[names.bodies[model.geom_bodyid[geom]]].append(_collision(shape, _origin(model, geom)))
+                element = _collision(shape, _origin(model, geom), **_surface(model, geom))
+                shapes[names.bodies[model.geom_bodyid[geom]]].append(element)
     for body in meshes:
         if body in shapes:
             shapes[body].append(_collision(_element("mesh")))
@@ -36,8 +37,20 @@ def collisions(model: Any, names: Names, meshes: list[str]) -> Element:
     return _element("mujoco", *links)
 
 
-def _collision(shape: Element, *more: Element) -> Element:
-    return _element("collision", *more, _element("geometry", shape))
+def _collision(shape: Element, *more: Element, **attributes: str) -> Element:
+    return _element("collision", *more, _element("geometry", shape), **attributes)
+
+
+def _surface(model: Any, geom: int) -> dict[str, str]:
+    """Name and surface of a geom, as `surfaces` reads them; no URDF has these."""
+    import mujoco
+
+    return {
+        "name": mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, geom) or "",
+        "friction": repr(float(model.geom_friction[geom][0])),
+        "priority": str(int(model.geom_priority[geom])),
+        "condim": str(int(model.geom_condim[geom])),
+    }
 
 
 def _shape(model: Any, geom: int) -> Element | None:

@@ -31,12 +31,13 @@ def read_number(text: str) -> float:
 
 
 def read_limit(text: str) -> float:
-    """A decimal number or an infinity, which means unbounded."""
+    """A decimal number or an infinity, which means unbounded; so does `LARGEST`, for readers that know no infinity."""
     stripped = text.strip(" \t\r\n")
     infinite = _INFINITE.fullmatch(stripped)
     if infinite:
         return -math.inf if infinite.group(1) == "-" else math.inf
-    return _read(stripped, text)
+    value = _read(stripped, text)
+    return value if abs(value) < LARGEST else math.copysign(math.inf, value)
 
 
 def read_vector(text: str) -> tuple[float, float, float]:

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from diffpbd.codegen.description.assembly import assemble
-from diffpbd.codegen.description.base import FIXED, base_doubts, base_faults, massless_base, with_base
+from diffpbd.codegen.description.base import FIXED, Base, base_doubts, base_faults, massless_base, with_base
 from diffpbd.codegen.description.collisions import collision_contacts
 from diffpbd.codegen.description.contacts import Touching, contact_doubts, contact_faults, touching
 from diffpbd.codegen.description.document import Document, read_document
 from diffpbd.codegen.description.doubts import link_doubts, mass_doubts, mimic_doubts, selection_doubts
-from diffpbd.codegen.description.faults import BODY_FAULTS, document_faults, selection_faults
+from diffpbd.codegen.description.faults import BODY_FAULTS, JOINT_FAULTS, document_faults, selection_faults
 from diffpbd.codegen.description.loops import (
     LoopEntry,
     closed,
@@ -77,7 +77,7 @@ def examine(
     faults += more
     robot = None
     if selection is not None:
-        faults, unfelt = _unfelt(faults, selection)
+        faults, unfelt = _unfelt(_of_chosen(faults, document, selection, foot), selection)
         doubts += unfelt
         faults += selection_faults(selection)
         doubts += selection_doubts(selection)
@@ -130,6 +130,17 @@ def _passive(document: Document, selection: Selection, more: Sequence[str]) -> t
     """Chosen joints of which the file says that they have no motor, and those of the recipe."""
     chosen = {joint.name for joint in selection.joints}
     return (*(name for name in document.passive if name in chosen and name not in more), *more)
+
+
+def _of_chosen(faults: list[Finding], document: Document, selection: Selection, foot: Base) -> list[Finding]:
+    """Faults without those of joints that are held, left out or before the base."""
+    chosen = {foot.joint, *(joint.name for joint in selection.joints)}
+    others = {joint.name for joint in document.joints} - chosen
+
+    def concerns(fault: Finding) -> bool:
+        return fault.code not in JOINT_FAULTS or others.isdisjoint(fault.joints) or not chosen.isdisjoint(fault.joints)
+
+    return [fault for fault in faults if concerns(fault)]
 
 
 def _unfelt(faults: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:

@@ -43,6 +43,7 @@ class TickStatus(enum.IntEnum):
     NOT_FINITE_OUTPUT = 6
     CONTROLLER_FAILED = 7
     NOT_FINITE_GRAVITY = 8
+    STAMP_WENT_BACK = 9
 
     @property
     def good(self) -> bool:
@@ -86,7 +87,9 @@ class Guard:
             return TickStatus.ABSURD_SPEED
         if self._seen is not None:
             before, q0, dq0 = self._seen
-            elapsed = max(stamp - before, 0.0)
+            if stamp < before:
+                return TickStatus.STAMP_WENT_BACK
+            elapsed = stamp - before
             unexplained = np.abs(q - q0 - 0.5 * elapsed * (dq0 + dq))
             if (unexplained > JUMP_FLOOR + 0.5 * elapsed**2 / SPEED_UP * limits.speed).any():
                 return TickStatus.POSITION_JUMP
@@ -122,11 +125,23 @@ class Guard:
         return within(law, low, high)
 
     def send(self, law: FloatArray, gravity: FloatArray) -> FloatArray:
-        """Law and gravity [N·m] within the efforts, and within a step of the torque sent before."""
+        """Law and gravity [N·m] within the efforts, and within a step of the torque sent before.
+
+        The efforts scale the whole law by one factor, the rate the whole change. Inertia couples the joints: torques that
+        are clipped joint by joint are another mixture, and a brake in the wrong mixture throws the light joints.
+        """
         effort = self.limits.effort
-        wanted = within(law + gravity, -effort, effort)
-        self.last = within(wanted, self.last - self.step, self.last + self.step)
+        held = within(gravity, -effort, effort)
+        room = np.where(law > 0.0, effort - held, effort + held)
+        change = held + _share(np.abs(law), room) * law - self.last
+        self.last = self.last + _share(np.abs(change), self.step) * change
         return self.last
+
+
+def _share(asked: FloatArray, allowed: FloatArray) -> float:
+    """The largest factor up to 1 with which all that is asked for (>= 0) is allowed."""
+    over = asked > allowed
+    return float((allowed[over] / asked[over]).min()) if over.any() else 1.0
 
 
 def _left(speed: FloatArray, allowed: FloatArray) -> FloatArray:

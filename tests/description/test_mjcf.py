@@ -315,7 +315,7 @@ REFUSED = {
         'loop "e": parent "x" and child "world" are rigidly one link',
     ),
     "water": ('</worldbody><option density="1000"/>', "a density of air or water, whose forces are not generated"),
-    "switch": ('</worldbody><option><flag gravity="disable"/></option>', "<flag> disables gravity"),
+    "switch": ('</worldbody><option><flag spring="disable"/></option>', "<flag> disables spring"),
 }  # fmt: skip
 
 
@@ -494,3 +494,37 @@ def test_a_free_joint_on_the_root_is_a_floating_base(tmp_path: Path) -> None:
         FREE.replace('<freejoint name="free"/>', '<joint type="free" name="free" damping="2" armature="1"/>')
     )
     assert 'free joint "free" has armature and friction' in told
+
+
+LOOSE = tree(
+    body("post", body("arm", '<joint name="j1" axis="0 1 0"/>')),
+    body("cube", '<joint name="free" type="free" armature="0.1" damping="2"/>')
+    + body("egg", '<joint name="turn" type="ball" stiffness="3"/>'),
+    more='<equality><joint name="e" joint1="j1"/></equality>',
+)
+
+
+def test_what_a_loose_body_has_does_not_matter_once_it_is_out(shared: Path) -> None:
+    path = shared / "cases" / "Q01-arm-beside-a-loose-cube" / "scene.xml"
+    for options in ({"base": "pedestal"}, {"hold": ("cube_free",)}):
+        report = check(path, **options)
+        assert (report.passed(), report.joints, report.moving_mass) == (True, ("shoulder", "elbow"), pytest.approx(1.2))
+    told = check(path).text()
+    assert "--hold cube_free" in told and "--base" in told
+    plain = LOOSE.replace('<joint name="e" joint1="j1"/>', "").encode()
+    assert check(plain, base="post").joints == ("j1",)
+    told = check(plain, hold=("free",)).text()
+    assert "has a spring" in told and "--hold turn.x --hold turn.y --hold turn.z" in told and "armature" not in told
+    assert check(plain, hold=("free", "turn.x", "turn.y", "turn.z")).joints == ("j1",)
+    assert not check(plain, hold=("turn.x", "turn.y", "turn.z")).passed()
+    assert 'holds joint "j1" still' in check(LOOSE.encode(), base="post").text()
+    assert "no moving joint" in check(LOOSE.encode(), base="post", hold=("j1",)).text()
+
+
+def test_gravity_switched_off_is_none(tmp_path: Path) -> None:
+    off = TWO.replace("</worldbody>", '</worldbody><option gravity="1 2 3"><flag gravity="disable"/></option>')
+    recipe, robot = robot_of(off, tmp_path)
+    assert recipe.gravity == (0.0, 0.0, 0.0)
+    judge = Judge(off, robot)
+    judge.set([0.3, -0.4], [0, 0])
+    assert not judge.data.qfrc_bias.any()

@@ -136,7 +136,7 @@ def test_a_refused_tick_repeats_the_torque_for_two_hundredths_of_a_second() -> N
     for k in range(3):
         under.tick(0.0, k * PERIOD, q, q)
     laws = [tick(under, k * PERIOD, q * np.nan, q).law for k in range(4)]
-    np.testing.assert_array_equal(laws, [[15.0, 1.0], [15.0, 1.0], [10.0, 0.0], [5.0, 0.0]])
+    np.testing.assert_allclose(laws, [[15.0, 0.5], [15.0, 0.5], [10.0, 1.0 / 3.0], [5.0, 1.0 / 6.0]])
 
 
 @pytest.mark.parametrize("braking", [False, True])
@@ -303,13 +303,14 @@ class Listening(GravityController):
 
 def test_a_controller_is_told_what_became_of_its_torque() -> None:
     listening = Listening()
-    under = supervisor(listening, ramp=0.05, torque_rate=np.array([200.0, 500.0]))
+    strong = np.array([100.0, 100.0])
+    under = supervisor(listening, ramp=0.05, torque_rate=np.array([200.0, 500.0]), effort=strong, law_effort=strong)
     q = np.array([0.1, 0.1])
     under.start(q)
     decisions = [tick(under, k * PERIOD, q * (np.nan if k == 3 else 1.0), np.zeros(2)) for k in range(7)]
     np.testing.assert_array_equal(listening.heard, [decision.law for decision in decisions])
     np.testing.assert_allclose(np.array(listening.heard)[:, 0], [0, 2, 4, 4, 6, 8, 10])
-    np.testing.assert_allclose(np.array(listening.heard)[:, 1], [0, 0.2, 0.4, 0.4, 0.8, 1, 1])
+    np.testing.assert_allclose(np.array(listening.heard)[:, 1], [0, 0.05, 0.1, 0.1, 0.15, 0.2, 0.25])
 
 
 def test_the_brake_decelerates_against_what_moves_the_arm_within_the_full_effort() -> None:
@@ -381,3 +382,14 @@ def test_a_law_that_nothing_changes_stays_what_it_is_to_the_bit(monkeypatch: pyt
     under.start(np.zeros(2))
     decision = tick(under, 0.0, np.zeros(2), np.zeros(2))
     assert (decision.law == 0.1).all() and (decision.command - 0.2 != 0.1).all() and decision.status is TickStatus.OK
+
+
+@pytest.mark.parametrize("braking", [False, True])
+def test_a_stamp_that_went_back_ends_the_run_at_once(braking: bool) -> None:
+    under = supervisor()
+    under.start(np.zeros(2))
+    act = under.brake if braking else under.tick
+    assert act(0.0, 0.01, np.zeros(2), np.zeros(2)).breach is None
+    assert act(0.01, 0.01, np.zeros(2), np.zeros(2)).breach is None  # the same state twice
+    decision = act(0.02, 0.009, np.zeros(2), np.zeros(2))
+    assert decision.breach is not None and decision.stop.startswith("state: stamp went back") and under.accepted is None

@@ -115,7 +115,7 @@ def test_command(tmp_path: Path) -> None:
     out = tmp_path / "new.urdf"
     result = run("export", "double_pendulum", "--params", str(params), "--out", str(out))
     assert result.exit_code == 0, result.output
-    for words in ("cannot hold a joint spring", "a sensor's torque offset", "gravity.z = -1.6"):
+    for words in ("cannot hold a joint spring", "a sensor's torque offset", "cannot hold gravity: here 0 0 -1.6 m/s²"):
         assert words in result.output
     assert read_urdf(out).links[1].inertial.mass == 0.75
     assert read_urdf(out).joints[1].damping == 0.3
@@ -197,3 +197,57 @@ def test_moving_bases_read_back(kind: str, tmp_path: Path) -> None:
     assert again.base_joint == kind and again.n == robot.n
     assert [joint.axis for joint in again.joints] == [joint.axis for joint in robot.joints]
     assert [link.inertial for link in again.links] == [link.inertial for link in robot.links]
+
+
+def exported_case(case: str, shared: Path, out: Path) -> str:
+    result = run("export", str(shared / "cases" / case / "arm.xml"), "--out", str(out))
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_other_readers_take_what_is_written(shared: Path, tmp_path: Path) -> None:
+    """Pinocchio reads by urdfdom, which demands bounds and knows no infinity; what stands in is named, and read as none."""
+    pin = pytest.importorskip("pinocchio")
+    out = tmp_path / "arm.urdf"
+    told = exported_case("Q05-exported-urdf-lacks-velocity", shared, out)
+    assert '1e+12 in <limit effort>, which readers demand: "a"' in told
+    model = pin.buildModelFromUrdf(str(out))
+    assert model.nv in (2, 3)
+    (a, b, c) = read_urdf(out).joints
+    assert (a.lower, a.upper, a.effort, a.velocity) == (-1.0, 1.5, None, None)
+    assert (b.lower, b.effort, c.velocity) == (None, None, None)
+    data = model.createData()
+    robot = resolve(str(out))[1]
+    assert sum(inertia.mass for inertia in model.inertias) == pytest.approx(robot.total_mass)
+    assert pin.crba(model, data, pin.neutral(model)).shape == (model.nv, model.nv)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic"])
+@pytest.mark.parametrize("limit", ['lower="-1" upper="2"', 'lower="-1" upper="inf" effort="3"', 'velocity="2"', ""])
+def test_any_bound_may_be_missing(kind: str, limit: str, tmp_path: Path) -> None:
+    pin = pytest.importorskip("pinocchio")
+    path = tmp_path / "one.urdf"
+    inside = f"<limit {limit}/>" if limit else " "
+    path.write_bytes(
+        builders.robot(builders.link("a"), builders.link("b"), builders.joint("j", "a", "b", kind, more=inside))
+    )
+    robot, again, notices = written_again(path)
+    assert again.joints == robot.joints
+    out = path.with_suffix(".urdf")
+    assert pin.buildModelFromUrdf(str(out)).nv == 1
+    told = "\n".join(notices)
+    for key in ("effort", "velocity", "lower", "upper"):
+        there = f' {key}="1000000000000.0"' in out.read_text() or f' {key}="-1000000000000.0"' in out.read_text()
+        assert (f"<limit {key}>" in told) is there
+
+
+def test_a_gravity_that_readers_do_not_take_is_named(shared: Path, tmp_path: Path) -> None:
+    assert "cannot hold gravity: here 0 3 -9 m/s²" in exported_case(
+        "Q07-export-loses-gravity", shared, tmp_path / "a.urdf"
+    )
+    path = tmp_path / "one.urdf"
+    path.write_bytes(builders.robot(builders.link("a"), builders.link("b"), builders.joint("j", "a", "b")))
+    for words, expected in (("[0, 0, -9.81]", False), ("[0, 0, -9.8]", True), ("[0, 9.81, 0]", True)):
+        (tmp_path / "one.toml").write_text(f'name = "one"\nurdf = "one.urdf"\ngravity = {words}\n')
+        result = run("export", str(tmp_path / "one.toml"), "--out", str(tmp_path / "out.urdf"))
+        assert result.exit_code == 0 and ("cannot hold gravity" in result.output) is expected, result.output
