@@ -19,6 +19,7 @@ from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.logs.recording import Reading
 
+FUNCTIONS = ("inverse_dynamics", "torque_terms")
 JOINTS = ("shoulder", "elbow")
 FRICTION = {
     f"friction.{kind}.{joint}": value for joint in JOINTS for kind, value in (("coulomb", 0.3), ("viscous", 0.5))
