@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 from collections.abc import Callable
@@ -10,6 +9,8 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from support.excuses import Allowed, Excuses
+from support.stall import CROWDED, LATE
 from support.twin.build import build
 
 from diffpbd.runtime import Robot, load
@@ -30,6 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("DIFFPBD_CACHE", str(ROOT / ".test-cache" / "programs"))
     gc.set_threshold(*SELDOM)
+    config.pluginmanager.register(Excuses(allowed))
     hypothesis.settings.load_profile("soak" if config.getoption("--soak") else "reduced")
     os.environ["DIFFPBD_TESTS"] = "soak" if config.getoption("--soak") else "reduced"
     if not config.getoption("--soak"):
@@ -42,28 +44,38 @@ tests/emit/test_paths.py compiles what is left out here: the code for more than 
 os.environ.setdefault("DIFFPBD_PATH", "portable")
 SELDOM = (100_000, 20, 100)
 """Derivations make millions of small objects that live: looking for cycles among them was an eighth of their time."""
-GIVING_WAY = 15
 REAL_TIME = (
-    Path("tests", "baxter"),
+    *(
+        Path("tests", "baxter", f"test_{name}.py")
+        for name in (
+            "commands", "endurance", "faults", "hand", "impedance", "log", "model_laws", "mpc", "program", "simulated",
+            "transport", "viewer",
+        )
+    ),
     Path("tests", "franka", "test_processes.py"),
-)  # these wait for clocks, one at a time
-CLOCKS = (
-    *REAL_TIME,
-    Path("tests", "franka"),
-    Path("tests", "ros1"),
     Path("tests", "loop", "test_punctual.py"),
+    Path("tests", "ros1", "test_strangers.py"),
     Path("tests", "runtime", "test_live.py"),
-)  # these talk to threads and processes that answer within a time
+)  # fmt: skip
+"""What needs real time: `make test` runs it alone on the machine, after everything else, by the mark `real_time`."""
+ANSWERING = (Path("tests", "franka"),)
+"""In lock-step, but with a driver that gives a robot up after a second: beside others, excused where the machine slept."""
+ANSWER_LATE = 0.3  # s
+FOREVER = float("inf")
 LIGHT = tuple(
     Path("tests", folder) for folder in ("api", "control", "description", "laws", "logs", "loop", "program", "ros1")
 )  # files of a few seconds
-RERUNS = 4
-"""A machine that stalls for longer than a timeout ends a run, as it must; such a test is run again."""
+
+
+def allowed(item: pytest.Item) -> Allowed | None:
+    """What a test needs of the machine: one in real time as good as all of it, one with the driver an answer in time."""
+    file = item.path.relative_to(ROOT)
+    return (LATE, CROWDED) if among(file, REAL_TIME) else (ANSWER_LATE, FOREVER) if among(file, ANSWERING) else None
 
 
 def turn(file: Path) -> int:
-    """Whose turn it is: what waits for clocks first, beside which others compute; what is short last, so all end together."""
-    return 0 if among(file, REAL_TIME) else 2 if among(file, LIGHT) else 1
+    """Whose turn it is: what waits for clocks last; before it what is short, so that all processes end together."""
+    return 2 if among(file, REAL_TIME) else 1 if among(file, LIGHT) else 0
 
 
 def among(file: Path, places: tuple[Path, ...]) -> bool:
@@ -79,29 +91,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: turn(item.path.relative_to(ROOT)))
     for item in items:
         file = item.path.relative_to(ROOT)
-        item.add_marker(pytest.mark.xdist_group(str(REAL_TIME[0] if among(file, REAL_TIME) else file)))
-        if among(file, CLOCKS):
-            item.add_marker(pytest.mark.flaky(reruns=RERUNS, reruns_delay=1))
+        item.add_marker(pytest.mark.xdist_group("real time" if among(file, REAL_TIME) else str(file)))
+        if among(file, REAL_TIME):
+            item.add_marker(pytest.mark.real_time)
     if config.getoption("--soak"):
         return
     long = [item for item in items if item.get_closest_marker("soak")]
     if long:
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if not item.get_closest_marker("soak")]
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Of several processes, those with no clock to meet give way."""
-    if "PYTEST_XDIST_WORKER" in os.environ and not among(item.path.relative_to(ROOT), REAL_TIME):
-        give_way()
-
-
-def give_way() -> None:
-    """Compute where nothing else wants to: one that is only nice keeps a core for milliseconds that a clock cannot spare."""
-    if os.nice(0) == 0:
-        os.nice(GIVING_WAY)
-        with contextlib.suppress(AttributeError, OSError):  # Linux has it
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ from diffpbd.codegen.description.report import Finding, listed, printable, quote
 from diffpbd.codegen.description.rigid import Pose, rotated_inertia, rotation_from_rpy, symmetric
 from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
 from diffpbd.codegen.description.source import Element
+from diffpbd.codegen.description.unread import unread
+from diffpbd.codegen.description.urdf_attributes import URDF, WHY
 from diffpbd.runtime.names import LONGEST, PUNCTUATION, strange_characters
 
 MOVING_TYPES: Final = ("revolute", "continuous", "prismatic")
@@ -154,7 +156,7 @@ def read_document(root: Element) -> Document:
     reader.tell_ignored()
     if not links:
         reader.fault("no-links", "the description has no link")
-    return Document(name, links, joints, tuple(reader.faults), tuple(reader.doubts), loops)
+    return Document(name, links, joints, tuple(reader.faults), (*reader.doubts, *unread([root], URDF, WHY)), loops)
 
 
 def strange_name(kind: str, name: str) -> Finding | None:

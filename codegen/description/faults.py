@@ -31,7 +31,7 @@ ROUNDED_OFF: Final = 1e-6
 BODY_FAULTS: Final = ("negative-mass", "negative-inertia")
 """Codes of faults of a body's numbers, which do not matter where the body cannot move."""
 
-JOINT_FAULTS: Final = ("joint", "equality", "tendon")
+JOINT_FAULTS: Final = ("joint", "equality", "tendon", "actuator")
 """Codes of faults of what an MJCF has on joints, which do not matter where none of those joints is chosen."""
 
 

@@ -7,15 +7,17 @@ Of several joints of a body, and of a ball joint, each has a link of its own, ca
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from diffpbd.codegen.description.document import Document
+from diffpbd.codegen.description.mjcf_attributes import MJCF, WHY
 from diffpbd.codegen.description.mjcf_bodies import read_bodies
 from diffpbd.codegen.description.mjcf_equalities import read_equalities
 from diffpbd.codegen.description.mjcf_limits import not_taken
@@ -24,6 +26,7 @@ from diffpbd.codegen.description.mjcf_names import Names
 from diffpbd.codegen.description.mjcf_shapes import colliding_meshes, collisions
 from diffpbd.codegen.description.report import printable
 from diffpbd.codegen.description.source import Element, SourceError, parse, read_bytes
+from diffpbd.codegen.description.unread import unread
 from diffpbd.runtime.errors import InputError
 
 ROOT: Final = "mujoco"
@@ -72,7 +75,7 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
         links=tuple(replace(link, of_shapes=link.name in shaped) for link in links),
         joints=joints,
         faults=(*names.faults, *faults, *couplings.faults),
-        doubts=(*doubts, *couplings.doubts, *more, *one_sided(limits, names)),
+        doubts=(*unread(_roots(source), MJCF, WHY), *doubts, *couplings.doubts, *more, *one_sided(limits, names)),
         loops=couplings.loops,
         passive=passive,
         shapes=collisions(model, names, meshes),
@@ -116,8 +119,7 @@ def _parsed(source: str | os.PathLike[str] | bytes) -> Any:
         raise InputError(
             "an MJCF is read by MuJoCo, which is not installed: pip install 'diffpbd[mjcf]' (or mujoco itself)"
         ) from None
-    content = read_bytes(source)[1]
-    _expect_numbers(content, Path() if isinstance(source, bytes) else Path(source).parent)
+    _expect_numbers(_files(source))
     try:
         if isinstance(source, bytes):
             return mujoco.MjSpec.from_string(source.decode("utf-8"))
@@ -126,25 +128,39 @@ def _parsed(source: str | os.PathLike[str] | bytes) -> Any:
         raise SourceError(f"MuJoCo does not read the file: {_one_line(error)}") from error
 
 
-def _expect_numbers(content: bytes, folder: Path) -> None:
-    """A SourceError at a NaN, here or in a file that is taken in: MuJoCo reads it as what is not written.
+def _expect_numbers(files: Iterable[tuple[bytes, str]]) -> None:
+    """A SourceError at a NaN: MuJoCo reads it as what is not written."""
+    for content, where in files:
+        if found := NOT_A_NUMBER.search(content):
+            text = printable(found.group().decode("utf-8", "replace"), 80)
+            raise SourceError(f"{where}{text}: a number is expected, not NaN")
 
-    Names of files are relative to `folder`, the main file's; a file that is not there is MuJoCo's to complain of.
+
+def _files(source: str | os.PathLike[str] | bytes) -> Iterator[tuple[bytes, str]]:
+    """The file and those that it takes in, without comments, and what a message about each begins with.
+
+    Names of files are relative to the main file's folder; a file that is not there is MuJoCo's to complain of.
     """
-    waiting: list[tuple[bytes, str]] = [(content, "")]
+    folder = Path() if isinstance(source, bytes) else Path(source).parent
+    waiting: list[tuple[bytes, str]] = [(read_bytes(source)[1], "")]
     known: set[Path] = set()
     while waiting:
         content, where = waiting.pop()
         content = COMMENT.sub(b"", content)
-        if found := NOT_A_NUMBER.search(content):
-            text = printable(found.group().decode("utf-8", "replace"), 80)
-            raise SourceError(f"{where}{text}: a number is expected, not NaN")
+        yield content, where
         for match in OTHER_FILE.finditer(content):
             name = match.group(1).decode("utf-8", "replace")
             path = folder / name
             if path.is_file() and path not in known:
                 known.add(path)
                 waiting.append((read_bytes(path)[1], f"{printable(name, 80)}: "))
+
+
+def _roots(source: str | os.PathLike[str] | bytes) -> Iterator[Element]:
+    """The roots of all these files; one that is no XML by itself was MuJoCo's to judge."""
+    for content, _ in _files(source):
+        with contextlib.suppress(SourceError):
+            yield parse(content)
 
 
 def stripped(spec: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from diffpbd.codegen.description.document import JointElement, LinkElement, MimicElement
-from diffpbd.codegen.description.mjcf_motors import Reach
+from diffpbd.codegen.description.mjcf_motors import Reach, behind_gears
 from diffpbd.codegen.description.mjcf_names import Names
 from diffpbd.codegen.description.rigid import (
     Pose,
@@ -140,7 +140,7 @@ class _Chain:
             upper=high,
             velocity=math.inf,
             effort=self.limits[j].bound if j in self.limits else math.inf,
-            damping=0.0 if ball else float(model.dof_damping[dof]),
+            damping=0.0 if ball else damped(model, j),
             friction=0.0 if ball else float(model.dof_frictionloss[dof]),
             mimic=self.mimics.get(j),
             rotor=0.0 if ball else reflected(model, j),
@@ -161,11 +161,9 @@ class _Chain:
 
 def reflected(model: Any, j: int) -> float:
     """Inertia that turns with joint j: its armature, and that of its actuators behind their gears [kg·m² or kg]."""
-    import mujoco
+    return float(model.dof_armature[model.jnt_dofadr[j]]) + behind_gears(model, j, "armature")
 
-    total = float(model.dof_armature[model.jnt_dofadr[j]])
-    of_actuators = getattr(model, "actuator_armature", ())  # MuJoCo 3 has none
-    for k, armature in enumerate(of_actuators):
-        if int(model.actuator_trntype[k]) == mujoco.mjtTrn.mjTRN_JOINT and model.actuator_trnid[k][0] == j:
-            total += float(armature) * float(model.actuator_gear[k][0]) ** 2
-    return total
+
+def damped(model: Any, j: int) -> float:
+    """Damping of joint j, and that of its actuators behind their gears [N·m·s/rad or N·s/m]."""
+    return float(model.dof_damping[model.jnt_dofadr[j]]) + behind_gears(model, j, "damping")

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from diffpbd.codegen.description.mjcf_names import Names, joints_of
+from diffpbd.codegen.description.mjcf_motors import actuator_faults
+from diffpbd.codegen.description.mjcf_names import Names, joints_of, present
 from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.report import Finding, listed, quoted
 
@@ -18,6 +19,7 @@ SWITCHES: Final = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS", "PASSIVE", "SPRING"
 def not_taken(model: Any, names: Names) -> tuple[list[Finding], list[Finding]]:
     """Faults and doubts."""
     faults = [*_numbers(model), *_switches(model), *_fields(model), *_tendons(model, names), *_joints(model, names)]
+    faults += actuator_faults(model, names)
     return faults, [*_balls(model, names), *_gravity_compensation(model, names), *_mocap(model, names)]
 
 
@@ -60,7 +62,7 @@ def _tendons(model: Any, names: Names) -> Iterator[Finding]:
     import mujoco
 
     for k in range(model.ntendon):
-        own = [name for name in OF_TENDONS if _any(model, f"tendon_{name}", k)]
+        own = [name for name in OF_TENDONS if present(model, f"tendon_{name}", k)]
         if own:
             name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_TENDON, k) or f"tendon {k}"
             message = (
@@ -74,8 +76,8 @@ def _joints(model: Any, names: Names) -> Iterator[Finding]:
 
     for j, name in enumerate(names.joints):
         dof, kind = int(model.jnt_dofadr[j]), int(model.jnt_type[j])
-        own = ["a spring that is no straight line"] if _any(model, "jnt_stiffnesspoly", j) else []
-        own += ["damping that is no straight line"] if _any(model, "dof_dampingpoly", dof) else []
+        own = ["a spring that is no straight line"] if present(model, "jnt_stiffnesspoly", j) else []
+        own += ["damping that is no straight line"] if present(model, "dof_dampingpoly", dof) else []
         if kind in (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL):
             own += ["armature"] if model.dof_armature[dof] else []
             own += ["a spring"] if model.jnt_stiffness[j] else []
@@ -127,11 +129,3 @@ def _mocap(model: Any, names: Names) -> Iterator[Finding]:
     for name, mocap in zip(names.bodies, model.body_mocapid, strict=True):
         if mocap >= 0:
             yield Finding("mocap", f"body {quoted(name)} is moved by hand (mocap); here it stays where it is", (name,))
-
-
-def _any(model: Any, name: str, k: int) -> bool:
-    values = getattr(model, name, None)  # polynomials came with MuJoCo 4
-    if values is None:
-        return False
-    value = values[k]
-    return bool(value.any()) if hasattr(value, "any") else bool(value)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from diffpbd.codegen.description.document import MimicElement
-from diffpbd.codegen.description.mjcf_names import Names, joints_of
+from diffpbd.codegen.description.mjcf_names import Names, joints_of, present
 from diffpbd.codegen.description.report import Finding, listed, quoted
 
 SAME: Final = 1e-9
@@ -79,6 +79,49 @@ def one_sided(reaches: Mapping[int, Reach], names: Names) -> Iterator[Finding]:
             if not reach.low < 0.0 < reach.high:
                 message += "; they act one way only, and nothing keeps a plan from asking the other way"
             yield Finding("effort", message, (), (name,), (("low", reach.low), ("high", reach.high)))
+
+
+def behind_gears(model: Any, j: int, what: str) -> float:
+    """Armature or damping of the actuators of joint j as the joint feels it."""
+    values = getattr(model, f"actuator_{what}", None)  # MuJoCo 3 has none
+    if values is None:
+        return 0.0
+    return sum(
+        float(value) * float(model.actuator_gear[k][0]) ** 2
+        for k, value in enumerate(values)
+        if _on_joint(model, k) == j
+    )
+
+
+def _on_joint(model: Any, k: int) -> int | None:
+    """The joint that actuator k acts on, None where it acts on something else."""
+    import mujoco
+
+    kinds = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+    return int(model.actuator_trnid[k][0]) if int(model.actuator_trntype[k]) in kinds else None
+
+
+def actuator_faults(model: Any, names: Names) -> Iterator[Finding]:
+    """Actuators that move something of their own which is no joint's alone, or damp by no straight line."""
+    import mujoco
+
+    for k in range(_count(model)):
+        joint = _on_joint(model, k)
+        kind = None if joint is None else int(model.jnt_type[joint])
+        scalar = kind in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+        own = [] if scalar else [w for w in ("armature", "damping") if present(model, f"actuator_{w}", k)]
+        own += ["damping that is no straight line"] if present(model, "actuator_dampingpoly", k) else []
+        if own:
+            name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, k) or f"actuator {k}"
+            end = int(model.actuator_trnid[k][0])
+            on = [] if joint is None else [joint]
+            if int(model.actuator_trntype[k]) == mujoco.mjtTrn.mjTRN_TENDON:
+                on = [j for j, _ in joints_of(model, end)]
+            message = (
+                f"actuator {quoted(name)} has {' and '.join(own)}, which cannot be taken; remove it, or give it to a"
+            )
+            message += " hinge or slide"
+            yield Finding("actuator", message, (), tuple(part for j in on for part in names.parts[j]))
 
 
 def without_motor(

@@ -93,3 +93,12 @@ def bodies_of(model: Any, k: int) -> tuple[int, int]:
     if int(model.eq_objtype[k]) == mujoco.mjtObj.mjOBJ_SITE:
         return int(model.site_bodyid[ends[0]]), int(model.site_bodyid[ends[1]])
     return ends
+
+
+def present(model: Any, name: str, k: int) -> bool:
+    """Whether number k of an array of the model is not zero; one that this MuJoCo does not have is."""
+    values = getattr(model, name, None)  # polynomials came with MuJoCo 4
+    if values is None:
+        return False
+    value = values[k]
+    return bool(value.any()) if hasattr(value, "any") else bool(value)

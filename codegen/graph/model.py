@@ -137,9 +137,8 @@ def independent(model: Model) -> Model:
     return dataclasses.replace(model, tree=_keeping(model.tree, model.chosen.independent))
 
 
-@lru_cache(maxsize=16)
-def chosen_rows(robot: Robot, recipe: Recipe) -> Chosen:
-    """What `loop_rows.choose` finds for a robot with its recipe."""
+def probe(robot: Robot, recipe: Recipe) -> tuple[Probe, Tree]:
+    """Every row of a robot's loops in numbers, and the tree that they close."""
     model = _built(robot, recipe, alpha_entries(robot, recipe))
     program = closures.rows(model.tree, True)
     p = ca.SX.sym("p", model.tree.freedoms)
@@ -153,9 +152,15 @@ def chosen_rows(robot: Robot, recipe: Recipe) -> Chosen:
         return np.array(g).ravel(), np.array(A)
 
     names = tuple(e.name for e in model.entries)
-    every, tree = recipe.loop_rows == "all", model.tree
-    every, tree = recipe.loop_rows == "all", model.tree
-    chosen = choose(Probe(robot, numbers, lambda x: np.array(ca.densify(by_alpha(x, alpha))), names), every)
+    return Probe(robot, numbers, lambda x: np.array(ca.densify(by_alpha(x, alpha))), names), model.tree
+
+
+@lru_cache(maxsize=16)
+def chosen_rows(robot: Robot, recipe: Recipe) -> Chosen:
+    """What `loop_rows.choose` finds for a robot with its recipe."""
+    rows, tree = probe(robot, recipe)
+    every = recipe.loop_rows == "all"
+    chosen = choose(rows, every)
     if every and tree.sided:
         acting = (
             "limits act" if tree.limits else "contacts act" if tree.contacts else "its law of friction has more parts"

@@ -69,14 +69,14 @@ def closed(
     values, rows = [], []
     for j, loop in enumerate(tree.closures):
         way = _walk(b, tree, links, at, loop, cuts[:, j])
-        known = cuts_at(way.d, way.Q, cuts[24, j])
+        found = derived(loop.kind)
+        chosen = found if every else [found[k] for k in loop.kept]
+        known = cuts_at(b, chosen, way.d, way.Q, cuts[24, j])
 
         def here(expression: Any, known: dict[Any, Any] = known) -> Any:
             return b.let(expression.xreplace(known))
 
-        found = derived(loop.kind)
-        for k in range(len(found)) if every else loop.kept:
-            row = found[k]
+        for row in chosen:
             values.append(here(row.value))
             entries: list[Any] = [sp.Integer(0)] * tree.n
             force, moment = here(row.force), here(row.moment)

@@ -4,11 +4,14 @@ A loop is cut at one joint. Its rows are zero where the cut frames of both links
 They are written in the axes of the parent's cut frame, whose z is the joint's axis: for a planar mechanism a row is then
 exactly zero or it is not. With d the place of the child's cut frame there and Q its axes:
 
-    hinge     d, and the axis of the child on the parent's first two: Q₁₃, Q₂₃
+    hinge     d, and the tilt of the child's axis: 4 tan(θ/4) on the parent's first two axes
     ball      d
-    slide     d₁, d₂, and half the axial vector of Q
-    weld      d, and half the axial vector of Q
+    slide     d₁, d₂, and the turn of Q: 4 tan(θ/4) along its axis
+    weld      d, and the same turn
     distance  (‖d‖² − L²)/(2 L)
+
+A sine would vanish half a turn off, too. 4 tan(θ/4) has one zero a turn, is θ but for its third order, and grows up to
+half a turn, where its gradient by turning is regular.
 
 The gradient of a row by small motions of the child's cut frame is a wrench, by differentiation. Moving both links alike
 changes no row, so on the parent the same wrench acts with the other sign, at the same point.
@@ -16,15 +19,16 @@ changes no row, so on the parent the same wrench acts with the other sign, at th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import sympy as sp
 
-from diffpbd.codegen.program.program import Matrix
-from diffpbd.codegen.program.rotation import axial, dot, skew
+from diffpbd.codegen.laws import turns
+from diffpbd.codegen.program.program import Matrix, Program
+from diffpbd.codegen.program.rotation import dot
 
 ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     "hinge": ("gap_1", "gap_2", "gap_axis", "tilt_1", "tilt_2"),
@@ -39,18 +43,6 @@ LOOP_ROWS: Final = 25
 """Numbers of a loop: axes by rows and place of the cut frame in the frame of its parent, the same of its child, the length."""
 
 
-def residual(kind: str, d: Any, Q: Any, length: Any) -> Any:
-    """Rows of a loop from the child's cut frame in the parent's."""
-    turn = axial(Q) / 2
-    return {
-        "hinge": lambda: Matrix([*d, Q[0, 2], Q[1, 2]]),
-        "ball": lambda: Matrix([*d]),
-        "slide": lambda: Matrix([d[0], d[1], *turn]),
-        "weld": lambda: Matrix([*d, *turn]),
-        "distance": lambda: Matrix([(dot(d, d) - length**2) / (2 * length)]),
-    }[kind]()
-
-
 @dataclass(frozen=True)
 class Row:
     """A row, zero in a closed loop, and its gradient: force and moment on the child about the origin of its cut frame, in the
@@ -62,26 +54,37 @@ class Row:
 
 
 D = Matrix(sp.symbols("d_0:3", real=True))
-Q = Matrix(3, 3, sp.symbols("q_0:9", real=True))
 L = sp.Symbol("length", real=True)
 
 
 @cache
 def derived(kind: str) -> tuple[Row, ...]:
-    """Every row of a type as a function of D, Q and L, differentiated by d + δ and (1 + [φ]×) Q."""
+    """Every row of a type as a function of D, L and the symbols of `turns`, differentiated by d + δ and (1 + [φ]×) Q."""
     shift, turn = (Matrix(sp.symbols(f"{name}_0:3", real=True)) for name in ("shift", "turn"))
-    moved = residual(kind, D + shift, (Matrix.eye(3) + skew(turn)) * Q, L)
     still = dict.fromkeys((*shift, *turn), 0)
 
+    def residual(d: Any, by: Any) -> Any:
+        if kind == "distance":
+            return Matrix([(dot(d, d) - L**2) / (2 * L)])
+        gaps = d[:2] if kind == "slide" else [*d]
+        return Matrix(
+            [*gaps, *(turns.turn(by) if kind in ("slide", "weld") else turns.tilt(by) if kind == "hinge" else ())]
+        )
+
     def gradient(row: Any, by: Any) -> Any:
-        return Matrix([sp.expand(sp.diff(row, symbol).subs(still)) for symbol in by])
+        return Matrix([sp.expand(sp.cancel(sp.diff(row, symbol).subs(still))) for symbol in by])
 
-    return tuple(
-        Row(value, gradient(row, shift), gradient(row, turn))
-        for value, row in zip(residual(kind, D, Q, L), moved, strict=True)
-    )
+    values, moved = residual(D, Matrix([0, 0, 0])), residual(D + shift, turn)
+    pairs = zip(values, moved, strict=True)
+    return tuple(Row(sp.cancel(value), gradient(row, shift), gradient(row, turn)) for value, row in pairs)
 
 
-def at(d: Any, axes: Any, length: Any) -> dict[Any, Any]:
-    """What stands for the symbols of `derived` at a place d with axes Q (3 × 3) and length L."""
-    return {**dict(zip(D, d, strict=True)), **dict(zip(Q, axes, strict=True)), L: length}
+def at(b: Program, rows: Iterable[Row], d: Any, axes: Any, length: Any) -> dict[Any, Any]:
+    """What stands for the symbols of `rows` at a place d with axes Q (3 × 3) and length L."""
+    used = {symbol for row in rows for e in (row.value, *row.force, *row.moment) for symbol in e.free_symbols}
+    known = {**dict(zip(D, d, strict=True)), L: length}
+    if used & set(turns.SIGMA):
+        known |= dict(zip(turns.SIGMA, turns.sigma(b, axes), strict=True))
+    if used & set(turns.AXIS):
+        known |= turns.axis(b, axes)
+    return known

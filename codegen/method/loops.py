@@ -9,6 +9,7 @@ A row pulls at two links (those that move), by a wrench at the root joint of eac
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
 
@@ -56,15 +57,14 @@ def pull_size(tree: Tree) -> int:
 
 
 def _seen(
-    program: Program, kind: str, cut: Any, x: dict[str, Any], R: dict[str, Any]
+    program: Program, rows: Iterable[cuts.Row], cut: Any, x: dict[str, Any], R: dict[str, Any]
 ) -> tuple[Any, Any, dict[Any, Any]]:
-    """Axes of the parent's cut frame (3 × 3), the arm to the cut on the child, and what stands for a row's symbols."""
+    """Axes of the parent's cut frame (3 × 3), the arm to the cut on the child, and what stands for the symbols of rows."""
     axes = {side: program.let(R[side] * Matrix(3, 3, list(cut[k : k + 9, 0]))) for side, k in (("a", 0), ("b", 12))}
     arm = {side: program.let(R[side] * cut[k : k + 3, 0]) for side, k in (("a", 9), ("b", 21))}
     gap = program.let(x["b"] + arm["b"] - x["a"] - arm["a"])
     d = program.let(axes["a"].T * gap)
-    across = program.let(axes["a"].T * axes["b"]) if kind not in ("ball", "distance") else IDENTITY
-    return axes["a"], arm["b"], cuts.at(d, across, cut[24, 0])
+    return axes["a"], arm["b"], cuts.at(program, rows, d, program.let(axes["a"].T * axes["b"]), cut[24, 0])
 
 
 @cache
@@ -79,10 +79,10 @@ def pull_kernel(loop: Closure) -> Program:
         x[side] = ZERO3 if still else program.input(f"x_{side}", 3)
         R[side] = IDENTITY if still else square(program.input(f"rotation_{side}", 9))
         offset[side] = None if still else program.input(f"offset_{side}", 3)
-    axes, arm, known = _seen(program, loop.kind, cut, x, R)
+    kept = [cuts.derived(loop.kind)[k] for k in loop.kept]
+    axes, arm, known = _seen(program, kept, cut, x, R)
     values, pulls = [], []
-    for k in loop.kept:
-        row = cuts.derived(loop.kind)[k]
+    for row in kept:
         values.append(program.let(row.value.xreplace(known)))
         force = program.let(axes * program.let(row.force.xreplace(known)))
         moment = program.let(axes * program.let(row.moment.xreplace(known)))
@@ -144,7 +144,7 @@ def check_kernel(loop: Closure) -> Program:
               for side, link in (("a", loop.parent), ("b", loop.child))}  # fmt: skip
     x = {side: ZERO3 if s is None else s[POSITION, 0] for side, s in states.items()}
     R = {side: IDENTITY if s is None else rotation(program, s[QUATERNION, 0]) for side, s in states.items()}
-    axes, arm, known = _seen(program, loop.kind, cut, x, R)
+    axes, arm, known = _seen(program, cuts.derived(loop.kind), cut, x, R)
     speed, turning = ZERO3, ZERO3
     for side, sign in (("b", 1), ("a", -1)):
         state = states[side]

@@ -68,3 +68,34 @@ def test_one_direction_weaker(motors: str, joint: str, more: str, effort: float,
     told = [doubt.message for doubt in check(path).doubts if doubt.code == "effort"]
     assert bool(told) is bool(said)
     assert not said or any(re.search(said, message) for message in told), told
+
+
+@pytest.mark.parametrize("on", ["joint", "jointinparent"])
+def test_what_turns_and_drags_behind_a_gear_is_the_joints(on: str, tmp_path: Path) -> None:
+    path = tmp_path / "geared.xml"
+    motors = f'<motor {on}="j1" gear="3" armature="0.2" damping="0.5"/><motor joint="j1" gear="-2" damping="0.1"/>'
+    path.write_text(PAIR.format(motors=motors, joint='armature="0.05" damping="0.7" axis="0 1 0"', more=""))
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    data.qvel[0] = 1.5
+    mujoco.mj_forward(model, data)
+    joint = resolve(str(path))[1].joints[0]
+    assert joint.damping * data.qvel[0] == pytest.approx(-data.qfrc_passive[0], rel=1e-14)
+    plain = mujoco.MjModel.from_xml_string(
+        path.read_text().replace('armature="0.2"', "").replace('armature="0.05"', "")
+    )
+    other = mujoco.MjData(plain)
+    mujoco.mj_forward(plain, other)
+    full, bare = np.zeros((2, 2)), np.zeros((2, 2))
+    mujoco.mj_fullM(model, data, full)
+    mujoco.mj_fullM(plain, other, bare)
+    assert joint.rotor == pytest.approx((full - bare)[0, 0], rel=1e-12)
+
+
+def test_what_turns_behind_a_tendon_is_refused_by_name() -> None:
+    tendon = '<tendon><fixed name="t"><joint joint="j1" coef="1"/><joint joint="j2" coef="-1"/></fixed></tendon>'
+    for words, what in (('armature="0.1"', "armature"), ('damping="0.1"', "damping")):
+        text = PAIR.format(motors=f'<motor name="m" tendon="t" {words}/>', joint="", more=tendon)
+        told = check(text.encode()).text()
+        assert f'actuator "m" has {what}, which cannot be taken' in told
+        assert not check(text.replace(words, "").encode()).faults

@@ -48,7 +48,7 @@ TESTS = (
     "loop/test_fault_table.py",
 )
 HEAVY = ("numpy", "click", "scipy.linalg", "csv", "json", "xmlrpc.client", "http.server")
-UNUSED = ("cacheprovider", "xdist", "rerunfailures", "hypothesispytest", "unraisableexception", "threadexception")
+UNUSED = ("cacheprovider", "xdist", "hypothesispytest", "unraisableexception", "threadexception")
 OPTIONS = ("-x", "-q", "--noconftest", "--assert=plain", *(f"-pno:{plugin}" for plugin in UNUSED))
 """Plain: rewriting the tests' assertions takes longer than running them."""
 TIMEOUT = 40  # s of processor time; a mutant that never ends counts as killed
