@@ -51,6 +51,14 @@ def motor_torque(robot: Robot, q: FloatArray, dq: FloatArray, ddq: FloatArray, a
     return closed.told(q, terms @ phi, alpha)
 
 
+def inverse(A: FloatArray, rank: int) -> FloatArray:
+    """Pseudo-inverses (samples, n, rows) of rows of a rank: what numbers that are rounded add to it counts for nothing."""
+    left, values, right = np.linalg.svd(A, full_matrices=False)
+    values, rank = values[..., :rank], min(rank, values.shape[-1])
+    over = np.where(values > DEPENDENT * values[..., :1], 1.0 / np.maximum(values, np.finfo(float).tiny), 0.0)
+    return np.asarray((right[..., :rank, :].swapaxes(-1, -2) * over[..., None, :]) @ left[..., :rank].swapaxes(-1, -2))
+
+
 class Closed:
     """What loops and missing motors make of a robot's motions and torques; rows of samples throughout."""
 
@@ -86,7 +94,7 @@ class Closed:
 
         dq = along(dq)
         J = self.robot.functions["jac_loop_residual"](q, dq, alpha)
-        apart = -(np.linalg.pinv(J.drows_dp, rcond=DEPENDENT) @ (J.drow_rates_dp @ dq[..., None]))[..., 0]
+        apart = -(inverse(J.drows_dp, self.robot.n - self.mobility) @ (J.drow_rates_dp @ dq[..., None]))[..., 0]
         return q, dq, apart + along(ddq - apart)
 
     def followed(self, q: FloatArray, measured: Any, alpha: Any = None) -> FloatArray:

@@ -68,7 +68,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "src/constrained_step.c", "constrained_step.c",
         n=n, links=len(stretch), alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
         dispatched=dispatched, coulomb=stretch[0] if stretch else 0, border=border, kernel_work=work,
-        record_size=RECORD_ROWS * tree.n, spare=tree.spare,
+        record_size=RECORD_ROWS * tree.n, spare=tree.spare, slack=[literal(x) for x in model.chosen.slack],
         kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
         contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), straight=n <= STRAIGHT,
         floating=bool(tree.base),
@@ -79,7 +79,9 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
 
 def work_size(n: int, m: int, every: int, border: int) -> int:
     """Doubles of the work array (the template's layout) without record, prepared numbers, kernels, derivatives by alpha."""
-    return 18 * n + 1 + 8 * m + every * (n + 1) + 9 * m * n + 10 * n * n + 2 * m * m + border * (border + 1)
+    return (
+        18 * n + 1 + 8 * m + every * (n + 1) + 9 * m * n + 10 * n * n + 2 * m * m + border * (border + 1) + 2 * (m == 0)
+    )
 
 
 def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from diffpbd.codegen.description.report import Finding, listed, quoted
-from diffpbd.codegen.description.robot import LoopType, Robot
+from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph.loop_poses import CLOSED, FEWEST, STARTS, Probe, row_names
 from diffpbd.codegen.laws.cuts import ROWS
 
@@ -42,7 +43,7 @@ def open_loop(probe: Probe, nearest: tuple[Array, float], closed: int) -> Findin
         if own.max() >= worst[1]:
             worst = (loop, float(own.max()), names[int(own.argmax())])
     loop, gap, row = worst
-    unit = "m" if row.split(".")[-1].startswith(("gap", "distance")) else "rad"
+    unit = _unit(row)
     if unit == "m":  # the length of the gap, not its largest component
         gap = float(np.linalg.norm(_gaps(robot, probe.rows(p)[0])[robot.loops.index(loop)]))
     names = (loop.name, *(robot.joints[i].name for i in robot.independent))
@@ -50,8 +51,7 @@ def open_loop(probe: Probe, nearest: tuple[Array, float], closed: int) -> Findin
         message = (
             f"loop {quoted(loop.name)}: its rows are nearly dependent: anchors look off by about {gap:.2g} {unit} "
         )
-        mend = "leave one of several pins out" if loop.type is LoopType.BALL else "use type ball"
-        message += f"({row}) from an exact mechanism; correct them, or {mend}"
+        message += f"({row}) from an exact mechanism; correct them"
         return Finding("loop-rows", message, (), names, (("gap", gap),))
     message = f"loop {quoted(loop.name)} does not close: nearest pose has a gap of {gap:.3g} {unit} ({row}; "
     message += (
@@ -99,8 +99,29 @@ def dependent(robot: Robot, value: float) -> Finding:
     message = (
         f"{subject}: rows are nearly dependent (singular value {value:.2g} of the largest): anchors look off by about "
     )
-    message += f"{value:.1g} m from an exact mechanism; correct them, or use type ball"
+    message += f"{value:.1g} m from an exact mechanism; correct them"
     return Finding("loop-rows", message, (), _loop_names(robot), (("singular_value", value),))
+
+
+def advised(fault: Finding, advice: Sequence[str]) -> Finding:
+    """A fault with what was tried and helps."""
+    return dataclasses.replace(fault, message=", or ".join((fault.message, *advice)))
+
+
+def rounded(robot: Robot, gaps: Array) -> Finding:
+    """A mechanism that its rounded numbers miss by little; `gaps` of every row, 0 of those that are kept."""
+    names = [(loop.name, name) for loop in robot.loops for name in row_names(loop)]
+    open_ = [(name, gap) for (_, name), gap in zip(names, gaps, strict=True) if gap > CLOSED]
+    said = ", ".join(f"{name} by {gap:.1e} {_unit(name)}" for name, gap in sorted(open_, key=lambda pair: -pair[1])[:4])
+    message = (
+        f"{_subject(robot)}: numbers are rounded: rows that an exact mechanism would close stay open, at most {said}"
+    )
+    message += "; they are dropped, and the others are closed; write more digits to have them closed, too"
+    return Finding("loop-rounded", message, (), _loop_names(robot), (("gap", float(max(gaps))),))
+
+
+def _unit(row: str) -> str:
+    return "m" if row.split(".")[-1].startswith(("gap", "distance")) else "rad"
 
 
 def none(rows: str) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -84,39 +84,43 @@ def inside_limits(robot: Robot, p: Array) -> bool:
     )
 
 
-def close(probe: Probe, p: Array) -> tuple[Array, float]:
-    """The closed pose nearest to p by Gauss-Newton with least change on all rows, and what is left."""
+def close(probe: Probe, p: Array, cut_off: float = CUT_OFF, least: float = 1e-15) -> tuple[Array, float]:
+    """The closed pose nearest to p by Gauss-Newton with least change on all rows, and what is left;
+    `least` [rad or m] is the change after which it stops."""
     best, left, step, change = p, np.inf, 1.0, np.zeros(len(p))
     for _ in range(ITERATIONS):
         g, A = probe.rows(p)
         size = float(np.linalg.norm(g))
         if size < left:
             best, left, step = p, size, min(1.0, 2.0 * step)
-            change = -np.linalg.lstsq(A, g, rcond=CUT_OFF)[0]
+            change = -np.linalg.lstsq(A, g, rcond=cut_off)[0]
         else:
             step *= 0.5
         longest = step * float(np.abs(change).max())
-        if longest < 1e-15:
+        if longest < least:
             break
         p = best + step * change * min(1.0, FAR / longest)
     return best, left
 
 
-def closed_poses(probe: Probe) -> tuple[list[Array], tuple[Array, float]]:
-    """Closed poses, those inside the limits where they suffice; and the pose that comes nearest, with its residual.
-
-    Where too few starts all over the limits close, as many more are made about the zero pose, further away one after another:
-    of many joints a random pose is far from any closed one.
-    """
+def starts(probe: Probe) -> Iterator[Array]:
+    """Poses from which closed ones are looked for: half of them all over the limits, then as many about the zero pose, further
+    away one after another: of many joints a random pose is far from any closed one."""
     rng, (low, high) = np.random.default_rng(SEED), _bounds(probe.robot)
+    for k in range(2 * STARTS):
+        wide = 0.5 * ((k - STARTS) / STARTS) ** 2
+        yield rng.uniform(low, high) if k < STARTS else np.clip(wide * rng.standard_normal(len(low)), low, high)
+
+
+def closed_poses(probe: Probe) -> tuple[list[Array], tuple[Array, float]]:
+    """Closed poses, those inside the limits where they suffice; and the pose that comes nearest, with its residual. Starts
+    about the zero pose are made where too few of those all over the limits close."""
     inside: list[Array] = []
     outside: list[Array] = []
-    nearest = (np.zeros(len(low)), np.inf)
-    for k in range(2 * STARTS):
+    nearest: tuple[Array, float] = (np.zeros(len(probe.robot.independent)), np.inf)
+    for k, start in enumerate(starts(probe)):
         if k == STARTS and len(inside) + len(outside) >= FEWEST:
             break
-        wide = 0.5 * ((k - STARTS) / STARTS) ** 2
-        start = rng.uniform(low, high) if k < STARTS else np.clip(wide * rng.standard_normal(len(low)), low, high)
         p, left = close(probe, start)
         if left < nearest[1]:
             nearest = (p, left)

@@ -9,16 +9,17 @@ then hold by themselves, as long as no parameter opens them: entries of alpha th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
-from diffpbd.codegen.description.report import Finding
+from diffpbd.codegen.description.report import Finding, quoted
 from diffpbd.codegen.description.rigid import norm
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot import Loop, LoopType, Robot
 from diffpbd.codegen.graph import loop_findings as findings
 from diffpbd.codegen.graph.loop_poses import CLOSED, CUT_OFF, FEWEST, SEED, Probe, close, closed_poses, inside_limits
+from diffpbd.codegen.graph.loop_rounding import BEYOND, ROUNDED, kept_only, rank_of, rounded
 from diffpbd.codegen.laws.cuts import ROWS
 
 RANK: Final = 1e-6
@@ -33,6 +34,9 @@ BESIDE: Final = 0.1
 """[rad or m] How far from closed poses rows may be found to depend on each other by dimensions alone."""
 OPENS: Final = 1e-9
 """[m, 1 per unit] Change of dropped rows by a parameter from which it is not made symbolic."""
+
+OFF: Final = 0.05
+"""[m, 1] What is left at the nearest pose up to which a loop is taken for a mechanism that was written down wrongly."""
 
 Array = Any
 
@@ -53,38 +57,95 @@ class Chosen:
     doubts: tuple[Finding, ...] = ()
     independent: tuple[tuple[int, ...], ...] = ()
     """As many rows of every loop as are independent: the `kept` ones, but where all are."""
+    slack: tuple[float, ...] = ()
+    """[m, 1] By how much every row may be open in a closed pose; empty where none may."""
 
 
-def choose(probe: Probe, every: bool = False) -> Chosen:
+def choose(probe: Probe, every: bool = False, advise: bool = True) -> Chosen:
     """Selects rows at closed poses; `every` one of them is kept where they depend on each other by their form alone."""
     robot, n = probe.robot, len(probe.robot.independent)
     gap = float(np.abs(probe.rows(np.zeros(n))[0]).max())
     poses, nearest = closed_poses(probe)
-    if len(poses) < FEWEST:
-        return Chosen(gap=gap, faults=(findings.open_loop(probe, nearest, len(poses)),))
     scale = _scales(robot)
-    spectra = [np.linalg.svd(scale[:, None] * probe.rows(p)[1], compute_uv=False) for p in poses]
+    order, fault = _exact(probe, poses, nearest, scale)
+    near, moving, opens = None, probe, OPENS
+    if (fault is not None and fault.code != "loop-idle") or _nearly(probe, poses, scale, len(order)):
+        near = rounded(probe, scale, lambda stacked, rank: _exchanged(stacked, _pivoted(np.hstack(stacked), rank)))
+    if near is not None:
+        order, poses, moving, opens = near.order, near.poses, near.probe, ROUNDED
+    elif fault is not None:
+        advice = remedies(probe) if advise and nearest[1] < OFF else ()
+        return Chosen(rank=len(order), gap=gap, faults=(findings.advised(fault, advice),))
+    rank = len(order)
+    if every and (other := _rank_beside(probe, poses, scale)) > rank:
+        return Chosen(rank=rank, gap=gap, faults=(findings.by_dimensions(robot, rank, other),))
+    least, where = _least(moving, poses, scale if near is None else scale[order], rank)
+    opening = tuple(name for name, by in zip(probe.entries, _openings(probe, poses, opens), strict=True) if by > opens)
+    doubts = [*findings.doubts(robot, n - rank, opening, least, where)]
+    if near is not None:
+        doubts.insert(0, findings.rounded(robot, near.gaps))
+    own = _by_loop(robot, order)
+    kept = _by_loop(robot, range(len(scale))) if every else own
+    slack = () if near is None else tuple((BEYOND * near.gaps).tolist())
+    return Chosen(kept, rank, n - rank, gap, least, opening, (), tuple(doubts), own, slack)
+
+
+def _exact(
+    probe: Probe, poses: Sequence[Array], nearest: tuple[Array, float], scale: Array
+) -> tuple[list[int], Finding | None]:
+    """The rows that a loop of exact numbers keeps, as many as its rank; or what is wrong with it as one."""
+    robot = probe.robot
+    if len(poses) < FEWEST:
+        return [], findings.open_loop(probe, nearest, len(poses))
+    stacked = [scale[:, None] * probe.rows(p)[1] for p in poses]
+    spectra = [np.linalg.svd(A, compute_uv=False) for A in stacked]
     ranks = [int((s > max(RANK * s[0], IDLE)).sum()) for s in spectra]
     rank = max(ranks)
     if rank == 0:
-        return Chosen(gap=gap, faults=(findings.idle(robot),))
+        return [], findings.idle(robot)
     if min(ranks) < rank:
-        return Chosen(rank=rank, gap=gap, faults=(findings.uneven(robot, poses, ranks),))
+        return [0] * rank, findings.uneven(robot, poses, ranks)
     doubtful = max((float(s[rank] / s[0]) for s in spectra if len(s) > rank), default=0.0)
     if doubtful > DOUBTFUL:
-        return Chosen(rank=rank, gap=gap, faults=(findings.dependent(robot, doubtful),))
-    stacked = [scale[:, None] * probe.rows(p)[1] for p in poses]
+        return [0] * rank, findings.dependent(robot, doubtful)
     order = _exchanged(stacked, _pivoted(np.hstack(stacked), rank))
     if _condition(stacked, order) > 1.0 / RANK:
-        return Chosen(rank=rank, gap=gap, faults=(findings.dependent(robot, 1.0 / _condition(stacked, order)),))
-    if every and (other := _rank_beside(probe, poses, scale)) > rank:
-        return Chosen(rank=rank, gap=gap, faults=(findings.by_dimensions(robot, rank, other),))
-    least, where = _least(probe, poses, scale, rank)
-    opening = tuple(name for name, opens in zip(probe.entries, _openings(probe, poses), strict=True) if opens)
-    doubts = tuple(findings.doubts(robot, n - rank, opening, least, where))
-    own = _by_loop(robot, order)
-    kept = _by_loop(robot, range(len(scale))) if every else own
-    return Chosen(kept, rank, n - rank, gap, least, opening, (), doubts, own)
+        return order, findings.dependent(robot, 1.0 / _condition(stacked, order))
+    return order, None
+
+
+def _nearly(probe: Probe, poses: Sequence[Array], scale: Array, rank: int) -> bool:
+    """Whether the rank is owed to singular values that are small at every pose."""
+    found = (np.linalg.svd(scale[:, None] * probe.rows(p)[1], compute_uv=False) for p in poses)
+    return max((rank_of(s, ROUNDED) for s in found), default=rank) < rank
+
+
+def remedies(probe: Probe) -> tuple[str, ...]:
+    """Changes of type, and loops to leave out, that were tried on this description and make it one that is taken."""
+    robot, found = probe.robot, list[str]()
+    for k, loop in enumerate(robot.loops):
+        changes: list[tuple[str, Loop | None]] = (
+            [(f"leave loop {quoted(loop.name)} out", None)] if len(robot.loops) > 1 else []
+        )
+        if loop.type is LoopType.HINGE:
+            changes.insert(0, (f"use type ball for loop {quoted(loop.name)}", replace(loop, type=LoopType.BALL)))
+        for what, other in changes:
+            tried = choose(_changed(probe, k, other), advise=False)
+            if not tried.faults and tried.mobility > 0:
+                found.append(what)
+    return tuple(found)
+
+
+def _changed(probe: Probe, place: int, other: Loop | None) -> Probe:
+    """A probe with another loop, of which the rows begin like those of the one that was there, or without it."""
+    loops, own, first = list(probe.robot.loops), list[int](), 0
+    for k, loop in enumerate(probe.robot.loops):
+        count = len(ROWS[loop.type.value])
+        taken = count if k != place else len(ROWS[other.type.value]) if other else 0
+        own += range(first, first + taken)
+        first += count
+    loops[place : place + 1] = [other] if other else []
+    return replace(kept_only(probe, own), robot=replace(probe.robot, loops=tuple(loops)))
 
 
 def _rank_beside(probe: Probe, poses: Sequence[Array], scale: Array) -> int:
@@ -158,14 +219,14 @@ def _exchanged(stacked: Sequence[Array], order: list[int]) -> list[int]:
     return order
 
 
-def _openings(probe: Probe, poses: Sequence[Array]) -> Array:
-    """Which entries of alpha change rows in a way that no motion can take back."""
+def _openings(probe: Probe, poses: Sequence[Array], part: float) -> Array:
+    """How far entries of alpha open rows in a way that no motion can take back, by singular values above a part."""
     worst = np.zeros(len(probe.entries))
     for p in poses:
         A, by = probe.rows(p)[1], probe.by_alpha(p)
-        left = by - A @ (np.linalg.pinv(A, rcond=CUT_OFF) @ by)
+        left = by - A @ (np.linalg.pinv(A, rcond=max(CUT_OFF, part)) @ by)
         worst = np.maximum(worst, np.abs(left).max(axis=0))
-    return worst > OPENS
+    return worst
 
 
 def _least(probe: Probe, poses: Sequence[Array], scale: Array, rank: int) -> tuple[float, Array]:

@@ -111,6 +111,8 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @click.option("--bring-in", is_flag=True, help="Lead an arm that stands at or beyond a joint limit back in, slowly.")
 @click.option("--allow-mismatch", is_flag=True, help="Run although description or holding torque differ.")
 @click.option("--allow-others", is_flag=True, help="Run although another node publishes this arm's commands.")
+@click.option("--clean-dead", is_flag=True, help="Baxter: withdraw publishers of its commands that do not answer.")
+@click.option("--robot-node", metavar="NAME", help="Baxter: who must listen (default: who publishes its joint states).")
 @click.option("--view", is_flag=True, help="Serve a page with the arm on 127.0.0.1.")
 @click.option("--map", "column_map", metavar="FILE.json", help="MPC, track: renames columns of --reference LOG.")
 @mending_options

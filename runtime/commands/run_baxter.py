@@ -22,6 +22,7 @@ from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.ros1 import Node
 from diffpbd.runtime.ros1.errors import GraphError, RefusedError
+from diffpbd.runtime.ros1.registrations import Life, registered, withdraw
 
 __all__ = ["attach"]
 
@@ -39,18 +40,35 @@ def attach(
             Node(f"diffpbd_run_{side}_{os.getpid()}_{time.time_ns() // 1_000_000}", master=master)
         )
         stack.enter_context(sole_program(f"{node.master.uri} {command_topic(side)}"))
-        others = () if options["allow_others"] else node.master.publishers(command_topic(side))
-        if others:
-            raise RefusedError(
-                f"This arm is also commanded by {', '.join(others)}. One program to an arm: end it, or accept it with "
-                "--allow-others."
-            )
+        _alone(node, command_topic(side), options)
         limits = _compared(node, robot, configuration.limits, options["allow_mismatch"])
 
         def arm(recorder: Recorder | None) -> BaxterArm:
-            return BaxterArm(side, robot.joints, limits, node, listener=None if recorder is None else recorder.message)
+            return BaxterArm(
+                side, robot.joints, limits, node, listener=None if recorder is None else recorder.message,
+                robot_node=options["robot_node"],
+            )  # fmt: skip
 
         yield Attached(Configuration(**{**vars(configuration), "limits": limits}), arm)
+
+
+def _alone(node: Node, topic: str, options: Mapping[str, Any]) -> None:
+    """Refuses while another program may command the arm; registrations of processes that have ended are only named."""
+    if options["clean_dead"]:
+        for one in withdraw(node.master, topic):
+            click.echo(f"note: withdrawn from {topic}: {one}.", err=True)
+    found = registered(node.master, topic)
+    for one in found:
+        if one.life is Life.GONE:
+            click.echo(f"note: {one} and is still registered for {topic}; --clean-dead withdraws it.", err=True)
+    others = [one for one in found if one.life is not Life.GONE]
+    if others and not options["allow_others"]:
+        silent = any(one.life is Life.SILENT for one in others)
+        names = ", ".join(str(one) if one.life is Life.SILENT else one.name for one in others)
+        raise RefusedError(
+            f"This arm is also commanded by {names}. One program to an arm: end it, or accept it with --allow-others."
+            + (" What does not answer and surely is no more, --clean-dead withdraws from the graph." if silent else "")
+        )
 
 
 def _compared(node: Node, robot: Robot, limits: Limits, allow: bool) -> Limits:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.closed import DEPENDENT
+from diffpbd.runtime.closed import inverse
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.identify.conclusion import End, conclude
 from diffpbd.runtime.identify.coordinates import Coordinates
@@ -186,7 +186,7 @@ def _nearest(robot: Robot, read: FloatArray, seen: npt.NDArray[np.bool_], alpha:
     for _ in range(CLOSING):
         rows = np.asarray(robot.functions["loop_residual"](q, still, alpha).rows)
         A = np.asarray(robot.functions["jac_loop_residual"](q, still, alpha).drows_dp)
-        back = -(np.linalg.pinv(A, rcond=DEPENDENT) @ rows[..., None])[..., 0]
+        back = -(inverse(A, robot.n - robot.manifest.robot.mobility) @ rows[..., None])[..., 0]
         N = _motions(robot, A)
         wanted = (read - q - back)[:, seen]
         step = back + (N @ (np.linalg.pinv(N[:, seen]) @ wanted[..., None]))[..., 0]
@@ -209,7 +209,7 @@ def _slopes(robot: Robot, r: _Read, q: FloatArray, alpha: FloatArray, positions:
     still = np.zeros_like(q)
     A = np.asarray(robot.functions["jac_loop_residual"](q, still, alpha).drows_dp)
     G = np.asarray(robot.functions["jac_alpha_loop_residual"](q, still, alpha).drows_dalpha)[..., positions]
-    moved, N = (np.linalg.pinv(A, rcond=DEPENDENT) @ G)[:, r.seen], _motions(robot, A)[:, r.seen]
+    moved, N = (inverse(A, robot.n - robot.manifest.robot.mobility) @ G)[:, r.seen], _motions(robot, A)[:, r.seen]
     return np.asarray(moved - N @ (np.linalg.pinv(N) @ moved), dtype=np.float64)
 
 

@@ -43,6 +43,7 @@ class TickStatus(enum.IntEnum):
     NOT_FINITE_OUTPUT = 6
     CONTROLLER_FAILED = 7
     NOT_FINITE_GRAVITY = 8
+    STAMP_WENT_BACK = 9
 
     @property
     def good(self) -> bool:
@@ -86,7 +87,9 @@ class Guard:
             return TickStatus.ABSURD_SPEED
         if self._seen is not None:
             before, q0, dq0 = self._seen
-            elapsed = max(stamp - before, 0.0)
+            if stamp < before:
+                return TickStatus.STAMP_WENT_BACK
+            elapsed = stamp - before
             unexplained = np.abs(q - q0 - 0.5 * elapsed * (dq0 + dq))
             if (unexplained > JUMP_FLOOR + 0.5 * elapsed**2 / SPEED_UP * limits.speed).any():
                 return TickStatus.POSITION_JUMP

@@ -288,6 +288,8 @@ class Supervisor:
         patience = self.settings.patience
         if status is TickStatus.ABSURD_SPEED:
             patience = min(patience, RUNAWAY_PATIENCE)
+        if status is TickStatus.STAMP_WENT_BACK:  # what the reflexes remember is of another clock
+            patience = 0.0
         if lasted >= patience:
             return self._end(status, Breach(Reflex.STATE, f"{status.words} for {lasted:.3f} s"))
         self.counts[status] += 1

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from diffpbd.runtime.errors import DiffpbdError
 
-__all__ = ["GraphError", "LogError", "MessageError", "RefusedError"]
+__all__ = ["GoneError", "GraphError", "LogError", "MessageError", "RefusedError"]
 
 
 class GraphError(DiffpbdError):
     """The ROS graph did not answer or refused: no master, no publisher, another message type."""
+
+
+class GoneError(GraphError):
+    """A machine answered that nothing listens at an address: whoever was there has ended."""
 
 
 class MessageError(DiffpbdError):

@@ -11,10 +11,12 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.ros1.messages import JointState
 
-__all__ = ["JointStateReader", "LimbState"]
+__all__ = ["JointStateReader", "LimbState", "stepped_back"]
 
 RESTART_STEP = 1.0
-"""s; a stamp that is this much older than the last one is a restarted robot, less is a late message."""
+"""s; a stamp that is this much older than the last one is a restarted robot, less a late message; neither may be in a run."""
+LEAP = 0.1
+"""s by which a stamp may be ahead of the quickest message before: the age at which a state counts as none."""
 SOURCE_TIMEOUT = 1.0
 """s of silence after which another publisher may take over the arm's joints."""
 DELAY_LEAK = 1e-3
@@ -48,6 +50,11 @@ class LimbState:
         return bool(np.isfinite(self.q).all() and np.isfinite(self.dq).all())
 
 
+def stepped_back(seconds: float) -> str:
+    """What a stamp that lies `seconds` before the last one says of the robot."""
+    return f"the stamps of the joint states went back by {seconds:.3f} s: the robot was restarted or its clock was set"
+
+
 class JointStateReader:
     """Maps names in every message; what cannot be used is counted by its reason."""
 
@@ -59,6 +66,8 @@ class JointStateReader:
         """Messages of others on the same topic."""
         self.second_source: str | None = None
         """A publisher that also names this arm's joints while another one does: two robots on one graph."""
+        self.stepped = ""
+        """How the robot's clock stepped at the last message that concerns the arm, in words, or empty."""
         self._maps: dict[tuple[str, ...], list[int] | str] = {}
         self._last: LimbState | None = None
         self._offset = float("inf")
@@ -92,6 +101,7 @@ class JointStateReader:
         if isinstance(order, str):
             self.rejected[order] += 1
             return None
+        self.stepped = ""
         if reason := self._wrong(message, received, source):
             self.rejected[reason] += 1
             return None
@@ -122,6 +132,11 @@ class JointStateReader:
             self._offset = float("inf")
             return None
         back = last.stamp - message.header.time
+        if back > 0.0:
+            self.stepped = stepped_back(back)
+        leap = self._offset - (received - message.header.time)
+        if leap > LEAP:
+            self.stepped = f"the stamps of the joint states went ahead by {leap:.3f} s: the robot's clock was set"
         if back >= RESTART_STEP:
             self._offset = float("inf")
             return None

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
-from diffpbd.runtime.ros1.errors import GraphError
+from diffpbd.runtime.ros1.errors import GoneError, GraphError
 from diffpbd.runtime.ros1.guests import Guests
 
 __all__ = ["CALL_TIMEOUT", "Master", "SlaveServer", "call"]
@@ -72,7 +72,8 @@ def call(uri: str, method: str, *arguments: Any, timeout: float) -> Any:
     except xmlrpc.client.Fault as fault:
         raise GraphError(f"{uri}: {method} failed: {_shown(fault.faultString)}.") from None
     except Exception as error:  # no answer, or one that is no XML-RPC: the standard library lets a dozen kinds through
-        raise GraphError(
+        kind = GoneError if isinstance(error, ConnectionRefusedError) else GraphError
+        raise kind(
             f"{uri} does not answer {method} ({_shown(str(error)) or type(error).__name__}). Check that it runs, that its "
             "name resolves on this machine, and ROS_MASTER_URI."
         ) from None
@@ -95,13 +96,13 @@ class Master:
 
     def __init__(self, uri: str, caller: str, slave_uri: str, timeout: float) -> None:
         self.uri = uri
-        self._caller = caller
+        self.caller = caller
         self._slave = slave_uri
         self._timeout = timeout
 
     def _call(self, method: str, *arguments: Any, read: Callable[[Any], T] = lambda value: value) -> T:
         """What `read` makes of the answer's value; a GraphError where that is not what the API says."""
-        value = call(self.uri, method, self._caller, *arguments, timeout=self._timeout)
+        value = call(self.uri, method, self.caller, *arguments, timeout=self._timeout)
         try:
             return read(value)
         except (TypeError, ValueError, LookupError, AttributeError):
@@ -131,6 +132,10 @@ class Master:
             "getSystemState", read=lambda state: {name: tuple(map(str, nodes)) for name, nodes in state[0]}
         )
         return topics.get(topic, ())
+
+    def node(self, name: str) -> str:
+        """The URI of a node's slave API; a GraphError if nothing is registered under the name."""
+        return self._call("lookupNode", name, read=str)
 
     def parameter(self, name: str) -> Any:
         """A parameter; a GraphError if it is not set."""

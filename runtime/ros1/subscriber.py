@@ -52,6 +52,12 @@ class Subscriber:
         with self.lock:
             return tuple(sorted(self.wanted))
 
+    @property
+    def present(self) -> tuple[str, ...]:
+        """URIs of the publishers that are there: connected, or alive enough to refuse us."""
+        with self.lock:
+            return tuple(sorted({*self.connected, *self.refusals}))
+
     def deliver(self, receipt: Receipt) -> None:
         """Decode and hand over; a message that cannot be decoded is counted by its reason."""
         self.received += 1

@@ -6,6 +6,7 @@ import threading
 
 from diffpbd.runtime.ros1.errors import GraphError
 from diffpbd.runtime.ros1.master import Master
+from diffpbd.runtime.ros1.registrations import Life, registered
 
 __all__ = ["MasterWatch"]
 
@@ -30,9 +31,9 @@ class MasterWatch:
         self._thread.start()
 
     def look(self) -> None:
-        """Ask who publishes the arm's commands."""
-        names = self._master.publishers(self._topic)
-        self.others = tuple(name for name in names if name != self._own_name)
+        """Ask who publishes the arm's commands; a registration whose process has ended commands nothing."""
+        found = registered(self._master, self._topic, self._own_name)
+        self.others = tuple(one.name for one in found if one.life is not Life.GONE)
 
     def _watch(self) -> None:
         failures = 0

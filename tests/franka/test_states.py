@@ -98,6 +98,18 @@ def test_an_older_stamp_is_no_state(moving: tuple[FrankaArm, Silent, Clock]) -> 
     later(robot, clock, 0.001, -0.004)
     assert arm.state.stamp == 7.0
     assert arm.rejected == {"stamp not newer than the last one": 1}
+    assert "the stamps of the joint states went back by 0.004 s" in arm.trouble()
+
+
+def test_two_readers_that_meet_out_of_order_are_no_clock_that_went_back(
+    moving: tuple[FrankaArm, Silent, Clock],
+) -> None:
+    arm, robot, clock = moving
+    its_own = robot.state
+    later(robot, clock, 0.002, 0.002)
+    assert arm.state.stamp == 7.002
+    arm._note(its_own, waited=True)  # the other thread's, which it had before
+    assert "went back" not in arm.trouble() and arm.state.stamp == 7.002
 
 
 def test_torques_that_are_no_numbers_are_none(moving: tuple[FrankaArm, Silent, Clock]) -> None:

@@ -78,8 +78,15 @@ def second(data: dict) -> dict:
     return {**data, "source": "/another"}
 
 
-def old_stamp(data: dict) -> dict:
-    return {**data, "stamp": data["stamp"] - 0.5}
+def back(seconds: float, *, once: bool = False) -> Message:
+    """Stamps before the last one, from the first message with the fault on or in that alone."""
+    seen: list[int] = []
+
+    def change(data: dict) -> dict:
+        seen.append(0)
+        return data if once and len(seen) > 1 else {**data, "stamp": data["stamp"] - seconds}
+
+    return change
 
 
 def silence(data: dict) -> None:
@@ -134,7 +141,6 @@ def test_one_bad_message_leaves_no_trace_in_what_is_sent() -> None:
     [
         (silence, Reason.STALE_STATE, "s old"),
         (missing, Reason.STALE_STATE, "arm_e missing"),
-        (old_stamp, Reason.STALE_STATE, "stamp not newer"),
         (second, Reason.ROBOT, "two sources"),
     ],
     ids=lambda v: getattr(v, "__name__", ""),
@@ -146,6 +152,40 @@ def test_states_that_do_not_come(
     check(arm)
     assert report.reason is reason and text in report.text and stopped_after(arm) <= 0.1 + 1e-6
     assert NOTHING in report.ending or reason is Reason.ROBOT
+
+
+@pytest.mark.parametrize("law", EVERY_LAW)
+@pytest.mark.parametrize("seconds", [0.02, 0.5, 2.0])
+@pytest.mark.parametrize("once", [False, True])
+def test_stamps_that_go_back(law: str, seconds: float, once: bool) -> None:
+    report, arm = run(law, fault=message(back(seconds, once=once)), owner=owner_of(law))
+    check(arm)
+    assert report.reason is Reason.ROBOT and report.exit_code == 1 and stopped_after(arm) <= 0.02
+    assert "the stamps of the joint states went back by" in report.text
+
+
+@pytest.mark.parametrize("law", EVERY_LAW)
+@pytest.mark.parametrize("once", [False, True])
+def test_stamps_that_go_ahead(law: str, once: bool) -> None:
+    report, arm = run(law, fault=message(back(-2.0, once=once)), owner=owner_of(law))
+    check(arm)
+    assert report.reason is Reason.ROBOT and "went ahead by 2.00" in report.text and stopped_after(arm) <= 0.02
+
+
+@pytest.mark.parametrize("payload", [0.0, 2.0])
+@pytest.mark.parametrize("seconds", [0.5, 2.0])
+def test_no_arm_falls_behind_stamps_that_went_back(payload: float, seconds: float) -> None:
+    def begin(arm: BenchArm) -> None:
+        arm.bench.fault = back(seconds)
+        arm.bench.payload = payload
+
+    report, arm = run("impedance", fault=begin, duration=3.0)
+    assert report.reason is Reason.ROBOT and "went back" in report.text
+    check(arm)
+
+
+def owner_of(law: str) -> GravityOwner:
+    return GravityOwner.ROBOT if law == "hold" else GravityOwner.MODEL
 
 
 @pytest.mark.parametrize("owner", list(GravityOwner))

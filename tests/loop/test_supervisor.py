@@ -382,3 +382,14 @@ def test_a_law_that_nothing_changes_stays_what_it_is_to_the_bit(monkeypatch: pyt
     under.start(np.zeros(2))
     decision = tick(under, 0.0, np.zeros(2), np.zeros(2))
     assert (decision.law == 0.1).all() and (decision.command - 0.2 != 0.1).all() and decision.status is TickStatus.OK
+
+
+@pytest.mark.parametrize("braking", [False, True])
+def test_a_stamp_that_went_back_ends_the_run_at_once(braking: bool) -> None:
+    under = supervisor()
+    under.start(np.zeros(2))
+    act = under.brake if braking else under.tick
+    assert act(0.0, 0.01, np.zeros(2), np.zeros(2)).breach is None
+    assert act(0.01, 0.01, np.zeros(2), np.zeros(2)).breach is None  # the same state twice
+    decision = act(0.02, 0.009, np.zeros(2), np.zeros(2))
+    assert decision.breach is not None and decision.stop.startswith("state: stamp went back") and under.accepted is None

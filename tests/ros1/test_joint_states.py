@@ -99,6 +99,26 @@ def test_a_stamp_a_second_back_is_a_restarted_robot(back: float, used: bool) -> 
         assert later.delay == pytest.approx(0.05, abs=1e-3)
 
 
+def test_a_stamp_that_goes_back_is_said() -> None:
+    reader = JointStateReader(JOINTS)
+    stamps = (100.0, 100.0, 100.05, 100.049, 100.09, 98.09, 98.1)
+    for stamp, said in zip(stamps, ("", "", "", "0.001", "", "2.000", ""), strict=True):
+        reader.offer(message(stamp, JOINTS, *VALUES), 5.0)
+        assert reader.stepped == "" if not said else f"went back by {said} s: the robot was restarted" in reader.stepped
+    reader.offer(message(90.0, ("x",), [0.0], [], []), 5.0)  # another publisher's
+    assert reader.stepped == ""
+
+
+def test_a_stamp_that_goes_ahead_of_the_quickest_message_is_said() -> None:
+    for ahead, said in ((0.09, False), (0.11, True), (5.0, True)):
+        reader = JointStateReader(JOINTS)
+        reader.offer(message(100.0, JOINTS, *VALUES), 5.0)
+        reader.offer(message(100.1, JOINTS, *VALUES), 5.4)  # late: the next one may catch up
+        assert reader.stepped == ""
+        reader.offer(message(100.5 + ahead, JOINTS, *VALUES), 5.5)
+        assert (f"went ahead by {ahead:.3f} s" in reader.stepped) == said
+
+
 @pytest.mark.parametrize("silence, used", [(0.5, False), (0.99, False), (1.0, True), (1.01, True)])
 def test_another_source_may_take_over_after_a_second(silence: float, used: bool) -> None:
     reader = JointStateReader(JOINTS)

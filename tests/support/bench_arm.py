@@ -121,6 +121,7 @@ class BenchArm:
         self._due = self.time
         self._wire: list[tuple[float, Callable[[], None]]] = []
         self._random = random.Random(3)
+        self._arrival = 0.0
         self.closed = False
         self.in_run: Callable[[], bool] = lambda: False
         self.marked: tuple[float, np.ndarray, np.ndarray] | None = None
@@ -293,10 +294,12 @@ class BenchArm:
         header = Header(0, (nanoseconds // 10**9, nanoseconds % 10**9), "")
         joint_state = JointState(header, tuple(message["names"]), message["q"], message["dq"], message["effort"])
         delay = LATENCY + self._random.random() * bench.jitter
-        self._wire.append((self.time + delay, lambda: self._offer(joint_state, message["source"])))
+        self._arrival = max(self.time + delay, self._arrival)  # a connection keeps the order
+        self._wire.append((self._arrival, lambda: self._offer(joint_state, message["source"])))
 
     def _offer(self, message: JointState, source: str) -> None:
         state = self._reader.offer(message, self.time, source)
         if self._reader.second_source and not self.noted:
             self.noted = "two sources of the arm's joint states"
+        self.noted = self.noted or self._reader.stepped
         self._state = state or self._state

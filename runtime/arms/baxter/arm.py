@@ -12,7 +12,7 @@ from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.arm import DISABLED, Clock, Fault, SystemClock
 from diffpbd.runtime.loop.stopping import Reason
-from diffpbd.runtime.ros1 import Node, Receipt
+from diffpbd.runtime.ros1 import Node, Publisher, Receipt
 from diffpbd.runtime.ros1.errors import RefusedError
 from diffpbd.runtime.ros1.joint_states import JointStateReader, LimbState
 from diffpbd.runtime.ros1.messages import (
@@ -79,8 +79,10 @@ class BaxterArm:
         *,
         stale_after: float = 0.1,
         listener: Listener | None = None,
+        robot_node: str | None = None,
     ) -> None:
-        """`joints` and `limits` in the order of the generated robot; `stale_after` [s]: see `Arm`."""
+        """`joints` and `limits` in the order of the generated robot; `stale_after` [s]: see `Arm`; `robot_node`: the name
+        under which the robot listens, by default the publisher of the arm's joint states."""
         stray = [joint for joint in joints if not joint.startswith(f"{side}_")]
         if stray:
             raise RefusedError(
@@ -95,6 +97,8 @@ class BaxterArm:
         self.stale_after = stale_after
         self.clock: Clock = SystemClock()
         self._listener = listener
+        self._robot_node = robot_node
+        self._suppressing = False
         self._state: LimbState | None = None
         self._watch: MasterWatch | None = None
         self.robot: Robot | None = None
@@ -117,6 +121,7 @@ class BaxterArm:
         state = self.reader.offer(message, receipt.time, receipt.publisher)
         if self.reader.second_source:
             self._note(f"two sources of the arm's joint states: {self.reader.second_source}")
+        self._note(self.reader.stepped)
         if state is None:
             return
         self._state = state
@@ -169,10 +174,11 @@ class BaxterArm:
             text = "/robot/state is not published"
         elif self._state is None:
             text = "no joint state names every joint of the arm"
-        elif not self.command.subscribers:
-            text = "nobody listens to the arm's joint_command topic"
-        elif suppressing and not self.suppress_topic.subscribers:
-            text = "nobody listens to suppress_gravity_compensation: gravity would be applied twice"
+        elif not self._hears(self.command):
+            text = f"{self._deaf(self.command)} (--robot-node names another listener)"
+        elif suppressing and not self._hears(self.suppress_topic):
+            text = f"{self._deaf(self.suppress_topic)}: gravity would be applied twice"
+        self._suppressing = suppressing
         refused = self.refused_topics() if text else []
         return text + (f" ({'; '.join(refused)})" if refused else "")
 
@@ -182,9 +188,25 @@ class BaxterArm:
             return Fault(Reason.INTERRUPTED, "the ROS graph asked this node to shut down")
         if self._watch is not None and self._watch.lost:
             return Fault(Reason.LOST_MASTER, self._watch.lost)
-        if not self.command.subscribers:
-            return Fault(Reason.LOST_ROBOT, "the robot closed the command connection")
-        return None
+        topics = (self.command, self.suppress_topic) if self._suppressing else (self.command,)
+        deaf = next((topic for topic in topics if not self._hears(topic)), None)
+        return None if deaf is None else Fault(Reason.LOST_ROBOT, self._deaf(deaf))
+
+    @property
+    def _hearer(self) -> str:
+        """The name under which the robot listens: that of the publisher of its joint states; empty as long as none came."""
+        return self._robot_node or ("" if self._state is None else self._state.source)
+
+    def _hears(self, topic: Publisher) -> bool:
+        """Whether the robot itself listens: a recorder or a plot that does is no robot."""
+        return self._hearer in topic.subscribers
+
+    def _deaf(self, topic: Publisher) -> str:
+        """That the robot does not listen, and who does."""
+        others = ", ".join(sorted(topic.subscribers))
+        return f"the robot ({self._hearer}) does not listen to {topic.topic}" + (
+            f", only {others} does" if others else ""
+        )
 
     def others(self) -> tuple[str, ...]:
         """Other nodes that publish this arm's commands."""
@@ -196,7 +218,7 @@ class BaxterArm:
 
     def trouble(self) -> str:
         """What speaks against moving; empty if nothing does."""
-        count = len(self.assembly.publishers)
+        count = len(self.assembly.present)
         if count > 1:
             return f"/robot/state has {count} publishers: more than one robot or simulator is on this graph"
         if self._noted:

@@ -23,7 +23,7 @@ from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.arm import Clock, Fault, SystemClock
 from diffpbd.runtime.ros1.errors import RefusedError
-from diffpbd.runtime.ros1.joint_states import LimbState
+from diffpbd.runtime.ros1.joint_states import LimbState, stepped_back
 from diffpbd.runtime.ros1.messages import Header, JointState
 from diffpbd.runtime.ros1.subscriber import Receipt
 
@@ -81,6 +81,8 @@ class FrankaArm:
         self._noted = ""
         self._controlled = False
         """Whether the robot has moved by our command."""
+        self._newest = {True: float("-inf"), False: float("-inf")}
+        """Stamps [s] of the last states that were waited for, and that were taken: two threads may meet in any order."""
         self._taking = threading.Lock()
         self._closing = threading.Event()
         self._reader = threading.Thread(target=self._read_idle, name="franka states", daemon=True)
@@ -102,7 +104,7 @@ class FrankaArm:
                 self._closing.wait(BUSY)
                 continue
             with self._taking:
-                self._note(raw)
+                self._note(raw, waited=True)
             if self._driver.moving:
                 self._closing.wait(BUSY)
 
@@ -113,11 +115,11 @@ class FrankaArm:
         try:
             raw = self._driver.read()
             if raw is not None:
-                self._note(raw)
+                self._note(raw, waited=False)
         finally:
             self._taking.release()
 
-    def _note(self, raw: Any) -> None:
+    def _note(self, raw: Any, *, waited: bool) -> None:
         now = self.clock.now()
         looked, self._looked = self._looked, now
         milliseconds = int(raw.time.to_msec())
@@ -126,6 +128,9 @@ class FrankaArm:
         self._mode = raw.robot_mode.name
         self._errors = () if self._mode == MOVING else flags(raw.current_errors)
         self._noted = self._noted or trouble_of(self._mode, self._errors)
+        back, self._newest[waited] = self._newest[waited] - stamp, stamp
+        if back > 0.0:
+            self._noted = self._noted or stepped_back(back)
         if last is not None and stamp <= last.stamp:
             if stamp < last.stamp:
                 self.rejected["stamp not newer than the last one"] += 1
