@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -12,7 +13,11 @@ from typing import Any, NoReturn, TypeAlias
 
 from diffpbd.runtime.errors import InputError
 
-__all__ = ["distinct", "parse_json", "read_bytes", "read_json", "write_atomic"]
+__all__ = [
+    "distinct", "hash_of", "parse_json", "read_beginning", "read_bytes", "read_json", "size_of", "write_atomic"
+]  # fmt: skip
+
+PIECE = 1 << 20  # bytes that are hashed at once
 
 Named: TypeAlias = "tuple[str, str | Path | None]"
 """What names a file on the command line, and the file, if any."""
@@ -111,6 +116,41 @@ def read_bytes(path: str | Path) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def read_beginning(path: str | Path, count: int = 16) -> bytes:
+    """The first bytes of a file the user named, by which its format is told."""
+    if not str(path):
+        raise InputError("The name of the file to read is empty.")
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(count)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def size_of(path: str | Path) -> int:
+    """Bytes of a file the user named; 0 of one that is none, which reading it complains of."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def hash_of(path: str | Path) -> str:
+    """sha256 of a file, or of all files below a folder with their names in it; read in pieces."""
+    found = hashlib.sha256()
+    try:
+        files = sorted(p for p in Path(path).rglob("*") if p.is_file()) if Path(path).is_dir() else [Path(path)]
+        for file in files:
+            if file != Path(path):
+                found.update(f"{file.relative_to(path).as_posix()}\0{file.stat().st_size}\0".encode())
+            with file.open("rb") as stream:
+                while piece := stream.read(PIECE):
+                    found.update(piece)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+    return found.hexdigest()
 
 
 def read_json(path: str | Path) -> Any:

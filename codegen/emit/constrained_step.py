@@ -79,7 +79,9 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
 
 def work_size(n: int, m: int, every: int, border: int) -> int:
     """Doubles of the work array (the template's layout) without record, prepared numbers, kernels, derivatives by alpha."""
-    return 18 * n + 1 + 8 * m + every * (n + 1) + 9 * m * n + 10 * n * n + 2 * m * m + border * (border + 1)
+    return (
+        18 * n + 1 + 8 * m + every * (n + 1) + 9 * m * n + 10 * n * n + 2 * m * m + border * (border + 1) + 2 * (m == 0)
+    )
 
 
 def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from diffpbd.runtime.files import read_bytes
+from diffpbd.runtime.files import hash_of
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["provenance", "repeated"]
@@ -21,8 +20,8 @@ def provenance(robot: Robot, logs: Sequence[str], validate: Sequence[str], words
     return {
         "command": ["diffpbd", "identify", *words],
         "robot": {"name": robot.name, "content_hash": robot.manifest.content_hash},
-        "logs": {path: _hash(path) for path in logs},
-        "validate": {path: _hash(path) for path in validate},
+        "logs": {path: hash_of(path) for path in logs},
+        "validate": {path: hash_of(path) for path in validate},
         "versions": {name: _version(name) for name in PACKAGES},
     }
 
@@ -37,10 +36,6 @@ def repeated(source: Mapping[str, Any], logs: Sequence[str], validate: Sequence[
     for log in validate:
         if source["validate"][log] in fitted:
             yield f"--validate {log} is a LOG of the fit as well: it tells nothing of other motions"
-
-
-def _hash(path: str) -> str:
-    return hashlib.sha256(read_bytes(path)).hexdigest()
 
 
 def _version(name: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any, TypeAlias
 
 from diffpbd.runtime.errors import DiffpbdError, InputError, SolverError
@@ -13,6 +14,8 @@ __all__ = ["Map", "one_by_one", "workers"]
 Map: TypeAlias = "Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]"
 """Applies a function of a module to every task."""
 PATIENCE = 10.0  # s until a scheduler that does not answer is given up
+WORKERLESS = 60.0  # s that a scheduler may be without any worker: queues of a cluster start them late
+ASKED = 1.0  # s between two looks at the workers
 
 
 def one_by_one(function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
@@ -63,10 +66,35 @@ def _cluster(scheduler: str) -> Iterator[Map]:
 
         def spread(function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
             try:
-                return list(client.gather(client.map(function, tasks, pure=False)))
+                futures = client.map(function, tasks, pure=False)
+                _await(client, scheduler, futures)
+                return list(client.gather(futures))
             except DiffpbdError:
                 raise
             except Exception as error:  # a task raises on the cluster whatever it likes; said, not hidden
                 raise SolverError(f"--scheduler {scheduler}: a task failed: {type(error).__name__}: {error}.") from None
 
         yield spread
+
+
+def _await(client: Any, scheduler: str, futures: Sequence[Any]) -> None:
+    """Until all are done; a cluster that has had no worker for `WORKERLESS` is given up."""
+    from distributed import wait
+
+    alone = None
+    while True:
+        try:
+            wait(futures, timeout=ASKED)
+            return
+        except TimeoutError:
+            pass
+        if client.nthreads():
+            alone = None
+            continue
+        alone = monotonic() if alone is None else alone
+        if monotonic() - alone >= WORKERLESS:
+            client.cancel(futures)
+            raise SolverError(
+                f"--scheduler {scheduler}: it has had no worker for {WORKERLESS:g} s, so nothing is computed; start one "
+                f"(dask worker {scheduler}), or leave out --scheduler and use --jobs."
+            )

@@ -11,7 +11,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.examination import examine
 from diffpbd.runtime.logs.findings import Finding, refuse, said, sound
-from diffpbd.runtime.logs.mending import mended
+from diffpbd.runtime.logs.mending import expect_seconds, mended
 from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
 from diffpbd.runtime.manifest import Joint
 from diffpbd.runtime.robot import Robot
@@ -50,6 +50,7 @@ def examined(recording: Recording, reading: Reading | None = None, facts: Sequen
     """The same of a recording that is read already."""
     reading = reading or Reading()
     recording = mended(recording, reading.mending, facts)
+    expect_seconds(recording.path, recording.time)
     recording, findings = examine(recording, facts, unwrap=reading.mending.unwrap, passive=reading.passive)
     return Checked(_noted(recording, findings), tuple(findings))
 
@@ -73,17 +74,20 @@ def read_whole(path: str | Path, robot: Robot, reading: Reading) -> Recording:
     Joints without a motor that loops lead may be missing in it, and are then missing in what is returned."""
     facts = robot.manifest.robot.joints
     try:
-        log = read_log(path, rate=reading.rate, columns=reading.columns, passive=robot.manifest.robot.passive)
+        log = read_log(
+            path, rate=reading.rate, columns=reading.columns, passive=robot.manifest.robot.passive,
+            seconds=False,
+        )  # fmt: skip
         optional = robot.manifest.robot.passive if robot.manifest.robot.loops else ()
         facts = tuple(joint for joint in facts if joint.name in log.joints or joint.name not in optional)
         log = log.select([joint.name for joint in facts])
     except InputError as error:
         raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
     recording = Recording(str(path), log.time, log.joints, log.q, log.dq, log.ddq, log.tau, turn=log.turn)
-    recording, findings = examine(
-        mended(recording, reading.mending, facts), facts, unwrap=reading.mending.unwrap,
-        passive=robot.manifest.robot.passive,
-    )  # fmt: skip
+    recording = mended(recording, reading.mending, facts)
+    expect_seconds(path, recording.time)
+    passive = robot.manifest.robot.passive
+    recording, findings = examine(recording, facts, unwrap=reading.mending.unwrap, passive=passive)
     refuse(str(path), findings, reading.accept)
     return _noted(recording, findings)
 

@@ -20,7 +20,8 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import read_bytes, read_json
+from diffpbd.runtime.files import read_bytes, read_json, size_of
+from diffpbd.runtime.logs.size import expect_size
 from diffpbd.runtime.logs.table import Table, as_recorded
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.quaternions import PLACE, path_of
@@ -96,12 +97,13 @@ def read_log(
     untimed: float | None = None,
     columns: Mapping[str, str] | None = None,
     passive: Sequence[str] = (),
+    seconds: bool = True,
 ) -> Log:
     """Read a log that has q and dq of every joint; torques of `passive` ones may be missing and are zero.
 
     `rate` [Hz] makes the time of a file that must not have a time column, `untimed` that of one that happens to have none;
     `columns` renames columns, from the file's
-    name to the name here.
+    name to the name here. Without `seconds` the time may be in any unit.
     """
     table = CsvTable(path, columns or {})
     joints = table.joints("q")
@@ -121,7 +123,7 @@ def read_log(
     q, dq = values["q"], values["dq"]
     assert q is not None and dq is not None  # required above
     assumed = untimed if rate is None and not table.timed else rate
-    return Log(table.time(assumed), joints, q, dq, values["ddq"], values["tau"], turn=table.turn())
+    return Log(table.time(assumed, seconds=seconds), joints, q, dq, values["ddq"], values["tau"], turn=table.turn())
 
 
 def read_torques(path: str | Path, *, rate: float | None = None, columns: Mapping[str, str] | None = None) -> TorqueLog:
@@ -233,10 +235,12 @@ def _rows(path: str | Path, lines: Sequence[str], delimiter: str) -> list[list[s
 
 
 def _text(path: str | Path) -> str:
+    expect_size(path, size_of(path))
     data = read_bytes(path)
     try:
         if data.startswith(GZIP_MAGIC):
             data = unpack_gzip(data)
+            expect_size(path, len(data))
         return data.decode("utf-8-sig")
     except TooLargeError as error:
         raise InputError(f"{path}: {error}.") from None

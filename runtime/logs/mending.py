@@ -6,6 +6,7 @@ import math
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,14 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import Joint
 from diffpbd.runtime.names import hint
 
-__all__ = ["QUANTITIES", "TIME_UNITS", "Mending", "mended", "unwrapped"]
+__all__ = ["QUANTITIES", "TIME_UNITS", "Mending", "expect_seconds", "mended", "unwrapped"]
 
 QUANTITIES = ("q", "dq", "ddq", "tau")
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+MOST_SECONDS = 1e11
+"""[s] Beyond any clock's time: since 1970 1.8e9 s have passed, in milliseconds 1.8e12."""
+EPOCHS = (1e8, 1e10)
+"""[s] Times since 1970 that a clock may show: 1973 to 2286."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,19 @@ def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
     if how.time_unit != "s":
         changed["time"] = recording.time * TIME_UNITS[how.time_unit]
     return replace(recording, **changed) if changed else recording
+
+
+def expect_seconds(path: str | Path, time: FloatArray) -> None:
+    """Refuse times [s] that no recording has, with the unit that they would be in."""
+    largest = float(np.abs(time[np.isfinite(time)]).max(initial=0.0))
+    if largest <= MOST_SECONDS:
+        return
+    fit = next(
+        (name for name, factor in TIME_UNITS.items() if EPOCHS[0] <= largest * factor <= EPOCHS[1]), "ms, us or ns"
+    )
+    raise InputError(
+        f"{path}: time reaches {largest:.6g} s, which no clock does; not in seconds? Try --time-unit {fit}."
+    )
 
 
 def _index(option: str, joint: str, joints: Sequence[str]) -> int:

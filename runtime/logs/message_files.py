@@ -17,7 +17,7 @@ import numpy as np
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.extras import missing
-from diffpbd.runtime.files import read_bytes
+from diffpbd.runtime.files import read_beginning, read_bytes
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.ros1.bag import CompressionError, read_bag
 from diffpbd.runtime.ros1.errors import LogError, MessageError
@@ -94,7 +94,7 @@ def _suffix(path: str | Path) -> str | None:
     path = Path(path)
     if path.is_dir():
         return "" if (path / METADATA).is_file() else None
-    begin = read_bytes(path)[:16]
+    begin = read_beginning(path)
     known = next((suffix for start, suffix in BEGINNINGS.items() if begin.startswith(start)), None)
     return known or (path.suffix if path.suffix in SUFFIXES else None)
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import read_bytes
+from diffpbd.runtime.files import read_bytes, size_of
+from diffpbd.runtime.logs.size import expect_size
 from diffpbd.runtime.logs.table import Table
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.unpack import TooLargeError, allowance, check_zip
@@ -65,6 +66,7 @@ class NpzTable(Table):
 
 
 def _arrays(path: str | Path) -> dict[str, Any]:
+    expect_size(path, size_of(path))
     data = read_bytes(path)
     try:
         check_zip(io.BytesIO(data), len(data))
@@ -72,6 +74,7 @@ def _arrays(path: str | Path) -> dict[str, Any]:
             arrays = {name: file[name] for name in file.files}
         if sum(values.size * np.float64().itemsize for values in arrays.values()) > allowance(len(data)):
             raise TooLargeError(len(data))
+        expect_size(path, sum(values.nbytes for values in arrays.values()))
         return arrays
     except TooLargeError as error:
         raise InputError(f"{path}: {error}.") from None

@@ -11,7 +11,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import read_bytes
+from diffpbd.runtime.files import read_beginning
 from diffpbd.runtime.logs.cleaning import clean
 from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.logs.mending import Mending
@@ -105,7 +105,7 @@ def read_recording(path: str | Path, joints: Sequence[str], reading: Reading | N
 
 
 def _table(path: str | Path, reading: Reading) -> Table:
-    return (NpzTable if read_bytes(path).startswith(NPZ) else CsvTable)(path, reading.columns)
+    return (NpzTable if read_beginning(path).startswith(NPZ) else CsvTable)(path, reading.columns)
 
 
 def _from_messages(path: str | Path, joints: Sequence[str], reading: Reading) -> Recording:

@@ -10,6 +10,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.logs.mending import expect_seconds
 from diffpbd.runtime.names import hint, listing
 from diffpbd.runtime.quaternions import path_of
 
@@ -17,7 +18,9 @@ __all__ = ["PATH", "RATES", "TIME_NAMES", "TURN", "Table", "as_recorded"]
 
 TIME_NAMES = ("time", "t")
 MOST = 1e12
-"""[s, rad, m, N…] Largest magnitude that a log may hold; anything beyond is a fault of the recording."""
+"""[rad, m, N…] Largest magnitude that a log may hold; anything beyond is a fault of the recording."""
+MOST_TIME = 1e19
+"""[1] The same of a time in any unit: nanoseconds since 1970 are 1.8e18."""
 TURN = tuple(f"q_base_q{part}" for part in "wxyz")
 """The quaternion of a floating base."""
 PATH = tuple(f"q_base_turn_{axis}" for axis in "xyz")
@@ -132,17 +135,20 @@ class Table(ABC):
         values = self.cells(name, gaps=gaps)
         if not gaps and not np.isfinite(values).all():
             raise self.bad(name, int(np.argmin(np.isfinite(values))))
-        beyond = np.abs(values) > MOST
+        most = MOST_TIME if name in TIME_NAMES else MOST
+        beyond = np.abs(values) > most
         if gaps:
             values = np.where(np.isfinite(values), values, np.nan)
             beyond &= np.isfinite(values)
         if beyond.any():
-            raise self.bad(name, int(np.argmax(beyond)), f"a number within ±{MOST:g}")
+            raise self.bad(name, int(np.argmax(beyond)), f"a number within ±{most:g}")
         return values
 
-    def time(self, rate: float | None) -> FloatArray:
-        """Times [s], increasing, from the file or from the rate [Hz]."""
+    def time(self, rate: float | None, *, seconds: bool = True) -> FloatArray:
+        """Times, increasing, from the file or from the rate [Hz]; in `seconds`, or in a unit that is mended later."""
         time = self.stamps(rate)
+        if seconds:
+            expect_seconds(self.path, time)
         steps = np.diff(time)
         if (steps <= 0).any():
             k = int(np.argmax(steps <= 0))
@@ -158,7 +164,7 @@ class Table(ABC):
         return any(name in self.header for name in TIME_NAMES)
 
     def stamps(self, rate: float | None, *, gaps: bool = False) -> FloatArray:
-        """Times [s] in the file's order, from the file or from the rate [Hz]."""
+        """Times in the file's order and unit, or [s] from the rate [Hz]."""
         names = [name for name in TIME_NAMES if name in self.header]
         if rate is not None:
             if not RATES[0] <= rate <= RATES[1]:  # NaN too

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from support.motions import motion, samples
 from support.robots import generated, loaded
 
 from diffpbd.runtime.cli import cli
+from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.identify import Settings, identify, starts
 from diffpbd.runtime.identify.starts import End, compare
 from diffpbd.runtime.logs.csv import write_log
@@ -94,3 +98,24 @@ def test_if_every_start_fails_so_does_the_fit(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(starts, "_run", lambda task: End(task.seed, {}, np.inf, "no"))
     with pytest.raises(Exception, match="None of 2 starts was solved; the first: no"):
         identify(robot, samples(robot, {}), ["friction"], settings=Settings(starts=2))
+
+
+def test_a_cluster_without_workers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None from the beginning, or all dead while there is work; a worker that comes in time does the work."""
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    workers = importlib.import_module("diffpbd.runtime.identify.workers")
+    monkeypatch.setattr(workers, "WORKERLESS", 1.0)
+    monkeypatch.setattr(workers, "ASKED", 0.1)
+    options = {"threads_per_worker": 1, "dashboard_address": None, "processes": False}
+    with distributed.LocalCluster(n_workers=0, **options) as cluster:
+        address = cluster.scheduler_address
+        with workers.workers(scheduler=address) as spread:
+            with pytest.raises(
+                SolverError, match=r"no worker for 1 s.*dask worker tcp|no worker for 1 s.*dask worker inproc"
+            ):
+                spread(abs, [-1, -2])
+            threading.Timer(0.5, lambda: cluster.scale(1)).start()
+            assert spread(abs, [-1, -2]) == [1, 2]
+            threading.Timer(0.3, lambda: cluster.scale(0)).start()
+            with pytest.raises(SolverError, match="no worker for 1 s"):
+                spread(time.sleep, [2.0] * 2)

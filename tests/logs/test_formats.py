@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from support.bags import recorded, stamp
 
 from diffpbd.runtime import InputError
 from diffpbd.runtime.cli import cli
+from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.recording import Reading, Recording, joints_in, read_recording
 from diffpbd.runtime.ros1 import bag as bag_module
 from diffpbd.runtime.ros1.bag import BagWriter
@@ -22,11 +23,6 @@ JOINTS = ("turn", "elbow")
 TIME = 1.7e9 + 0.01 * np.arange(800)
 Q = np.column_stack([np.sin(TIME), 0.1 + 0.0 * TIME])
 TAU = np.column_stack([1.0 + 0.0 * TIME, 0.1 * np.arange(800)])
-
-
-def stamp(t: float) -> tuple[int, int]:
-    nanoseconds = round(t * 1e9)
-    return nanoseconds // 10**9, nanoseconds % 10**9
 
 
 def ros1_bag(path: Path, count: int = 800) -> Path:
@@ -39,36 +35,7 @@ def ros1_bag(path: Path, count: int = 800) -> Path:
 
 
 def by_rosbags(path: Path, kind: str, count: int = 200) -> Path:
-    """A recording that another library wrote: `lz4` a ROS 1 bag, else a ROS 2 folder by storage (and zstd)."""
-    rosbags = pytest.importorskip("rosbags")
-    assert rosbags is not None
-    from rosbags.rosbag1 import Writer as Writer1
-    from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin
-    from rosbags.rosbag2 import Writer as Writer2
-    from rosbags.typesys import Stores, get_typestore
-
-    first = kind == "lz4"
-    store = get_typestore(Stores.ROS1_NOETIC if first else Stores.ROS2_HUMBLE)
-    types: dict[str, Any] = store.types
-    state, head, time = (
-        types[name] for name in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
-    )
-    if first:
-        writer: Any = Writer1(path)
-        writer.set_compression(Writer1.CompressionFormat.LZ4)
-    else:
-        plugin = StoragePlugin.SQLITE3 if kind.startswith("db3") else StoragePlugin.MCAP
-        writer = Writer2(path, version=9, storage_plugin=plugin)
-        if kind.endswith("zstd"):
-            writer.set_compression(CompressionMode.MESSAGE, CompressionFormat.ZSTD)
-    with writer:
-        connection = writer.add_connection("/joint_states", state.__msgtype__, typestore=store)
-        for k in range(count):
-            header = head(*([k] if first else []), stamp=time(*stamp(TIME[k])), frame_id="")
-            message = state(header=header, name=list(JOINTS), position=Q[k], velocity=np.zeros(2), effort=TAU[k])
-            data = (store.serialize_ros1 if first else store.serialize_cdr)(message, state.__msgtype__)
-            writer.write(connection, round(TIME[k] * 1e9), data)
-    return path
+    return recorded(path, kind, Log(TIME[:count], JOINTS, Q, np.zeros((800, 2)), tau=TAU))
 
 
 def expect_first(found: Recording, count: int) -> None:

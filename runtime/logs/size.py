@@ -1,0 +1,22 @@
+"""How large a log may be that is read at once, said before it is read and not by the operating system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from diffpbd.runtime.errors import InputError
+
+__all__ = ["expect_size"]
+
+LARGEST: Final = 1 << 30
+"""[bytes] Of a table: seven hours of seven joints at 100 Hz, with rates and torques. A CSV takes six times as much memory."""
+
+
+def expect_size(path: str | Path, size: int, largest: int = LARGEST) -> None:
+    """Refuse a table of more bytes than are read at once."""
+    if size > largest:
+        raise InputError(
+            f"{path} holds {size / (1 << 30):.3g} GiB; a table of at most {largest / (1 << 30):.3g} GiB is read at once. "
+            "Give it in pieces (several LOGs are one fit), keep the columns and the span that matter, or every second sample."
+        )
