@@ -3,7 +3,8 @@
 1. In motion, after torque commands: damped torque within the limits until the arm is at rest.
 2. Position mode at the last accepted pose, while fresh states agree with it.
 
-Where the newest state was refused or is old, no command is sent: the robot's own timeout, made short, makes it hold.
+Where the newest state was refused or is old, no command is sent: the robot's own timeout, made short, makes it hold; an arm
+without such a timeout is let go in its own way (`Arm.handed_back`).
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class CleanStop:
         self._arm.set_timeout(HAND_BACK)
         self._arm.clock.sleep(HAND_BACK_WAIT)
         self._arm.set_timeout()
-        return f"nothing more was sent after {after}: the robot's own timeout makes it hold"
+        return self._arm.handed_back.format(after)
 
     def _brake(
         self, elapsed: Callable[[], float], origin: float, suppress: Callable[[], None], note: Note
