@@ -111,7 +111,9 @@ def test_what_a_report_says() -> None:
 
 
 class Master:
-    """Answers from a list, the last one for ever."""
+    """Answers from a list, the last one for ever; its nodes answer to nobody."""
+
+    caller = "/me"
 
     def __init__(self, *answers: object) -> None:
         self.answers = list(answers)
@@ -124,6 +126,9 @@ class Master:
 
     def publishers(self, topic: str) -> tuple[str, ...]:
         return ("/me", "/other")
+
+    def node(self, name: str) -> str:
+        return "http://no-such-machine.invalid:1/"
 
 
 @pytest.mark.parametrize(
