@@ -111,9 +111,7 @@ def test_what_a_report_says() -> None:
 
 
 class Master:
-    """Answers from a list, the last one for ever; its nodes answer to nobody."""
-
-    caller = "/me"
+    """Answers from a list, the last one for ever."""
 
     def __init__(self, *answers: object) -> None:
         self.answers = list(answers)
@@ -128,7 +126,9 @@ class Master:
         return ("/me", "/other")
 
     def node(self, name: str) -> str:
-        return "http://no-such-machine.invalid:1/"
+        return f"http://{name}"
+
+    caller = "/me"
 
 
 @pytest.mark.parametrize(
@@ -136,11 +136,12 @@ class Master:
     [
         ((1, 1), ""), ((1, 2), "restarted"), ((1, GraphError("no answer"), 1, GraphError("no answer"), 1), ""),
         ((1, GraphError("no answer")), "no answer"), ((1, ValueError("x")), "ValueError"), ((1, IndexError("x")), "IndexError"),
-        ((1, TypeError("x"), 1), ""),
+        ((1, TypeError("x"), 1), ""), ((1, GraphError("no answer"), GraphError("no answer"), 1), "no answer"),
     ],
 )  # fmt: skip
 def test_the_masters_watch_survives_any_answer(answers: tuple, lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("diffpbd.runtime.ros1.watch.WATCH_PERIOD", 0.002)
+    monkeypatch.setattr("diffpbd.runtime.ros1.registrations.call", lambda *asked, timeout: asked)  # each one answers
     watch = MasterWatch(Master(*answers), "/topic", "/me")
     assert watch.others == ("/other",)
     watch._thread.join(10.0 if lost else 0.06)
