@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Mapping
 
 from diffpbd.codegen.emit.c_writer import kernel, literal
@@ -10,6 +11,7 @@ from diffpbd.codegen.emit.constants import IN_C, IN_LOOPS, LAST_OF_FLOATING, REF
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
+from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.sided import STRAIGHT, sides
 from diffpbd.codegen.graph.touched import Touched
@@ -73,9 +75,16 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), straight=n <= STRAIGHT,
         floating=bool(tree.base), wrenches=bool(tree.wrenches), refuted=REFUTED, approach_shares=[0.5, 0.125, 0.03125],
         turning=[int(not tree.slides[joint]) for joint in tree.coordinates],
-        **limits, **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES,
+        **limits, **(_closing(model) if m else {}), **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES,
     )  # fmt: skip
     return total
+
+
+def _closing(model: Model) -> dict[str, object]:
+    """What close_loops begins with."""
+    numbers = {"spread": spread(model), "weyl": weyl(model.tree.freedoms)}
+    texts: dict[str, object] = {name: [literal(x) for x in values] for name, values in numbers.items()}
+    return {**texts, "turns": turns(model), "turn": literal(2.0 * math.pi)}
 
 
 def work_size(n: int, m: int, every: int, border: int) -> int:
@@ -169,7 +178,7 @@ def _declare(
         ("loop_force", "p pd u alpha", "loop_force", instant, (4, 10)),
         ("inverse_dynamics", "p pd pdd alpha", "u loop_force unbalanced", count("held") + (n + m) ** 3 // 3, (10,)),
         ("contact_force", state, "contact_force iterations", step + count("directions"), status_of_step),
-        ("close_loops", "p fixed alpha", "p_closed", count("closing"), (13,)),
+        ("close_loops", "p fixed alpha", "p_closed", count("closing"), (10, 13)),
         ("close_rates", "p pd alpha", "pd_closed", instant, (10,)),
     ):  # fmt: skip
         if (name == "jac_alpha_joint_step" and not by_alpha) or (name in AT_AN_INSTANT and not closed):
