@@ -219,11 +219,12 @@ LOOP_STATUS: Final = {
 
 REFUTED: Final = 17
 """Status of a step whose end is no motion."""
+
 SIDED_STATUS: Final = {
     14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or not "
     "above zero, or there were not evaluations enough (DIFFPBD_EVALUATIONS)",
-    REFUTED: "the equations of a step were solved by what is no motion: its pose is not where its rates lead, rows are open, something "
-    "is too deep, or energy came from nothing; the step is too long for the motion",
+    REFUTED: "the equations of a step were solved by what is no motion: its pose is not where its rates lead, rows are open, "
+    "something is too deep, or energy came from nothing; the step is too long for the motion",
 }
 """What only a robot whose limits act can say of its joint-space step."""
 

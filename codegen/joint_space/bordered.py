@@ -70,7 +70,7 @@ def _begun(name: str, doc: str, tree: Tree, *inputs: str) -> Program:
 
 @stored
 def start(tree: Tree) -> Program:
-    """`link_step.start`, with A at the start and every row of the loops there; where something acts on one side, the energies."""
+    """`link_step.start`, with A at the start and every row of the loops there; energies where something acts on one side."""
     b = _begun("constrained_step_start", "Start of a step, its loops' gradient and gaps.", tree, "p", "pd", "u", "h")
     begun = _within(b, link_step.start(tree))
     for name in ("record", "terms", "guess"):

@@ -1,4 +1,4 @@
-"""Every end of a step is judged: what is no motion is status 17, each of its grounds alone, and the motion's own end is found."""
+"""Every end of a step is judged: what is no motion is status 17, by each ground alone; the motion's own end is found."""
 
 from __future__ import annotations
 
