@@ -20,7 +20,7 @@ from diffpbd.codegen import heartbeat
 from diffpbd.runtime.cli import COMMANDS, LazyGroup, cli
 from diffpbd.runtime.live import Loop, Share
 
-INTERACTIVE = {"run", "sim-baxter", "sim-fr3", "reproduce", "eval"}
+INTERACTIVE = {"run", "sim", "sim-baxter", "sim-fr3", "reproduce", "eval"}
 """They end when somebody stops them, write pictures beside tables, or print JSON anyway."""
 
 
