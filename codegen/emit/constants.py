@@ -217,9 +217,14 @@ LOOP_STATUS: Final = {
 }
 """What only a robot with closed loops can say."""
 
+REFUTED: Final = 17
+"""Status of a step whose end is no motion."""
+
 SIDED_STATUS: Final = {
     14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or not "
-    "above zero, or there were not evaluations enough (DIFFPBD_EVALUATIONS)"
+    "above zero, or there were not evaluations enough (DIFFPBD_EVALUATIONS)",
+    REFUTED: "the equations of a step were solved by what is no motion: its pose is not where its rates lead, rows are open, "
+    "something is too deep, or energy came from nothing; the step is too long for the motion",
 }
 """What only a robot whose limits act can say of its joint-space step."""
 
@@ -257,6 +262,7 @@ STATUS_NAMES: Final = {
     13: "LOOP_NOT_CLOSED",
     14: "LIMIT_NOT_RESOLVED",
     15: "CONTACT_INSIDE",
+    REFUTED: "STEP_REFUTED",
     20: "BASE_QUATERNION",
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

@@ -61,8 +61,8 @@ def expect_options(words: Mapping[str, Any]) -> None:
         raise click.UsageError(f"--robot-node: over ROS 2 expected {ANY!r}, found {words['robot_node']!r}.")
     if "--gravity" not in told:
         raise click.UsageError(
-            "--ros2: who holds the arm against gravity? --gravity robot where the robot adds it to what it is told (as UR's, "
-            "Franka's and KUKA's torque modes do), --gravity model where a commanded zero lets the arm fall (as in Gazebo)."
+            "--ros2: who holds the arm against gravity? --gravity robot where the robot adds it to what it is told (as UR's "
+            "and Franka's torque modes do), --gravity model where a commanded zero lets the arm fall (as in Gazebo)."
         )
 
 
