@@ -151,9 +151,21 @@ LOOP_CONSTANTS: Final = (
     Constant("close_far", 0.3, "rad or m", "longest change of a coordinate in one iteration of close_loops"),
     Constant("close_least", 1e-15, "rad or m", "change after which close_loops stops"),
     Constant(
-        "close_shift", 1e-14, "1", "share of the largest diagonal entry that lets close_loops solve with dependent rows"
+        "close_share",
+        1e-14,
+        "1",
+        "pivot of A A^T, as part of the first, below which close_loops leaves a row to others",
     ),
-    Constant("max_close", 200, "1", "iterations of close_loops"),
+    Constant("max_close", 200, "1", "iterations of close_loops from one start"),
+    Constant("max_starts", 32, "1", "poses that close_loops starts from where the first does not close nearby"),
+    Constant("close_sure", 0.3, "rad or m", "distance up to which close_loops takes the closed pose for the nearest"),
+    Constant("max_slide", 40, "1", "strides of close_loops along the motion towards the pose"),
+    Constant("close_slope", 1e-7, "rad or m", "what is left along the motion at which close_loops is nearest"),
+    Constant("close_stride", 20.0, "1", "close_loops: bound of a stride over the slope, and of its inverse"),
+    Constant(
+        "close_gain", 0.1, "1", "close_loops: part of the decrease of the squared distance that a stride must bring"
+    ),
+    Constant("close_tries", 8, "1", "close_loops: lengths tried of a stride"),
 )
 """Listed where loops close."""
 
@@ -225,9 +237,14 @@ LOOP_STATUS: Final = {
 }
 """What only a robot with closed loops can say."""
 
+REFUTED: Final = 17
+"""Status of a step whose end is no motion."""
+
 SIDED_STATUS: Final = {
     14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or "
-    "there were not evaluations enough (DIFFPBD_EVALUATIONS)"
+    "there were not evaluations enough (DIFFPBD_EVALUATIONS)",
+    REFUTED: "the equations of a step were solved by what is no motion: its pose is not where its rates lead, rows are open, "
+    "something is too deep, or energy came from nothing; the step is too long for the motion",
 }
 """What only a robot whose limits act can say of its joint-space step."""
 
@@ -271,6 +288,7 @@ STATUS_NAMES: Final = {
     13: "LOOP_NOT_CLOSED",
     14: "LIMIT_NOT_RESOLVED",
     15: "CONTACT_INSIDE",
+    REFUTED: "STEP_REFUTED",
     20: "BASE_QUATERNION",
     OUTSIDE_LIMITS: "OUTSIDE_LIMITS",
     NOT_FORWARDS: "STEP_NOT_FORWARDS",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Mapping
 
 from diffpbd.codegen.emit.c_writer import kernel, literal
 from diffpbd.codegen.emit.cone_constants import IN_CONES
-from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, IN_LOOPS, LAST_OF_FLOATING, OUTSIDE_LIMITS
+from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, IN_LOOPS, LAST_OF_FLOATING, OUTSIDE_LIMITS, REFUTED
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
+from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.sided import STRAIGHT, sides
 from diffpbd.codegen.graph.touched import Touched
@@ -29,7 +31,7 @@ def stepped(model: Model) -> tuple[int, ...]:
         1,
         2,
         *((10, 12, 13) if loops else ()),
-        *((14,) if sided else ()),
+        *((14, REFUTED) if sided else ()),
         *((15,) if touching else ()),
         *((OUTSIDE_LIMITS,) if model.tree.limits else ()),
     )
@@ -78,10 +80,18 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         record_size=RECORD_ROWS * tree.n, spare=tree.spare, slack=[literal(x) for x in model.chosen.slack],
         kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
         contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), straight=n <= STRAIGHT,
-        floating=bool(tree.base),
-        **limits, **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES, **IN_LIMITS,
+        floating=bool(tree.base), wrenches=bool(tree.wrenches), refuted=REFUTED, approach_shares=[0.5, 0.125, 0.03125],
+        turning=[int(not tree.slides[joint]) for joint in tree.coordinates],
+        **limits, **(_closing(model) if m else {}), **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES, **IN_LIMITS,
     )  # fmt: skip
     return total
+
+
+def _closing(model: Model) -> dict[str, object]:
+    """What close_loops begins with."""
+    numbers = {"spread": spread(model), "weyl": weyl(model.tree.freedoms)}
+    texts: dict[str, object] = {name: [literal(x) for x in values] for name, values in numbers.items()}
+    return {**texts, "turns": turns(model), "turn": literal(2.0 * math.pi)}
 
 
 def work_size(n: int, m: int, every: int, border: int) -> int:
@@ -95,7 +105,7 @@ def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
     """Doubles that limits and contacts add; `touches` rows of contacts."""
     own = 4 * sides + contacts + 4 * (sides + touches + contacts) + 33 * contacts + touches * (8 * n + 4)
     stiff = min(touches, 3 * n)
-    own += 20 * contacts + 4 * n * touches + stiff * (2 * n + stiff + 1)
+    own += 5 + sides + 21 * contacts + 4 * n * touches + stiff * (2 * n + stiff + 1)
     return own + 4 * n * n + n * m + 2 * (n + m) ** 2 + 3 * (n + m) + 3 * n + 5
 
 
@@ -175,7 +185,7 @@ def _declare(
         ("loop_force", "p pd u alpha", "loop_force", instant, (4, 10)),
         ("inverse_dynamics", "p pd pdd alpha", "u loop_force unbalanced", count("held") + (n + m) ** 3 // 3, (10,)),
         ("contact_force", state, "contact_force iterations", step + count("directions"), status_of_step),
-        ("close_loops", "p fixed alpha", "p_closed", count("closing"), (13,)),
+        ("close_loops", "p fixed alpha", "p_closed", count("closing"), (10, 13)),
         ("close_rates", "p pd alpha", "pd_closed", instant, (10,)),
     ):  # fmt: skip
         if (name == "jac_alpha_joint_step" and not by_alpha) or (name in AT_AN_INSTANT and not closed):

@@ -10,6 +10,7 @@ import numpy as np
 
 from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.graph.loop_branches import Branches
 from diffpbd.codegen.graph.loop_poses import CLOSED, FEWEST, STARTS, Probe, row_names
 from diffpbd.codegen.laws.cuts import ROWS
 
@@ -81,16 +82,44 @@ def _loop_names(robot: Robot) -> tuple[str, ...]:
     return tuple(loop.name for loop in robot.loops)
 
 
-def uneven(robot: Robot, poses: Sequence[Array], ranks: Sequence[int]) -> Finding:
-    """Rows whose rank is less at some closed poses."""
-    subject = _subject(robot)
-    rank, least = max(ranks), min(ranks)
-    at = _pose_text(robot, poses[ranks.index(least)])
+def uneven(robot: Robot, ways: Branches) -> Finding:
+    """Loops that close in motions of unequal mobility."""
+    n = len(robot.independent)
+    told = [f"rank {ways.rank} (mobility {n - ways.rank}) near {_pose_text(robot, ways.poses[0])}"]
+    told += [f"rank {rank} (mobility {n - rank}) near {_pose_text(robot, p)}" for rank, p in ways.other]
     message = (
-        f"{subject}: rows have rank {rank} at most poses and {least} near {at} (a singular pose inside the limits): "
+        f"{_subject(robot)}: closes in motions of different mobility: {' and '.join(told)}: narrow the limits to one"
     )
-    message += "narrow the limits"
-    return Finding("loop-rank", message, (), _loop_names(robot), (("rank", float(rank)), ("least_rank", float(least))))
+    least = min(rank for rank, _ in ways.other)
+    facts = (("rank", float(ways.rank)), ("other_rank", float(least)))
+    return Finding("loop-rank", message, (), _loop_names(robot), facts)
+
+
+def ways(robot: Robot, found: Branches) -> Iterator[Finding]:
+    """Closed poses beside the motion."""
+    names, subject = _loop_names(robot), _subject(robot)
+    if found.singular:
+        message = f"{subject}: closed poses that were found are singular, as {_pose_text(robot, found.singular[0])}: a motion "
+        message += "passes there, and a start there ends in a status; narrow the limits to keep away"
+        yield Finding("loop-singular-pose", message, (), names, (("poses", float(len(found.singular))),))
+    if found.rigid:
+        message = (
+            f"{subject}: closes in another way, too, in which nothing moves, as {_pose_text(robot, found.rigid[0])}; "
+        )
+        message += "its motion is another branch: start there, or narrow the limits to it"
+        yield Finding("loop-rigid-branch", message, (), names, (("poses", float(len(found.rigid))),))
+
+
+def weak(robot: Robot, share: float, where: Array) -> Finding:
+    """Rows that are not regular all along the motion, where a step cannot choose among more."""
+    message = (
+        f"{_subject(robot)}: the rows kept nearly depend on each other near {_pose_text(robot, where)}, where the "
+    )
+    message += (
+        f"mechanism is regular (share {share:.2g}): steps lose digits there or end in a status; leave limits, contacts "
+    )
+    message += "and further parts of friction out to have rows chosen at every pose, or narrow the limits"
+    return Finding("loop-weak-rows", message, (), _loop_names(robot), (("share", share),))
 
 
 def dependent(robot: Robot, value: float) -> Finding:
@@ -127,17 +156,6 @@ def _unit(row: str) -> str:
 def none(rows: str) -> Finding:
     """Rows of loops where there are none."""
     return Finding("loop-all", f'loop_rows = "{rows}": no loop closes this robot; leave it out', (), ())
-
-
-def by_dimensions(robot: Robot, rank: int, other: int) -> Finding:
-    """Rows that depend on each other where loops are closed and nowhere else."""
-    owes = "it owes its" if len(robot.loops) == 1 else "they owe their"
-    message = (
-        f'loop_rows = "all": {_subject(robot)}: {owes} mobility to dimensions: rows have rank {rank} at closed poses '
-    )
-    message += f"and {other} beside them; use the kept rows (leave loop_rows out)"
-    facts = (("rank", float(rank)), ("rank_beside", float(other)))
-    return Finding("loop-all", message, (), _loop_names(robot), facts)
 
 
 def beside(robot: Robot, what: str) -> Finding:

@@ -69,7 +69,11 @@ def rounded(probe: Probe, scale: Array, select: Any) -> Rounded | None:
     if rank in (0, len(scale)):
         return None
     regular = [A for A, own in zip(stacked, ranks, strict=True) if own == rank]
-    order = select(regular, rank)
+    return closed_by(probe, scale, select(regular, rank), near)
+
+
+def closed_by(probe: Probe, scale: Array, order: list[int], near: Sequence[Array]) -> Rounded | None:
+    """The poses that close the rows of `order`, and how far the others stay open there; None where they do not."""
     kept = kept_only(probe, order)
     closed = [p for p, left in (close(kept, p) for p in near) if left < CLOSED]
     if len(closed) < FEWEST:

@@ -2,8 +2,9 @@
 
 A planar hinge has five rows and two of them matter; Bennett's loop has five, of which two suffice where it is closed and
 none is idle where it is not. So rows are not judged by their form but at closed poses: these are found from seeded starts, the
-rank of all rows must be the same at each, and as many rows are kept as it says, those that stay best conditioned. The others
-then hold by themselves, as long as no parameter opens them: entries of alpha that would are not made symbolic.
+rank of all rows must be the same along a motion (`loop_branches`), and as many rows are kept as it says, those that stay
+independent all along it (`loop_motion`); where none do, one or two more, chosen among at every pose. The others then hold by
+themselves, as long as no parameter opens them: entries of alpha that would are not made symbolic.
 """
 
 from __future__ import annotations
@@ -18,20 +19,16 @@ from diffpbd.codegen.description.report import Finding, quoted
 from diffpbd.codegen.description.rigid import norm
 from diffpbd.codegen.description.robot import Loop, LoopType, Robot
 from diffpbd.codegen.graph import loop_findings as findings
-from diffpbd.codegen.graph.loop_poses import CLOSED, CUT_OFF, FEWEST, SEED, Probe, close, closed_poses, inside_limits
-from diffpbd.codegen.graph.loop_rounding import BEYOND, ROUNDED, kept_only, rank_of, rounded
+from diffpbd.codegen.graph.loop_branches import RANK, Branches, branches, rank_at
+from diffpbd.codegen.graph.loop_motion import SHARE, along, completed, lowest, regular
+from diffpbd.codegen.graph.loop_poses import CUT_OFF, FEWEST, Probe, closed_poses
+from diffpbd.codegen.graph.loop_rounding import BEYOND, ROUNDED, closed_by, kept_only, rank_of, rounded
 from diffpbd.codegen.laws.cuts import ROWS
 
-RANK: Final = 1e-6
-"""[1] The same when the rank is counted, and"""
-IDLE: Final = 1e-9
-"""[1] Singular value of rows that no motion changes."""
 DOUBTFUL: Final = 1e-9
 """[1] the part from which a row that counts as dependent is named as nearly so."""
 WORST_CONDITION: Final = 1e4
 """[1] Condition of the kept rows over all closed poses up to which the first choice is taken."""
-BESIDE: Final = 0.1
-"""[rad or m] How far from closed poses rows may be found to depend on each other by dimensions alone."""
 OPENS: Final = 1e-9
 """[m, 1 per unit] Change of dropped rows by a parameter from which it is not made symbolic."""
 
@@ -61,57 +58,69 @@ class Chosen:
     """[m, 1] By how much every row may be open in a closed pose; empty where none may."""
 
 
-def choose(probe: Probe, every: bool = False, advise: bool = True) -> Chosen:
-    """Selects rows at closed poses; `every` one of them is kept where they depend on each other by their form alone."""
+def choose(probe: Probe, every: bool = False, advise: bool = True, able: bool = True) -> Chosen:
+    """Selects rows at closed poses. With `every` all are kept; where no selection is regular all along the motion and the
+    step is `able` to choose among rows at every pose, more than the rank says are kept."""
     robot, n = probe.robot, len(probe.robot.independent)
     gap = float(np.abs(probe.rows(np.zeros(n))[0]).max())
     poses, nearest = closed_poses(probe)
     scale = _scales(robot)
-    order, fault = _exact(probe, poses, nearest, scale)
+    order, ways, fault = _exact(probe, poses, nearest, scale)
     near, moving, opens = None, probe, OPENS
-    if (fault is not None and fault.code != "loop-idle") or _nearly(probe, poses, scale, len(order)):
+    if (fault is not None and fault.code != "loop-idle") or _nearly(probe, ways.poses, scale, len(order)):
         near = rounded(probe, scale, lambda stacked, rank: _exchanged(stacked, _pivoted(np.hstack(stacked), rank)))
     if near is not None:
         order, poses, moving, opens = near.order, near.poses, near.probe, ROUNDED
     elif fault is not None:
         advice = remedies(probe) if advise and nearest[1] < OFF else ()
         return Chosen(rank=len(order), gap=gap, faults=(findings.advised(fault, advice),))
+    else:
+        poses = ways.poses
     rank = len(order)
-    if every and (other := _rank_beside(probe, poses, scale)) > rank:
-        return Chosen(rank=rank, gap=gap, faults=(findings.by_dimensions(robot, rank, other),))
+    way = along(moving, poses, scale, rank, probe)
+    order, share, weak = regular(way, order)
+    if near is not None and set(order) != set(near.order):
+        near = closed_by(probe, scale, order, near.poses) or near
+        order, poses, moving = near.order, near.poses, near.probe
+    own, kept = _by_loop(robot, order), list(order)
+    if every:
+        kept = list(range(len(scale)))
+    elif share < SHARE and able and near is None:
+        kept = completed(way, order)
     least, where = _least(moving, poses, scale if near is None else scale[order], rank)
     opening = tuple(name for name, by in zip(probe.entries, _openings(probe, poses, opens), strict=True) if by > opens)
-    doubts = [*findings.doubts(robot, n - rank, opening, least, where)]
+    doubts = [*findings.doubts(robot, n - rank, opening, least, where), *findings.ways(robot, ways)]
+    if share < SHARE and len(kept) == rank:
+        doubts.append(findings.weak(robot, share, weak))
     if near is not None:
         doubts.insert(0, findings.rounded(robot, near.gaps))
-    own = _by_loop(robot, order)
-    kept = _by_loop(robot, range(len(scale))) if every else own
     slack = () if near is None else tuple((BEYOND * near.gaps).tolist())
-    return Chosen(kept, rank, n - rank, gap, least, opening, (), tuple(doubts), own, slack)
+    return Chosen(_by_loop(robot, kept), rank, n - rank, gap, least, opening, (), tuple(doubts), own, slack)
 
 
 def _exact(
     probe: Probe, poses: Sequence[Array], nearest: tuple[Array, float], scale: Array
-) -> tuple[list[int], Finding | None]:
-    """The rows that a loop of exact numbers keeps, as many as its rank; or what is wrong with it as one."""
+) -> tuple[list[int], Branches, Finding | None]:
+    """The rows that a loop of exact numbers keeps, as many as its rank, and the poses of its motion; or what is wrong."""
     robot = probe.robot
     if len(poses) < FEWEST:
-        return [], findings.open_loop(probe, nearest, len(poses))
-    stacked = [scale[:, None] * probe.rows(p)[1] for p in poses]
-    spectra = [np.linalg.svd(A, compute_uv=False) for A in stacked]
-    ranks = [int((s > max(RANK * s[0], IDLE)).sum()) for s in spectra]
-    rank = max(ranks)
+        return [], Branches(list(poses), 0), findings.open_loop(probe, nearest, len(poses))
+    ranks = [rank_at(probe, scale, p) for p in poses]
+    ways = branches(probe, poses, ranks, scale)
+    rank = ways.rank
     if rank == 0:
-        return [], findings.idle(robot)
-    if min(ranks) < rank:
-        return [0] * rank, findings.uneven(robot, poses, ranks)
+        return [], ways, findings.idle(robot)
+    if ways.other:
+        return [0] * rank, ways, findings.uneven(robot, ways)
+    stacked = [scale[:, None] * probe.rows(p)[1] for p in ways.poses]
+    spectra = [np.linalg.svd(A, compute_uv=False) for A in stacked]
     doubtful = max((float(s[rank] / s[0]) for s in spectra if len(s) > rank), default=0.0)
     if doubtful > DOUBTFUL:
-        return [0] * rank, findings.dependent(robot, doubtful)
+        return [0] * rank, ways, findings.dependent(robot, doubtful)
     order = _exchanged(stacked, _pivoted(np.hstack(stacked), rank))
     if _condition(stacked, order) > 1.0 / RANK:
-        return order, findings.dependent(robot, 1.0 / _condition(stacked, order))
-    return order, None
+        return order, ways, findings.dependent(robot, 1.0 / _condition(stacked, order))
+    return order, ways, None
 
 
 def _nearly(probe: Probe, poses: Sequence[Array], scale: Array, rank: int) -> bool:
@@ -146,15 +155,6 @@ def _changed(probe: Probe, place: int, other: Loop | None) -> Probe:
         first += count
     loops[place : place + 1] = [other] if other else []
     return replace(kept_only(probe, own), robot=replace(probe.robot, loops=tuple(loops)))
-
-
-def _rank_beside(probe: Probe, poses: Sequence[Array], scale: Array) -> int:
-    """The largest rank of the rows at poses beside closed ones."""
-    rng, most = np.random.default_rng(SEED), 0
-    for p in poses:
-        s = np.linalg.svd(scale[:, None] * probe.rows(p + BESIDE * rng.standard_normal(len(p)))[1], compute_uv=False)
-        most = max(most, int((s > RANK * s[0]).sum()))
-    return most
 
 
 def _by_loop(robot: Robot, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
@@ -230,32 +230,10 @@ def _openings(probe: Probe, poses: Sequence[Array], part: float) -> Array:
 
 
 def _least(probe: Probe, poses: Sequence[Array], scale: Array, rank: int) -> tuple[float, Array]:
-    """The least singular value of rank over the mechanism's motions inside the limits, searched from every closed pose by
-    descent along what the rows leave free; and its pose."""
+    """The least singular value of rank of all rows over the mechanism's motions inside the limits; and its pose."""
 
     def spectrum(p: Array) -> Array:
         return np.linalg.svd(scale[:, None] * probe.rows(p)[1], compute_uv=False)
 
     largest = max(spectrum(p)[0] for p in poses)
-
-    def value(p: Array) -> float:
-        return float(spectrum(p)[rank - 1] / largest)
-
-    least, where = np.inf, poses[0]
-    for p in poses[:12]:
-        here, step = value(p), 0.3
-        for _ in range(25):
-            free = np.linalg.svd(probe.rows(p)[1])[2][rank:]
-            slope = [(value(p + 1e-5 * d) - value(p - 1e-5 * d)) / 2e-5 for d in free]
-            direction = -np.array(slope) @ free
-            size = float(np.linalg.norm(direction))
-            if size == 0.0 or step < 1e-4:
-                break
-            q, left = close(probe, p + step * direction / size)
-            if left < CLOSED and inside_limits(probe.robot, q) and value(q) < here:
-                p, here = q, value(q)
-            else:
-                step *= 0.5
-        if here < least:
-            least, where = here, p
-    return least, where
+    return lowest(probe, poses[:12], rank, lambda p: float(spectrum(p)[rank - 1] / largest))

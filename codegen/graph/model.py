@@ -160,7 +160,7 @@ def chosen_rows(robot: Robot, recipe: Recipe) -> Chosen:
     """What `loop_rows.choose` finds for a robot with its recipe."""
     rows, tree = probe(robot, recipe)
     every = recipe.loop_rows == "all"
-    chosen = choose(rows, every)
+    chosen = choose(rows, every, able=not tree.sided)
     if every and tree.sided:
         acting = (
             "limits act" if tree.limits else "contacts act" if tree.contacts else "its law of friction has more parts"

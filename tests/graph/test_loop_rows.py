@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.mechanisms import MECHANISMS, Mechanism, delta, four_bar, slider_crank
+from support.overclosed import rockers, wheels
 
 from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.robot import IDENTITY, ZERO, Joint, JointType, Robot
 from diffpbd.codegen.graph import loop_poses
+from diffpbd.codegen.graph.loop_motion import SHARE
 from diffpbd.codegen.graph.loop_poses import Probe
 from diffpbd.codegen.graph.loop_rows import Chosen, choose
-from diffpbd.codegen.graph.model import Model, build, chosen_rows, independent
+from diffpbd.codegen.graph.model import Model, build, chosen_rows, independent, probe
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
 from diffpbd.runtime.commands.check import command
@@ -177,8 +179,10 @@ def test_rank_that_is_less_at_some_closed_poses(share: float, refused_: bool, tm
     assert bool(chosen.faults) == refused_
     if refused_:
         (fault,) = chosen.faults
-        assert 'loop "four_bar": rows have rank 2 at most poses and 1 near j1 = -' in fault.message
-        assert "(a singular pose inside the limits): narrow the limits" in fault.message
+        assert 'loop "four_bar": closes in motions of different mobility: rank ' in fault.message
+        assert "rank 2 (mobility 1) near j1 = " in fault.message
+        assert "rank 1 (mobility 2) near j1 = -" in fault.message
+        assert fault.message.endswith("narrow the limits to one")
 
 
 def test_loop_that_holds_by_itself_is_refused(tmp_path: Path) -> None:
@@ -244,12 +248,8 @@ def test_every_row_is_kept_where_they_depend_by_their_form_alone(tmp_path: Path)
     assert independent(model).tree.rows == 4
     _, full = made(MECHANISMS["delta"](), tmp_path, 'loop_rows = "all"')
     assert (full.tree.rows, full.tree.spare) == (10, 0)
-    text = refused(MECHANISMS["bennett"](), tmp_path, 'loop_rows = "all"')
-    assert (
-        'loop_rows = "all": loop "bennett": it owes its mobility to dimensions: rows have rank 2 at closed poses and 3'
-        in text
-    )
-    assert "leave loop_rows out" in text
+    _, dimensions = made(MECHANISMS["bennett"](), tmp_path, 'loop_rows = "all"')
+    assert (dimensions.tree.rows, dimensions.tree.spare) == (5, 3)
     text = refused(slider_crank(), tmp_path, 'limits = true\nloop_rows = "all"')
     assert 'loop_rows = "all": loop "pin": limits act, whose step takes independent rows' in text
     text = refused(four_bar(), tmp_path, 'friction_law = ["stribeck"]\nloop_rows = "all"')
@@ -261,3 +261,44 @@ def test_every_row_is_kept_where_they_depend_by_their_form_alone(tmp_path: Path)
         build(read_robot(found), found)
     with pytest.raises(InputError, match='loop_rows = "some" is not known; one of kept, all is expected'):
         made(four_bar(), tmp_path, 'loop_rows = "some"')
+
+
+def test_rows_are_kept_that_stay_regular_along_the_motion(tmp_path: Path) -> None:
+    """C02: of four rows three count; the first choice at closed poses was none between them. Where no three are regular all
+    the way, four are kept."""
+    limit = '<limit lower="0.2" upper="2.9" effort="1" velocity="1"/>'
+    chosen, model = made(rockers(limit), tmp_path)
+    assert (chosen.kept, model.tree.spare) == (((0,), (0, 1)), 0)
+    shares, (every, _) = [], probe(model.robot, model.recipe)
+    for angle in np.linspace(0.2, 2.9, 50):
+        p = angle * np.array([1.0, -1.0, 1.0, 1.0])
+        A = every.rows(p)[1]
+        shares.append(np.linalg.svd(A[[0, 5, 6]])[1][2] / np.linalg.svd(A)[1][2])
+    assert min(shares) > SHARE
+    chosen, model = made(wheels(), tmp_path)
+    assert (chosen.kept, chosen.rank, model.tree.spare, chosen.mobility) == (((0, 1), (0, 1)), 3, 1, 1)
+    assert chosen.doubts == ()
+    chosen, model = made(wheels(), tmp_path, 'friction_law = ["stribeck"]')  # whose step cannot choose
+    assert model.tree.spare == 0
+    assert any("nearly depend on each other near" in doubt.message for doubt in chosen.doubts)
+
+
+def test_singular_poses_and_branches_are_told_apart(tmp_path: Path) -> None:
+    """The third rocker turns all round: stretched out, it is singular, and generated."""
+    chosen, _ = made(rockers(), tmp_path)
+    assert (chosen.rank, chosen.mobility) == (3, 1)
+    doubts = {doubt.code: doubt.message for doubt in chosen.doubts}
+    assert "closed poses that were found are singular, as j0 = " in doubts["loop-singular-pose"]
+    robot = read_robot(find_recipe(str(four_bar().write(tmp_path, "made"))))
+
+    def rows(p: Any) -> tuple[Any, Any]:
+        """Rows made up: a circle of j1, j2 in the plane j3 = 0, and a pose beside it that is rigid."""
+        on, away = float(p @ p - 1.0), p - [2.0, 0.0, 0.0]
+        if p[0] > 1.2:
+            return np.array([*away, 0.0, 0.0]), np.vstack([np.eye(3), np.zeros((2, 3))])
+        return np.array([on, p[2], 0.0, 0.0, 0.0]), np.vstack([2 * p, [0.0, 0.0, 1.0], np.zeros((3, 3))])
+
+    chosen = choose(Probe(robot, rows, lambda p: np.zeros((5, 0)), ()))
+    assert (chosen.faults, chosen.rank, chosen.mobility) == ((), 2, 1)
+    (doubt,) = (doubt for doubt in chosen.doubts if doubt.code == "loop-rigid-branch")
+    assert "in which nothing moves, as j1 = 2, j2 = " in doubt.message

@@ -1,0 +1,47 @@
+"""Where `close_loops` begins when the pose that is asked for does not close, or closes far away."""
+
+from __future__ import annotations
+
+import math
+
+import casadi as ca
+
+from diffpbd.codegen.description.rigid import norm
+from diffpbd.codegen.description.robot import JointType
+from diffpbd.codegen.graph.constrained_step import Closed
+from diffpbd.codegen.graph.model import Model
+
+
+def spread(model: Model) -> list[float]:
+    """How far from the pose others begin, of every coordinate [rad or m]: half a turn, the size of the robot along a slide; 0
+    where no loop is moved, and on a base."""
+    robot, p = model.robot, ca.SX.sym("p", model.tree.freedoms)
+    size = sum(norm(joint.translation) for joint in robot.joints)
+    size += sum(norm(loop.parent_translation) + norm(loop.child_translation) for loop in robot.loops)
+    pattern = ca.SX(Closed(model).rows(p, True)[1]).sparsity()
+    moved = set(pattern.get_col())
+    found = []
+    for k, i in enumerate(robot.independent):
+        still = k not in moved or k < len(robot.base_freedoms)
+        found.append(0.0 if still else size if robot.joints[i].type is JointType.PRISMATIC else math.pi)
+    return found
+
+
+def turns(model: Model) -> list[int]:
+    """1 for every coordinate that closes a loop a turn further on, too: a hinge that no other joint follows."""
+    robot = model.robot
+    leaders = {joint.mimic.joint for joint in robot.joints if joint.mimic is not None}
+    joints = [(i, robot.joints[i]) for i in robot.independent]
+    base = len(robot.base_freedoms)
+    return [
+        int(k >= base and i not in leaders and joint.type is not JointType.PRISMATIC)
+        for k, (i, joint) in enumerate(joints)
+    ]
+
+
+def weyl(n: int) -> list[float]:
+    """Steps in n coordinates of a sequence that fills a cube evenly: powers of 1/g, g the root of x^(n + 1) = x + 1."""
+    g = 2.0
+    for _ in range(60):
+        g = (1.0 + g) ** (1.0 / (n + 1))
+    return [g ** -(k + 1) for k in range(n)]
