@@ -34,11 +34,17 @@ MODULES = {
     "loop/supervisor.py": "loop/test_supervisor.py",
     "loop/ending.py": "loop/test_ending.py",
     "loop/stopping.py": "loop/test_ownership.py",
+    "loop/run.py": "loop/test_start.py",
     "ros1/joint_states.py": "ros1/test_joint_states.py",
+    "ros1/guests.py": "ros1/test_guests.py",
+    "ros1/watch.py": "loop/test_ownership.py",
+    "arms/baxter/arm.py": "baxter/test_who_listens.py",
 }
 """Each with its own test, which is run first."""
 TESTS = (
     "ros1/test_joint_states.py",
+    "ros1/test_guests.py",
+    "baxter/test_who_listens.py",
     "loop/test_gate.py",
     "loop/test_guard.py",
     "loop/test_reflexes.py",
@@ -139,7 +145,7 @@ class Fixtures:
 
     @pytest.fixture
     def shared(self) -> Path:
-        return ROOT.parent / "shared"
+        return Path(os.environ.get("DIFFPBD_SHARED", ROOT.parent / "shared"))
 
 
 def survives(job: tuple[str, str, str]) -> bool:
