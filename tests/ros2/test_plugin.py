@@ -1,4 +1,4 @@
-"""The example of the C in a controller of ros2_control: built by its CMake against stand-ins for ROS 2's headers, and driven."""
+"""The example of the C in a controller of ros2_control: built by its CMake against stand-ins for ROS 2, and driven."""
 
 from __future__ import annotations
 
