@@ -60,6 +60,14 @@ def test_a_drift_at_exactly_its_threshold_is_none(apart: float, seen: bool) -> N
     assert (feed(1.0, q=lambda t: np.array([0.0, apart * (t > 0.5)]))[0] is not None) == seen
 
 
+@pytest.mark.parametrize("later, looked", [(0.0499, False), (0.05, True)])
+def test_looks_are_a_twentieth_of_a_second_apart(later: float, looked: bool) -> None:
+    slow = SlowFaults(JOINTS, CONTACT)
+    slow.add(0.0, ZERO, ZERO, ZERO, ZERO, ZERO)
+    slow.add(later, np.array([0.1, 0.0]), ZERO, ZERO, ZERO, ZERO)
+    assert bool(slow.drifted) == looked
+
+
 def test_a_speed_that_is_wrong() -> None:
     """0.04 rad, 0.05 of the way that the speeds show, and the lag of the speed then and now."""
     for bias, at in ((0.2, None), (-0.2, None), (0.008, None), (0.0089, 5.0)):
