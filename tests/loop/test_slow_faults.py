@@ -99,6 +99,19 @@ def test_a_share_of_the_way_is_allowed() -> None:
         assert (found is not None) == seen
 
 
+def test_only_the_way_within_the_window_is_allowed_for() -> None:
+    shake = lambda t: np.array([0.5 * np.sin(2.0 * np.pi * 16.0 * t), 0.0])  # noqa: E731
+    seen, _ = feed(30.0, dq=lambda t: shake(t) + np.array([0.05 * (t > 20.0), 0.0]))
+    assert seen == pytest.approx(20.0 + (0.04 + 0.05 * 0.25 * 5.0) / 0.05, abs=3 * LOOK)
+
+
+def test_the_stamps_may_begin_anywhere() -> None:
+    slow = SlowFaults(JOINTS, CONTACT)
+    for k in range(193):
+        slow.add(1000.0 + k * DT, ZERO, ZERO, ZERO, ZERO, np.array([7.6, 0.0]))
+        assert bool(slow.loaded) == (k == 192)
+
+
 @pytest.mark.parametrize("joint, allowed", [(0, 7.5), (1, 2.25)])
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_a_load_that_lasts(joint: int, allowed: float, side: float) -> None:
