@@ -17,6 +17,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.beside import Beside
 from diffpbd.runtime.loop.slow_faults import SlowFaults
 
 __all__ = ["BRAKING", "Breach", "Inertial", "Reflex", "ReflexSettings", "Reflexes"]
@@ -160,6 +161,7 @@ class Reflexes:
         self._inertial = inertial
         self._clearance = clearance
         self._slow = SlowFaults(joints, settings.contact * limits.effort)
+        self.beside = Beside(joints, limits.effort)
         self.external: FloatArray
         """Torque on the joints that the model does not explain [N·m], as of the last states."""
         self._changed: _Sample | None
@@ -174,6 +176,7 @@ class Reflexes:
         self._past: deque[_Sample] = deque()
         self._seen: set[Reflex] = set()
         self._slow.start()
+        self.beside.start()
         self.external = np.zeros_like(self.limits.effort)
         self._changed = None
         self._judged = float("-inf")
@@ -186,6 +189,7 @@ class Reflexes:
         sample = self._add(stamp, q, dq, effort, law)
         if sample is None:
             return None
+        self.beside.add(stamp, sample.q, sample.dq, self.external, reference)
         return (
             self._motion(sample, self._past[0], MOTION_FLOOR) or self._drift() or self._frozen(sample)
             or self._speed(sample) or self._position(sample) or self._tracking(sample, reference) or self._contact()

@@ -114,6 +114,7 @@ class Supervisor:
         self._expected: Callable[[float], FloatArray] | None = getattr(controller, "expected", None)
         self._guard = Guard(limits, settings.period)
         self._reflexes = Reflexes(names, limits, settings.reflexes, inertial=inertial, clearance=clearance)
+        self.beside = self._reflexes.beside
         self._age: float
         self._zero = np.zeros_like(limits.effort)
         self._law = self._zero
