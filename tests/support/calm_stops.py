@@ -79,7 +79,8 @@ def random_urdf(seed: int, heavier: float = 0.0) -> str:
             f'<joint name="r_j{k}" type="revolute"><origin xyz="{words[0]}"/><axis xyz="{words[1]}"/><parent link="l{k}"/>'
             f'<child link="l{k + 1}"/><limit lower="-2.5" upper="2.5" effort="{effort}" velocity="{speed}"/></joint>'
             f'<link name="l{k + 1}"><inertial><origin xyz="{words[2]}"/><mass value="{mass:.9f}"/>'
-            f'<inertia ixx="{moments[0]:.9f}" iyy="{moments[1]:.9f}" izz="{moments[2]:.9f}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+            f'<inertia ixx="{moments[0]:.9f}" iyy="{moments[1]:.9f}" izz="{moments[2]:.9f}" '
+            'ixy="0" ixz="0" iyz="0"/></inertial></link>'
         )
     return "\n".join([*lines, "</robot>"])
 
