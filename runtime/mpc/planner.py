@@ -45,6 +45,7 @@ from diffpbd.runtime.mpc.problem import (
 )
 from diffpbd.runtime.mpc.yielding import Yielding
 from diffpbd.runtime.quaternions import expect_unit
+from diffpbd.runtime.results import Sent
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 
@@ -69,7 +70,7 @@ class Tick:
         return f"<Tick: {self.source.value}, {self.status.name.lower()}, {1e3 * self.seconds:.3f} ms, torque {torque}>"
 
 
-class Mpc:
+class Mpc(Sent):
     """A planner with memory: warm starts, torques already sent, bounded reuse of old plans.
 
     Trajectories have one sample a row. One object for one thread.
@@ -129,9 +130,6 @@ class Mpc:
         p = self.problem
         ticks = ", ".join(f"{count} {source.value}" for source, count in self.counts.items()) or "none yet"
         return f"<Mpc of {p.robot.name}: {p.horizon} steps of {p.h:g} s, {self.solver.name}; ticks: {ticks}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("A planner has the memory of one process: send its robot and make one there.")
 
     def start(self, u_last: FloatArray | None = None) -> None:
         """Forget everything; `u_last` [N·m] is the torque that acts now (None: what holds the first measured pose)."""
