@@ -106,8 +106,6 @@ class Report:
     """Where the run was when it ended."""
     ending: str = ""
     """What the clean stop did."""
-    remark: str = ""
-    """What the arm carried beside the model at the end."""
     ticks: int = 0
     sent: int = 0
     overruns: int = 0
@@ -124,6 +122,8 @@ class Report:
     """Both together: the loop's own latency."""
     age: Latency = field(default_factory=Latency)
     """Of the state when its command was sent."""
+    remark: str = ""
+    """What the arm carried beside the model at the end."""
 
     @property
     def good(self) -> bool:
