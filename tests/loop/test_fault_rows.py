@@ -96,13 +96,14 @@ def test_a_row_of_the_fault_table(transport: str, row: Row, owner: GravityOwner)
     report, arm = run("moving", arm=arm, owner=owner, rate=RATE, fault=lambda arm: row.strike(struck), stop=struck.stop)
     ending = row.judge(report, stopped_after(arm), ENDINGS[transport])
     pushed = row.name == "a push"
-    unseen = UNSEEN if transport == ROS2 and ending == HANDED_BACK else 0.0
-    check(arm, pushed=pushed, detection=FOREVER if FINISHED in row.endings else max(row.within, 0.1) + unseen)
+    unseen = transport == ROS2 and ending == HANDED_BACK
+    drifting = unseen and owner is GravityOwner.MODEL and row.name == DRIFTS
+    detection = max(row.within, 0.1) + (UNSEEN if unseen else 0.0)
+    check(arm, pushed=pushed, detection=FOREVER if drifting or FINISHED in row.endings else detection)
     if transport == ROS2:
         judge_wire(arm)
     if not (pushed or ending == NOTHING):
-        drifting = unseen and owner is GravityOwner.MODEL and row.name == DRIFTS
-        assert np.abs(arm.dq).max() < (0.5 if drifting else 1e-3), "the arm does not come to rest"
+        assert np.abs(arm.dq).max() < (1.2 if drifting else 1e-3), "the arm does not come to rest"
 
 
 def judge_wire(arm: BenchArm) -> None:
