@@ -84,6 +84,7 @@ PARTS = (
 
 _C, _K, _J = "codegen/method/constraints.py", "codegen/method/corrections.py", "codegen/joint_space"
 _SLIP = "print corrected (tests/method/test_slips.py)"
+_LOSS = "print corrected (tests/method/test_slips_of_the_losses.py)"
 ITEMS = (
     Item("Figure 1", "Cover: the arm and its simulation under torque", SAME, "runtime/reproduce/replay.py",
          "another Baxter's recordings", "replay"),
@@ -116,12 +117,14 @@ ITEMS = (
     Item("Equation 22", "Loss of identification", CHANGED, "docs/identification.md",
          "torque residuals by default, which are linear; the printed loss on motions is `--form shooting`"),
     Item("Equation 23", "Chain rule through states", SAME, "docs/method.md", "assembled derivatives, or reverse modes"),
-    Item("Equation 24", "Joint rates as angular velocities of links", SAME, f"{_J}/link_rates.py"),
-    Item("Equation 25", "Chain rule with ω", SAME, f"{_J}/link_rates.py"),
+    Item("Equation 24", "Joint rates as angular velocities of links", SAME, f"{_J}/link_rates.py",
+         f"the sum ends with the joint that carries the link, at the recorded pose: {_LOSS}"),
+    Item("Equation 25", "Chain rule with ω", SAME, f"{_J}/link_rates.py", f"with ∂L/∂ω: {_LOSS}"),
     Item("Algorithm 2", "Joint angle from two quaternions, and its gradient", SAME, "codegen/method/kinematics.py",
          f"all quadrants, with sign: {_SLIP}"),
     Item("Equation 26", "Loss of torque estimation", SAME, "runtime/torques/settings.py", "K is open: joints times steps"),
-    Item("Equation 27", "Its chain rule over time", SAME, "runtime/torques/adam.py"),
+    Item("Equation 27", "Its chain rule over time", SAME, "runtime/torques/adam.py",
+         f"with ∂L/∂ω, over all later steps, and λ₃'s part, which is no constant: {_LOSS}"),
     Item("Equation 28", "Impedance control with net torque", SAME, "runtime/control/impedance.py"),
     Item("Figure 4", "Flow of the predictive pattern: simulate, propagate back", SAME, "runtime/torques/adam.py",
          "drawn in words in docs/torque-estimation.md"),
