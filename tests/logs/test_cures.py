@@ -115,11 +115,28 @@ def slow(t: Table) -> None:
     t.time *= 1.98
 
 
+def rounded(t: Table) -> None:
+    t.time = np.round(t.time, 1)
+
+
+def rounded_finely(t: Table) -> None:
+    """99 samples a second by hundredths: now and then a step of two."""
+    t.time = np.round(t.time, 2)
+
+
+def shuffled(t: Table) -> None:
+    order = np.random.default_rng(0).permutation(len(t.time))
+    t.time, t.q, t.dq, t.tau = t.time[order], t.q[order], t.dq[order], t.tau[order]
+
+
 SPOILED: dict[str, tuple[Callable[[Table], None], str]] = {
     "mirrored": (mirrored, r"elbow: its positions and rates have the wrong sign.*\((--scale \S+ --scale [^)\s]+)\)"),
     "spikes": (spiked, r"shoulder: its torque jumps for single samples 60 times, by up to 60.*\((--despike) "),
     "zero": (shifted, r"joint elbow reads as if its encoder's zero were off by -0.*Correct.*: (--shift \S+)"),
     "clock": (slow, r"the clock counts 1.98 s for each second.*else (--scale time=[0-9.]+)"),
+    "rounded": (rounded, r"3559 of 3959 stamps repeat.*rounded to 0.1 s; (--rate [0-9.]+) "),
+    "rounded finely": (rounded_finely, r"split it; (--bridge 0.02)"),
+    "shuffled": (shuffled, r"time goes back at .*no order\? (--sort) "),
 }
 
 
@@ -166,5 +183,22 @@ def test_a_rate_that_is_not_the_recordings(arm: Path, tmp_path: Path) -> None:
     cure = re.search(r"(--rate [0-9.]+) if", " ".join(output.split()))
     assert cure, output
     code, output, found = fitted(arm, log, *cure[1].split())
+    assert code == 0, output
+    expect_truth(found)
+
+
+def test_even_steps_are_held_against_the_stamps(arm: Path, tmp_path: Path) -> None:
+    """Another rate than theirs, and a hole, are refused; stamps of arrival are taken."""
+    table = recorded()
+    code, output, _ = fitted(arm, table.written(tmp_path / "log.csv"), "--rate", "98")
+    assert code == 1 and "They tell 99 Hz on average" in output, output
+    for hole, refused in ((0.11, False), (0.13, True)):
+        late = Table(np.where(table.time > 20.0, table.time + hole, table.time), table.q, table.dq, table.tau)
+        code, output, _ = fitted(arm, late.written(tmp_path / "late.csv"), "--rate", "99")
+        assert (code == 1 and "from even steps" in output) == refused, output
+    arrival = Table(
+        table.time + np.abs(np.random.default_rng(1).normal(0.0, 0.004, len(table.time))), table.q, table.dq, table.tau
+    )
+    code, output, found = fitted(arm, arrival.written(tmp_path / "arrival.csv"), "--rate", "99")
     assert code == 0, output
     expect_truth(found)
