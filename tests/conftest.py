@@ -53,7 +53,6 @@ REAL_TIME = (
         )
     ),
     Path("tests", "franka", "test_processes.py"),
-    Path("tests", "loop", "test_punctual.py"),
     Path("tests", "ros1", "test_strangers.py"),
     Path("tests", "ros2", "test_processes.py"),
     Path("tests", "runtime", "test_live.py"),

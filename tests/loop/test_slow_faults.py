@@ -27,16 +27,16 @@ Message = Callable[[dict], dict]
 
 def feed(
     seconds: float, *, q: Signal = lambda t: ZERO, dq: Signal = lambda t: ZERO, external: Signal = lambda t: ZERO,
-    slow: SlowFaults | None = None,
+    slow: SlowFaults | None = None, dt: float = DT,
 ) -> tuple[float | None, SlowFaults]:  # fmt: skip
     """When something was seen first [s], and the watcher after it."""
     slow = slow or SlowFaults(JOINTS, CONTACT)
     way = path = ZERO
-    for k in range(round(seconds / DT) + 1):
-        t = k * DT
+    for k in range(round(seconds / dt) + 1):
+        t = k * dt
         if k:
-            way = way + 0.5 * DT * (dq(t - DT) + dq(t))
-            path = path + 0.5 * DT * (np.abs(dq(t - DT)) + np.abs(dq(t)))
+            way = way + 0.5 * dt * (dq(t - dt) + dq(t))
+            path = path + 0.5 * dt * (np.abs(dq(t - dt)) + np.abs(dq(t)))
         slow.add(t, q(t), dq(t), way, path, external(t))
         if slow.drifted or slow.loaded:
             return t, slow
@@ -52,6 +52,7 @@ def test_a_creep_adds_up_over_five_seconds(joint: int, side: float) -> None:
     assert seen == pytest.approx(5.0, abs=LOOK) and slow.loaded == ""
     assert f"{JOINTS[joint]} moved by {side * 0.04:.3f} rad in 5.00 s, its speeds say 0.000 rad" in slow.drifted
     assert feed(1.0, q=lambda t: 0.1 * t * unit)[0] == 0.4375  # the first look after 0.4 s
+    assert feed(1.0, q=lambda t: 0.2 * t * unit, dt=1.0 / 128.0)[0] == 4 * 7 / 128  # a look each 0.05 s
 
 
 @pytest.mark.parametrize("apart, seen", [(0.04, False), (np.nextafter(0.04, 1.0), True)])

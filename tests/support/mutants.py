@@ -59,7 +59,7 @@ HEAVY = ("numpy", "click", "scipy.linalg", "csv", "json", "xmlrpc.client", "http
 UNUSED = ("cacheprovider", "xdist", "hypothesispytest", "unraisableexception", "threadexception")
 OPTIONS = ("-x", "-q", "--noconftest", "--assert=plain", *(f"-pno:{plugin}" for plugin in UNUSED))
 """Plain: rewriting the tests' assertions takes longer than running them."""
-TIMEOUT = 40  # s of processor time; a mutant that never ends counts as killed
+TIMEOUT = 120  # s of processor time; a mutant that never ends counts as killed
 SWAPS: dict[type, tuple[type, ...]] = {
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.LtE),
     ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,),
