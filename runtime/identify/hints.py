@@ -114,10 +114,11 @@ def _what(robot: Robot, winner: Winner) -> str:
 
 
 def _cure(cause: Cause, figure: float) -> str:
+    shift = f"--shift q_{cause.joint}={figure:.4g} corrects the log"
     if cause.name:
-        return f"Try {cause.name} in --fit"
+        return f"Try {cause.name} in --fit{f', or {shift}' if cause.kind == 'zero' else ''}"
     return {
-        "zero": f"Correct the encoder's zero: --shift q_{cause.joint}={figure:.4g}",
+        "zero": shift,
         "memory": "No parameter of friction has that; torques after reversals are off by as much",
         "clock": "Look at the clock and the rate of the log (--rate)",
     }[cause.kind.split()[0]]

@@ -132,7 +132,7 @@ def shuffled(t: Table) -> None:
 SPOILED: dict[str, tuple[Callable[[Table], None], str]] = {
     "mirrored": (mirrored, r"elbow: its positions and rates have the wrong sign.*\((--scale \S+ --scale [^)\s]+)\)"),
     "spikes": (spiked, r"shoulder: its torque jumps for single samples 60 times, by up to 60.*\((--despike) "),
-    "zero": (shifted, r"joint elbow reads as if its encoder's zero were off by -0.*Correct.*: (--shift \S+)"),
+    "zero": (shifted, r"joint elbow reads as if its encoder's zero were off by -0.*or (--shift \S+) corrects"),
     "clock": (slow, r"the clock counts 1.98 s for each second.*else (--scale time=[0-9.]+)"),
     "rounded": (rounded, r"3559 of 3959 stamps repeat.*rounded to 0.1 s; (--rate [0-9.]+) "),
     "rounded finely": (rounded_finely, r"split it; (--bridge 0.02)"),
@@ -153,6 +153,26 @@ def test_what_is_said_brings_the_truth_back(arm: Path, tmp_path: Path, name: str
     assert code == 0, output
     expect_truth(found)
     assert not re.search(said, " ".join(output.split())), output
+
+
+@pytest.mark.parametrize("zero", [0.1, -0.3])
+def test_the_zero_of_an_encoder_is_a_parameter(arm: Path, tmp_path: Path, zero: float) -> None:
+    table = recorded()
+    table.q[:, 1] += zero
+    log = table.written(tmp_path / "log.csv")
+    out = tmp_path / "params.json"
+    words = ["identify", str(arm), str(log), "--fit", "friction,sensor.zero.elbow", "--out", str(out)]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0 and "reads as if" not in done.output, done.output
+    found = json.loads(out.read_text())
+    own = found["sensor"]["sensor.zero.elbow"]
+    assert own["value"] == pytest.approx(-zero, abs=1e-3) and abs(own["value"] + zero) < 4.0 * own["std"] < 4e-3
+    expect_truth({name: entry["value"] for name, entry in found["parameters"].items()})
+
+
+def test_zeros_are_of_hinges_of_open_trees(arm: Path, tmp_path: Path) -> None:
+    code, output, _ = fitted(arm, recorded().written(tmp_path / "log.csv"), "--fit", "sensor.zero.wrist")
+    assert code == 1 and "has no parameters 'sensor.zero.wrist'" in output, output
 
 
 def test_a_sound_recording_is_said_nothing_of(arm: Path, tmp_path: Path) -> None:
