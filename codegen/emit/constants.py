@@ -7,7 +7,8 @@ from typing import Final
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.environment import LARGE_ANGLE
 from diffpbd.codegen.graph.geometry import RIGHT_ANGLE
-from diffpbd.codegen.method.limits import CLOSE, PASSES
+from diffpbd.codegen.graph.joint_step import LEAST_STEP
+from diffpbd.codegen.method.limits import CLOSE, INWARDS, OUTSIDE, PASSES
 from diffpbd.runtime.manifest import Constant
 
 CONSTANTS: Final = (
@@ -63,6 +64,7 @@ CONSTANTS: Final = (
     ),
     Constant("curvature", 0.5, "1", "line search: share of the first slope that may be left with the opposite sign"),
     Constant("shrink", 0.5, "1", "line search: factor on the step length"),
+    Constant("least_step", LEAST_STEP, "s", "shortest step: below it rates are differences of rounding"),
     Constant("huge", 1e150, "SI", "entry of a state beyond which the step has diverged; its square is still finite"),
     Constant("max_pose", 30, "1", "iterations of the pose solve"),
     Constant("max_rate", 60, "1", "Newton iterations of the implicit friction kick"),
@@ -111,7 +113,12 @@ CONSTANTS: Final = (
     ),
 )
 
-IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONSTANTS}
+NOT_FORWARDS: Final = 21
+"""Status of every function that takes a step h where that is none."""
+
+IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONSTANTS} | {
+    "not_forwards": NOT_FORWARDS
+}
 """The same as C text, counts as integers."""
 
 LOOP_CONSTANTS: Final = (
@@ -192,10 +199,22 @@ LIMIT_CONSTANTS: Final = (
         "distance from a limit within which a rate towards it is taken away: far above what a converged pose is off",
     ),
     Constant(
+        "limit_outside",
+        float(OUTSIDE),
+        "rad or m",
+        "how far outside its range a joint may be at the start: more is no play and no error of a reading",
+    ),
+    Constant("limit_inwards", float(INWARDS), "rad/s or m/s", "how fast a joint that starts outside is led in"),
+    Constant(
         "limit_passes", PASSES, "1", "solutions of a step's linear systems in which joints at their limits are found"
     ),
 )
 """Listed where limits act."""
+
+OUTSIDE_LIMITS: Final = 22
+
+IN_LIMITS: Final = {c.name: literal(c.value) for c in LIMIT_CONSTANTS} | {"outside_limits": OUTSIDE_LIMITS}
+"""The same as C text."""
 
 STATUS: Final = {
     1: "the pose of the next instant was not found: the step is too long for the motion, or an input is not finite",
@@ -208,6 +227,7 @@ STATUS: Final = {
     9: "estimate_torque: an input is not finite, or the loss has no finite value; there is no estimate",
     11: "a step of sixth order is for conservative forces: set friction to 0, or use joint_step",
     2: "the rate under implicit friction was not found, or an input is not finite",
+    NOT_FORWARDS: "h is not above zero: a step goes forwards in time, by 1e-9 s at least",
 }
 
 LOOP_STATUS: Final = {
@@ -221,12 +241,18 @@ REFUTED: Final = 17
 """Status of a step whose end is no motion."""
 
 SIDED_STATUS: Final = {
-    14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or not "
-    "above zero, or there were not evaluations enough (DIFFPBD_EVALUATIONS)",
+    14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or "
+    "there were not evaluations enough (DIFFPBD_EVALUATIONS)",
     REFUTED: "the equations of a step were solved by what is no motion: its pose is not where its rates lead, rows are open, "
     "something is too deep, or energy came from nothing; the step is too long for the motion",
 }
 """What only a robot whose limits act can say of its joint-space step."""
+
+LIMIT_STATUS: Final = {
+    OUTSIDE_LIMITS: "a joint starts more than 0.05 rad or m outside its limits (limit.lower, limit.upper), or its lower limit "
+    "is above the upper one: start inside"
+}
+"""What only a robot whose joints have limits can say of a step."""
 
 CONTACT_STATUS: Final = {
     15: "a contact is more than 5 cm inside a surface at the start: start outside (contact_gap is below 0 inside)"
@@ -236,7 +262,7 @@ CONTACT_STATUS: Final = {
 FLOATING_STATUS: Final = {20: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
 """What only a robot with a floating base can say."""
 
-SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | CONTACT_STATUS | FLOATING_STATUS
+SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS
 """What not every robot can say."""
 
 IN_FLOATING: Final = {
@@ -264,5 +290,7 @@ STATUS_NAMES: Final = {
     15: "CONTACT_INSIDE",
     REFUTED: "STEP_REFUTED",
     20: "BASE_QUATERNION",
+    OUTSIDE_LIMITS: "OUTSIDE_LIMITS",
+    NOT_FORWARDS: "STEP_NOT_FORWARDS",
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

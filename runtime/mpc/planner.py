@@ -130,6 +130,9 @@ class Mpc:
         ticks = ", ".join(f"{count} {source.value}" for source, count in self.counts.items()) or "none yet"
         return f"<Mpc of {p.robot.name}: {p.horizon} steps of {p.h:g} s, {self.solver.name}; ticks: {ticks}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("A planner has the memory of one process: send its robot and make one there.")
+
     def start(self, u_last: FloatArray | None = None) -> None:
         """Forget everything; `u_last` [N·m] is the torque that acts now (None: what holds the first measured pose)."""
         self.reuse = PlanReuse(reuse=self._reuse_limit)
