@@ -8,6 +8,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table, causes, tabulated
+from diffpbd.runtime.identify.changes import changes
 from diffpbd.runtime.identify.competition import Winner, condensed, won
 from diffpbd.runtime.identify.design import LINK_COLUMNS, Point
 from diffpbd.runtime.identify.outer import DELAY, GAIN, SENSOR
@@ -43,6 +44,8 @@ def missing(robot: Robot, samples: Sequence[Samples], point: Point, names: Seque
     tables = [tabulated(robot, s, point, max(1, MOST // len(samples))) for s in samples]
     tables = [table for table in tables if len(table.residual)]
     candidates = causes(robot, names, len(point.phi))
+    if changing := changes(robot, tables, candidates):
+        return changing
     fitted = np.flatnonzero(point.varying)
     judged = [j for j, joint in enumerate(robot.joints) if joint not in robot.manifest.robot.base_freedoms]
     torque = np.sqrt(np.concatenate([(t.predicted + t.residual) ** 2 for t in tables]).mean(axis=0))
