@@ -23,6 +23,7 @@ from diffpbd.runtime.friction import KINDS
 from diffpbd.runtime.library import PORTABLE
 from diffpbd.runtime.limits import Approach, Limits
 from diffpbd.runtime.loop.clearance import above, expect_above
+from diffpbd.runtime.loop.law_options import expect_options
 from diffpbd.runtime.loop.motion import Inertial, Motion
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.supervisor import GravityModel, Settings, Supervisor
@@ -68,6 +69,13 @@ def has_spring(robot: Robot, alpha: FloatArray) -> bool:
 def gravity_model(robot: Robot, alpha: FloatArray) -> GravityModel:
     """The torque [N·m] that holds the arm still at q: gravity less what the joints' springs do."""
     return lambda q: holding_torque(robot, q, alpha)
+
+
+def tip_load(robot: Robot, alpha: FloatArray) -> GravityModel:
+    """The torque [N·m] that holds one kilogram more at the tip at q."""
+    heavier = alpha.copy()
+    heavier[robot.alpha.index("payload.mass")] += 1.0
+    return lambda q: np.asarray(robot.gravity(q, heavier) - robot.gravity(q, alpha), dtype=np.float64)
 
 
 def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
@@ -133,6 +141,9 @@ class Configuration:
     """Height [m] over the description's root that the arm stays above."""
     instructions: str = PORTABLE
     """The instruction sets that the run used (`Robot.instructions`): others round otherwise. Older logs had one kind."""
+
+    def __post_init__(self) -> None:
+        expect_options(self.controller, self.joints, self.limits)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; numbers are kept exactly, infinite ones as null."""
@@ -219,8 +230,10 @@ class Configuration:
             model = gravity_model(robot, self.alpha)
         if self.owner is GravityOwner.ROBOT:
             model = None
-        return Supervisor(
+        supervisor = Supervisor(
             controller, self.limits, self.settings, owner=self.owner, gravity=model,
             motion=motion_model(robot, self.alpha), joints=self.joints,
             clearance=None if self.table is None else above(robot, self.alpha, self.table),
         )  # fmt: skip
+        supervisor.beside.load = tip_load(robot, self.alpha)
+        return supervisor

@@ -17,6 +17,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.beside import Beside
 from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.slow_faults import SlowFaults
 from diffpbd.runtime.mpc.history import History
@@ -107,10 +108,12 @@ class ReflexSettings:
     """W; what ISO 10218-1:2006 took for the dynamic power of a robot beside people."""
 
     def __post_init__(self) -> None:
-        if not (self.speed >= 1.0 and 0.0 < self.margin < 0.5 and self.tracking > 0.0):
-            raise InputError(f"Reflexes: expected speed >= 1, 0 < margin < 0.5 rad and tracking > 0, found {self}.")
-        if not (0.0 < self.contact <= 1.0 and self.power > 0.0):
-            raise InputError(f"Reflexes: expected 0 < contact <= 1 and power > 0, found {self}.")
+        if not (1.0 <= self.speed <= 1.5 and 0.0 < self.margin < 0.5 and 0.0 < self.tracking <= 3.2):
+            raise InputError(
+                f"Reflexes: expected a speed from 1 to 1.5, 0 < margin < 0.5 rad and 0 < tracking <= 3.2 rad, found {self}."
+            )
+        if not (0.0 < self.contact <= 1.0 and 0.0 < self.power <= 1000.0):
+            raise InputError(f"Reflexes: expected 0 < contact <= 1 and 0 < power <= 1000 W, found {self}.")
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,7 @@ class Reflexes:
         self._inertial = inertial
         self._clearance = clearance
         self._slow = SlowFaults(joints, settings.contact * limits.effort)
+        self.beside = Beside(joints, limits.effort)
         self.external: FloatArray
         """Torque on the joints that the model does not explain [N·m], as of the last states."""
         self.moving: FloatArray
@@ -177,6 +181,7 @@ class Reflexes:
         self._past: deque[_Sample] = deque()
         self._seen: set[Reflex] = set()
         self._slow.start()
+        self.beside.start()
         self.external = self.moving = np.zeros_like(self.limits.effort)
         self.acted = History(None)
         self._changed = None
@@ -190,6 +195,7 @@ class Reflexes:
         sample = self._add(stamp, q, dq, effort, law)
         if sample is None:
             return None
+        self.beside.add(stamp, sample.q, sample.dq, self.external, reference)
         return (
             self._motion(sample, self._past[0], MOTION_FLOOR) or self._drift() or self._frozen(sample)
             or self._speed(sample) or self._position(sample) or self._tracking(sample, reference) or self._contact()
