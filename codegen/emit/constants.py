@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
@@ -140,6 +141,24 @@ LOOP_CONSTANTS: Final = (
         "relative to 1 + the largest of v, omega",
         "rate of a loop's row that a step on maximal states leaves from which its rows depend on each other",
     ),
+    Constant(
+        "parted",
+        1e-9,
+        "m or 1",
+        "residual of a loop's row, kept or not, from which the end of a step is no motion: far above what rounding leaves",
+    ),
+    Constant(
+        "parted_rate",
+        1e-7,
+        "relative to 1 + the largest rate",
+        "rate of a loop's row from which the end of a step is no motion",
+    ),
+    Constant(
+        "most_off",
+        math.pi / 2 - 1,
+        "rad",
+        "turn in a step beside the mean rate of its ends: sin(turn) = h rate has its end within, and every other root beyond",
+    ),
     Constant("closed", 1e-12, "m or 1", "largest residual of loops that close_loops has closed"),
     Constant("close_far", 0.3, "rad or m", "longest change of a coordinate in one iteration of close_loops"),
     Constant("close_least", 1e-15, "rad or m", "change after which close_loops stops"),
@@ -210,10 +229,15 @@ STATUS: Final = {
     2: "the rate under implicit friction was not found, or an input is not finite",
 }
 
+REFUTED: Final = 17
+"""Status of a step whose end is no motion."""
+
 LOOP_STATUS: Final = {
     10: "the rows of the closed loops depend on each other at this pose: it is singular",
     12: "a loop is open at the start, by more than 1e-6 m or rad: use close_loops",
     13: "a loop did not close: it is out of reach, or the step is too long for the motion",
+    REFUTED: "the equations of a step were solved by what is no motion: rows of a loop are open at its end; the step is too "
+    "long for the motion, or its pose is nearly singular",
 }
 """What only a robot with closed loops can say."""
 
@@ -257,6 +281,7 @@ STATUS_NAMES: Final = {
     13: "LOOP_NOT_CLOSED",
     14: "LIMIT_NOT_RESOLVED",
     15: "CONTACT_INSIDE",
+    REFUTED: "STEP_REFUTED",
     20: "BASE_QUATERNION",
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

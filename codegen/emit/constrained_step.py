@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping
 
 from diffpbd.codegen.emit.c_writer import kernel, literal
 from diffpbd.codegen.emit.cone_constants import IN_CONES
-from diffpbd.codegen.emit.constants import IN_C, IN_LOOPS, LAST_OF_FLOATING
+from diffpbd.codegen.emit.constants import IN_C, IN_LOOPS, LAST_OF_FLOATING, REFUTED
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
@@ -15,6 +15,7 @@ from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.sided import STRAIGHT, sides
 from diffpbd.codegen.graph.touched import Touched
+from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
 from diffpbd.codegen.laws.cuts import ROWS
 from diffpbd.runtime.manifest import Argument
@@ -27,7 +28,7 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 def stepped(model: Model) -> tuple[int, ...]:
     """What a step can end in."""
     loops, sided, touching = model.tree.closures, model.tree.sided, model.tree.contacts
-    return (1, 2, *((10, 12, 13) if loops else ()), *((14,) if sided else ()), *((15,) if touching else ()))
+    return (1, 2, *((10, 12, 13, REFUTED) if loops else ()), *((14,) if sided else ()), *((15,) if touching else ()))
 
 
 def motors(model: Model) -> list[int]:
@@ -73,17 +74,25 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         record_size=RECORD_ROWS * tree.n, spare=tree.spare, slack=[literal(x) for x in model.chosen.slack],
         kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
         contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), straight=n <= STRAIGHT,
-        floating=bool(tree.base), **(_closing(model) if m else {}),
+        floating=bool(tree.base), **(_of_loops(model) if m else {}),
         **limits, **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES,
     )  # fmt: skip
     return total
 
 
-def _closing(model: Model) -> dict[str, object]:
-    """What close_loops begins with."""
+def _of_loops(model: Model) -> dict[str, object]:
+    """What close_loops begins with, and which rows are looked at when a step ends."""
     numbers = {"spread": spread(model), "weyl": weyl(model.tree.freedoms)}
     texts: dict[str, object] = {name: [literal(x) for x in values] for name, values in numbers.items()}
-    return {**texts, "turns": turns(model), "turn": literal(2.0 * math.pi)}
+    own, dropped = closures.places(model.tree)
+    every = range(len(own) + len(dropped))
+    texts |= {
+        "looked": constrained_step.told(model),
+        "hinges": [int(not model.tree.slides[joint]) for joint in model.tree.coordinates],
+        "kept": [own.index(k) if k in own else -1 for k in every],
+        "other": [dropped.index(k) if k in dropped else -1 for k in every],
+    }
+    return {**texts, "turns": turns(model), "turn": literal(2.0 * math.pi), "refuted": REFUTED}
 
 
 def work_size(n: int, m: int, every: int, border: int) -> int:
@@ -149,9 +158,11 @@ def _declare(
             + 2 * count("rate_system")
             + 5 * solve
         )
+        step += count("closing") + (2 * n - 1) * len(constrained_step.told(model)) if tree.closures else 0
         inverses = count("blocks", "curvature", "touch_curvature") + 2 * (n + m) ** 3 + 2 * acting
     else:
         step = count("prepare", "start", "newton", "chord", "end", "velocity") + 4 * solve
+        step += (2 * n - 1) * len(constrained_step.told(model)) + 4 * n if tree.closures else 0
         inverses = count("systems", "curvature") + 2 * (m**3 + n * m * m + n * n * m)
     adjoint = inverses + count("parameters", "touch_parameters") + 8 * n * n
     state, ends = "p pd u h alpha", "p_next pd_next"
