@@ -36,7 +36,8 @@ COMMANDS = {
     "mpc": _Command(
         "diffpbd.runtime.commands.mpc", "Control the simulated robot predictively, along a log or to a goal."
     ),
-    "run": _Command("diffpbd.runtime.commands.run", "Run a controller on a Baxter or Franka arm, safely."),
+    "run": _Command("diffpbd.runtime.commands.run", "Run a controller on an arm, safely."),
+    "sim": _Command("diffpbd.runtime.commands.sim", "Simulate any arm with an effort interface, over ROS 2."),
     "sim-baxter": _Command("diffpbd.runtime.commands.sim_baxter", "Simulate a Baxter on a ROS 1 graph."),
     "sim-fr3": _Command("diffpbd.runtime.commands.sim_fr3", "Simulate a Franka Research 3 on this machine."),
     "log": _Command("diffpbd.runtime.commands.log", "Clean and filter recordings, and say what was found in them."),

@@ -15,6 +15,7 @@ EXTRAS: Final = {
     **dict.fromkeys(("pinocchio", "mujoco"), "simulated"),
     "franky": "franka",
     "franky_sim": "franka-sim",
+    "cyclonedds": "ros2",
     **dict.fromkeys(("viser", "trimesh"), "view"),
     "distributed": "cluster",
     "rosbags": "bags",

@@ -53,8 +53,8 @@ REAL_TIME = (
         )
     ),
     Path("tests", "franka", "test_processes.py"),
-    Path("tests", "loop", "test_punctual.py"),
     Path("tests", "ros1", "test_strangers.py"),
+    Path("tests", "ros2", "test_processes.py"),
     Path("tests", "runtime", "test_live.py"),
 )  # fmt: skip
 """What needs real time: `make test` runs it alone on the machine, after everything else, by the mark `real_time`."""

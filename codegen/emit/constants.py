@@ -115,6 +115,9 @@ CONSTANTS: Final = (
 IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONSTANTS}
 """The same as C text, counts as integers."""
 
+MOST_OFF: Final = math.pi / 2 - 1
+"""[rad] See the constant of its name."""
+
 LOOP_CONSTANTS: Final = (
     Constant(
         "pivot_ratio", 1e-10, "1", "least over largest pivot of the loops' rows from which they depend on each other"
@@ -154,8 +157,8 @@ LOOP_CONSTANTS: Final = (
         "rate of a loop's row from which the end of a step is no motion",
     ),
     Constant(
-        "most_off",
-        math.pi / 2 - 1,
+        "most_turned",
+        MOST_OFF,
         "rad",
         "turn in a step beside the mean rate of its ends: sin(turn) = h rate has its end within, and every other root beyond",
     ),
@@ -231,19 +234,23 @@ STATUS: Final = {
 
 REFUTED: Final = 17
 """Status of a step whose end is no motion."""
+NO_MOTION: Final = (
+    "the equations of a step were solved by what is no motion: its pose is not where its rates lead, rows of loops are open, "
+    "something is too deep, or energy came from nothing; the step is too long for the motion, or a loop is nearly singular"
+)
 
 LOOP_STATUS: Final = {
     10: "the rows of the closed loops depend on each other at this pose: it is singular",
     12: "a loop is open at the start, by more than 1e-6 m or rad: use close_loops",
     13: "a loop did not close: it is out of reach, or the step is too long for the motion",
-    REFUTED: "the equations of a step were solved by what is no motion: rows of a loop are open at its end; the step is too "
-    "long for the motion, or its pose is nearly singular",
+    REFUTED: NO_MOTION,
 }
 """What only a robot with closed loops can say."""
 
 SIDED_STATUS: Final = {
     14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or not "
-    "above zero, or there were not evaluations enough (DIFFPBD_EVALUATIONS)"
+    "above zero, or there were not evaluations enough (DIFFPBD_EVALUATIONS)",
+    REFUTED: NO_MOTION,
 }
 """What only a robot whose limits act can say of its joint-space step."""
 

@@ -28,7 +28,8 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 def stepped(model: Model) -> tuple[int, ...]:
     """What a step can end in."""
     loops, sided, touching = model.tree.closures, model.tree.sided, model.tree.contacts
-    return (1, 2, *((10, 12, 13, REFUTED) if loops else ()), *((14,) if sided else ()), *((15,) if touching else ()))
+    own = (1, 2, *((10, 12, 13) if loops else ()), *((14,) if sided else ()), *((15,) if touching else ()))
+    return (*own, REFUTED) if loops or sided else own
 
 
 def motors(model: Model) -> list[int]:
@@ -74,8 +75,9 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         record_size=RECORD_ROWS * tree.n, spare=tree.spare, slack=[literal(x) for x in model.chosen.slack],
         kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
         contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), straight=n <= STRAIGHT,
-        floating=bool(tree.base), **(_of_loops(model) if m else {}),
-        **limits, **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES,
+        floating=bool(tree.base), wrenches=bool(tree.wrenches), refuted=REFUTED, approach_shares=[0.5, 0.125, 0.03125],
+        turning=[int(not tree.slides[joint]) for joint in tree.coordinates],
+        **limits, **(_of_loops(model) if m else {}), **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES,
     )  # fmt: skip
     return total
 
@@ -88,11 +90,10 @@ def _of_loops(model: Model) -> dict[str, object]:
     every = range(len(own) + len(dropped))
     texts |= {
         "looked": constrained_step.told(model),
-        "hinges": [int(not model.tree.slides[joint]) for joint in model.tree.coordinates],
         "kept": [own.index(k) if k in own else -1 for k in every],
         "other": [dropped.index(k) if k in dropped else -1 for k in every],
     }
-    return {**texts, "turns": turns(model), "turn": literal(2.0 * math.pi), "refuted": REFUTED}
+    return {**texts, "turns": turns(model), "turn": literal(2.0 * math.pi)}
 
 
 def work_size(n: int, m: int, every: int, border: int) -> int:
@@ -106,7 +107,7 @@ def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
     """Doubles that limits and contacts add; `touches` rows of contacts."""
     own = 3 * sides + contacts + 4 * (sides + touches + contacts) + 33 * contacts + touches * (8 * n + 4)
     stiff = min(touches, 3 * n)
-    own += 20 * contacts + 4 * n * touches + stiff * (2 * n + stiff + 1)
+    own += 5 + sides + 21 * contacts + 4 * n * touches + stiff * (2 * n + stiff + 1)
     return own + 4 * n * n + n * m + 2 * (n + m) ** 2 + 3 * (n + m) + 3 * n + 5
 
 

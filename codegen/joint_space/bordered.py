@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from diffpbd.codegen.joint_space import closures, gears, link_jacobian, link_step
+from diffpbd.codegen.joint_space import closures, gears, link_energies, link_jacobian, link_step
 from diffpbd.codegen.joint_space.friction import friction_inputs
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
@@ -70,13 +70,15 @@ def _begun(name: str, doc: str, tree: Tree, *inputs: str) -> Program:
 
 @stored
 def start(tree: Tree) -> Program:
-    """`link_step.start`, with A at the start and every row of the loops there."""
+    """`link_step.start`, with A at the start and every row of the loops there; energies where something acts on one side."""
     b = _begun("constrained_step_start", "Start of a step, its loops' gradient and gaps.", tree, "p", "pd", "u", "h")
     begun = _within(b, link_step.start(tree))
     for name in ("record", "terms", "guess"):
         b.output(name, begun[name])
     b.output("A0", _rows(b, tree)["A"])
     b.output("gap", _rows(b, tree, True)["g"])
+    if tree.sided:
+        b.output("energies", _within(b, link_energies.energies(tree))["energies"])
     return b
 
 
@@ -240,9 +242,10 @@ def landing(tree: Tree) -> Program:
     p1, step, F = link_step.iteration(b, tree, "p_next")
     u, h = b.input("u", tree.freedoms), b.scalar("h")
     momentum, M = step.ended(b, tree, F, u, h)
-    rows = _rows(b, tree, p=p1)
+    rows, stored_up = _rows(b, tree, p=p1), _within(b, link_energies.potentials(tree), p=p1)
     for name, value in (
         ("F", Matrix(list(F))), ("momentum", Matrix(list(momentum))), ("M", M), ("g", rows["g"]), ("A", rows["A"]),
+        ("potentials", stored_up["potentials"]),
     ):  # fmt: skip
         b.output(name, b.let(value))
     return b

@@ -69,7 +69,7 @@ def numbers(b: Program, tree: Tree) -> Numbers:
     return Numbers(links, gravity, plant, b.input("after", 9, tree.n) if tree.wrenches else None)
 
 
-def _momentum(b: Program, tree: Tree, given: Numbers, at: Side, pd: Any) -> Any:
+def momenta(b: Program, tree: Tree, given: Numbers, at: Side, pd: Any) -> Any:
     """M ṗ, rotors included, of every coordinate, without the matrix."""
     rate = gears.rates(b, tree, pd)
     total = link_moments.momentum(b, tree, given.links, at, rate)
@@ -95,7 +95,7 @@ def start(tree: Tree) -> Program:
     given = numbers(b, tree)
     at = link_frames.side(b, tree, gears.positions(b, tree, p))
     first = link_moments.firsts(b, tree, given.links, at)
-    held = _momentum(b, tree, given, at, pd)
+    held = momenta(b, tree, given, at, pd)
     known = given.known_torques(b, tree, at, first)
     b.output("record", packed(tree, at, first))
     b.output("terms", kicked(b, tree, h, held, b.let(h * h / 2), u, known))
@@ -258,7 +258,7 @@ def residuals(tree: Tree) -> Program:
     at = link_frames.side(b, tree, gears.positions(b, tree, p))
     first = link_moments.firsts(b, tree, given.links, at)
     known = given.known_torques(b, tree, at, first)
-    terms = kicked(b, tree, h, _momentum(b, tree, given, at, pd), b.let(h * h / 2), u, known)
+    terms = kicked(b, tree, h, momenta(b, tree, given, at, pd), b.let(h * h / 2), u, known)
     step = between(b, tree, given, at, first, p1)
     b.output("F", step.residual(b, tree, terms))
     momentum, M = step.ended(b, tree, [ZERO] * tree.freedoms, u, h)

@@ -64,12 +64,15 @@ def _read_config(ctx: click.Context, _param: click.Parameter, path: str | None) 
         return
     known = {_word(param): param for param in ctx.command.params if param.name not in ("config", "robots")}
     found = {}
-    for name, value in _toml(path).items():
-        word = name.replace("_", "-")
-        if word not in known:
-            raise InputError(f"{path}: `{ctx.command.name}` has no option {name!r}. {hint(word, known)}")
-        param = known[word]
-        found[param.name or ""] = _words(param, value, f"{path}: {name}")
+    try:
+        for name, value in _toml(path).items():
+            word = name.replace("_", "-")
+            if word not in known:
+                raise InputError(f"{path}: `{ctx.command.name}` has no option {name!r}. {hint(word, known)}")
+            param = known[word]
+            found[param.name or ""] = _words(param, value, f"{path}: {name}")
+    except RecursionError:
+        raise InputError(f"--config {path} is nested too deep to be read.") from None
     ctx.default_map = {**(ctx.default_map or {}), **found}
 
 
@@ -87,7 +90,7 @@ def _toml(path: str) -> dict[str, Any]:
         return found
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"--config {path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # of TOML, or digits beyond what Python reads
         raise InputError(f"--config {path} is not TOML: {error}.") from None
 
 

@@ -30,6 +30,8 @@ class MendWords:
     accept: str | None
     flip: tuple[str, ...]
     drive_gain: str | None
+    shift: tuple[str, ...]
+    despike: bool
 
     def mending(self, *, derive: bool = False) -> Mending:
         """What to put right; `derive`: rates come from the positions."""
@@ -41,6 +43,8 @@ class MendWords:
             scale=_numbers("--scale", self.scale),
             drive_gain=_gains(self.drive_gain),
             derive=derive,
+            shift=_numbers("--shift", self.shift, least=0.0),
+            despike=self.despike,
         )
 
     def expect_log(self, option: str) -> None:
@@ -55,7 +59,7 @@ class MendWords:
         return expect_kinds(self.accept)
 
 
-UNTOUCHED = MendWords(False, SECONDS, None, (), None, (), None)
+UNTOUCHED = MendWords(False, SECONDS, None, (), None, (), None, (), False)
 
 MENDING_OPTIONS = (
     click.option("--degrees", is_flag=True, help="The log has hinges in degrees and degrees a second."),
@@ -71,8 +75,15 @@ MENDING_OPTIONS = (
         "--scale",
         multiple=True,
         metavar="COLUMN=FACTOR",
-        help="Multiply a column such as q_lift, or all of q, dq, ddq, tau; repeatable.",
+        help="Multiply a column such as q_lift, all of q, dq, ddq, tau, or time; repeatable.",
     ),
+    click.option(
+        "--shift",
+        multiple=True,
+        metavar="COLUMN=NUMBER",
+        help="Add to a column, such as an encoder's zero to q_lift [rad]; repeatable.",
+    ),
+    click.option("--despike", is_flag=True, help="Take single samples of a torque that stand alone out of the log."),
     click.option("--accept", metavar="KINDS", help=f"Go on in spite of these findings, or all: {', '.join(KINDS)}."),
     click.option("--flip", multiple=True, metavar="JOINT", help="Turn the sign of this joint's torque; repeatable."),
     click.option(
@@ -92,24 +103,25 @@ def _gains(text: str | None) -> dict[str, float]:
     return _numbers("--drive-gain", text.split(",")) if "=" in text else {"": _number("--drive-gain", text, text)}
 
 
-def _numbers(option: str, words: Sequence[str]) -> dict[str, float]:
+def _numbers(option: str, words: Sequence[str], least: float = LEAST) -> dict[str, float]:
     """NAME=NUMBER words."""
     found: dict[str, float] = {}
     for word in words:
         name, _, text = (part.strip() for part in word.partition("="))
         if name in found:
             raise InputError(f"{option}: {name} is given twice.")
-        found[name] = _number(option, text, word)
+        found[name] = _number(option, text, word, least)
     return found
 
 
-def _number(option: str, text: str, word: str) -> float:
+def _number(option: str, text: str, word: str, least: float = LEAST) -> float:
     try:
         value = float(text)
     except ValueError:
         value = float("nan")
-    if not LEAST <= abs(value) <= MOST:  # NaN too
+    if not least <= abs(value) <= MOST:  # NaN too
         raise InputError(
-            f"{option}: expected NAME=NUMBER with a number other than 0, in size from {LEAST:g} to {MOST:g}, found {word!r}."
+            f"{option}: expected NAME=NUMBER with a number{' other than 0' if least else ''}, in size from {least:g} to "
+            f"{MOST:g}, found {word!r}."
         )
     return value

@@ -1,4 +1,4 @@
-"""`diffpbd run baxter`, `diffpbd run fr3`."""
+"""`diffpbd run baxter`, `diffpbd run fr3`, `diffpbd run ROBOT --ros2`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Literal
 import click
 
 from diffpbd.runtime.arms.franka.arm import is_franka
-from diffpbd.runtime.commands import run_baxter, run_franka
+from diffpbd.runtime.commands import run_baxter, run_franka, run_ros2
 from diffpbd.runtime.commands.attached import Attached
 from diffpbd.runtime.commands.locate import open_robot, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
@@ -26,6 +26,7 @@ from diffpbd.runtime.files import distinct
 from diffpbd.runtime.live import live_line
 from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.recording import Reading
+from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.recorder import Recorder, configuration_file
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.replay import read_run, replay
@@ -51,15 +52,16 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
     "--controller",
     default="hold",
     type=click.Choice(["hold", "gravity", "impedance", "cartesian", "track", "mpc", "program"]),
-    help="The law; docs/baxter.md and docs/franka.md say what each needs.",
+    help="The law; docs/baxter.md, docs/franka.md and docs/ros2.md say what each needs.",
 )
 @click.option("--program", metavar="COMMAND", help="With --controller program: your program, such as ./spring.")
 @click.option(
     "--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1",
-    help="Baxter: its ROS 1 graph; both: a simulated robot (as --sim), or a log again.",
+    help="Baxter: its ROS 1 graph; all: a simulated robot (as --sim), or a log again.",
 )  # fmt: skip
 @click.option("--host", metavar="ADDRESS", help="A Franka arm's address (default: FR3_HOST).")
 @click.option("--sim", is_flag=True, help="A simulated robot, in a process of its own.")
+@run_ros2.options
 @click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
 @click.option("--from", "source", metavar="LOG", help="With --transport replay: the log to replay.")
 @click.option(
@@ -68,7 +70,12 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @click.option("--duration", type=DURATION, metavar="S", help="Default: until Ctrl-C.")
 @click.option("--log", metavar="OUT", help="OUT.bag (everything) or OUT.csv (ticks).")
 @click.option("--overwrite", is_flag=True, help="--log may replace a file that is there.")
-@click.option("--gravity", type=click.Choice(["robot", "model"]), default="robot", help="Gravity's one owner.")
+@click.option(
+    "--gravity",
+    type=click.Choice(["robot", "model"]),
+    default="robot",
+    help="Gravity's one owner; to be said with --ros2.",
+)
 @click.option("--without-spring", is_flag=True, help="With --gravity model: the arm needs no S1 spring term.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--set-load", is_flag=True, help="Franka: tell the robot the payload of --params.")
@@ -112,7 +119,9 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @click.option("--allow-mismatch", is_flag=True, help="Run although description or holding torque differ.")
 @click.option("--allow-others", is_flag=True, help="Run although another node publishes this arm's commands.")
 @click.option("--clean-dead", is_flag=True, help="Baxter: withdraw publishers of its commands that do not answer.")
-@click.option("--robot-node", metavar="NAME", help="Baxter: who must listen (default: who publishes its joint states).")
+@click.option(
+    "--robot-node", metavar="NAME", help="Who must listen (default: who publishes the joint states); ROS 2: any."
+)
 @click.option("--view", is_flag=True, help="Serve a page with the arm on 127.0.0.1.")
 @click.option("--map", "column_map", metavar="FILE.json", help="MPC, track: renames columns of --reference LOG.")
 @mending_options
@@ -121,7 +130,8 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @live_option
 @click.option("--view-port", type=PORT, default=8080, help="Port of the page.")
 def command(robot: str, side: Literal["left", "right"], mends: MendWords, **options: Any) -> None:
-    """Run a controller on an arm, safely; ROBOT is the generated robot of that arm, a Baxter's or a Franka Research 3.
+    """Run a controller on an arm, safely; ROBOT is the generated robot of that arm: a Baxter's, a Franka Research 3, or with
+    --ros2 any arm with an effort interface.
 
     Torque is limited to a tenth unless --torque-share says otherwise. Every end, Ctrl-C included, is a clean
     stop: the arm brakes and is held where it is; a reflex ends the run with its own exit code (docs/safety.md). With
@@ -148,8 +158,9 @@ def command(robot: str, side: Literal["left", "right"], mends: MendWords, **opti
         return
     if options["source"]:
         raise click.UsageError("--from is for --transport replay.")
-    franka = is_franka(generated.joints)
+    franka = is_franka(generated.joints) and not options["ros2"]
     options["sim"] |= options["transport"] == "simulated"
+    run_ros2.expect_options(options)
     if franka:
         options["host"] = options["host"] or (None if options["sim"] else os.environ.get("FR3_HOST"))
         run_franka.expect_options(options)
@@ -158,12 +169,7 @@ def command(robot: str, side: Literal["left", "right"], mends: MendWords, **opti
     columns = {} if options["column_map"] is None else read_column_map(options["column_map"])
     reading = Reading(None, columns, mending=mends.mending(), accept=mends.accepted())
     configuration = configured(generated, options, reading)
-    attach = (
-        run_franka.attach(generated, configuration, options)
-        if franka
-        else run_baxter.attach(generated, configuration, side, options)
-    )
-    with attach as attached:
+    with _attached(generated, configuration, side, options, franka) as attached:
         attached.configuration.check_goals(generated)
         report = _run(attached, generated, options)
     said(str(report))
@@ -172,6 +178,16 @@ def command(robot: str, side: Literal["left", "right"], mends: MendWords, **opti
     finish(report.facts(), *files, _drawn(options["plot"], log))
     if report.exit_code:
         sys.exit(report.exit_code)
+
+
+def _attached(
+    robot: Robot, configuration: Configuration, side: Literal["left", "right"], options: dict[str, Any], franka: bool
+) -> contextlib.AbstractContextManager[Attached]:
+    if options["ros2"]:
+        return run_ros2.attach(robot, configuration, options)
+    if franka:
+        return run_franka.attach(robot, configuration, options)
+    return run_baxter.attach(robot, configuration, side, options)
 
 
 def _check_files(robot: str, options: dict[str, Any]) -> None:

@@ -10,15 +10,16 @@ import click
 import numpy as np
 
 from diffpbd.runtime.arms.franka.arm import is_franka
+from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.mpc import parse_weights
-from diffpbd.runtime.control.gravity import GravitySettings, check_gravity
+from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import parse_json, read_json
 from diffpbd.runtime.logs.recording import Reading
-from diffpbd.runtime.loop.configuration import Configuration, has_spring, limits_of
+from diffpbd.runtime.loop.configuration import Configuration, has_spring, inertial_model, limits_of
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import SUPPRESS_PERIOD
 from diffpbd.runtime.loop.supervisor import Settings
@@ -43,6 +44,10 @@ DAMPING = {
     "joint1": 20.0, "joint2": 20.0, "joint3": 20.0, "joint4": 20.0, "joint5": 4.0, "joint6": 4.0, "joint7": 1.5,
 }  # fmt: skip
 """N·m·s/rad by joint."""
+STIFFEST = 0.6
+"""1/rad; share of a joint's effort limit that a radian may take, of an arm that is not known: Baxter's shoulder has that."""
+QUICKEST = 10.0
+"""1/s; the frequency of a joint of such an arm with the model's inertia, critically damped: joint states may come at 100 Hz."""
 RATE, FRANKA_RATE = 250.0, 1000.0
 """Hz, of the ticks where --rate does not say; a plan takes more than a millisecond, so mpc has the lower one."""
 REPLY_SHARE = 0.5
@@ -56,32 +61,36 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
     if options["disturbance"] and options["controller"] != "mpc":
         raise click.UsageError(f"--disturbance is for --controller mpc, found --controller {options['controller']}.")
     alpha = robot.alpha.vector(options["params"])
-    quick = is_franka(robot.joints) and options["controller"] != "mpc"
+    quick = is_franka(robot.joints) and options["controller"] != "mpc" and not options["ros2"]
     rate = options["rate"] or (FRANKA_RATE if quick else RATE)
     model = options["gravity"] == "model"
     mode = Mode.POSITION if options["controller"] == "hold" else Mode.TORQUE
-    owner = check_gravity(GravitySettings(
-        mode=mode, add_model_gravity=model, suppress_robot=model,
-        suppress_rate=1.0 / SUPPRESS_PERIOD if model else 0.0, spring_in_model=has_spring(robot, alpha),
-        without_spring_confirmed=options["without_spring"],
-    ))  # fmt: skip
-    damping = _gains(robot, options["damping"], "--damping", DAMPING)
+    if options["ros2"]:  # nothing is suppressed; where a pose is held, the arm's own servo carries the model's gravity
+        owner = GravityOwner.MODEL if model and mode is Mode.TORQUE else GravityOwner.ROBOT
+    else:
+        owner = check_gravity(GravitySettings(
+            mode=mode, add_model_gravity=model, suppress_robot=model,
+            suppress_rate=1.0 / SUPPRESS_PERIOD if model else 0.0, spring_in_model=has_spring(robot, alpha),
+            without_spring_confirmed=options["without_spring"],
+        ))  # fmt: skip
+    stiffnesses, dampings = _usual_gains(robot, alpha, options["ros2"])
+    damping = _gains(robot, options["damping"], "--damping", dampings)
     controller: dict[str, Any] = {"name": options["controller"]}
     if options["controller"] == "gravity":
         share = LEAD_DAMPING if options["damping"] is None else 1.0
         controller["damping"] = (share * damping).tolist()
     elif options["controller"] == "impedance":
-        stiffness = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
+        stiffness = _gains(robot, options["stiffness"], "--stiffness", stiffnesses)
         controller |= {
             "stiffness": stiffness.tolist(), "damping": damping.tolist(),
             "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"],
         }  # fmt: skip
         controller |= _net_torque(options)
     elif options["controller"] == "cartesian":
-        posture = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
+        posture = _gains(robot, options["stiffness"], "--stiffness", stiffnesses)
         controller |= _cartesian(options, posture.tolist(), damping.tolist())
     elif options["controller"] == "track":
-        stiffness = _gains(robot, options["stiffness"], "--stiffness", STIFFNESS)
+        stiffness = _gains(robot, options["stiffness"], "--stiffness", stiffnesses)
         controller |= {"stiffness": stiffness.tolist(), "damping": damping.tolist(), **_track(robot, options, reading)}
     elif options["controller"] == "mpc":
         controller |= _mpc(robot, options, reading)
@@ -129,10 +138,22 @@ def _track(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[s
     return {"goal_speed": options["goal_speed"], **_reference(robot, options, reading)}
 
 
-def _gains(robot: Robot, text: str | None, option: str, default: dict[str, float]) -> Any:
-    if text is not None:
-        return np.array(parse_state(text, option, robot.joints))
-    return np.array([default.get(joint.split("_")[-1], min(default.values())) for joint in robot.joints])
+def _gains(robot: Robot, text: str | None, option: str, default: FloatArray) -> FloatArray:
+    return default if text is None else np.array(parse_state(text, option, robot.joints), dtype=np.float64)
+
+
+def _usual_gains(robot: Robot, alpha: FloatArray, any_arm: bool) -> tuple[FloatArray, FloatArray]:
+    """Stiffness [N·m/rad] and damping [N·m·s/rad] by joint: of `any_arm` by the model, of the known ones by their names."""
+    if not any_arm:
+        ends = [joint.split("_")[-1] for joint in robot.joints]
+        stiffness, damping = ([d.get(end, min(d.values())) for end in ends] for d in (STIFFNESS, DAMPING))
+        return np.array(stiffness), np.array(damping)
+    own, zero = robot.limits, np.zeros(robot.n)
+    inertial = inertial_model(robot, alpha)
+    middle = within(zero, own.lower, own.upper)
+    inertia = np.array([inertial(middle, zero, axis)[k] for k, axis in enumerate(np.eye(robot.n))])
+    stiffness_of = np.minimum(STIFFEST * own.effort, inertia * QUICKEST**2)
+    return stiffness_of, 2.0 * np.sqrt(stiffness_of * inertia)
 
 
 def _goal(robot: Robot, text: str | None) -> list[float | None]:

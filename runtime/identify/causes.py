@@ -167,7 +167,8 @@ def _columns(robot: Robot, s: Samples, point: Point, predicted: FloatArray, own:
         return np.asarray(own @ effect[:, robot.alpha.index(name)]) if name in robot.alpha.names else nothing
 
     def torque(q: FloatArray, ddq: FloatArray) -> FloatArray:
-        return np.asarray(robot.inverse_dynamics(replace(s, q=q).p, s.dq, ddq, alpha)).reshape(s.q.shape)
+        terms = design.terms_of_tree(robot, replace(s, q=q, ddq=ddq), point)
+        return np.asarray(terms @ point.phi[: terms.shape[-1]], dtype=np.float64)
 
     plain = torque(s.q, s.ddq) if open_tree else np.zeros_like(s.q)
     signs = [_presliding(s, way) for way in PRESLIDING]

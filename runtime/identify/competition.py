@@ -28,6 +28,8 @@ RIDGE = 1e-9
 """[1] Beside the normalised squares of columns: keeps directions that the recordings do not determine where they are."""
 SLACK = 0.02
 """[1] The same for causes of more columns, beside that margin: so much of what was left before they explain of anything."""
+UNREAD = 1e-150
+"""[N·m or N] A joint whose torque is below it has no sensor and no weight; the square of more is no underflow."""
 ORDER = (LOAD, MASSES, "gain")
 """Kinds that yield to all others, and each to those before it."""
 
@@ -55,7 +57,8 @@ class Grams:
         self.squares, self.counts, self.fitted, self.floor = squares, counts, fitted, floor
         self.total = squares.sum(axis=0)
         alone = np.sqrt(self.total[:, -1, -1] / np.maximum(counts.sum(axis=0), 1.0))
-        self.weight = 1.0 / np.maximum(alone, floor) ** 2
+        scale = np.maximum(alone, floor)
+        self.weight = 1.0 / np.where(scale > UNREAD, scale, np.inf) ** 2
 
     def left(self, columns: npt.NDArray[np.intp]) -> FloatArray:
         """Mean squares (folds, n) of each fold with coefficients of the others."""

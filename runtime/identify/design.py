@@ -24,7 +24,7 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = [
     "KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "Point", "build", "columns_of_joint_kind", "condense",
-    "every_joint", "moving",
+    "every_joint", "moving", "terms_of_tree",
 ]  # fmt: skip
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -106,18 +106,24 @@ class Point:
     levers: Sequence[Lever] = ()
 
 
+def terms_of_tree(robot: Robot, samples: Samples, point: Point) -> FloatArray:
+    """`torque_terms` (samples, n, columns) of the tree without its loops, then the columns of its lever springs."""
+    terms = np.asarray(robot.torque_terms(samples.p, samples.dq, samples.ddq, point.alpha))
+    if point.levers:
+        blocks = [np.zeros((*samples.q.shape, lever.terms)) for lever in point.levers]
+        for lever, block in zip(point.levers, blocks, strict=True):
+            block[:, lever.at] = lever.columns(robot, samples.q[:, lever.at], point.alpha)
+        terms = np.concatenate([terms, *blocks], axis=-1)
+    return terms
+
+
 def build(robot: Robot, samples: Samples, point: Point) -> Design:
     """The design of one recording."""
-    alpha, phi, varying, outer, levers = point.alpha, point.phi, point.varying, point.outer, point.levers
+    phi, varying, outer = point.phi, point.varying, point.outer
     closed = closed_loops.of(robot)
     if closed is not None:
         samples = on_loops(closed, samples, point.full)
-    terms = robot.torque_terms(samples.p, samples.dq, samples.ddq, alpha)
-    if levers:
-        blocks = [np.zeros((*samples.q.shape, lever.terms)) for lever in levers]
-        for lever, block in zip(levers, blocks, strict=True):
-            block[:, lever.at] = lever.columns(robot, samples.q[:, lever.at], alpha)
-        terms = np.concatenate([terms, *blocks], axis=-1)
+    terms = terms_of_tree(robot, samples, point)
     if closed is not None:
         terms = closed.projection(samples.q, point.full) @ terms
         terms[..., list(_sensorless(robot))] = 0.0

@@ -91,7 +91,7 @@ def _said(robot: Robot, winner: Winner) -> str:
     where = "" if cause.joint else f" It shows at {listing([robot.joints[j] for j in winner.joints])}."
     return (
         f"{who} reads as if {_what(robot, winner)} ({figures}), which is not fitted: it is bias, or hides in what "
-        f"is.{where} {_cure(cause)}"
+        f"is.{where} {_cure(cause, winner.figure)}"
     )
 
 
@@ -113,11 +113,11 @@ def _what(robot: Robot, winner: Winner) -> str:
     }[cause.kind.split()[0]]
 
 
-def _cure(cause: Cause) -> str:
+def _cure(cause: Cause, figure: float) -> str:
     if cause.name:
         return f"Try {cause.name} in --fit"
     return {
-        "zero": "Correct the encoder's zero in the log (--shift)",
+        "zero": f"Correct the encoder's zero: --shift q_{cause.joint}={figure:.4g}",
         "memory": "No parameter of friction has that; torques after reversals are off by as much",
         "clock": "Look at the clock and the rate of the log (--rate)",
     }[cause.kind.split()[0]]

@@ -22,7 +22,7 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_bytes, read_json, size_of
 from diffpbd.runtime.logs.size import expect_size
-from diffpbd.runtime.logs.table import Table, as_recorded
+from diffpbd.runtime.logs.table import Table, as_recorded, expect_columns
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.quaternions import PLACE, path_of
 from diffpbd.runtime.rows import write_rows
@@ -171,6 +171,7 @@ class CsvTable(Table):
         if not lines:
             raise InputError(f"{path} is empty; expected a header row and samples.")
         delimiter = _delimiter(lines[0])
+        expect_columns(path, len(lines[0].split(None if delimiter == " " else delimiter)))
         rows = _rows(path, lines, delimiter)
         if all(_is_number(name) for name in rows[0]) and comment is not None:
             named = next(csv.reader([comment], delimiter=_delimiter(comment)))

@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from diffpbd.runtime.logs.channels import examine_channels
+from diffpbd.runtime.logs.clock import clock_of
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.mending import unwrapped
 from diffpbd.runtime.logs.rates import Rates, compare_rates, rates_of, usual_steps, width_of
@@ -19,19 +21,12 @@ from diffpbd.runtime.logs.thresholds import (
     LIMIT,
     LIMIT_SHARE,
     MOST_TURNS_OUT,
-    MOVING,
     RATIO,
-    RUN,
-    SATURATED,
-    SLOWEST,
     TOO_FAST,
 )
 from diffpbd.runtime.manifest import Joint
 
 __all__ = ["examine"]
-
-UNITS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-BELIEVED = (20.0, 5000.0)  # Hz of a recording, by which a clock's unit is guessed
 
 
 def examine(
@@ -47,12 +42,12 @@ def examine(
     recording = _without_turns(recording, by_name, unwrap, notes)
     recording = _split_at_jumps(recording, by_name, notes, findings)
     rates = rates_of(recording)
-    clock = _clock(recording, rates)
+    clock = clock_of(recording, rates)
     findings += clock
     if not clock:
         findings += compare_rates(recording, rates)
         findings += _limits(recording, by_name, rates)
-    findings += _channels(recording, passive)
+    findings += examine_channels(recording, passive)
     return replace(recording, notes=(*recording.notes, *notes)), findings
 
 
@@ -108,25 +103,6 @@ def _split_at_jumps(r: Recording, facts: Mapping[str, Joint], notes: list[str], 
             )
         breaks |= set((at + 1).tolist())
     return replace(r, breaks=tuple(sorted(breaks)))
-
-
-def _clock(r: Recording, rates: Sequence[Rates | None]) -> list[Finding]:
-    """A clock that does not count seconds: no recording is that slow, unless its rates say so."""
-    steps = np.diff(r.time)
-    step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
-    ratios = [rate.ratio for rate in rates if rate is not None]
-    consistent = bool(ratios) and abs(float(np.median(ratios)) - 1.0) < RATIO
-    still = r.dq is not None and bool(np.abs(r.dq).max() < MOVING)  # poses held one after the other
-    if step < SLOWEST or consistent or still:
-        return []
-    fit = [name for factor, name in UNITS if BELIEVED[0] <= 1.0 / (step * factor) <= BELIEVED[1]]
-    if ratios:  # rates count seconds
-        fit = [name for factor, name in UNITS if abs(float(np.median(ratios)) * factor - 1.0) < 2.0 * RATIO] or fit
-    guess = f"--time-unit {fit[0]}" if fit else "--time-unit ms, us or ns"
-    figure = f", and rates are {float(np.median(ratios)):.4g} times too large for it" if ratios else ""
-    return [
-        Finding("time", "", f"the median step of time is {step:g} s{figure}; not in seconds?", guess, r.dq is not None)
-    ]
 
 
 def _limits(r: Recording, facts: Mapping[str, Joint], rates: Sequence[Rates | None]) -> list[Finding]:
@@ -188,29 +164,3 @@ def _speed(r: Recording, k: int, joint: Joint) -> list[Finding]:
             grave,
         )
     ]
-
-
-def _channels(r: Recording, passive: Sequence[str]) -> list[Finding]:
-    """Torques that never change, or stop at a largest value while the joint moves."""
-    found: list[Finding] = []
-    if r.tau is None:
-        return found
-    for k, name in enumerate(r.joints):
-        tau = r.tau[:, k]
-        if name in passive and not tau.any():
-            continue
-        if np.ptp(tau) == 0.0:
-            what = f"the torque of {name} is constant ({tau[0] + 0.0:g}) in all samples, as what is not measured is"
-            found.append(Finding("constant", name, what, "--torque chooses another signal"))
-            continue
-        moving = np.concatenate([[False], np.diff(r.q[:, k]) != 0.0])
-        for value, what in ((float(tau.max()), "largest"), (float(tau.min()), "smallest")):
-            at = np.concatenate([[False], (tau == value) & moving, [False]]).astype(np.int8)
-            edges = np.flatnonzero(np.diff(at)).reshape(-1, 2)
-            long = edges[np.diff(edges, axis=1)[:, 0] >= RUN]
-            count = int(np.diff(long, axis=1).sum())
-            if count >= max(RUN, SATURATED * len(tau)):
-                when = f"first at {r.time[long[0, 0]]:.6g} s"
-                text = f"its torque is at its {what} value {value:g} for {count} samples, {when}: saturated?"
-                found.append(Finding("saturated", name, text, "cut these samples out of the file"))
-    return found

@@ -18,10 +18,13 @@ KINDS = {
     "limits": "positions outside of the joint's limits",
     "speed": "rates above the joint's limit",
     "units": "positions in degrees",
-    "time": "a clock in ms, µs or ns",
+    "time": "a clock in ms, µs or ns, or one that runs faster or slower than the rates",
     "saturated": "a torque at its largest value for a while",
     "constant": "a torque that never changes",
+    "stuck": "a torque that stays at one value while the joint moves",
+    "spikes": "single samples of a torque far from those around them",
     "sign": "a torque of the wrong sign",
+    "mirrored": "positions and rates of a joint with the wrong sign",
     "swapped": "torques of two joints exchanged",
     "gain": "a torque in other units than the description's, or masses far from it",
     "shift": "a torque later or earlier than the motion",
@@ -57,7 +60,7 @@ def expect_kinds(text: str | None) -> tuple[str, ...]:
 
 
 WARNING = "warning: "
-ABOUT_TORQUE = ("saturated", "constant", "sign", "swapped", "gain", "shift")
+ABOUT_TORQUE = ("saturated", "constant", "stuck", "spikes", "sign", "mirrored", "swapped", "gain", "shift")
 """Kinds that leave the motion as it is."""
 
 

@@ -10,15 +10,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import Joint
 from diffpbd.runtime.names import hint
 
-__all__ = ["QUANTITIES", "TIME_UNITS", "Mending", "expect_seconds", "mended", "unwrapped"]
+__all__ = [
+    "QUANTITIES", "TIME_UNITS", "Mending", "expect_seconds", "mended", "smooth_of_spikes", "spikes_of", "unwrapped",
+]  # fmt: skip
 
 QUANTITIES = ("q", "dq", "ddq", "tau")
+TIME = "time"
+SPIKE, SPIKE_SHARE = 25.0, 0.3
+"""[1] Deviation of a torque from the median of the samples around it that makes a spike: as a multiple of what nine of ten
+samples stay below (Baxter and Panda: 10.5), and as part of the range that 98 of 100 samples lie in."""
+AROUND = 3
+"""[1] Samples to each side of that median: spikes of up to three samples in a row."""
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 MOST_SECONDS = 1e11
 """[s] Beyond any clock's time: since 1970 1.8e9 s have passed, in milliseconds 1.8e12."""
@@ -33,7 +42,8 @@ class Mending:
     `degrees`: q, dq and ddq of hinges are in degrees. `time_unit` is a key of `TIME_UNITS`. `unwrap`: take turns of 2π out
     of every joint (True), of none (False), or of joints without ends (None). `flip`: joints whose torque changes its sign.
     `scale`: factors by column (`dq_elbow`) or quantity (`dq`). `drive_gain`: torque over motor current by joint, or for all
-    under "". `derive`: rates from the positions, whatever the file says.
+    under "". `derive`: rates from the positions, whatever the file says. `shift`: what is added to columns or quantities [rad,
+    m, N·m, N, s], after the factors. `despike`: single torque samples far from those around them get the median of these.
     """
 
     degrees: bool = False
@@ -43,6 +53,8 @@ class Mending:
     scale: Mapping[str, float] = field(default_factory=dict)
     drive_gain: Mapping[str, float] = field(default_factory=dict)
     derive: bool = False
+    shift: Mapping[str, float] = field(default_factory=dict)
+    despike: bool = False
 
     def __post_init__(self) -> None:
         """Refuses a unit that is none, and factors that make nothing of a column."""
@@ -52,6 +64,9 @@ class Mending:
             for name, factor in factors.items():
                 if not (isinstance(factor, numbers.Real) and math.isfinite(factor) and factor != 0):
                     raise InputError(f"{option}{name and ' '}{name}: expected a number other than 0, found {factor!r}.")
+        for name, way in self.shift.items():
+            if not (isinstance(way, numbers.Real) and math.isfinite(way)):
+                raise InputError(f"--shift {name}: expected a finite number, found {way!r}.")
 
 
 def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
@@ -64,11 +79,9 @@ def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
         for name in ("q", "dq", "ddq"):
             factors[name] *= [1.0 if joint in slides else math.radians(1.0) for joint in joints]
     for name, factor in how.scale.items():
-        quantity, _, joint = name.partition("_")
-        if quantity not in QUANTITIES or (joint and joint not in joints):
-            known = [f"{q}_{j}" for q in QUANTITIES for j in joints]
-            raise InputError(f"--scale: there is no column {name!r}. {hint(name, [*QUANTITIES, *known])}")
-        factors[quantity][[k for k, other in enumerate(joints) if joint in ("", other)]] *= factor
+        if name != TIME:
+            quantity, columns = _columns("--scale", name, joints)
+            factors[quantity][columns] *= factor
     for joint in how.flip:
         factors["tau"][_index("--flip", joint, joints)] *= -1.0
     for joint, gain in how.drive_gain.items():
@@ -76,11 +89,44 @@ def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
     changed: dict[str, Any] = {
         name: values * factors[name] for name, values in blocks.items() if (factors[name] != 1.0).any()
     }
+    for name, way in how.shift.items():
+        if name != TIME:
+            quantity, columns = _columns("--shift", name, joints)
+            if quantity in blocks:
+                values = changed[quantity] = np.array(changed.get(quantity, blocks[quantity]))
+                values[:, columns] += way
+    if how.despike and "tau" in blocks:
+        tau = changed.get("tau", blocks["tau"])
+        changed["tau"] = np.column_stack([np.where(spikes_of(t), smooth_of_spikes(t), t) for t in tau.T])
     if how.derive:
         changed |= {"dq": None, "ddq": None}
-    if how.time_unit != "s":
-        changed["time"] = recording.time * TIME_UNITS[how.time_unit]
+    factor = TIME_UNITS[how.time_unit] * how.scale.get(TIME, 1.0)
+    if factor != 1.0 or how.shift.get(TIME):
+        changed["time"] = recording.time * factor + how.shift.get(TIME, 0.0)
     return replace(recording, **changed) if changed else recording
+
+
+def _columns(option: str, name: str, joints: Sequence[str]) -> tuple[str, list[int]]:
+    """The quantity, and the joints' columns of it, that a name such as q or dq_elbow means."""
+    quantity, _, joint = name.partition("_")
+    if quantity not in QUANTITIES or (joint and joint not in joints):
+        known = [f"{q}_{j}" for q in QUANTITIES for j in joints]
+        raise InputError(f"{option}: there is no column {name!r}. {hint(name, [*QUANTITIES, TIME, *known])}")
+    return quantity, [k for k, other in enumerate(joints) if joint in ("", other)]
+
+
+def smooth_of_spikes(values: FloatArray) -> FloatArray:
+    """The median (samples,) of each sample and those around it."""
+    padded = np.pad(values, AROUND, mode="reflect") if len(values) > AROUND else np.pad(values, AROUND, mode="edge")
+    return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * AROUND + 1), axis=1))
+
+
+def spikes_of(values: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which of the values (samples,) are far from those around them; none of few."""
+    far = np.abs(values - smooth_of_spikes(values))
+    low, high = np.quantile(values, [0.01, 0.99])
+    limit = max(SPIKE * float(np.quantile(far, 0.9)), SPIKE_SHARE * float(high - low))
+    return np.asarray(far > limit) if limit > 0.0 else np.zeros(len(values), dtype=np.bool_)
 
 
 def expect_seconds(path: str | Path, time: FloatArray) -> None:

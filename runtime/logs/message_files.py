@@ -159,7 +159,7 @@ def _lines(path: str | Path) -> Iterator[Message]:
             continue
         try:
             yield _of_json(json.loads(line))
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             raise InputError(
                 f'{path}: line {number} is not a joint state message: expected {{"stamp": s, "name": [...], "position": [...], '
                 f'"velocity": [...], "effort": [...]}} with finite numbers, found {line.strip()[:60]!r}.'
@@ -175,8 +175,11 @@ def _of_json(data: dict[str, Any]) -> Message:
         for name, values in data.items()
         if isinstance(values, list) and name != "name"
     }
-    if not isinstance(data["name"], list):  # the letters of a word are no names
+    named = data["name"]
+    if not (
+        isinstance(named, list) and all(isinstance(name, str) for name in named)
+    ):  # the letters of a word are no names
         raise TypeError
-    names = tuple(str(name) for name in data["name"])
+    names = tuple(named)
     content = SEAJointState(header, names, **arrays) if kind == "SEAJointState" else JointState(header, names, **arrays)
     return Message(LINES_TOPIC, kind, header.time, content)

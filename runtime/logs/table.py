@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from diffpbd.runtime.logs.mending import expect_seconds
 from diffpbd.runtime.names import hint, listing
 from diffpbd.runtime.quaternions import path_of
 
-__all__ = ["PATH", "RATES", "TIME_NAMES", "TURN", "Table", "as_recorded"]
+__all__ = ["PATH", "RATES", "TIME_NAMES", "TURN", "Table", "as_recorded", "expect_columns"]
 
 TIME_NAMES = ("time", "t")
 MOST = 1e12
@@ -27,6 +28,8 @@ PATH = tuple(f"q_base_turn_{axis}" for axis in "xyz")
 """Columns that are made of it: the sum of its turns [rad], world axes."""
 LENGTH = 1e-2
 """[1] How far the length of a recorded quaternion may be off 1."""
+MOST_COLUMNS = 10_000
+"""[1] Of a table: 2500 joints with rates, accelerations and torques. A file with more is on its side."""
 RATES = (1e-3, 1e6)  # Hz: sampling rates that are believed
 
 
@@ -40,17 +43,27 @@ def as_recorded(joints: Sequence[str]) -> list[str]:
     return found
 
 
+def expect_columns(path: str | Path, count: int) -> None:
+    """Refuse a table that is wider than any recording, before its cells are looked at."""
+    if count > MOST_COLUMNS:
+        raise InputError(
+            f"{path} has {count} columns, expected at most {MOST_COLUMNS}: a column a quantity of a joint, a row a sample. "
+            "A table on its side has to be turned; of a wide one keep the columns that matter."
+        )
+
+
 class Table(ABC):
     """The columns of a file by name, after renaming; errors name file, sample and column."""
 
     def __init__(self, path: str | Path, header: Sequence[str], rows: int, columns: Mapping[str, str]) -> None:
         """`header` as the file has it; `columns` renames, from the file's name to the name here."""
         self.path, self.rows = path, rows
+        expect_columns(path, len(header))
         for name in columns:
             if name not in header:
                 raise InputError(f"{path} has no column {name!r} to rename. {hint(name, header)}")
         self.header = [columns.get(name, name) for name in header]
-        twice = sorted({name for name in self.header if self.header.count(name) > 1})
+        twice = sorted(name for name, count in Counter(self.header).items() if count > 1)
         if twice:
             raise InputError(f"{path}: the columns {listing(twice)} appear more than once.")
         if not rows:

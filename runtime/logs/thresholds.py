@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 __all__ = [
-    "ADVANTAGE", "CLOSE", "EXPLAINED", "FAR_RATIO", "FASTER", "FROZEN", "GAIN", "JUMP", "JUMP_SHARE", "LAG", "LAG_STEPS",
-    "LIMIT", "LIMIT_SHARE", "MOST_TURNS_OUT", "MOVING", "NAMED_RATIOS", "POSES", "RATIO", "RELATED", "RUN", "SATURATED",
-    "SHARE", "SHIFT", "SLOWEST", "TOO_FAST", "WINDOW",
+    "ADVANTAGE", "ALIKE", "CLOCK", "CLOSE", "EXPLAINED", "FAR_RATIO", "FASTER", "FROZEN", "GAIN", "JUMP", "JUMP_SHARE",
+    "LAG", "LAG_STEPS", "LIMIT", "LIMIT_SHARE", "MOST_TURNS_OUT", "MOVING", "NAMED_RATIOS", "POSES", "RATIO", "RELATED",
+    "RUN", "SATURATED", "SHARE", "SHIFT", "SLOWEST", "STUCK", "STUCK_WAY", "TOO_FAST", "WINDOW",
 ]  # fmt: skip
 
 WINDOW = 0.25
@@ -31,6 +31,12 @@ noise and a driver's own filter make of it. The smallest mistake worth the name 
 
 FAR_RATIO = 2.0
 """[1] Ratio (or its inverse) from which rates are refused: no filter does that; units, signs and gears do."""
+
+CLOCK = 0.05
+"""[1] The same deviation where it is the clock's: of all joints' ratios alike."""
+
+ALIKE = 0.02
+"""[1] Relative distance of the joints' ratios from their median within which they are alike. Baxter and Panda: 0.01."""
 
 RELATED = 0.7
 """[1] Correlation of rates and slope below which the two have nothing to do with each other. Baxter 0.997, Panda 0.9999."""
@@ -78,6 +84,12 @@ RUN = 10
 
 SATURATED = 0.003
 """[1] Part of all samples that such runs make at least. Baxter and Panda: 0."""
+
+STUCK = 0.5
+"""[s] For which a torque keeps its value to the last bit, to be called stuck. Baxter 0.08, Panda 0.02."""
+
+STUCK_WAY = 0.05
+"""[rad or m] Way of the joint meanwhile: at rest the same torque may be held."""
 
 EXPLAINED = 0.45
 """[1] Part of a torque that rigid body, friction and a listed spring leave unexplained, below which gain and shift in time

@@ -7,7 +7,7 @@ with these bounds, and what it leaves unexplained says which way round the torqu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,10 +42,11 @@ class Explained:
 
 @dataclass(frozen=True)
 class _Signals:
-    """Thinned samples: q, dq, the rigid body's torque u and the measured tau (samples, n); `step` [s]."""
+    """Thinned samples: q, dq, ddq, the rigid body's torque u and the measured tau (samples, n); `step` [s]."""
 
     q: FloatArray
     dq: FloatArray
+    ddq: FloatArray
     u: FloatArray
     tau: FloatArray
     step: float
@@ -82,6 +83,8 @@ def examine_torques(robot: Robot, parts: Sequence[Samples]) -> list[Finding]:
         for i in judged
         for j in judged
     }
+    if found := _mirrored(robot, s, judged.tolist(), springs):
+        return found
     findings: list[Finding] = []
     exchanged: set[int] = set()
     for i, j in ((i, j) for i in judged for j in judged if i < j):
@@ -108,9 +111,48 @@ def _signals(robot: Robot, parts: Sequence[Samples]) -> _Signals:
         rows = slice(edge, len(part.time) - edge, thin)
         q, dq, ddq, tau = (v[rows] for v in (part.q, part.dq, part.ddq, part.tau))
         u = motor_torque(robot, part.p[rows], dq, ddq, robot.alpha.defaults)
-        blocks.append((q, dq, np.reshape(u, q.shape), tau))
-    q, dq, u, tau = (np.concatenate(values) for values in zip(*blocks, strict=True))
-    return _Signals(q, dq, u, tau, thin / parts[0].rate)
+        blocks.append((q, dq, ddq, np.reshape(u, q.shape), tau))
+    q, dq, ddq, u, tau = (np.concatenate(values) for values in zip(*blocks, strict=True))
+    return _Signals(q, dq, ddq, u, tau, thin / parts[0].rate)
+
+
+def _mirrored(robot: Robot, s: _Signals, judged: Sequence[int], springs: Set[str]) -> list[Finding]:
+    """A joint whose positions and rates have the wrong sign: all joints' torques are told better with the right one, and
+    better than with its torque's sign turned (a pendulum about its lowest pose tells no difference)."""
+    facts = robot.manifest.robot
+    if facts.loops or facts.base_freedoms or not judged:
+        return []
+
+    def left(turn: int | None, flip: int | None) -> float:
+        signs = np.ones(robot.n)
+        if turn is not None:
+            signs[turn] = -1.0
+        q, dq = s.q * signs, s.dq * signs
+        u = (
+            s.u
+            if turn is None
+            else np.reshape(motor_torque(robot, q, dq, s.ddq * signs, robot.alpha.defaults), s.q.shape)
+        )
+        parts = [
+            explained(
+                -s.tau[:, i] if i == flip else s.tau[:, i],
+                u[:, i],
+                dq[:, i],
+                q[:, i] if robot.joints[i] in springs else None,
+            ).left
+            for i in judged
+        ]
+        return float(np.sqrt(np.mean(np.square(parts))))
+
+    plain = left(None, None)
+    turned = {k: left(k, None) for k in judged}
+    best = min(turned, key=lambda k: turned[k])
+    if turned[best] >= ADVANTAGE * min(plain, left(None, best)) or turned[best] >= 1.0 - EXPLAINED:
+        return []
+    name = robot.joints[best]
+    figure = f"unexplained are {_percent((plain,))} of all torques as it stands and {_percent((turned[best],))} turned"
+    cure = f"--scale q_{name}=-1 --scale dq_{name}=-1"
+    return [Finding("mirrored", name, f"its positions and rates have the wrong sign: {figure}", cure, grave=True)]
 
 
 def _of_joint(robot: Robot, s: _Signals, k: int, plain: Explained, sprung: bool) -> list[Finding]:

@@ -13,10 +13,12 @@ from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.ros1.joint_states import LimbState
 
-__all__ = ["DISABLED", "Arm", "Clock", "Fault", "SystemClock"]
+__all__ = ["DISABLED", "OWN_TIMEOUT", "Arm", "Clock", "Fault", "SystemClock"]
 
 DISABLED = "the robot is disabled"
 """How the answer of `Arm.unable` begins where `Arm.request_enable` would help."""
+OWN_TIMEOUT = "nothing more was sent after {}: the robot's own timeout makes it hold"
+"""What became of an arm that was handed back, where the robot knows a timeout; {} is what came before."""
 
 
 class Clock(Protocol):
@@ -52,8 +54,11 @@ class Fault:
 class Arm(Protocol):
     """An arm behind some link. Nothing is sent but by `transmit`, `suppress` and the requests named here.
 
-    `joints` and `limits` are in the order of the generated robot; a state older than `stale_after` [s] is none.
+    `joints` and `limits` are in the order of the generated robot; a state older than `stale_after` [s] is none;
+    `handed_back` says what becomes of an arm that gets a short `set_timeout`, {} for what came before.
     """
+
+    handed_back: str
 
     joints: tuple[str, ...]
     limits: Limits

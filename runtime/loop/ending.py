@@ -3,7 +3,8 @@
 1. In motion, after torque commands: damped torque within the limits until the arm is at rest.
 2. Position mode at the last accepted pose, while fresh states agree with it.
 
-Where the newest state was refused or is old, no command is sent: the robot's own timeout, made short, makes it hold.
+Where the newest state was refused or is old, no command is sent: the robot's own timeout, made short, makes it hold; an arm
+without such a timeout is let go in its own way (`Arm.handed_back`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.loop.arm import Arm
 from diffpbd.runtime.loop.gate import GatedArm
+from diffpbd.runtime.loop.reflexes import Breach, Reflex
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.loop.supervisor import Decision, Supervisor
 from diffpbd.runtime.ros1.errors import RefusedError
@@ -47,6 +49,8 @@ class CleanStop:
         self._supervisor = supervisor
         self._torque = torque
         self._hold = hold
+        self.contradiction: Breach | None = None
+        """What the braking saw of positions and speeds that contradict each other."""
 
     def execute(self, elapsed: Callable[[], float], origin: float, suppress: Callable[[], None], note: Note) -> str:
         """What was done, in words. `elapsed` tells the run's time [s], `origin` is the stamp that it counts from,
@@ -75,7 +79,7 @@ class CleanStop:
         self._arm.set_timeout(HAND_BACK)
         self._arm.clock.sleep(HAND_BACK_WAIT)
         self._arm.set_timeout()
-        return f"nothing more was sent after {after}: the robot's own timeout makes it hold"
+        return self._arm.handed_back.format(after)
 
     def _brake(
         self, elapsed: Callable[[], float], origin: float, suppress: Callable[[], None], note: Note
@@ -91,6 +95,8 @@ class CleanStop:
             time = elapsed()
             decision = supervisor.brake(time, state.stamp - origin, state.q, state.dq, state.effort)
             if decision.breach is not None:
+                if decision.breach.reflex is Reflex.MOTION:
+                    self.contradiction = decision.breach
                 return count, decision.breach.text
             if supervisor.at_rest or clock.now() >= end:
                 return count, ""

@@ -17,6 +17,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.slow_faults import SlowFaults
 
 __all__ = ["BRAKING", "Breach", "Inertial", "Reflex", "ReflexSettings", "Reflexes"]
 
@@ -158,6 +159,7 @@ class Reflexes:
         self.settings = settings
         self._inertial = inertial
         self._clearance = clearance
+        self._slow = SlowFaults(joints, settings.contact * limits.effort)
         self.external: FloatArray
         """Torque on the joints that the model does not explain [N·m], as of the last states."""
         self._changed: _Sample | None
@@ -171,6 +173,7 @@ class Reflexes:
         """Forget the past."""
         self._past: deque[_Sample] = deque()
         self._seen: set[Reflex] = set()
+        self._slow.start()
         self.external = np.zeros_like(self.limits.effort)
         self._changed = None
         self._judged = float("-inf")
@@ -184,9 +187,9 @@ class Reflexes:
         if sample is None:
             return None
         return (
-            self._motion(sample, self._past[0], MOTION_FLOOR) or self._frozen(sample) or self._speed(sample)
-            or self._position(sample) or self._tracking(sample, reference) or self._contact() or self._driven(sample)
-            or self._power(sample) or self._collision(sample)
+            self._motion(sample, self._past[0], MOTION_FLOOR) or self._drift() or self._frozen(sample)
+            or self._speed(sample) or self._position(sample) or self._tracking(sample, reference) or self._contact()
+            or self._driven(sample) or self._power(sample) or self._collision(sample)
         )  # fmt: skip
 
     def doubt(
@@ -198,9 +201,10 @@ class Reflexes:
             sample = self._past[-1]
         elif frozen := self._frozen(sample):
             return frozen
-        return self._motion(sample, self._past[0], MOTION_FLOOR) or self._motion(
-            sample, self._before(sample, PUSHED), SURE_FLOOR
-        )
+        return (
+            self._motion(sample, self._past[0], MOTION_FLOOR) or self._drift()
+            or self._motion(sample, self._before(sample, PUSHED), SURE_FLOOR)
+        )  # fmt: skip
 
     def at_rest(self, speed: float) -> bool:
         """Whether both the newest speeds and the way of the last states are below `speed` [rad/s]."""
@@ -229,6 +233,7 @@ class Reflexes:
         while len(self._past) > FEW and stamp - self._past[1].stamp >= WINDOW:
             self._past.popleft()
         self._observe(sample)
+        self._slow.add(stamp, sample.q, sample.dq, way, path, self.external)
         return sample
 
     def _speed(self, now: _Sample) -> Breach | None:
@@ -281,6 +286,9 @@ class Reflexes:
             f"{now.way[k] - then.way[k]:.3f} rad",
         )  # fmt: skip
 
+    def _drift(self) -> Breach | None:
+        return Breach(Reflex.MOTION, self._slow.drifted) if self._slow.drifted else None
+
     def _frozen(self, now: _Sample) -> Breach | None:
         first = self._changed
         if first is None or not first.same(now):
@@ -309,7 +317,7 @@ class Reflexes:
     def _contact(self) -> Breach | None:
         allowed = self.settings.contact * self.limits.effort
         if not (np.abs(self.external) > allowed).any():
-            return None
+            return Breach(Reflex.CONTACT, self._slow.loaded) if self._slow.loaded else None
         k = int(np.argmax(np.abs(self.external) / allowed))
         text = f"is moved by {self.external[k]:.1f} N·m that the model does not explain, above {allowed[k]:.1f} N·m"
         return self._breach(Reflex.CONTACT, k, text)

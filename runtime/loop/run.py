@@ -11,6 +11,7 @@ Commands and the suppress stream leave from one thread: if it stops, both do.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -43,8 +44,12 @@ PAUSE_LIMIT = 0.1
 our mode."""
 LATE_SHARE = 0.2
 """Share of the periods that may be missed for ever; what is missed beyond it adds up."""
+COMING = 3
+"""Messages since the last state that could not be used: their content is what is wrong. One may be late by itself."""
 LATE_BUDGET = 0.2
 """s of missed periods, beyond that share, that end the run."""
+MISLED = (Reflex.SPEED, Reflex.POSITION, Reflex.TRACKING, Reflex.CONTACT, Reflex.POWER)
+"""What a wrong sensor can look like in its first states; the stop, which doubts more, tells it apart."""
 BRING_IN_FURTHER = 0.01
 """rad beyond the soft limits to which it is led: a servo does not stop at the very angle."""
 BRING_IN_SPEED = 0.05
@@ -107,6 +112,9 @@ class Run:
         self._origin = 0.0
         self._controlled = False
         self._late = 0.0
+        self._taken: LimbState | None = None
+        self._unusable: Counter[str] = Counter()
+        """Messages that could not be used up to the newest state, by reason."""
 
     def execute(self) -> Report:
         """Run all phases and, whatever happens, the clean stop; only faults of this program are raised."""
@@ -303,14 +311,20 @@ class Run:
     def _clean_stop(self) -> None:
         """Never raises: every way out ends here."""
         before, self.phase = self.phase, Phase.STOP
+        report = self.report
         try:
             if self._gated.sent:
                 torque = self._controlled and self.supervisor.controller.mode is Mode.TORQUE
-                ending = CleanStop(self._gated, self.supervisor, torque=torque, hold=self.options.timeout).execute(
+                stop = CleanStop(self._gated, self.supervisor, torque=torque, hold=self.options.timeout)
+                ending = stop.execute(
                     lambda: self.clock.now() - self._began, self._origin, self._suppress,
                     lambda time, state, decision: self._note(time, state, decision, sent=True),
                 )  # fmt: skip
-                self.report.ending = f"{ending} (after phase {before.value})"
+                report.ending = f"{ending} (after phase {before.value})"
+                cause = stop.contradiction
+                if cause is not None and report.reflex in MISLED:
+                    report.text = f"{cause.text} (at first seen as {report.reflex.name}: {report.text})"
+                    report.reflex = cause.reflex
         except BaseException as error:  # also an exception of Ctrl-C by a foreign handler
             self.report.ending = f"the robot's own timeout ({type(error).__name__}: {error})"
         self.arm.close()
@@ -339,11 +353,18 @@ class Run:
     def _state(self) -> LimbState:
         """The newest state, or the end of the phase if it is old."""
         state, now = self.arm.state, self.clock.now()
-        if state is None or state.age(now) > self.arm.stale_after:
-            age = "never seen" if state is None else f"{state.age(now):.3f} s old"
-            why = "".join(f"; rejected {count}: {reason}" for reason, count in self.arm.rejected.most_common(2))
-            raise StopRun(Reason.STALE_STATE, f"the arm's state is {age}{why}")
-        return state
+        if state is not self._taken:
+            self._taken, self._unusable = state, Counter(self.arm.rejected)
+        if state is None:
+            raise StopRun(Reason.STALE_STATE, "the arm's state was never seen")
+        age = state.age(now)
+        if age <= self.arm.stale_after:
+            return state
+        since = Counter(self.arm.rejected) - self._unusable
+        if since.total() >= COMING:  # it is not their age that is wrong
+            why = "; ".join(f"{reason} ({count} messages)" for reason, count in since.most_common(2))
+            raise StopRun(Reason.BAD_STATE, f"no joint state could be used for {age:.3f} s: {why}", Reflex.STATE)
+        raise StopRun(Reason.STALE_STATE, f"the arm's state is {age:.3f} s old")
 
     def _suppress(self) -> None:
         now = self.clock.now()

@@ -43,7 +43,7 @@ class Reason(enum.Enum):
     """E-stop, disabled, error, a silent robot, or a second one on the graph."""
     STALE_STATE = "stale state"
     BAD_STATE = "bad state"
-    """Ticks refused for longer than the patience: not finite, absurd, or the controller failed."""
+    """Ticks or messages refused for longer than the patience: not finite, absurd, names missing, or the controller failed."""
     REFLEX = "reflex"
     """The motion broke a threshold of `Reflex`; the report says which."""
     LOST_ROBOT = "lost robot"

@@ -19,6 +19,8 @@ LEAP = 0.1
 """s by which a stamp may be ahead of the quickest message before: the age at which a state counts as none."""
 SOURCE_TIMEOUT = 1.0
 """s of silence after which another publisher may take over the arm's joints."""
+UNNAMED = 0.05
+"""s without the arm from its own source after which messages of other joints are no addition: the names are wrong."""
 DELAY_LEAK = 1e-3
 """s/s by which the shortest delay seen is forgotten, so that clocks may drift apart."""
 
@@ -96,7 +98,11 @@ class JointStateReader:
         received = clock.monotonic() if received is None else received
         order = self._map(message.name)
         if order == "":
-            self.ignored["another publisher's joints"] += 1
+            last = self._last
+            if last is not None and source == last.source and received - last.received > UNNAMED:
+                self.rejected["no joint of the arm named"] += 1
+            else:
+                self.ignored["another publisher's joints"] += 1
             return None
         if isinstance(order, str):
             self.rejected[order] += 1

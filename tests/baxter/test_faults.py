@@ -78,7 +78,7 @@ def test_a_short_nan_in_the_state_is_survived(arm_robot: Robot, graph: Graph, ro
         ("nan", Reason.BAD_STATE, "not finite state for 0."),
         ("no_velocity", Reason.BAD_STATE, "not finite state"),
         ("freeze", Reason.STALE_STATE, "s old"),
-        ("missing", Reason.STALE_STATE, "left_e1 missing"),
+        ("missing", Reason.BAD_STATE, "left_e1 missing"),
     ],
 )
 @pytest.mark.parametrize("owner", list(GravityOwner))

@@ -107,3 +107,40 @@ def test_a_clock_that_steps_is_trouble_until_the_run_begins(stamp: float, text: 
     assert text in arm.trouble()
     arm.forget_trouble()
     assert "went back" not in arm.trouble()
+
+
+def robot_state(arm: BaxterArm, graph: Graph, **told: Any) -> None:
+    content = {"ready": True, "enabled": True, "stopped": False, "error": False, "estop_button": 0, "estop_source": 0}
+    graph.heard["/robot/state"](AssemblyState(*{**content, **told}.values()), Receipt("/robot/state", ROBOT, 9.0, b""))
+
+
+@pytest.mark.parametrize(
+    "told, text",
+    [
+        ({}, ""), ({"estop_button": 3}, ""), ({"estop_source": 1}, ""), ({"estop_button": 1}, "the e-stop is pressed"),
+        ({"estop_button": 2}, "the e-stop is pressed"), ({"stopped": True, "estop_source": 1}, "the e-stop is pressed"),
+        ({"stopped": True, "estop_source": 3}, "the robot is stopped (source 3)"),
+        ({"error": True}, "the robot reports an error"),
+        ({"enabled": False}, "the robot is disabled"), ({"enabled": False, "estop_button": 1}, "the e-stop is pressed"),
+    ],
+)  # fmt: skip
+def test_why_a_robot_cannot_move(told: dict[str, Any], text: str) -> None:
+    """Button and source each for itself: a button that is pressed counts before the robot says that it has stopped."""
+    arm, graph = attached()
+    robot_state(arm, graph, **told)
+    assert arm.unable() == text
+
+
+@pytest.mark.parametrize("told", [{"estop_button": 1}, {"stopped": True}, {"enabled": False}, {"error": True}])
+def test_a_trouble_of_one_message_is_remembered(told: dict[str, Any]) -> None:
+    arm, graph = attached()
+    arm.clock = SimpleNamespace(now=lambda: 9.0)
+    robot_state(arm, graph)
+    assert arm.trouble() == ""
+    robot_state(arm, graph, **told)
+    seen = arm.unable()
+    robot_state(arm, graph, error=True)
+    robot_state(arm, graph)
+    assert arm.unable() == "" and seen and arm.trouble() == seen  # the first one
+    arm.forget_trouble()
+    assert arm.trouble() == ""

@@ -20,7 +20,7 @@ from diffpbd.codegen import heartbeat
 from diffpbd.runtime.cli import COMMANDS, LazyGroup, cli
 from diffpbd.runtime.live import Loop, Share
 
-INTERACTIVE = {"run", "sim-baxter", "sim-fr3", "reproduce", "eval"}
+INTERACTIVE = {"run", "sim", "sim-baxter", "sim-fr3", "reproduce", "eval"}
 """They end when somebody stops them, write pictures beside tables, or print JSON anyway."""
 
 
@@ -127,7 +127,9 @@ def test_a_file_of_options(desk: Path) -> None:
     ("bounds = { u = 1979-05-27 }", "found a date"),
     ("horizon = ", "is not TOML"),
     ("config = 'b.toml'", "no option 'config'"),
-])  # fmt: skip
+    (f"horizon = {'[' * 100_000}", "--config wrong.toml is nested too deep to be read."),
+    (f"horizon.{'.'.join('a' * 3000)} = 1", "--config wrong.toml is nested too deep to be read."),
+], ids=lambda value: value[:30])  # fmt: skip
 def test_a_wrong_file_of_options_is_refused(desk: Path, text: str, words: str) -> None:
     Path("wrong.toml").write_text(text)
     done = run("mpc", *ROBOT, "--goal", "[0, 0]", "--out", "run.csv", "--config", "wrong.toml")

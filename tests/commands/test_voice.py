@@ -17,7 +17,7 @@ from diffpbd.runtime.cli import COMMANDS, cli
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.stopping import Report
 
-SERVERS = {"sim-baxter", "sim-fr3"}
+SERVERS = {"sim", "sim-baxter", "sim-fr3"}
 """They run until they are stopped, and have no result."""
 
 

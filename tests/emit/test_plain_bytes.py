@@ -21,6 +21,7 @@ CONSTRAINED = (
     "emit.constrained_step", "emit.floating", "emit.loop_instant", "graph.constrained_step", "graph.contact_residual",
     "graph.floating", "graph.loop_findings", "graph.loop_instant", "graph.loop_poses", "graph.loop_rows",
     "graph.sided", "graph.touched", "joint_space.bordered", "joint_space.closures", "joint_space.cones", "joint_space.contacts",
+    "joint_space.link_energies",
 )  # fmt: skip
 """Modules of diffpbd.codegen that only constrained robots need."""
 ASKED_OF_EVERY_ROBOT = {"motors", "graphs_of"}

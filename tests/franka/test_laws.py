@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -100,3 +101,21 @@ def test_predictive_control_keeps_to_a_circle(alone: Lone, fr3: Robot, tmp_path:
     travelled = np.ptp([fr3.tip_pose(q).position[:2] for q in ran.q], axis=0)
     assert travelled.min() > 0.19
     assert max(apart) <= 3e-3
+
+
+def test_a_machine_that_stands_still_ends_no_run(alone: Lone) -> None:
+    """Longer than libfranka's patience, at rest and in motion: no time passes for the robot, and no test hangs on a clock."""
+    clock, stalls = alone.clock, []
+
+    def before() -> None:
+        if len(stalls) < (1 if not alone.simulation.commanded else 2):
+            stalls.append(clock.now())
+            time.sleep(1.2)
+
+    clock.before = before
+    try:
+        ran = drive(alone, LAWS["impedance"], duration=0.2)
+    finally:
+        clock.before = lambda: None
+    good(ran)
+    assert len(stalls) == 2 and np.isfinite(ran.torques).any()

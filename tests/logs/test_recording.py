@@ -323,3 +323,13 @@ def test_a_line_of_another_kind_is_named(tmp_path: Path, key: str, value: object
         )
     except InputError as error:
         assert "line 31 is not a joint state message: expected" in str(error)
+
+
+@pytest.mark.parametrize(
+    "line", ["[" * 100_000, '{"stamp": 1.0, "name": [["a"]], "position": [1.0]}', '{"a": ' * 100_000]
+)
+def test_a_line_that_is_nested_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(line)
+    with pytest.raises(InputError, match="line 1 is not a joint state message: expected"):
+        read_recording(path, JOINTS)

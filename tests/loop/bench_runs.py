@@ -57,8 +57,9 @@ def run(
 ) -> tuple[Report, BenchArm]:  # fmt: skip
     """One run; `fault` changes the arm `at` seconds after the first command of the run phase."""
     arm = arm or BenchArm(bench=bench, rate=states)
+    observer = more.pop("observer", None)
     under = supervisor(law, owner, rate, **more)
-    one = Run(arm, under, RunOptions(duration=duration, **(options or {})))
+    one = Run(arm, under, RunOptions(duration=duration, **(options or {})), observer=observer)
     arm.in_run = lambda: one.phase.value == "run"
     if fault is not None:
         arm.after(at, lambda: (arm.mark(), fault(arm)))

@@ -125,17 +125,23 @@ class Master:
     def publishers(self, topic: str) -> tuple[str, ...]:
         return ("/me", "/other")
 
+    def node(self, name: str) -> str:
+        return f"http://{name}"
+
+    caller = "/me"
+
 
 @pytest.mark.parametrize(
     "answers, lost",
     [
         ((1, 1), ""), ((1, 2), "restarted"), ((1, GraphError("no answer"), 1, GraphError("no answer"), 1), ""),
         ((1, GraphError("no answer")), "no answer"), ((1, ValueError("x")), "ValueError"), ((1, IndexError("x")), "IndexError"),
-        ((1, TypeError("x"), 1), ""),
+        ((1, TypeError("x"), 1), ""), ((1, GraphError("no answer"), GraphError("no answer"), 1), "no answer"),
     ],
 )  # fmt: skip
 def test_the_masters_watch_survives_any_answer(answers: tuple, lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("diffpbd.runtime.ros1.watch.WATCH_PERIOD", 0.002)
+    monkeypatch.setattr("diffpbd.runtime.ros1.registrations.call", lambda *asked, timeout: asked)  # each one answers
     watch = MasterWatch(Master(*answers), "/topic", "/me")
     assert watch.others == ("/other",)
     watch._thread.join(10.0 if lost else 0.06)

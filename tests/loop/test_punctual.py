@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from support.bench_arm import Bench, BenchArm
+from support.sensors import Filtered
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.program import ProgramController
@@ -17,7 +18,10 @@ from diffpbd.runtime.loop.stopping import Phase, Reason
 
 from .bench_runs import check, impedance, run
 
-NORMAL = Bench(jitter=1e-3, noise=0.05)
+
+def normal() -> Bench:
+    """Sensors, link and friction of an arm in which nothing is wrong."""
+    return Bench(jitter=1e-3, noise=0.05, fault=Filtered())
 
 
 class SlowArm(BenchArm):
@@ -63,7 +67,7 @@ def test_no_stop_without_a_reason(law: str, states: float, rate: float, request:
     turning = impedance((-0.9, 1.9), 0.7)
     expected = turning.expected
     turning.expected = lambda t: expected(1.0 - np.cos(1.5 * t))  # there and back with up to 1.05 rad/s
-    arm = BenchArm(bench=NORMAL, rate=states)
+    arm = BenchArm(bench=normal(), rate=states)
     arm.step = 10 * np.array([50.0, 15.0]) / rate
     report, arm = run(
         turning if law == "impedance" else law, arm=arm, rate=rate, owner=GravityOwner.MODEL, duration=seconds

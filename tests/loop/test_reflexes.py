@@ -114,7 +114,7 @@ def test_position(q: list[float], dq: list[float], breached: bool) -> None:
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_motion_that_the_speeds_do_not_show(side: float) -> None:
     crept = lambda rate: {"q": lambda t: MIDDLE + np.array([side * rate * t, 0.0])}  # noqa: E731
-    assert drive(made(), 1.0, **crept(0.27))[0] is None  # 0.0297 rad in the longest window, 0.11 s
+    assert drive(made(), 0.14, **crept(0.27))[0] is None  # 0.0297 rad in the longest window, 0.11 s
     found = drive(made(), 1.0, **crept(0.31))
     assert found[:2] == (Reflex.MOTION, 0.1) and "arm_s moved by" in found[2]
     assert drive(made(), 1.0, **crept(1.2))[:2] == (Reflex.MOTION, 0.03)
@@ -132,7 +132,9 @@ def test_motion_allows_a_share_of_the_way() -> None:
     for share, reflex in ((0.24, None), (0.31, Reflex.MOTION)):
         # 0.055 rad in 0.11 s are shown; the shown way is short by 0.03 and a share of itself
         true = 0.5 + 0.3 + share * 0.5 - 0.001
-        found = drive(made(), 0.5, q=lambda t, v=true: MIDDLE + np.array([v * t, 0]), dq=lambda t: np.array([0.5, 0.0]))
+        found = drive(
+            made(), 0.12, q=lambda t, v=true: MIDDLE + np.array([v * t, 0]), dq=lambda t: np.array([0.5, 0.0])
+        )
         assert found[0] is reflex
 
 

@@ -9,9 +9,12 @@ from support.bench_arm import Bench, BenchArm
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.loop.arm import DISABLED
+from diffpbd.runtime.loop.arm import DISABLED, Fault
+from diffpbd.runtime.loop.recorder import BRAKE, START
+from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.run import RunOptions
 from diffpbd.runtime.loop.stopping import Phase, Reason
+from diffpbd.runtime.ros1.messages import Tick
 
 from .bench_runs import check, run, supervisor
 
@@ -86,7 +89,7 @@ def test_the_first_command_is_the_measured_state_for_as_long_as_a_publisher_need
     assert arm.timeouts == [0.2, 0.2] and arm.closed
 
 
-@pytest.mark.parametrize("payload, refused", [(0.5, False), (1.0, True)])
+@pytest.mark.parametrize("payload, refused", [(0.5, False), (1.0, True), (-0.5, False), (-1.0, True)])
 def test_the_holding_torque_is_compared_with_the_model(payload: float, refused: bool) -> None:
     arm = BenchArm((0.3, 0.9), Bench(payload=payload))
     report, arm = run("impedance", arm=arm, owner=GravityOwner.MODEL, duration=0.1)
@@ -143,3 +146,39 @@ def test_options_that_cannot_work_are_refused(wrong: dict[str, float]) -> None:
         RunOptions(**wrong)
     RunOptions(hold=0.3, timeout=0.05, wait=0.1)
     RunOptions(timeout=0.5)
+
+
+class Waiting(BenchArm):
+    """Something lacks, and the link has a fault, until half a second has gone."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__()
+        self.lost = fault
+
+    def missing(self, *, suppressing: bool) -> str:
+        return "the robot does not listen" if self.fault() else ""
+
+    def fault(self) -> Fault | None:
+        return self.lost if self.time < 100.5 else None
+
+
+def test_a_start_waits_for_the_robot_and_not_for_a_lost_master() -> None:
+    report, arm = run("impedance", arm=Waiting(Fault(Reason.LOST_ROBOT, "not there")), duration=0.1)
+    assert report.reason is Reason.FINISHED and arm.commands[0][0] >= 100.5
+    report, arm = run("impedance", arm=Waiting(Fault(Reason.LOST_MASTER, "gone")), duration=0.1)
+    assert report.reason is Reason.LOST_MASTER and report.text == "gone" and report.phase is Phase.CHECK
+    assert arm.commands == [] and arm.time < 100.5 + 0.4  # the bench goes on for 0.4 s
+
+
+def test_an_observer_sees_the_start_every_tick_the_reason_and_the_braking() -> None:
+    seen: list[Tick] = []
+    push = lambda arm: setattr(arm.bench, "push", (25.0, 0.0))  # noqa: E731
+    report, arm = run("moving", fault=push, observer=seen.append)
+    assert report.reflex is Reflex.CONTACT
+    notes = [tick.note for tick in seen]
+    breach = notes.index(f"contact: {report.text}")
+    assert notes[0] == START and set(notes[1:breach]) == {""} and set(notes[breach + 1 :]) == {BRAKE}
+    assert breach == report.ticks and len(notes) - breach - 1 > 5
+    sent = [values for _, mode, values, _, _ in arm.commands if mode is Mode.TORQUE]
+    np.testing.assert_array_equal([tick.command for tick in seen if tick.mode], sent)
+    assert [tick.mode for tick in seen if tick.note == START or tick.note == notes[breach]] == [0, 0]

@@ -17,7 +17,7 @@ import numpy as np
 
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.limits import Limits
-from diffpbd.runtime.loop.arm import DISABLED, Fault
+from diffpbd.runtime.loop.arm import DISABLED, OWN_TIMEOUT, Fault
 from diffpbd.runtime.ros1.joint_states import JointStateReader, LimbState
 from diffpbd.runtime.ros1.messages import Header, JointState
 
@@ -142,6 +142,7 @@ class BenchArm:
         return self._reader.rejected
 
     dropped = 0
+    handed_back = OWN_TIMEOUT
 
     def open(self, rate: float) -> None:
         self.advance(0.05)

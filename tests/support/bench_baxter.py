@@ -34,6 +34,8 @@ class BenchBaxter(BenchArm):
         self.robot.timeout = self.timeout
         self.robot.advance(self.time)
         self.q, self.dq, self.torque = (tuple(values) for values in (self.robot.q, self.robot.dq, self.robot.torque))
+        if self.marked is not None:
+            self.trace.append(self.q)
 
     def _measured(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.robot.measured()

@@ -67,6 +67,25 @@ def clipped(share: float) -> Callable[[np.ndarray], np.ndarray]:
     return lambda values: np.minimum(values, np.quantile(values, share))
 
 
+def stuck(rate: float) -> Callable[[np.ndarray], np.ndarray]:
+    """For three seconds, from a value that is no extreme one."""
+
+    def make(values: np.ndarray) -> np.ndarray:
+        values, begin = values.copy(), len(values) // 3
+        values[begin : begin + int(3.0 * rate)] = np.median(values)
+        return values
+
+    return make
+
+
+def spiked(values: np.ndarray) -> np.ndarray:
+    """Sixty single samples, a few in each hundred of a recording of twenty seconds."""
+    values, rng = values.copy(), np.random.default_rng(8)
+    at = rng.choice(len(values), 60, replace=False)
+    values[at] += rng.choice([-1.0, 1.0], 60) * 3.0 * np.ptp(values)
+    return values
+
+
 def exchanged(i: int, j: int) -> Callable[[Recording], Recording]:
     def make(r: Recording) -> Recording:
         order = list(range(len(r.joints)))
@@ -137,6 +156,10 @@ def corruptions(
         add(f"torque times {factor:g}", column("tau", second, lambda v, f=factor / gain: f * v), "gain", second)
     for seconds in (0.06, 0.1, 0.2, -0.06):
         add(f"torque {1e3 * seconds:g} ms late", column("tau", second, late(seconds * rate)), "shift", second)
+    for factor in (0.5, 2.0, 1.08):
+        add(f"clock {factor:g} times as slow", lambda r, f=factor: replace(r, time=f * r.time), "time", None)
+    add("torque stuck", column("tau", second, stuck(rate)), "stuck", second)
+    add("torque with spikes", column("tau", second, spiked), "spikes", second)
     if turning is not None:
         add("turns within ±π", column("q", turning, lambda v: (v + math.pi) % math.tau - math.pi), "jumps", turning)
     return found

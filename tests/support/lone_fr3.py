@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import select
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -29,6 +30,9 @@ ANSWER, STEADY = 0.02, 0.5
 waited for, whatever else the machine does."""
 READ = 2e-4
 """s for the reading thread to take a state that nobody answers."""
+AWAKE = 0.1
+"""s of the machine's clock without a new state after which the last one is sent again: libfranka drops what it knows already,
+but gives a robot up after a second without any."""
 
 
 class LockStep:
@@ -48,6 +52,30 @@ class LockStep:
         self._asked = np.zeros(7)
         self._control = simulation.robot.torque_control
         simulation.robot.torque_control = self._seen
+        self._end = threading.Event()
+        self._keeper = threading.Thread(target=self._keep_awake, daemon=True)
+        self._keeper.start()
+
+    def close(self) -> None:
+        """The robot may fall silent."""
+        self._end.set()
+        self._keeper.join()
+
+    def _keep_awake(self) -> None:
+        """However long the loop takes for a tick, the driver goes on waiting for it."""
+        before = -1
+        while not self._end.wait(AWAKE):
+            ticks, number = self.simulation.ticks, self.server._FrankaServer__message_id
+            if ticks == before and number and not self.frozen:
+                with contextlib.suppress(AttributeError, OSError, TypeError):  # it has hung up meanwhile
+                    self._send_again(number - 1)
+            before = ticks
+
+    def _send_again(self, number: int) -> None:
+        server = self.server
+        header = struct.pack(f"<{server._FrankaServer__state_message_id_type_struct}", number)
+        there = server._FrankaServer__client_address, server._FrankaServer__client_udp_port
+        server._FrankaServer__udp_socket.sendto(header + server._get_state_bytes(), there)
 
     def _seen(self, torques: np.ndarray, has_new_command: bool = True) -> None:
         """What the robot is asked for, without its own gravity compensation."""
@@ -138,4 +166,8 @@ class Lone:
 @contextlib.contextmanager
 def lone(robot: Robot, **options: Any) -> Iterator[Lone]:
     with serving(**options) as simulation:
-        yield Lone(simulation, robot)
+        found = Lone(simulation, robot)
+        try:
+            yield found
+        finally:
+            found.clock.close()

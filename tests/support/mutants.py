@@ -30,17 +30,25 @@ MODULES = {
     "loop/gate.py": "loop/test_gate.py",
     "loop/guard.py": "loop/test_guard.py",
     "loop/reflexes.py": "loop/test_reflexes.py",
+    "loop/slow_faults.py": "loop/test_slow_faults.py",
     "loop/supervisor.py": "loop/test_supervisor.py",
     "loop/ending.py": "loop/test_ending.py",
     "loop/stopping.py": "loop/test_ownership.py",
+    "loop/run.py": "loop/test_start.py",
     "ros1/joint_states.py": "ros1/test_joint_states.py",
+    "ros1/guests.py": "ros1/test_guests.py",
+    "ros1/watch.py": "loop/test_ownership.py",
+    "arms/baxter/arm.py": "baxter/test_who_listens.py",
 }
 """Each with its own test, which is run first."""
 TESTS = (
     "ros1/test_joint_states.py",
+    "ros1/test_guests.py",
+    "baxter/test_who_listens.py",
     "loop/test_gate.py",
     "loop/test_guard.py",
     "loop/test_reflexes.py",
+    "loop/test_slow_faults.py",
     "loop/test_supervisor.py",
     "loop/test_ending.py",
     "loop/test_start.py",
@@ -51,7 +59,7 @@ HEAVY = ("numpy", "click", "scipy.linalg", "csv", "json", "xmlrpc.client", "http
 UNUSED = ("cacheprovider", "xdist", "hypothesispytest", "unraisableexception", "threadexception")
 OPTIONS = ("-x", "-q", "--noconftest", "--assert=plain", *(f"-pno:{plugin}" for plugin in UNUSED))
 """Plain: rewriting the tests' assertions takes longer than running them."""
-TIMEOUT = 40  # s of processor time; a mutant that never ends counts as killed
+TIMEOUT = 120  # s of processor time; a mutant that never ends counts as killed
 SWAPS: dict[type, tuple[type, ...]] = {
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.LtE),
     ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,),
@@ -137,7 +145,7 @@ class Fixtures:
 
     @pytest.fixture
     def shared(self) -> Path:
-        return ROOT.parent / "shared"
+        return Path(os.environ.get("DIFFPBD_SHARED", ROOT.parent / "shared"))
 
 
 def survives(job: tuple[str, str, str]) -> bool:

@@ -10,7 +10,7 @@ from typing import Literal
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.limits import Limits
-from diffpbd.runtime.loop.arm import DISABLED, Clock, Fault, SystemClock
+from diffpbd.runtime.loop.arm import DISABLED, OWN_TIMEOUT, Clock, Fault, SystemClock
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.ros1 import Node, Publisher, Receipt
 from diffpbd.runtime.ros1.errors import RefusedError
@@ -69,6 +69,8 @@ class BaxterArm:
 
     `listener` gets every message that comes in, for a log; it runs in the reading thread.
     """
+
+    handed_back = OWN_TIMEOUT
 
     def __init__(
         self,

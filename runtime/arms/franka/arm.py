@@ -21,7 +21,7 @@ from diffpbd.runtime.arms.franka.words import flags, trouble_of
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.limits import Limits
-from diffpbd.runtime.loop.arm import Clock, Fault, SystemClock
+from diffpbd.runtime.loop.arm import OWN_TIMEOUT, Clock, Fault, SystemClock
 from diffpbd.runtime.ros1.errors import RefusedError
 from diffpbd.runtime.ros1.joint_states import LimbState, stepped_back
 from diffpbd.runtime.ros1.messages import Header, JointState
@@ -52,6 +52,7 @@ class FrankaArm:
 
     dropped = 0
     """The driver has one torque, the newest."""
+    handed_back = OWN_TIMEOUT
 
     def __init__(
         self,

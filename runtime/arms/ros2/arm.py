@@ -1,0 +1,235 @@
+"""An arm with an effort interface over ROS 2, as the loop's `Arm`: joint states by name in, torques in its order out.
+
+The controllers of ros2_control obey the last torque until another one comes: they know no timeout. So a pose is held by a servo
+of ours, and an arm that is let go gets the torque that holds it at the last pose that could be believed, which then stays.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+
+from diffpbd.runtime.arms.ros2.link import Link
+from diffpbd.runtime.arms.ros2.servo import HOLD_PERIOD, SAG, holding_servo
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.arm import Clock, Fault, SystemClock
+from diffpbd.runtime.loop.guard import Guard
+from diffpbd.runtime.loop.reflexes import Inertial
+from diffpbd.runtime.loop.stopping import Reason
+from diffpbd.runtime.ros1.errors import RefusedError
+from diffpbd.runtime.ros1.joint_states import JointStateReader, LimbState
+from diffpbd.runtime.ros1.messages import JointState
+from diffpbd.runtime.ros1.subscriber import Receipt
+
+__all__ = ["Ros2Arm", "in_order"]
+
+SHORTEST = 0.05
+"""s; a timeout below it means that the arm is let go at once."""
+LETTING_GO = 50
+"""Messages at most in which the torque fades to what holds the arm; a tenth of the effort limit each."""
+
+Listener = Callable[[JointState, Receipt], None]
+Holding = Callable[[FloatArray], FloatArray]
+"""The torque [N·m] that holds the arm at q [rad]; zero where the robot holds itself."""
+
+
+def in_order(joints: tuple[str, ...], order: tuple[str, ...] | None) -> tuple[int, ...]:
+    """Where the controller's joints are among ours; an InputError if they are not the same ones."""
+    if order is None:
+        return tuple(range(len(joints)))
+    if sorted(order) != sorted(joints):
+        raise InputError(
+            f"The controller's joints are {', '.join(order) or 'none'}, expected those of the robot, each once: "
+            f"{', '.join(joints)}."
+        )
+    return tuple(joints.index(joint) for joint in order)
+
+
+class Ros2Arm:
+    """An arm; `link` has its two topics. Nothing is sent but by `transmit`, and on letting go."""
+
+    handed_back = "the arm was left with the torque that holds its last believed pose, after {}"
+
+    def __init__(
+        self,
+        link: Link,
+        joints: tuple[str, ...],
+        limits: Limits,
+        holding: Holding,
+        inertial: Inertial,
+        *,
+        order: tuple[str, ...] | None = None,
+        any_listener: bool = False,
+        clock: Clock | None = None,
+    ) -> None:
+        """`joints` and `limits` in the order of the generated robot, `order`: the joints of the controller, by default these;
+        `any_listener`: whoever listens is the robot, by default the participant that publishes its joint states."""
+        self.joints = joints
+        self.limits = limits
+        self.stale_after = 0.1
+        self.clock: Clock = clock or SystemClock()
+        self.reader = JointStateReader(joints)
+        self.listener: Listener | None = None
+        """Gets every message that comes in, in the reading thread."""
+        self._link = link
+        self._holding = holding
+        self._servo = holding_servo(inertial)
+        self._order = list(in_order(joints, order))
+        self._any_listener = any_listener
+        self._state: LimbState | None = None
+        self._noted = ""
+        self._torques = self._holds = Guard(limits, HOLD_PERIOD)
+        self._sent: FloatArray | None = None
+        self._sent_at = float("-inf")
+        self._pose: FloatArray | None = None
+        """The last pose [rad] that could be believed when something was sent."""
+
+    # What comes in, in the reading thread
+
+    def _on_state(self, message: JointState, received: float, participant: str) -> None:
+        if self.listener is not None:
+            self.listener(message, Receipt(self._link.states, participant, received, message.encode()))
+        state = self.reader.offer(message, received, participant)
+        if self.reader.second_source and not self._noted:
+            self._noted = f"two sources of the arm's joint states: {self.reader.second_source}"
+        self._noted = self._noted or self.reader.stepped
+        self._state = state or self._state
+
+    # What the loop asks
+
+    @property
+    def state(self) -> LimbState | None:
+        """The last usable message's state; its numbers may be anything."""
+        return self._state
+
+    @property
+    def rejected(self) -> Counter[str]:
+        """Joint states that could not be used, by reason."""
+        return self.reader.rejected
+
+    @property
+    def dropped(self) -> int:
+        """Commands that the middleware did not take."""
+        return self._link.dropped
+
+    def open(self, rate: float) -> None:
+        """Begin to read states; their rate is the robot's, `rate` [Hz] that of the commands."""
+        self._torques = Guard(self.limits, 1.0 / rate)
+        self._link.open(self._on_state)
+
+    def close(self) -> None:
+        """Let the arm go if something was sent, and leave."""
+        self._let_go()
+        self._link.close()
+
+    def missing(self, *, suppressing: bool) -> str:
+        """What has not come yet."""
+        state = self._state
+        if state is None:
+            why = self._link.seen() or ", ".join(f"{count} with {text}" for text, count in self.rejected.items())
+            return f"no joint state on {self._link.states} names every joint of the arm" + (f": {why}" if why else "")
+        if np.isnan(state.dq).all():
+            return f"the joint states on {self._link.states} carry no velocities"
+        return "" if self._heard() else self._deaf()
+
+    def _heard(self) -> bool:
+        """Whether the robot itself listens: a recorder or a plot that does is no robot."""
+        return self._link.hears("" if self._any_listener or self._state is None else self._state.source)
+
+    def _deaf(self) -> str:
+        who = self._link.who(self._state.source) if self._state is not None else "the robot"
+        return (
+            f"the robot, {who}, does not listen to {self._link.commands}: is its controller loaded and active? "
+            "(--robot-node any takes whoever listens)"
+        )
+
+    def fault(self) -> Fault | None:
+        """Whether the robot has gone from the commands' topic."""
+        return None if self._heard() else Fault(Reason.LOST_ROBOT, self._deaf())
+
+    def others(self) -> tuple[str, ...]:
+        """Other participants that publish this arm's commands."""
+        return self._link.commanders()
+
+    def forget_trouble(self) -> None:
+        """Forget what was noted."""
+        self._noted = ""
+
+    def trouble(self) -> str:
+        """What speaks against moving."""
+        return self._noted or self.unable()
+
+    def unable(self) -> str:
+        """The topics do not say whether the robot is enabled or stopped: its states' silence does."""
+        return "" if self._state is not None else "its state is unknown"
+
+    def request_enable(self) -> None:
+        """Enabling is the robot's own."""
+
+    def set_timeout(self, seconds: float | None = None) -> None:
+        """These controllers have no timeout; a short one lets the arm go at once."""
+        if seconds is not None and seconds < SHORTEST:
+            self._let_go()
+
+    def suppress(self) -> None:
+        """An interface whose gravity is the model's has no compensation of its own."""
+
+    # What goes out
+
+    def transmit(self, mode: Mode, values: FloatArray) -> None:
+        """Command a torque [N·m], or the torque that holds a pose [rad]."""
+        state, zero = self._state, np.zeros_like(values)
+        believed = state is not None and self._believe(state)
+        if mode is Mode.TORQUE:
+            self._send(self._torques, values, zero)
+            return
+        if state is None or not believed:
+            if self._sent is None:
+                raise RefusedError("Not sent: the arm cannot be held, its state cannot be believed.")
+            self._send(self._torques, zero, self._sent)  # what was sent before, once more
+            return
+        far = np.abs(state.q - values)
+        if not self._noted and (far > SAG).any():
+            k = int(far.argmax())
+            self._noted = (
+                f"{self.joints[k]} is {far[k]:.3f} rad from the pose at which it is held: gravity has another owner than "
+                "--gravity says, or something pulls"
+            )
+        held = self._holding(state.q)
+        if self._sent is None:
+            self._sent = held  # whatever held the arm before: a ramp from zero would let it fall
+        seldom = self.clock.now() - self._sent_at > 0.5 * HOLD_PERIOD
+        self._send(self._holds if seldom else self._torques, self._servo(state.q, state.dq, values), held)
+
+    def _believe(self, state: LimbState) -> bool:
+        """Whether what is sent now may follow from a state, which then is the last pose that could be believed."""
+        guard = self._torques
+        good = guard.judge(state.stamp, state.q, state.dq).good
+        if good:
+            guard.accept(state.stamp, state.q, state.dq)
+            self._pose = state.q
+        return good
+
+    def _send(self, guard: Guard, law: FloatArray, held: FloatArray) -> None:
+        """Within the efforts, and within a step of what was sent before, whichever of the two ways sent it."""
+        guard.last = np.zeros_like(law) if self._sent is None else self._sent
+        self._sent, self._sent_at = guard.send(law, held), self.clock.now()
+        self._link.send(tuple(self.joints[k] for k in self._order), self._sent[self._order])
+
+    def _let_go(self) -> None:
+        """Leave what holds the arm at its last believed pose: it is obeyed until somebody else commands."""
+        if self._sent is None or self._pose is None:
+            return
+        rest = np.zeros_like(self._sent)
+        held = self._holding(self._pose)
+        for _ in range(LETTING_GO):
+            before = self._sent
+            self._send(self._holds, rest, held)
+            if (self._sent == before).all():
+                break
+            self.clock.sleep(HOLD_PERIOD)

@@ -1,0 +1,131 @@
+"""The two topics of an effort interface, and who is at their other ends, looked at by a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from cyclonedds.core import DDSException
+
+from diffpbd.runtime.arms.ros2.messages import DdsJointState, Float64MultiArray, states_of, torques
+from diffpbd.runtime.arms.ros2.node import Node, Sample
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.ros1.messages import JointState
+
+__all__ = ["Link", "Listener", "Ros2Link"]
+
+WATCH_PERIOD = 0.1  # s between two looks at who is there
+
+Listener = Callable[[JointState, float, str], None]
+"""Takes a state, the monotonic time [s] at which it came, and the participant that sent it."""
+
+
+class Link(Protocol):
+    """What the arm asks of its link."""
+
+    states: str
+    """The topic of the states."""
+    commands: str
+
+    @property
+    def dropped(self) -> int:
+        """Commands that did not leave."""
+
+    def open(self, listener: Listener) -> None:
+        """Begin to read states, and to look who is there."""
+
+    def send(self, joints: tuple[str, ...], values: FloatArray) -> None:
+        """Command torques [N·m], in this order of joints."""
+
+    def hears(self, participant: str) -> bool:
+        """Whether this participant, or any where it is empty, reads the commands."""
+
+    def commanders(self) -> tuple[str, ...]:
+        """Others that write the commands, in words."""
+
+    def seen(self) -> str:
+        """What is the matter with the states' topic, in words, or empty."""
+
+    def who(self, participant: str) -> str:
+        """A participant in words."""
+
+    def close(self) -> None:
+        """Leave."""
+
+
+class Ros2Link:
+    """Topics on a node that it closes."""
+
+    def __init__(self, node: Node, states: str, commands: str) -> None:
+        self.states, self.commands = states, commands
+        self._node = node
+        self._listener: Listener = lambda message, received, participant: None
+        self._reader = node.read(states, DdsJointState, self._on_state)
+        self._others = node.read(commands, Float64MultiArray, lambda message, sample: None)
+        self._writer = node.write(commands, Float64MultiArray)
+        self._hearers: frozenset[str] = frozenset()
+        self._commanders: dict[str, str] = {}
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="dds watch", daemon=True)
+
+    @property
+    def dropped(self) -> int:
+        """Commands that did not leave."""
+        return self._writer.dropped
+
+    def open(self, listener: Listener) -> None:
+        """Begin to read states, and to look who is there."""
+        self._listener = listener
+        self._node.start()
+        self._thread.start()
+
+    def _on_state(self, message: DdsJointState, sample: Sample) -> None:
+        self._listener(states_of(message), sample.received, sample.participant)
+
+    def _watch(self) -> None:
+        while not self._closing.is_set():
+            try:
+                self._look()
+            except DDSException:  # an end that went while it was looked at
+                pass
+            self._closing.wait(WATCH_PERIOD)
+
+    def _look(self) -> None:
+        self._hearers = self._writer.participants()
+        others = self._others.participants()
+        if others != self._commanders.keys():
+            self._commanders = {one: self._commanders.get(one) or self._node.who(one) for one in others}
+
+    def send(self, joints: tuple[str, ...], values: FloatArray) -> None:
+        """Command torques [N·m], in this order of joints."""
+        self._writer.write(torques(joints, values))
+
+    def hears(self, participant: str) -> bool:
+        """Whether this participant, or any where it is empty, reads the commands."""
+        return participant in self._hearers if participant else bool(self._hearers)
+
+    def commanders(self) -> tuple[str, ...]:
+        """Others that write the commands, in words."""
+        return tuple(self._commanders.values())
+
+    def who(self, participant: str) -> str:
+        """A participant in words."""
+        return self._node.who(participant)
+
+    def seen(self) -> str:
+        """What is the matter with the states' topic, in words, or empty."""
+        types = self._node.types(self.states)
+        own = DdsJointState.__idl_typename__.replace(".", "::")
+        if not types:
+            return f"nobody in domain {self._node.domain} publishes {self.states} (ROS_DOMAIN_ID, the network)"
+        if own not in types:
+            return f"{self.states} is published as {', '.join(types)}, expected {own}"
+        return "; ".join(f"{count} messages: {reason}" for reason, count in self._reader.broken.items())
+
+    def close(self) -> None:
+        """Leave."""
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join(1.0)
+        self._node.close()

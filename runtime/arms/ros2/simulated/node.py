@@ -1,0 +1,69 @@
+"""The simulated arm's two topics, and its loop in real time."""
+
+from __future__ import annotations
+
+import threading
+import time as clock
+
+from diffpbd.runtime.arms.ros2.messages import DdsJointState, Float64MultiArray, joint_state, values_of
+from diffpbd.runtime.arms.ros2.node import DEPTH, Node, Sample
+from diffpbd.runtime.arms.ros2.simulated.arm import STEP, SimulatedArm
+from diffpbd.runtime.latency import Latency
+from diffpbd.runtime.priority import punctual
+
+__all__ = ["SimulatedNode"]
+
+
+class SimulatedNode:
+    """Publishes states, obeys commands; `run` until `stop` is set. Leave it with `close`."""
+
+    def __init__(
+        self, arm: SimulatedArm, node: Node, states: str, commands: str, *, rate: int, order: tuple[int, ...]
+    ) -> None:
+        """`rate` [Hz] of the states; `order`: where the controller's joints are among the arm's."""
+        self.arm = arm
+        self.rate = rate
+        self.stop = threading.Event()
+        self.lateness = Latency()
+        self.skipped = 0
+        self._node = node
+        self._order = list(order)
+        self._lock = threading.Lock()
+        self._states = node.write(states, DdsJointState, DEPTH)
+        node.read(commands, Float64MultiArray, self._on_command)
+
+    def _on_command(self, message: Float64MultiArray, sample: Sample) -> None:
+        values = values_of(message)
+        if len(values) == len(self._order):
+            told = values.copy()
+            values[self._order] = told
+        with self._lock:
+            self.arm.command(values, sample.received)
+
+    def run(self) -> None:
+        """Simulate in real time and publish, until asked to stop."""
+        self._node.start()
+        with punctual():
+            self._loop()
+
+    def _loop(self) -> None:
+        start, tick, due = clock.monotonic(), 0, 0.0
+        while not self.stop.is_set():
+            following = max(tick + 1, int((clock.monotonic() - start) / STEP))
+            self.skipped += following - tick - 1
+            tick = following
+            clock.sleep(max(0.0, start + tick * STEP - clock.monotonic()))
+            now = clock.monotonic()
+            self.lateness.add(now - start - tick * STEP)
+            with self._lock:
+                self.arm.advance(now)
+            if now >= due:
+                due = max(due + 1.0 / self.rate, now - 1.0 / self.rate)
+                with self._lock:
+                    measured = self.arm.measured()
+                self._states.write(joint_state(self.arm.joints, clock.time_ns(), *measured))
+
+    def close(self) -> None:
+        """Leave."""
+        self.stop.set()
+        self._node.close()

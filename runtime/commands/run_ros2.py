@@ -1,0 +1,130 @@
+"""`diffpbd run ROBOT --ros2`: the topics of an effort interface, and what has to be said about the arm behind it."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import click
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.commands.attached import Attached, simulator
+from diffpbd.runtime.commands.options import given
+from diffpbd.runtime.commands.sim import COMMANDS, DOMAIN_LINE, STATES
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.locate import find_description
+from diffpbd.runtime.loop.arm import Arm
+from diffpbd.runtime.loop.configuration import Configuration, gravity_model, inertial_model
+from diffpbd.runtime.loop.ownership import sole_program
+from diffpbd.runtime.loop.recorder import Recorder
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["attach", "expect_options", "options"]
+
+OWN = ("states", "commands", "command_joints")
+ELSEWHERE = ("host", "set_load", "master", "without_spring", "clean_dead", "enable")
+"""Options of other arms."""
+ANY = "any"
+DOMAINS = range(60, 102)
+"""Domains for a simulated arm of our own, off those that robots are usually in."""
+
+
+def options(function: Any) -> Any:
+    """The options of such an arm."""
+    several: tuple[Callable[[Any], Any], ...] = (
+        click.option("--ros2", is_flag=True, help="Any arm with an effort interface, over ROS 2 (docs/ros2.md)."),
+        click.option("--states", default=STATES, metavar="TOPIC", help="ROS 2: sensor_msgs/JointState of the arm."),
+        click.option("--commands", default=COMMANDS, metavar="TOPIC", help="ROS 2: std_msgs/Float64MultiArray, torques."),
+        click.option(
+            "--command-joints", metavar="NAMES",
+            help="ROS 2: the controller's parameter joints, by commas (default: the robot's order).",
+        ),
+    )  # fmt: skip
+    for option in reversed(several):
+        function = option(function)
+    return function
+
+
+def expect_options(words: Mapping[str, Any]) -> None:
+    """An error for what is not said, or is another arm's."""
+    told = set(given(but=()))
+    if not words["ros2"]:
+        if alone := [f"--{name.replace('_', '-')}" for name in OWN if f"--{name.replace('_', '-')}" in told]:
+            raise click.UsageError(f"{', '.join(alone)}: of an arm over ROS 2; expected --ros2 with it.")
+        return
+    if strange := [f"--{name.replace('_', '-')}" for name in ELSEWHERE if words[name]]:
+        raise click.UsageError(f"{', '.join(strange)}: not for an arm over ROS 2, whose enabling is its own.")
+    if words["robot_node"] not in (None, ANY):
+        raise click.UsageError(f"--robot-node: over ROS 2 expected {ANY!r}, found {words['robot_node']!r}.")
+    if "--gravity" not in told:
+        raise click.UsageError(
+            "--ros2: who holds the arm against gravity? --gravity robot where the robot adds it to what it is told (as UR's "
+            "and Franka's torque modes do), --gravity model where a commanded zero lets the arm fall (as in Gazebo)."
+        )
+
+
+@contextlib.contextmanager
+def attach(robot: Robot, configuration: Configuration, words: Mapping[str, Any]) -> Iterator[Attached]:
+    """The arm's topics, or those of a simulated one."""
+    _expect_arm(robot)
+    from diffpbd.runtime.arms.ros2.arm import Ros2Arm, in_order
+    from diffpbd.runtime.arms.ros2.link import Ros2Link
+    from diffpbd.runtime.arms.ros2.node import Node, domain_of
+
+    states, commands = words["states"], words["commands"]
+    text = words["command_joints"]
+    order = None if text is None else tuple(name.strip() for name in text.split(","))
+    in_order(robot.joints, order)
+    models = words["gravity"] == "model"
+    with contextlib.ExitStack() as stack:
+        domain = domain_of()
+        if words["sim"]:
+            domain = stack.enter_context(_simulated(robot.name, words))
+        stack.enter_context(sole_program(f"ros2 domain {domain} {commands}"))
+        own = gravity_model(robot, configuration.alpha)
+
+        def holding(q: FloatArray) -> FloatArray:
+            return own(q) if models else np.zeros(robot.n)
+
+        def arm(recorder: Recorder | None) -> Arm:
+            made = Ros2Arm(
+                Ros2Link(Node(domain, local=words["sim"]), states, commands), robot.joints, configuration.limits, holding,
+                inertial_model(robot, configuration.alpha), order=order, any_listener=words["robot_node"] == ANY,
+            )  # fmt: skip
+            made.listener = None if recorder is None else recorder.message
+            return made
+
+        yield Attached(configuration, arm)
+
+
+def _expect_arm(robot: Robot) -> None:
+    """An error where the robot is none whose every joint turns and has a motor."""
+    facts = robot.manifest.robot
+    if facts.base_joint or facts.loops or facts.passive:
+        raise InputError(
+            f"{robot.name} has a base that moves, or closed loops; expected an arm with a motor in every joint."
+        )
+    slides = [joint.name for joint in facts.joints if joint.unit != "rad"]
+    if slides:
+        raise InputError(f"{', '.join(slides)} slide; expected joints that turn: the reflexes' thresholds are angles.")
+
+
+@contextlib.contextmanager
+def _simulated(name: str, words: Mapping[str, Any]) -> Iterator[int]:
+    """A simulated arm of a shipped description in a process of its own; the domain that it is in."""
+    try:
+        find_description(name)
+    except InputError as error:
+        raise InputError(
+            f"--sim: {error} Simulate it on its own, with `diffpbd sim FILE.urdf`, and run without --sim."
+        ) from None
+    call = (
+        "sim", "--no-live", name, "--local", "--domain", str(random.choice(DOMAINS)), "--gravity", words["gravity"],
+        "--states", words["states"], "--commands", words["commands"],
+        *(("--command-joints", words["command_joints"]) if words["command_joints"] else ()),
+    )  # fmt: skip
+    with simulator(call, DOMAIN_LINE) as domain:
+        yield int(domain)

@@ -1,0 +1,86 @@
+"""Torque channels of a recording on their own: constant, saturated, stuck, with spikes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.logs.findings import Finding
+from diffpbd.runtime.logs.mending import smooth_of_spikes, spikes_of
+from diffpbd.runtime.logs.rates import usual_steps
+from diffpbd.runtime.logs.recording import Recording
+from diffpbd.runtime.logs.thresholds import RUN, SATURATED, STUCK, STUCK_WAY
+
+__all__ = ["examine_channels"]
+
+CUT = "cut these samples out of the file"
+
+
+def examine_channels(r: Recording, passive: Sequence[str]) -> list[Finding]:
+    """Torques that never change, stop at a largest value or at any while the joint moves, or jump for single samples."""
+    found: list[Finding] = []
+    if r.tau is None:
+        return found
+    for k, name in enumerate(r.joints):
+        tau = r.tau[:, k]
+        if name in passive and not tau.any():
+            continue
+        if np.ptp(tau) == 0.0:
+            what = f"the torque of {name} is constant ({tau[0] + 0.0:g}) in all samples, as what is not measured is"
+            found.append(Finding("constant", name, what, "--torque chooses another signal"))
+            continue
+        found += _saturated(r, k) or _stuck(r, k)
+        found += _spikes(r, k)
+    return found
+
+
+def _saturated(r: Recording, k: int) -> list[Finding]:
+    assert r.tau is not None
+    tau, found = r.tau[:, k], []
+    moving = np.concatenate([[False], np.diff(r.q[:, k]) != 0.0])
+    for value, what in ((float(tau.max()), "largest"), (float(tau.min()), "smallest")):
+        edges = _runs((tau == value) & moving)
+        long = edges[np.diff(edges, axis=1)[:, 0] >= RUN]
+        count = int(np.diff(long, axis=1).sum())
+        if count >= max(RUN, SATURATED * len(tau)):
+            when = f"first at {r.time[long[0, 0]]:.6g} s"
+            text = f"its torque is at its {what} value {value:g} for {count} samples, {when}: saturated?"
+            found.append(Finding("saturated", r.joints[k], text, CUT))
+    return found
+
+
+def _stuck(r: Recording, k: int) -> list[Finding]:
+    """A torque that keeps its value to the last bit while the joint goes a way."""
+    assert r.tau is not None
+    q, tau = r.q[:, k], r.tau[:, k]
+    edges = _runs(np.concatenate([(np.diff(tau) == 0.0) & usual_steps(r), [False]]))
+    long = [
+        (a, b) for a, b in edges.tolist() if r.time[b] - r.time[a] > STUCK and float(np.ptp(q[a : b + 1])) > STUCK_WAY
+    ]
+    if not long:
+        return []
+    a, b = max(long, key=lambda run: r.time[run[1]] - r.time[run[0]])
+    what = (
+        f"its torque stays at {tau[a]:g} for {r.time[b] - r.time[a]:.3g} s from {r.time[a]:.6g} s on, while the joint moves "
+        f"by {np.ptp(q[a : b + 1]):.3g}: stuck?"
+    )
+    return [Finding("stuck", r.joints[k], what, CUT, grave=True)]
+
+
+def _spikes(r: Recording, k: int) -> list[Finding]:
+    assert r.tau is not None
+    tau = r.tau[:, k]
+    at = np.flatnonzero(spikes_of(tau))
+    if not len(at):
+        return []
+    worst = float(np.abs(tau - smooth_of_spikes(tau))[at].max())
+    what = f"its torque jumps for single samples {len(at)} times, by up to {worst:.3g}, first at {r.time[at[0]]:.6g} s"
+    return [Finding("spikes", r.joints[k], what, "--despike takes them out before the filter spreads them")]
+
+
+def _runs(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+    """Begin and end (runs, 2) of the stretches where a mask holds."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return np.asarray(edges.reshape(-1, 2), dtype=np.intp)

@@ -1,0 +1,59 @@
+"""A recording's clock held against its rates: whether it counts seconds, and whether it runs as fast as they do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from diffpbd.runtime.logs.findings import Finding
+from diffpbd.runtime.logs.rates import Rates
+from diffpbd.runtime.logs.recording import Recording
+from diffpbd.runtime.logs.thresholds import ALIKE, CLOCK, CLOSE, MOVING, NAMED_RATIOS, RATIO, RELATED, SLOWEST
+
+__all__ = ["clock_of"]
+
+UNITS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+BELIEVED = (20.0, 5000.0)  # Hz of a recording, by which a clock's unit is guessed
+
+
+def clock_of(r: Recording, rates: Sequence[Rates | None]) -> list[Finding]:
+    """What is wrong about the clock; then nothing else is judged by it."""
+    steps = np.diff(r.time)
+    step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
+    return _unit(r, rates, step) or _speed(rates, step)
+
+
+def _unit(r: Recording, rates: Sequence[Rates | None], step: float) -> list[Finding]:
+    """A clock that does not count seconds: no recording is that slow, unless its rates say so."""
+    ratios = [rate.ratio for rate in rates if rate is not None]
+    consistent = bool(ratios) and abs(float(np.median(ratios)) - 1.0) < RATIO
+    still = r.dq is not None and bool(np.abs(r.dq).max() < MOVING)  # poses held one after the other
+    if step < SLOWEST or consistent or still:
+        return []
+    fit = [name for factor, name in UNITS if BELIEVED[0] <= 1.0 / (step * factor) <= BELIEVED[1]]
+    if ratios:  # rates count seconds
+        fit = [name for factor, name in UNITS if abs(float(np.median(ratios)) * factor - 1.0) < 2.0 * RATIO] or fit
+    guess = f"--time-unit {fit[0]}" if fit else "--time-unit ms, us or ns"
+    figure = f", and rates are {float(np.median(ratios)):.4g} times too large for it" if ratios else ""
+    return [
+        Finding("time", "", f"the median step of time is {step:g} s{figure}; not in seconds?", guess, r.dq is not None)
+    ]
+
+
+def _speed(rates: Sequence[Rates | None], step: float) -> list[Finding]:
+    """A clock that runs too fast or too slow: all joints' rates are the same multiple of their slopes, and of no unit's."""
+    told = [rate for rate in rates if rate is not None]
+    if len(told) < 2 or step <= 0.0 or any(rate.related < RELATED for rate in told):
+        return []
+    ratios = np.array([rate.ratio for rate in told])
+    middle = float(np.median(ratios))
+    named = any(abs(middle / ratio - 1.0) < CLOSE for ratio in NAMED_RATIOS)
+    if middle <= 0.0 or named or abs(middle - 1.0) < CLOCK or bool((np.abs(ratios / middle - 1.0) > ALIKE).any()):
+        return []
+    what = (
+        f"dq is {middle:.4g} times the slope of q at each of {len(told)} joints: the clock counts {middle:.4g} s for each "
+        f"second of the rates, with samples at {1.0 / step:.4g} Hz"
+    )
+    mend = f"--rate {middle / step:.4g} if --rate made the time, else --scale time={1.0 / middle:.6g}"
+    return [Finding("time", "", what, mend, grave=abs(middle - 1.0) > RATIO)]

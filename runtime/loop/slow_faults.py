@@ -1,0 +1,103 @@
+"""Faults of sensors that no tenth of a second shows, over seconds: positions against speeds, and torque against motion.
+
+What both cannot see: a position and its speed that are wrong alike, by less than changes the torque that holds the arm.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+
+__all__ = ["SlowFaults"]
+
+EVERY = 0.05
+"""s between two looks: what is slow needs no more."""
+DRIFT_WINDOW = 5.0
+"""s over which q is held against the integral of dq."""
+DRIFT_FLOOR = 0.04
+"""rad between them; twice what recordings of two physical arms show over 5 s beside the lag (0.019)."""
+DRIFT_SHARE = 0.05
+"""Of the way there and back: speeds sampled in step with a joint that shakes are off (by 0.08 rad of 1.3 in 5 s seen)."""
+LAG = 0.02
+"""s by which a filtered speed may be late; a physical arm's is by up to that, so the integral is short by as much way."""
+LOAD_WINDOW = 3.0
+"""s over which unexplained torque is averaged: a hand that leads an arm pushes and brakes, a weight stays."""
+LOAD_SHARE = 0.5
+"""Of CONTACT's threshold; above the start's tolerance (0.08 of the effort limit) and a joint's friction together."""
+
+
+class _Look(NamedTuple):
+    stamp: float
+    q: FloatArray
+    dq: FloatArray
+    way: FloatArray
+    """∫ dq [rad]."""
+    path: FloatArray
+    """∫ |dq| [rad]."""
+    load: FloatArray
+    """∫ of unexplained torque [N·m·s]."""
+
+
+class SlowFaults:
+    """Fed with every state; `drifted` and `loaded` say what the last seconds show, in words, or are empty."""
+
+    def __init__(self, joints: tuple[str, ...], contact: FloatArray) -> None:
+        """`contact` [N·m] is the unexplained torque that ends a run at once."""
+        self._joints = joints
+        self._allowed = LOAD_SHARE * contact
+        self.drifted: str
+        """Positions and speeds that contradict each other."""
+        self.loaded: str
+        """Torque that the model does not explain and that lasts."""
+        self.start()
+
+    def start(self) -> None:
+        """Forget the past."""
+        self.drifted = self.loaded = ""
+        self._past: deque[_Look] = deque()
+
+    def add(
+        self, stamp: float, q: FloatArray, dq: FloatArray, way: FloatArray, path: FloatArray, external: FloatArray
+    ) -> None:
+        """A state [rad, rad/s], the integrals of dq and of |dq| up to it [rad] and the torque unexplained at it [N·m]."""
+        past = self._past
+        if not past:
+            past.append(_Look(stamp, q, dq, way, path, np.zeros_like(q)))
+            return
+        elapsed = stamp - past[-1].stamp
+        if elapsed < EVERY:
+            return
+        now = _Look(stamp, q, dq, way, path, past[-1].load + elapsed * external)
+        past.append(now)
+        while stamp - past[1].stamp >= DRIFT_WINDOW:
+            past.popleft()
+        self.drifted = self._drift(now, past[0])
+        then = next((look for look in reversed(past) if stamp - look.stamp >= LOAD_WINDOW), None)
+        self.loaded = "" if then is None else self._load(now, then)
+
+    def _drift(self, now: _Look, then: _Look) -> str:
+        moved, shown = now.q - then.q, now.way - then.way
+        allowed = DRIFT_FLOOR + DRIFT_SHARE * (now.path - then.path) + LAG * (np.abs(now.dq) + np.abs(then.dq))
+        excess = np.abs(moved - shown) - allowed
+        k = int(np.argmax(excess))
+        if not excess[k] > 0.0:
+            return ""
+        return (
+            f"{self._joints[k]} moved by {moved[k]:.3f} rad in {now.stamp - then.stamp:.2f} s, its speeds say "
+            f"{shown[k]:.3f} rad: its position creeps or its speed is wrong"
+        )
+
+    def _load(self, now: _Look, then: _Look) -> str:
+        seconds = now.stamp - then.stamp
+        mean = (now.load - then.load) / seconds
+        k = int(np.argmax(np.abs(mean) / self._allowed))
+        if not abs(mean[k]) > self._allowed[k]:
+            return ""
+        return (
+            f"{self._joints[k]} was loaded for {seconds:.1f} s by {mean[k]:.1f} N·m that the model does not explain, above "
+            f"{self._allowed[k]:.2f} N·m: a weight, somebody who leans on it, or a wrong position"
+        )

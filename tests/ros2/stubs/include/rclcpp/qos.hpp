@@ -1,0 +1,6 @@
+#pragma once
+namespace rclcpp
+{
+class QoS {};
+class SystemDefaultsQoS : public QoS {};
+}  // namespace rclcpp

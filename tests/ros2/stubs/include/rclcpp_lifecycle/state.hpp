@@ -1,0 +1,5 @@
+#pragma once
+namespace rclcpp_lifecycle
+{
+class State {};
+}  // namespace rclcpp_lifecycle

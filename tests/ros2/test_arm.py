@@ -1,0 +1,173 @@
+"""The arm over the topics of an effort interface, in lock-step with the bench robot: what it is told, and when it is let go."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from loop.bench_runs import check, run
+from support.bench_arm import EFFORT, JOINTS, Bench, bench_limits, gravity, inertial
+from support.bench_ros2 import BenchRos2
+
+from diffpbd.runtime.arms.ros2.arm import Ros2Arm, in_order
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.loop.stopping import Phase, Reason
+from diffpbd.runtime.ros1.errors import RefusedError
+from diffpbd.runtime.ros1.messages import Header, JointState
+
+MODEL, ROBOT = GravityOwner.MODEL, GravityOwner.ROBOT
+
+
+def over(law: str, owner: GravityOwner, *, bench: Bench | None = None, **words: object):
+    """A run over the topics; a law in position mode leaves gravity to the arm's own servo."""
+    arm = BenchRos2(bench=bench, owner=owner, rate=words.pop("states", 100.0))
+    return run(law, arm=arm, owner=ROBOT if law == "hold" else owner, **words)
+
+
+def rates(arm: BenchRos2, period: float) -> np.ndarray:
+    """How fast what the robot was told changed, as a share of the torque rate."""
+    times, told = (np.array(values) for values in zip(*arm.wired, strict=True))
+    elapsed = np.maximum(np.diff(times), period)
+    return np.abs(np.diff(told, axis=0)) / elapsed[:, None] / (10.0 * np.array(EFFORT))
+
+
+@pytest.mark.parametrize("owner", [MODEL, ROBOT])
+@pytest.mark.parametrize("law", ["hold", "gravity", "impedance", "moving"])
+def test_a_law_reaches_its_goal_and_the_arm_stays_there(law: str, owner: GravityOwner) -> None:
+    report, arm = over(law, owner, rate=250.0, duration=2.5)
+    check(arm)
+    assert report.reason is Reason.FINISHED and report.ending.endswith(
+        "commands to hold the measured pose (after phase run)"
+    )
+    goal = (-0.9, 1.9) if law == "moving" else (0.3, 0.9)
+    assert np.abs(np.array(arm.q) - goal).max() < 0.1 and np.abs(arm.dq).max() < 1e-3
+    assert rates(arm, 1 / 250.0).max() <= 1.0 + 1e-9
+    left = arm.wired[-1][1]
+    assert np.allclose(left, gravity(np.array(arm.q)) if owner is MODEL else 0.0, atol=0.05)
+
+
+def test_the_first_torque_holds_the_arm() -> None:
+    """Whatever held it before, a ramp from zero would let it fall."""
+    _, arm = over("impedance", MODEL)
+    assert np.allclose(arm.wired[0][1], gravity(np.array([0.3, 0.9])), atol=0.05)
+
+
+def test_the_order_is_the_controllers() -> None:
+    assert in_order(("a", "b", "c"), ("c", "a", "b")) == (2, 0, 1) and in_order(("a", "b"), None) == (0, 1)
+    for wrong in (("a",), ("a", "b", "b"), ("a", "d", "c"), ()):
+        with pytest.raises(InputError, match="controller's joints are .*expected those of the robot"):
+            in_order(("a", "b", "c"), wrong)
+
+
+@pytest.mark.parametrize(("said", "real", "way"), [(ROBOT, MODEL, -1), (MODEL, ROBOT, 1)])
+def test_a_wrong_owner_of_gravity_is_seen_before_the_law_begins(
+    said: GravityOwner, real: GravityOwner, way: int
+) -> None:
+    arm = BenchRos2(owner=said)
+    arm.suppressed = math.inf if real is MODEL else -math.inf
+    arm.bench.noise = 0.0
+    report, _ = run("impedance", arm=arm, owner=said, options={"allow_mismatch": True})
+    assert report.phase is Phase.HOLD and report.reason is Reason.ROBOT
+    assert "gravity has another owner than --gravity says" in report.text
+    assert not [mode for _, mode, *_ in arm.commands if mode is Mode.TORQUE]
+
+
+def test_a_load_that_the_model_does_not_know_is_seen_by_what_holds_it() -> None:
+    heavy, light = Bench(payload=1.0), Bench(payload=0.1)
+    report, _ = over("impedance", MODEL, bench=heavy)
+    assert report.reason is not Reason.FINISHED and report.phase is Phase.HOLD
+    report, _ = over("impedance", MODEL, bench=light)
+    assert report.reason is Reason.FINISHED
+
+
+def test_states_without_speeds_are_said() -> None:
+    arm = BenchRos2(bench=Bench(fault=lambda data: {**data, "dq": np.empty(0)}))
+    report, _ = run("impedance", arm=arm)
+    assert report.reason is Reason.REFUSED and "carry no velocities" in report.text and arm.commands == []
+
+
+def test_nobody_listens_and_then_nobody_any_more() -> None:
+    arm = BenchRos2()
+    arm.connected = False
+    report, _ = run("impedance", arm=arm)
+    assert report.reason is Reason.REFUSED and "does not listen to /effort_controller/commands" in report.text
+    assert arm.commands == []
+    report, arm = run("impedance", arm=BenchRos2(), fault=lambda arm: setattr(arm, "connected", False))
+    assert report.reason is Reason.LOST_ROBOT and "the arm was left" in report.ending
+
+
+def test_one_bad_message_repeats_the_last_torque() -> None:
+    seen: list[int] = []
+
+    def once(data: dict) -> dict:
+        seen.append(0)
+        return {**data, "q": np.full(2, np.nan)} if len(seen) == 1 else data
+
+    report, arm = over("moving", MODEL, fault=lambda arm: setattr(arm.bench, "fault", once))
+    assert report.reason is Reason.FINISHED and len(seen) > 1, report
+    assert rates(arm, 1 / 250.0).max() <= 1.0 + 1e-9
+
+
+class Silent:
+    """A link that only remembers what is sent."""
+
+    states, commands, dropped = "/s", "/c", 0
+
+    def __init__(self) -> None:
+        self.sent: list[np.ndarray] = []
+
+    def send(self, joints: tuple[str, ...], values: np.ndarray) -> None:
+        self.sent.append(values)
+
+    def close(self) -> None:
+        pass
+
+
+class Stopped:
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def now(self) -> float:
+        return self.time
+
+    def sleep(self, seconds: float) -> None:
+        self.time += seconds
+
+
+def test_nothing_is_sent_by_an_arm_that_was_not_commanded() -> None:
+    link = Silent()
+    arm = Ros2Arm(link, JOINTS, bench_limits(), gravity, inertial, clock=Stopped())
+    arm.set_timeout(0.2)
+    arm.set_timeout(0.02)
+    arm.suppress()
+    arm.request_enable()
+    arm.close()
+    assert link.sent == []
+    with pytest.raises(RefusedError, match="cannot be believed"):
+        arm.transmit(Mode.POSITION, np.zeros(2))
+    assert link.sent == []
+
+
+@pytest.mark.parametrize("rate", [100.0, 1000.0])
+def test_an_arm_that_is_let_go_fades_to_what_holds_it(rate: float) -> None:
+    link, clock = Silent(), Stopped()
+    arm = Ros2Arm(link, JOINTS, bench_limits(), gravity, inertial, clock=clock)
+    link.open = lambda listener: None
+    arm.open(rate)
+    q = np.array([0.3, 0.9])
+    arm._on_state(JointState(Header(0, (1, 0), ""), JOINTS, q, np.zeros(2), np.zeros(2)), 0.0, "robot")
+    for _ in range(200):
+        arm.transmit(Mode.TORQUE, np.array([-40.0, 10.0]))
+    assert np.allclose(link.sent[-1], [-40.0, 10.0])
+    arm._on_state(
+        JointState(Header(0, (1, 10), ""), JOINTS, np.full(2, np.nan), np.zeros(2), np.zeros(2)), 0.01, "robot"
+    )
+    arm.transmit(Mode.TORQUE, np.array([-40.0, 10.0]))
+    begin, count = clock.time, len(link.sent)
+    arm.set_timeout(0.02)
+    steps = np.abs(np.diff(link.sent[count - 1 :], axis=0)) / np.array(EFFORT)
+    assert steps.max() <= 0.1 + 1e-9 and clock.time - begin <= 0.21
+    assert np.allclose(link.sent[-1], gravity(q))  # not at the pose that could not be believed

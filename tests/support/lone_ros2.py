@@ -1,0 +1,130 @@
+"""A robot on a DDS domain, in a process of its own, that shares no line with the product: its own IDL, its own physics.
+
+    python -m support.lone_ros2 URDF GRAVITY POSE
+
+GRAVITY is `robot` (added to what is told) or `model`; POSE [rad] a JSON list. States come at 250 Hz on rt/joint_states, with
+names in the reverse order and a gripper among them; torques are obeyed on rt/effort_controller/commands, in the order w2 to
+s0. It speaks by lines: `ready`, `commanded` at the first torque, and an account in JSON once a line comes in or its input ends.
+"""
+
+import json
+import math
+import os
+import select
+import sys
+import time
+from dataclasses import dataclass
+
+from cyclonedds.domain import DomainParticipant
+from cyclonedds.idl import IdlStruct
+from cyclonedds.idl.types import float64, int32, sequence, uint32
+from cyclonedds.pub import DataWriter
+from cyclonedds.qos import Policy, Qos
+from cyclonedds.sub import DataReader
+from cyclonedds.topic import Topic
+
+
+@dataclass
+class Stamp(IdlStruct, typename="builtin_interfaces::msg::dds_::Time_"):
+    sec: int32
+    nanosec: uint32
+
+
+@dataclass
+class Head(IdlStruct, typename="std_msgs::msg::dds_::Header_"):
+    stamp: Stamp
+    frame_id: str
+
+
+@dataclass
+class States(IdlStruct, typename="sensor_msgs::msg::dds_::JointState_"):
+    header: Head
+    name: sequence[str]
+    position: sequence[float64]
+    velocity: sequence[float64]
+    effort: sequence[float64]
+
+
+@dataclass
+class Dim(IdlStruct, typename="std_msgs::msg::dds_::MultiArrayDimension_"):
+    label: str
+    size: uint32
+    stride: uint32
+
+
+@dataclass
+class Layout(IdlStruct, typename="std_msgs::msg::dds_::MultiArrayLayout_"):
+    dim: sequence[Dim]
+    data_offset: uint32
+
+
+@dataclass
+class Torques(IdlStruct, typename="std_msgs::msg::dds_::Float64MultiArray_"):
+    layout: Layout
+    data: sequence[float64]
+
+
+@dataclass
+class Imu(IdlStruct, typename="sensor_msgs::msg::dds_::Imu_"):
+    """Another message's name."""
+
+    text: str
+
+
+# rclcpp::SystemDefaultsQoS, as joint_state_broadcaster and forward_command_controller ask for: reliable, volatile
+QOS = Qos(Policy.Reliability.Reliable(100_000_000), Policy.Durability.Volatile, Policy.History.KeepLast(10))
+STATE_PERIOD = 0.004
+
+
+def main() -> None:
+    from support.lone_baxter import EFFORT, LoneBaxter
+
+    urdf, gravity, pose = sys.argv[1:]
+    robot = LoneBaxter(urdf, time.monotonic())
+    robot._sprung[:] = 0.0
+    robot.place(json.loads(pose))
+    robot.enable(True)
+    robot.timeout = math.inf
+    participant = DomainParticipant(int(os.environ["ROS_DOMAIN_ID"]))
+    writer = DataWriter(participant, Topic(participant, "rt/joint_states", States), qos=QOS)
+    reader = DataReader(participant, Topic(participant, "rt/effort_controller/commands", Torques), qos=QOS)
+    names = [*reversed(robot.joints), "gripper"]
+    account = {"wrong_length": 0, "label": "", "rate": 0.0}
+    before: tuple[float, list[float]] | None = None
+    print("ready", flush=True)
+    due = time.monotonic()
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        now = time.monotonic()
+        for message in reader.take(10):
+            if not message.sample_info.valid_data:
+                continue
+            if len(message.data) != 7:
+                account["wrong_length"] += 1
+                continue
+            told = [message.data[6 - k] for k in range(7)]
+            account["label"] = message.layout.dim[0].label if message.layout.dim else ""
+            if before is None:
+                print("commanded", flush=True)
+            sent = message.sample_info.source_timestamp * 1e-9
+            if before is not None and sent > before[0]:
+                step = max(abs(a - b) / e for a, b, e in zip(told, before[1], robot.effort, strict=True))
+                account["rate"] = max(account["rate"], step)
+            before = sent, told
+            robot.command(EFFORT, robot.joints, told, now)
+        if gravity == "model":
+            robot.suppress(now)
+        robot.advance(now)
+        q, dq, effort = robot.measured()
+        stamp = time.time_ns()
+        writer.write(States(
+            Head(Stamp(stamp // 10**9, stamp % 10**9), "base"), names, [*q[::-1], 0.01], [*dq[::-1], 0.0], [*effort[::-1], 0.0]
+        ))  # fmt: skip
+        due = max(due + STATE_PERIOD, now)
+        time.sleep(max(0.0, due - time.monotonic()))
+    left = before[1] if before else []
+    print(json.dumps({**account, **robot.account, "q": robot.q.tolist(), "dq": robot.dq.tolist(), "left": left,
+                      "gravity": robot.gravity().tolist()}), flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
