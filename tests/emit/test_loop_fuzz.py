@@ -24,6 +24,8 @@ from diffpbd.runtime.errors import SolverError
 
 OPEN, OPENING, OFF = 1e-8, 1e-6, 0.6
 """[m or rad], [relative to 1 + the largest rate], [rad] What no motion is beyond; the last beside the mean rate."""
+DROPPED = ("third rocker", "wheels", "bennett")
+"""With rows that say something and are dropped, or left out by pivoting."""
 HELD = {0, 1, 2, 10, 12, 13, 14, 17}
 """Statuses in which a step may end."""
 
@@ -57,7 +59,7 @@ def test_no_status_0_is_wrong(kind: str, shared: Path, count: Callable[[int, int
     hinge = np.array([joint.type.unit == "rad" for joint in described.joints])
     rng, n, found = np.random.default_rng(11), robot.n, Counter[int]()
     inside = described.joints if kind == "limits" else ()
-    while sum(found.values()) < count(1000, 50_000):
+    while sum(found.values()) < count(1000, 34_000 if kind in DROPPED else 50_000):
         p = rng.uniform(-3, 3, n)
         for k, joint in enumerate(inside):
             if joint.lower is not None and joint.upper is not None:

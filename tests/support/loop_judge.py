@@ -1,7 +1,7 @@
 """How far a closed mechanism is open, and how fast it opens: places, axes and velocities by pinocchio, angles by the logarithm.
 
-Nothing of the product's rows: a hinge's axes and a weld's frames are compared as vectors and rotations, velocities as those of two
-bodies at one place.
+Nothing of the product's rows: a hinge's axes and a weld's frames are compared as vectors and rotations, velocities as those of
+two bodies at one place.
 """
 
 from __future__ import annotations
