@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +19,7 @@ from diffpbd.runtime.manifest import Function as FunctionFacts
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterVector
 from diffpbd.runtime.quaternions import expect_unit
+from diffpbd.runtime.results import Sent, result_type
 
 __all__ = ["BoundFunction", "Function", "addresses", "as_array", "check_count", "check_threads", "plain"]
 
@@ -64,7 +64,7 @@ def _shorten(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-class BoundFunction(ABC):
+class BoundFunction(Sent, ABC):
     """What every generated function has: manifest facts, C symbol, defaults for alpha, h and p_ref."""
 
     def __init__(self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector) -> None:
@@ -79,8 +79,7 @@ class BoundFunction(ABC):
         self._call: Callable[..., int] = library.bind(facts)
         self._names = [argument.name for argument in facts.inputs]
         self._positions = [k for k, a in enumerate(facts.inputs) if manifest.robot.floating and a.name in POSITIONS]
-        make: Any = collections.namedtuple
-        self._result = make(f"{facts.name}_result", [argument.name for argument in facts.outputs])
+        self._result = result_type(facts.name, tuple(argument.name for argument in facts.outputs))
         self.__doc__ = help_text(facts, repr(self), manifest.recipe.h)
         self.__name__ = self.__qualname__ = facts.name
         self.__signature__ = signature_of(facts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
@@ -14,6 +13,7 @@ from diffpbd.runtime.gpu_arrays import DeviceArray, View, contiguous, stream_han
 from diffpbd.runtime.gpu_driver import Driver, Module
 from diffpbd.runtime.gpu_launch import Arguments, Batch, Entry, Lay
 from diffpbd.runtime.manifest import MATRIX, Argument
+from diffpbd.runtime.results import result_type
 from diffpbd.runtime.rollout import MISSING
 
 __all__ = ["GpuFunction"]
@@ -49,10 +49,8 @@ class GpuFunction:
     def __init__(self, gpu: Owner, bound: BoundFunction, entry: Entry) -> None:
         self.name, self.facts = bound.name, bound.facts
         self._gpu, self._bound, self._entry = gpu, bound, entry
-        names = [a.name for a in self.facts.outputs]
-        make: Any = collections.namedtuple
-        self._result = make(f"{self.name}_result", names)
-        self._unchecked = make(f"{self.name}_result", [*names, "left"])
+        names = tuple(a.name for a in self.facts.outputs)
+        self._result, self._unchecked = result_type(self.name, names), result_type(self.name, (*names, "left"))
         self.__doc__ = bound.__doc__
 
     def __repr__(self) -> str:

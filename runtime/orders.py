@@ -1,7 +1,8 @@
 """Steps of fourth and sixth order made of a robot's compiled steps and rollouts, with exact derivatives.
 
 Each is a weighted sum of chains of steps over fractions of h from the same state; its Jacobian is that sum of the chains'.
-Torques are held during a step. Forces that take energy are refused: see `refuse_friction`.
+Torques are held during a step. Forces that take energy are refused: see `refuse_friction`. Compiled steps go forwards in time
+only; a step backwards from (p, ṗ) is one forwards from (p, −ṗ), with the rates at its end turned round as well.
 """
 
 from __future__ import annotations
@@ -136,11 +137,14 @@ class Composed:
             state: State = np.asarray(p, float), np.asarray(pd, float)
             total = np.eye(2 * n, 3 * n)
             for fraction in fractions:
-                found = jac(*state, u, fraction * h, alpha)
+                way = np.sign(fraction)
+                found = jac(state[0], way * state[1], u, abs(fraction) * h, alpha)
                 own = np.block([[*found[2:5]], [*found[5:8]]])
+                own[n:] *= way
+                own[:, n : 2 * n] *= way
                 total = own[:, : 2 * n] @ total
                 total[:, 2 * n :] += own[:, 2 * n :]
-                state = found[0], found[1]
+                state = found[0], way * found[1]
             ends.append(np.concatenate(state))
             slopes.append(total)
         end, slope = self._weighted(ends), self._weighted(slopes)
@@ -180,12 +184,15 @@ class Composed:
                 seed = weight * p_bar, weight * pd_bar
                 for state, (fraction, count) in reversed(list(zip(nodes, _runs(fractions), strict=False))):
                     P_seed, PD_seed = np.zeros((2, count + 1, self.robot.n))
-                    P_seed[-1], PD_seed[-1] = seed
+                    way = np.sign(fraction)
+                    P_seed[-1], PD_seed[-1] = seed[0], way * seed[1]
                     held = np.tile(torques[k], (count, 1))
-                    back = self.robot.function("vjp_rollout")(*state, held, fraction * h, alpha, P_seed, PD_seed)
-                    seed = back.p0_bar, back.pd0_bar
+                    back = self.robot.function("vjp_rollout")(
+                        state[0], way * state[1], held, abs(fraction) * h, alpha, P_seed, PD_seed
+                    )
+                    seed = back.p0_bar, way * back.pd0_bar
                     U_bar[k] += back.U_bar.sum(axis=0)
-                    h_bar += fraction * back.h_bar
+                    h_bar += abs(fraction) * back.h_bar
                     alpha_bar = alpha_bar + back.alpha_bar
                 into += seed
             p_bar, pd_bar = into[0] + P_bar[k], into[1] + PD_bar[k]
@@ -209,8 +216,9 @@ class Composed:
         nodes = [start]
         for fraction, count in _runs(fractions):
             held = np.tile(np.asarray(u, float), (count, 1))
-            P, PD = self.robot.function("rollout")(*nodes[-1], held, fraction * h, alpha)
-            nodes.append((P[-1], PD[-1]))
+            (p, pd), way = nodes[-1], np.sign(fraction)
+            P, PD = self.robot.function("rollout")(p, way * pd, held, abs(fraction) * h, alpha)
+            nodes.append((P[-1], way * PD[-1]))
         return nodes
 
 

@@ -17,17 +17,15 @@ from diffpbd.runtime.arrays import FloatArray, or_else
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_json
 from diffpbd.runtime.fitting import expect
-from diffpbd.runtime.friction import pushes
+from diffpbd.runtime.friction import mean_of, pushes
 from diffpbd.runtime.manifest import Parameter
 from diffpbd.runtime.names import hint
 
 __all__ = ["ParameterVector", "ParameterValues", "read_values"]
 
-SMOOTHING = ("contact.slip", "contact.load.", "contact.friction.", "limit.slip", "limit.load")
-"""How names begin of what a step divides by."""
-CONTACTS = ("contact.radius.", "contact.compliance.")
 A_LITTLE = 1e-3
-"""[m, m/N] By how much these may be below zero in a whole vector, for derivatives by differences there."""
+"""In the entry's unit: how far beyond a bound a whole vector may be, for derivatives by differences there; but where the bound
+is above zero, because a step divides by the entry."""
 INERTIALS = ("mass.", "com.", "inertia.")  # how names of links' inertial parameters begin
 
 ParameterValues: TypeAlias = "Mapping[str, float] | str | Path | None"
@@ -150,7 +148,7 @@ class ParameterVector:
         """A new vector from values by name, or from a JSON file of them; the missing ones keep `base` or the
         default.
 
-        A value outside the parameter's bounds is refused, and friction that would push.
+        A value outside the parameter's bounds is refused, friction that would push, and limits without a range.
         """
         expect(f"alpha of {self.robot}: base", base, "FloatArray | None")
         result = self.defaults if base is None else np.array(base, dtype=np.float64)
@@ -174,46 +172,68 @@ class ParameterVector:
             result[position] = number
         if told := pushes(self.by_name(result), list(values)):
             raise InputError(f"{where}{told}.")
+        self._refuse_no_range(result, where)
         return result
 
     def checked(self, values: Any) -> Any:
         """Values in order, (entries,) or a batch of such, without booleans.
 
-        Bounds are left to whoever gives a whole vector: optimisers and finite differences step a little over them; but for
-        what smooths limits and contacts and has no meaning at zero or below, and what is far below zero where that is least.
+        They are held to the bounds that names are held to, but for A_LITTLE; what is not finite is left to whoever takes it.
         """
         flags = isinstance(values, (list, tuple)) and any(isinstance(value, (bool, np.bool_)) for value in values)
         if flags or getattr(getattr(values, "dtype", None), "kind", "") == "b":
             raise InputError(f"alpha of {self.robot}: expected numbers, found a boolean.")
-        if self._touching:
-            self._refuse_touching(values)
-        return values
-
-    @cached_property
-    def _touching(self) -> dict[int, float]:
-        """Positions of what smooths limits and contacts, with the least that a whole vector may hold of each."""
-        least = {}
-        for k, name in enumerate(self.names):
-            if name.startswith(SMOOTHING):
-                least[k] = float(np.nextafter(0.0, 1.0))
-            elif name.startswith(CONTACTS):
-                least[k] = -A_LITTLE
-        return least
-
-    def _refuse_touching(self, values: Any) -> None:
-        """InputError for a vector, or a row of a batch, with too little of one of these."""
         try:
             array = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
-            return  # told by whoever takes it
-        if array.ndim == 0 or array.shape[-1] != len(self):
+            return values  # told by whoever takes it
+        if array.ndim > 0 and array.shape[-1] == len(self):
+            least, most = self._held
+            beyond = (array < least) | (array > most)
+            if beyond.any():
+                place = np.argwhere(beyond)[0]
+                self._refuse_outside(int(place[-1]), float(array[tuple(place)]), f"alpha of {self.robot}: ")
+            self._refuse_no_range(array, f"alpha of {self.robot}: ")
+            halves, means = self._friction
+            if halves and (pushing := np.abs(array[..., halves]) > array[..., means] + A_LITTLE).any():
+                *row, k = np.argwhere(pushing)[0].tolist()
+                told = pushes(self.by_name(array[tuple(row)]), [self.names[halves[k]]])
+                raise InputError(f"alpha of {self.robot}: {told}.")
+        return values
+
+    @cached_property
+    def _friction(self) -> tuple[list[int], list[int]]:
+        """Positions of half the differences of friction between both directions, and of the means that they belong to."""
+        pairs = [(k, self._positions[mean]) for k, name in enumerate(self.names) if (mean := mean_of(name)) is not None]
+        return [half for half, _ in pairs], [mean for _, mean in pairs]
+
+    @cached_property
+    def _held(self) -> tuple[FloatArray, FloatArray]:
+        """The least and the most that a whole vector may hold of each entry."""
+        return np.where(self.lower > 0.0, self.lower, self.lower - A_LITTLE), self.upper + A_LITTLE
+
+    @cached_property
+    def _ranges(self) -> tuple[list[int], list[int]]:
+        """Positions of lower and upper limits of joints."""
+        ends: tuple[list[int], list[int]] = ([], [])
+        for k, name in enumerate(self.names):
+            kind, _, joint = name.partition("limit.lower.")
+            if not kind and joint:
+                ends[0].append(k)
+                ends[1].append(self._positions[f"limit.upper.{joint}"])
+        return ends
+
+    def _refuse_no_range(self, values: FloatArray, where: str) -> None:
+        """InputError for a vector, or a row of a batch, with a lower limit above its upper one."""
+        lower, upper = self._ranges
+        if not lower or not (crossed := values[..., lower] > values[..., upper]).any():
             return
-        for k, least in self._touching.items():
-            worst = float(array[..., k].min(initial=np.inf))
-            if worst < least:
-                entry = self.entries[k]
-                low = entry.in_unit(entry.lower or 0.0)
-                raise InputError(f"alpha of {self.robot}: {entry.name}: expected at least {low}, found {worst:g}.")
+        *row, k = np.argwhere(crossed)[0].tolist()
+        below, above = (float(values[tuple(row)][side[k]]) for side in (lower, upper))
+        raise InputError(
+            f"{where}{self.names[lower[k]]} = {below:g} is above {self.names[upper[k]]} = {above:g}: expected a range that "
+            "the joint can be in. Give both."
+        )
 
     def _refuse_outside(self, position: int, number: float, where: str = "") -> None:
         entry = self.entries[position]

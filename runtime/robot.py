@@ -16,8 +16,8 @@ from diffpbd.runtime.fitting import checked, expect
 from diffpbd.runtime.function import BoundFunction, Function
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.limits import JointLimits
+from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
 from diffpbd.runtime.manifest import Function as FunctionFacts
-from diffpbd.runtime.manifest import Manifest, read_manifest
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterValues, ParameterVector
 from diffpbd.runtime.rollout import Rollout, RolloutGradient
@@ -33,9 +33,35 @@ def load(folder: str | Path) -> Robot:
     return Robot(folder)
 
 
+_REOPENED: dict[tuple[Path, tuple[tuple[str, float], ...]], tuple[tuple[int, ...], Robot]] = {}
+"""Robots that came from other processes, by folder and changed parameters, with the state of their manifest's file: a pool
+sends one with every task."""
+
+
 def _reopened(folder: Path, changed: Mapping[str, float]) -> Robot:
     """A robot as it was pickled."""
-    return load(folder).with_parameters(changed) if changed else load(folder)
+    kept = _kept(folder, changed)
+    robot = Robot.__new__(type(kept))
+    robot.__dict__.update(kept.__dict__)
+    return robot
+
+
+def _kept(folder: Path, changed: Mapping[str, float]) -> Robot:
+    key = folder, tuple(sorted(changed.items()))
+    try:
+        file = (folder / MANIFEST_NAME).stat()
+    except OSError:
+        return load(folder)  # says what is missing
+    state = file.st_mtime_ns, file.st_size, file.st_ino
+    known = _REOPENED.get(key)
+    if known is None or known[0] != state:
+        _REOPENED[key] = state, (load(folder).with_parameters(changed) if changed else load(folder))
+    return _REOPENED[key][1]
+
+
+def _function_of(folder: Path, changed: Mapping[str, float], name: str) -> BoundFunction:
+    """A function as it was pickled."""
+    return _kept(folder, changed).function(name)
 
 
 class Robot:
@@ -56,6 +82,7 @@ class Robot:
         restore_folder(folder)
         self.manifest: Manifest = read_manifest(folder)
         self.folder = folder if folder.is_dir() else folder.parent
+        self._place = self.folder.absolute()
         self.name = self.manifest.name
         self.joints: tuple[str, ...] = tuple(joint.name for joint in self.manifest.robot.joints)
         self.links: tuple[str, ...] = tuple(link.name for link in self.manifest.robot.links)
@@ -72,6 +99,7 @@ class Robot:
         functions: dict[str, BoundFunction] = {}
         for facts in sorted(self.manifest.functions, key=lambda facts: facts.name.startswith(GRADIENT_PREFIX)):
             functions[facts.name] = self._make(facts, functions)
+            functions[facts.name].reopening = _function_of, (*self._origin(), facts.name)
         self.functions: Mapping[str, BoundFunction] = MappingProxyType(
             {facts.name: functions[facts.name] for facts in self.manifest.functions}
         )
@@ -108,7 +136,11 @@ class Robot:
         return f"<Robot {self.name}: {self.n} joints, {len(self.functions)} functions, from {self.folder}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (self.folder, self.alpha.changed(self.manifest.alpha))
+        return _reopened, self._origin()
+
+    def _origin(self) -> tuple[Path, dict[str, float]]:
+        """Where another process finds it, and the defaults that are not its folder's."""
+        return self._place, self.alpha.changed(self.manifest.alpha)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.functions})

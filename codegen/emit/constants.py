@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.environment import LARGE_ANGLE
 from diffpbd.codegen.graph.geometry import RIGHT_ANGLE
-from diffpbd.codegen.method.limits import CLOSE, PASSES
+from diffpbd.codegen.graph.joint_step import LEAST_STEP
+from diffpbd.codegen.method.limits import CLOSE, INWARDS, OUTSIDE, PASSES
 from diffpbd.runtime.manifest import Constant
 
 CONSTANTS: Final = (
@@ -64,6 +64,7 @@ CONSTANTS: Final = (
     ),
     Constant("curvature", 0.5, "1", "line search: share of the first slope that may be left with the opposite sign"),
     Constant("shrink", 0.5, "1", "line search: factor on the step length"),
+    Constant("least_step", LEAST_STEP, "s", "shortest step: below it rates are differences of rounding"),
     Constant("huge", 1e150, "SI", "entry of a state beyond which the step has diverged; its square is still finite"),
     Constant("max_pose", 30, "1", "iterations of the pose solve"),
     Constant("max_rate", 60, "1", "Newton iterations of the implicit friction kick"),
@@ -112,80 +113,13 @@ CONSTANTS: Final = (
     ),
 )
 
-IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONSTANTS}
+NOT_FORWARDS: Final = 21
+"""Status of every function that takes a step h where that is none."""
+
+IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONSTANTS} | {
+    "not_forwards": NOT_FORWARDS
+}
 """The same as C text, counts as integers."""
-
-MOST_OFF: Final = math.pi / 2 - 1
-"""[rad] See the constant of its name."""
-
-LOOP_CONSTANTS: Final = (
-    Constant(
-        "pivot_ratio", 1e-10, "1", "least over largest pivot of the loops' rows from which they depend on each other"
-    ),
-    Constant(
-        "near_pose",
-        1e-3,
-        "rad or m",
-        "first correction up to which one chord iteration and the end reach pose_tolerance after it",
-    ),  # fmt: skip
-    Constant(
-        "rows_tolerance", 1e-13, "rad or m", "last correction from which the gradient of the rows is worked out again"
-    ),
-    Constant("open", 1e-6, "m or 1", "residual of a loop from which the start of a step is not closed"),
-    Constant(
-        "spare_ratio",
-        1e-7,
-        "1",
-        "the same in a step on maximal states where all rows are kept: what depends on others has ε in the place of a pivot",
-    ),
-    Constant(
-        "rate_left",
-        1e-7,
-        "relative to 1 + the largest of v, omega",
-        "rate of a loop's row that a step on maximal states leaves from which its rows depend on each other",
-    ),
-    Constant(
-        "parted",
-        1e-9,
-        "m or 1",
-        "residual of a loop's row, kept or not, from which the end of a step is no motion: far above what rounding leaves",
-    ),
-    Constant(
-        "parted_rate",
-        1e-7,
-        "relative to 1 + the largest rate",
-        "rate of a loop's row from which the end of a step is no motion",
-    ),
-    Constant(
-        "most_turned",
-        MOST_OFF,
-        "rad",
-        "turn in a step beside the mean rate of its ends: sin(turn) = h rate has its end within, and every other root beyond",
-    ),
-    Constant("closed", 1e-12, "m or 1", "largest residual of loops that close_loops has closed"),
-    Constant("close_far", 0.3, "rad or m", "longest change of a coordinate in one iteration of close_loops"),
-    Constant("close_least", 1e-15, "rad or m", "change after which close_loops stops"),
-    Constant(
-        "close_share",
-        1e-14,
-        "1",
-        "pivot of A A^T, as part of the first, below which close_loops leaves a row to others",
-    ),
-    Constant("max_close", 200, "1", "iterations of close_loops from one start"),
-    Constant("max_starts", 32, "1", "poses that close_loops starts from where the first does not close nearby"),
-    Constant("close_sure", 0.3, "rad or m", "distance up to which close_loops takes the closed pose for the nearest"),
-    Constant("max_slide", 40, "1", "strides of close_loops along the motion towards the pose"),
-    Constant("close_slope", 1e-7, "rad or m", "what is left along the motion at which close_loops is nearest"),
-    Constant("close_stride", 20.0, "1", "close_loops: bound of a stride over the slope, and of its inverse"),
-    Constant(
-        "close_gain", 0.1, "1", "close_loops: part of the decrease of the squared distance that a stride must bring"
-    ),
-    Constant("close_tries", 8, "1", "close_loops: lengths tried of a stride"),
-)
-"""Listed where loops close."""
-
-IN_LOOPS: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in LOOP_CONSTANTS}
-"""The same as C text."""
 
 LAST_OF_FLOATING: Final = 1e-14
 """[rad or m] See the constant of its name."""
@@ -214,10 +148,22 @@ LIMIT_CONSTANTS: Final = (
         "distance from a limit within which a rate towards it is taken away: far above what a converged pose is off",
     ),
     Constant(
+        "limit_outside",
+        float(OUTSIDE),
+        "rad or m",
+        "how far outside its range a joint may be at the start: more is no play and no error of a reading",
+    ),
+    Constant("limit_inwards", float(INWARDS), "rad/s or m/s", "how fast a joint that starts outside is led in"),
+    Constant(
         "limit_passes", PASSES, "1", "solutions of a step's linear systems in which joints at their limits are found"
     ),
 )
 """Listed where limits act."""
+
+OUTSIDE_LIMITS: Final = 22
+
+IN_LIMITS: Final = {c.name: literal(c.value) for c in LIMIT_CONSTANTS} | {"outside_limits": OUTSIDE_LIMITS}
+"""The same as C text."""
 
 STATUS: Final = {
     1: "the pose of the next instant was not found: the step is too long for the motion, or an input is not finite",
@@ -230,6 +176,7 @@ STATUS: Final = {
     9: "estimate_torque: an input is not finite, or the loss has no finite value; there is no estimate",
     11: "a step of sixth order is for conservative forces: set friction to 0, or use joint_step",
     2: "the rate under implicit friction was not found, or an input is not finite",
+    NOT_FORWARDS: "h is not above zero: a step goes forwards in time, by 1e-9 s at least",
 }
 
 REFUTED: Final = 17
@@ -248,11 +195,17 @@ LOOP_STATUS: Final = {
 """What only a robot with closed loops can say."""
 
 SIDED_STATUS: Final = {
-    14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or not "
-    "above zero, or there were not evaluations enough (DIFFPBD_EVALUATIONS)",
+    14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or "
+    "there were not evaluations enough (DIFFPBD_EVALUATIONS)",
     REFUTED: NO_MOTION,
 }
 """What only a robot whose limits act can say of its joint-space step."""
+
+LIMIT_STATUS: Final = {
+    OUTSIDE_LIMITS: "a joint starts more than 0.05 rad or m outside its limits (limit.lower, limit.upper), or its lower limit "
+    "is above the upper one: start inside"
+}
+"""What only a robot whose joints have limits can say of a step."""
 
 CONTACT_STATUS: Final = {
     15: "a contact is more than 5 cm inside a surface at the start: start outside (contact_gap is below 0 inside)"
@@ -262,7 +215,7 @@ CONTACT_STATUS: Final = {
 FLOATING_STATUS: Final = {20: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
 """What only a robot with a floating base can say."""
 
-SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | CONTACT_STATUS | FLOATING_STATUS
+SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS
 """What not every robot can say."""
 
 IN_FLOATING: Final = {
@@ -290,5 +243,7 @@ STATUS_NAMES: Final = {
     15: "CONTACT_INSIDE",
     REFUTED: "STEP_REFUTED",
     20: "BASE_QUATERNION",
+    OUTSIDE_LIMITS: "OUTSIDE_LIMITS",
+    NOT_FORWARDS: "STEP_NOT_FORWARDS",
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

@@ -7,7 +7,8 @@ from collections.abc import Container, Mapping
 
 from diffpbd.codegen.emit.c_writer import kernel, literal
 from diffpbd.codegen.emit.cone_constants import IN_CONES
-from diffpbd.codegen.emit.constants import IN_C, IN_LOOPS, LAST_OF_FLOATING, REFUTED
+from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, LAST_OF_FLOATING, OUTSIDE_LIMITS, REFUTED
+from diffpbd.codegen.emit.loop_constants import IN_LOOPS
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
@@ -29,6 +30,7 @@ def stepped(model: Model) -> tuple[int, ...]:
     """What a step can end in."""
     loops, sided, touching = model.tree.closures, model.tree.sided, model.tree.contacts
     own = (1, 2, *((10, 12, 13) if loops else ()), *((14,) if sided else ()), *((15,) if touching else ()))
+    own += (OUTSIDE_LIMITS,) if model.tree.limits else ()
     return (*own, REFUTED) if loops or sided else own
 
 
@@ -77,7 +79,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), straight=n <= STRAIGHT,
         floating=bool(tree.base), wrenches=bool(tree.wrenches), refuted=REFUTED, approach_shares=[0.5, 0.125, 0.03125],
         turning=[int(not tree.slides[joint]) for joint in tree.coordinates],
-        **limits, **(_of_loops(model) if m else {}), **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES,
+        **limits, **(_of_loops(model) if m else {}), **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES, **IN_LIMITS,
     )  # fmt: skip
     return total
 
@@ -105,7 +107,7 @@ def work_size(n: int, m: int, every: int, border: int) -> int:
 
 def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
     """Doubles that limits and contacts add; `touches` rows of contacts."""
-    own = 3 * sides + contacts + 4 * (sides + touches + contacts) + 33 * contacts + touches * (8 * n + 4)
+    own = 4 * sides + contacts + 4 * (sides + touches + contacts) + 33 * contacts + touches * (8 * n + 4)
     stiff = min(touches, 3 * n)
     own += 5 + sides + 21 * contacts + 4 * n * touches + stiff * (2 * n + stiff + 1)
     return own + 4 * n * n + n * m + 2 * (n + m) ** 2 + 3 * (n + m) + 3 * n + 5

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.emit.constants import IN_C, SPECIAL_STATUS, STATUS
+from diffpbd.codegen.emit.constants import IN_C, NOT_FORWARDS, SPECIAL_STATUS, STATUS
 from diffpbd.codegen.emit.enumerators import parameters, statuses
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
@@ -69,6 +69,9 @@ class Emission:
         """Add a function's entry to the manifest; without `work` it is a rollout; returns its symbol."""
         symbol, casadi = f"{self.robot}_{name}", f"casadi/{name}.casadi" if graph else None
         given, found = worded(inputs, self.floating), worded(outputs, self.floating)
+        inputs = list(inputs)
+        steps = bool(status) and any(a.name == "h" for a in inputs)  # what has no status is a formula
+        status = (*status, *((NOT_FORWARDS,) if steps else ()))
         meanings = {k: (STATUS | SPECIAL_STATUS)[k] for k in status}
         self.functions.append(
             Function(name, doc, symbol, given, found, work, operations, casadi, meanings, work is None)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
-from diffpbd.codegen.emit.constants import IN_C, IN_LOOPS
+from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, OUTSIDE_LIMITS
 from diffpbd.codegen.emit.kinds import COULOMB, VISCOUS, starts
+from diffpbd.codegen.emit.loop_constants import IN_LOOPS
 from diffpbd.codegen.emit.numbers import numbers
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.catalogue import DOCS
 from diffpbd.codegen.graph.maximal import StepVariant, block_sizes, blocks
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.laws.cuts import ROWS
-from diffpbd.codegen.method import loops
+from diffpbd.codegen.method import limits, loops
 from diffpbd.codegen.program.notation import STATE
 
 INPUTS = ("xi", "u", "h", "gravity")
@@ -58,20 +60,27 @@ def add_steps(
         return min(k for name, k in index.items() if name.startswith(kind))
 
     sizes, closures = list(block_sizes(model.tree).values()), model.tree.closures
+    begins = dict(zip(block_sizes(model.tree), itertools.accumulate([0, *sizes]), strict=False))  # places in the blocks
     check = writer.forward(loops.check(model.tree)) if closures else None
+    reach = writer.forward(limits.outside(model.tree)) if model.tree.limits else None
     rows = sum(len(ROWS[loop.kind]) for loop in closures)
-    shared = max(*(k.work for k in prepare), 2 * rows + check.work if check else 0)
+    shared = max(
+        *(k.work for k in prepare),
+        2 * rows + check.work if check else 0,
+        len(model.tree.limits) + reach.work if reach else 0,
+    )
     entries = [dataclasses.replace(next(v for v in emitted if v.name == default), suffix=""), *emitted]
     emission.add(
         "src/step.c", "step.c",
         n=model.robot.n, alpha_size=len(model.entries), fixed=fixed, where=where, texts=writer.texts, variants=emitted,
         coulomb=first("friction.coulomb."), viscous=first("friction.viscous."), rotor=first("rotor_inertia."),
         more_coulomb=starts(model.entries, COULOMB)[1:], more_viscous=starts(model.entries, VISCOUS)[1:],
-        offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], entries=entries, huge=IN_C["huge"],
-        blocks_work=shared, reverse=reverse, check=check, rows=rows, rate_left=IN_LOOPS["rate_left"],
+        offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], entries=entries, **IN_C,
+        blocks_work=shared, reverse=reverse, check=check, reach=reach, **IN_LIMITS, limited=len(model.tree.limits),
+        begins=begins, rows=rows, rate_left=IN_LOOPS["rate_left"],
         kept=model.tree.rows, spare=model.tree.spare,
         dependent=IN_LOOPS["spare_ratio" if model.tree.spare else "pivot_ratio"],
-        open=IN_LOOPS["open"], loops=sum(sizes[: list(block_sizes(model.tree)).index("loop")]) if closures else 0,
+        open=IN_LOOPS["open"],
     )  # fmt: skip
     head = 2 * len(fixed) + len(where) + shared
     emission.texts["step"] = sum(map(len, writer.texts))
@@ -101,7 +110,7 @@ def _emit_variant(writer: CallWriter, model: Model, v: StepVariant, changing: se
 
 def _list(emission: Emission, model: Model, entry: _Variant, head: int, graphs: bool) -> None:
     n, alpha, suffix = model.robot.n, len(model.entries), entry.suffix
-    statuses = (3, 4, *((10, 12, 13) if model.tree.closures else ()))
+    statuses = (3, 4, *((10, 12, 13) if model.tree.closures else ()), *((OUTSIDE_LIMITS,) if model.tree.limits else ()))
     doc = f"{DOCS['step']} {entry.name}{'' if suffix else ', the default of the recipe'}."
     shapes = {"xi": STATE * n, "u": n, "h": 1, "alpha": alpha}
     state, bars = ([argument(f"{k}{bar}", size, 1) for k, size in shapes.items()] for bar in ("", "_bar"))

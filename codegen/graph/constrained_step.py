@@ -8,7 +8,7 @@ from typing import Any, Final
 import casadi as ca
 
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.joint_step import kernel_graph, node_torque, residuals, solve
+from diffpbd.codegen.graph.joint_step import forwards, kernel_graph, node_torque, residuals, solve
 from diffpbd.codegen.graph.model import Model, independent, prepare
 from diffpbd.codegen.graph.sided import Sided, sided_kernels
 from diffpbd.codegen.graph.step_graphs import FOUND, NEXT, STATE, TOLERANCES
@@ -94,9 +94,9 @@ def solved(model: Model) -> ca.Function:
     )
     p_next = first.root(at, fixed, slips)[:n]
     pd_next = second.root(ca.vertcat(at, p_next), fixed, slips)[:n]
-    if k:  # time runs forwards where joints stop
-        p_next, pd_next = (ca.if_else(given["h"] > 0, x, ca.DM.nan(n, 1)) for x in (p_next, pd_next))
-    return ca.Function("joint_step", list(given.values()), [p_next, pd_next], list(STATE), list(NEXT))
+    outside = ca.Function("outside", [known], [sided.outside()])(at)
+    ends = [ca.if_else(outside < 0, ca.DM.nan(n, 1), forwards(given["h"], end)) for end in (p_next, pd_next)]
+    return ca.Function("joint_step", list(given.values()), ends, list(STATE), list(NEXT))
 
 
 class Stage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import casadi as ca
 
@@ -18,6 +18,14 @@ from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
+
+LEAST_STEP: Final = 1e-9
+"""[s] Shortest step of every function that takes one; a step goes forwards in time."""
+
+
+def forwards(h: Any, end: Any) -> Any:
+    """An end of a step h as a CasADi graph has it: NaN where h is none."""
+    return ca.if_else(h >= LEAST_STEP, end, ca.DM.nan(end.numel(), 1))
 
 
 def kernel_graph(program: Program, name: str, prepared: Prepared) -> ca.Function:

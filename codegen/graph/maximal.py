@@ -11,6 +11,7 @@ import casadi as ca
 
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.geometry import rows, square
+from diffpbd.codegen.graph.joint_step import forwards
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import call_graph, inline
 from diffpbd.codegen.laws import forces
@@ -122,4 +123,6 @@ def casadi_step(model: Model, program: Program, name: str, known: dict[int, ca.F
     alpha = ca.MX.sym("alpha", model.alpha.numel())
     given = {**symbols, "gravity": alpha[0:3], **dict(zip(names, prepare.call([alpha]), strict=True))}
     xi_next = call_graph(program, known).call([given[k] for k in program.inputs])[0]
-    return ca.Function(name, [*symbols.values(), alpha], [xi_next], [*symbols, "alpha"], ["xi_next"])
+    return ca.Function(
+        name, [*symbols.values(), alpha], [forwards(symbols["h"], xi_next)], [*symbols, "alpha"], ["xi_next"]
+    )

@@ -15,6 +15,7 @@ from diffpbd.codegen.graph.parameters import SIDES
 from diffpbd.codegen.graph.touched import Touched
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import cones, contacts, distant
+from diffpbd.codegen.method.limits import INWARDS, OUTSIDE
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program
 
@@ -218,14 +219,23 @@ class Sided:
         t = self.touching
         return self.push if t is None else ca.horzcat(self.push, (t.last if last else t.first).T)
 
-    def gaps(self, p: Any) -> Any:
-        """Room to every limit."""
+    def room(self, p: Any) -> Any:
+        """To every limit."""
         found = [k.slope * p[k.coordinate] + k.shift - k.sign * self.r.alpha[k.entry] for k in self.sides]
         return ca.vertcat(*found, ca.SX(0, 1))
 
+    def gaps(self) -> Any:
+        """Room to every limit at the end of a step; a start outside is led in."""
+        return self.room(self.r.p_next) - ca.fmin(self.room(self.r.p) + float(INWARDS) * self.r.h, 0)
+
+    def outside(self) -> Any:
+        """Below zero where a step is refused: a joint starts too far outside, or has no range."""
+        room = self.room(self.r.p)
+        return ca.mmin(ca.vertcat(room + float(OUTSIDE), room[0::2] + room[1::2], 1))
+
     def limit_rows(self, impulse: Any, last: bool, rho: Any) -> list[Any]:
         """Those of limits; a ρ for each."""
-        r, gaps = self.r, self.gaps(self.r.p_next)
+        r, gaps = self.r, self.gaps()
         opening = ca.mtimes(self.push.T, r.pd_next) if last else ca.SX.zeros(len(self.sides))
         given = [(impulse[k], opening[k], gaps[k], rho[k], r.h, self.load, self.slip) for k in range(len(self.sides))]
         return [_row(cones.side(), values) for values in given]
@@ -244,7 +254,7 @@ class Sided:
     def start(self, last: bool) -> Any:
         """Impulses of the gaps at (p_next, pd_next), half the load's at most, none across."""
         r, found = self.r, []
-        gaps, opening = self.gaps(r.p_next), ca.mtimes(self.push.T, r.pd_next)
+        gaps, opening = self.gaps(), ca.mtimes(self.push.T, r.pd_next)
         for k in range(len(self.sides)):
             found.append(_begun(gaps[k], opening[k] if last else 0, self.load, self.slip, r.h))
         for k, contact in enumerate(self.tree.contacts):

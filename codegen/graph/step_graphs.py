@@ -8,7 +8,7 @@ from typing import Any, Final
 import casadi as ca
 
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities
-from diffpbd.codegen.graph.joint_step import jacobian_alpha, residuals
+from diffpbd.codegen.graph.joint_step import forwards, jacobian_alpha, residuals
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import step as joint_space
@@ -69,7 +69,8 @@ def solved(model: Model) -> ca.Function:
     given = ca.vertcat(*symbols.values())
     p_next = pose(symbols["p"] + symbols["h"] * symbols["pd"], given)
     pd_next = rate(symbols["pd"], ca.vertcat(given, p_next))
-    return ca.Function("joint_step", list(symbols.values()), [p_next, pd_next], list(STATE), list(NEXT))
+    ends = [forwards(symbols["h"], end) for end in (p_next, pd_next)]
+    return ca.Function("joint_step", list(symbols.values()), ends, list(STATE), list(NEXT))
 
 
 def _root(name: str, unknown: Any, known: Any, equations: Any, options: Mapping[str, Any]) -> ca.Function:
@@ -110,7 +111,8 @@ def unrolled(model: Model) -> ca.Function:
         gradient = run(joint_space.velocity_gradient(tree), pd=rate)["gradient"]
         target = rate + run(joint_space.velocity_newton(tree), pd=rate, gradient=gradient)["direction"]
         rate = ca.if_else(target * rate < 0, 0, target)
-    return ca.Function(UNROLLED, [known[k] for k in STATE], [iterate, rate], list(STATE), list(NEXT))
+    ends = [forwards(known["h"], end) for end in (iterate, rate)]
+    return ca.Function(UNROLLED, [known[k] for k in STATE], ends, list(STATE), list(NEXT))
 
 
 def reverse(f: ca.Function, name: str) -> ca.Function:

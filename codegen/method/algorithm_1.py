@@ -68,6 +68,7 @@ def _step(tree: Tree, solver: str, sweep: Program, iterations: int, friction_ite
     given = step.inputs
 
     start = call(step, prediction(tree), given)
+    given = limits.led(given, start)
     pose, touched = start["pose"], sp.zeros(tree.n, 1)
     weighed = call(step, weights(tree), given) if "weight" in sweep.inputs else {}
     for _ in range(iterations):
@@ -131,7 +132,7 @@ def prediction(tree: Tree) -> Program:
         poses.append(program.call(kernel, gravity=gravity, h=h, **own)["pose"])
     program.output("pose", column(*poses))
     if tree.limits:
-        program.output("angle", column(*limits.starts(program, tree, joint, limit, x, R)))
+        limits.begin(program, tree, (joint, limit, h), x, R)
     return program
 
 

@@ -13,17 +13,29 @@ to touch or leave a limit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import sympy as sp
 
+from diffpbd.codegen.method.bodies import rotation_kernel
 from diffpbd.codegen.method.constraints import JointVectors, gradient, joint_gap
 from diffpbd.codegen.method.kinematics import hinge_beyond, slide_position
 from diffpbd.codegen.method.world import call, kernel_at
-from diffpbd.codegen.program.notation import JOINT, LIMIT, WORLD, JointNumbers, column, part, square
+from diffpbd.codegen.program.notation import (
+    JOINT,
+    LIMIT,
+    POSITION,
+    QUATERNION,
+    STATE,
+    WORLD,
+    JointNumbers,
+    column,
+    part,
+    square,
+)
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import dot
 from diffpbd.codegen.program.selection import below
@@ -36,6 +48,13 @@ is for joints that let others go. Further ones change nothing but where several 
 CLOSE: Final = sp.Float(1e-6)
 """[rad or m] A joint this near to its limit, or beyond, is at it when rates are sought: far above what a converged pose is off,
 far below what matters."""
+
+OUTSIDE: Final = sp.Float(5e-2)
+"""[rad or m] How far outside its range a joint may be at the start of a step: more is no play and no error of a reading."""
+
+INWARDS: Final = sp.Float(1e-2)
+"""[rad/s or m/s] How fast a joint that starts outside is led in: a step moves its limit no further than that. Pushed in within
+the step it would get the rate of its depth over h, 100 rad/s for 1 rad, and keep it."""
 
 
 def stopped(program: Program, s: Any, room: Any) -> tuple[Any, Any]:
@@ -75,11 +94,33 @@ def _position(program: Program, slide: bool, p_ref: Any) -> Any:
 
 @cache
 def start_kernel(slide: bool) -> Program:
-    """Leaf: `angle`, the position of a joint at the start of a step; a hinge's within π of the middle of its range."""
-    program = Program(f"{'slide' if slide else 'hinge'}_start", "Position of a joint.")
+    """Leaf: `angle`, the position of a joint at the start of a step, a hinge's within π of the middle of its range; `reach`,
+    its limits in this step: those it has, or what it is led in to from outside."""
+    program = Program(
+        f"{'slide' if slide else 'hinge'}_start", "Position of a joint, and its limits in a step from there."
+    )
+    lower, upper = program.input("limit", LIMIT)
+    inwards = program.let(INWARDS * program.scalar("h"))
+    middle = sp.Integer(0) if slide else program.let((lower + upper) / 2)
+    p = _position(program, slide, middle)
+    under, over = program.let(p + inwards - lower), program.let(upper - p + inwards)
+    low, high = program.let(under * below(under)), program.let(over * below(over))
+    program.output("angle", p)
+    program.output("reach", column(program.let(lower + low), program.let(upper - high)))
+    return program
+
+
+@cache
+def outside_kernel(slide: bool) -> Program:
+    """Leaf: `least` of a joint's room to both limits drawn out by OUTSIDE, and of its range: below 0 it starts too far outside,
+    or has none."""
+    program = Program(f"{'slide' if slide else 'hinge'}_outside", "How far outside its limits a joint is.")
     lower, upper = program.input("limit", LIMIT)
     middle = sp.Integer(0) if slide else program.let((lower + upper) / 2)
-    program.output("angle", _position(program, slide, middle))
+    p, width = _position(program, slide, middle), program.let(upper - lower)
+    under, over = program.let(p - lower + OUTSIDE), program.let(upper - p + OUTSIDE)
+    worse = program.let(over + (under - over) * below(under - over))
+    program.output("least", program.let(width + (worse - width) * below(worse - width)))
     return program
 
 
@@ -112,13 +153,40 @@ def _called(
     return call(program, kernel_at(kernel, parent, tree.slides[j]), bodies, own)
 
 
-def starts(program: Program, tree: Tree, joint: Any, limit: Any, x: list[Any], R: list[Any]) -> list[Any]:
-    """Calls: position of every limited joint at the start of a step, 0 for the others."""
-    results: list[Any] = [sp.Integer(0)] * tree.n
+def begin(program: Program, tree: Tree, numbers: tuple[Any, Any, Any], x: list[Any], R: list[Any]) -> None:
+    """Calls and outputs: `angle` (n), the position of every limited joint at the start of a step, 0 for the others, and `reach`
+    (2 n), the limits of this step. `numbers` are the columns joint and limit, and h."""
+    joint, limit, h = numbers
+    angle: list[Any] = [sp.Integer(0)] * tree.n
+    reach = [part(limit, LIMIT, j) for j in range(tree.n)]
+    for j in tree.limits:
+        own = {"joint": part(joint, JOINT, j), "limit": reach[j], "h": h}
+        called = _called(program, tree, j, start_kernel(tree.slides[j]), x, R, **own)
+        angle[j], reach[j] = called["angle"][0, 0], called["reach"]
+    program.output("angle", column(*angle))
+    program.output("reach", column(*reach))
+
+
+def led(given: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, Any]:
+    """What a step is given, with the limits that `begin` found."""
+    return {**given, **({"limit": start["reach"]} if "reach" in start else {})}
+
+
+@cache
+def outside(tree: Tree) -> Program:
+    """Call program: xi (13 n), joint, limit (2 n) → `least` of every limited joint, see `outside_kernel`."""
+    program = Program("limits_outside", "How far outside their limits joints are.")
+    xi, joint = program.input("xi", STATE * tree.n), program.input("joint", JOINT * tree.n)
+    limit = program.input("limit", LIMIT * tree.n)
+    links = [part(xi, STATE, i) for i in range(tree.n)]
+    x = [link[POSITION, 0] for link in links]
+    R = [program.call(rotation_kernel(), q=link[QUATERNION, 0])["rotation"] for link in links]
+    found = []
     for j in tree.limits:
         own = {"joint": part(joint, JOINT, j), "limit": part(limit, LIMIT, j)}
-        results[j] = _called(program, tree, j, start_kernel(tree.slides[j]), x, R, **own)["angle"][0, 0]
-    return results
+        found.append(_called(program, tree, j, outside_kernel(tree.slides[j]), x, R, **own)["least"])
+    program.output("least", column(*found))
+    return program
 
 
 def rooms(program: Program, tree: Tree, joint: Any, limit: Any, angle: Any, x: list[Any], R: list[Any]) -> list[Any]:

@@ -57,6 +57,7 @@ def variational_direct(tree: Tree, iterations: int = 1, friction_iterations: int
     step = _declared(tree, "direct")
     given = step.inputs
     start = call(step, half_kick(tree), given)
+    given = limits.led(given, start)
     pose, lock = start["pose"], sp.zeros(tree.n, 1)
     for _ in range(iterations + (limits.PASSES - 1 if tree.limits else 0)):
         moved = call(step, newton_iteration(tree), given, start, pose=pose, lock=lock)
@@ -73,6 +74,7 @@ def _by_sweeps(tree: Tree, solver: str, sweep: Program, iterations: int, frictio
     step = _declared(tree, solver)
     given = step.inputs
     start = call(step, half_kick(tree), given)
+    given = limits.led(given, start)
     aim, multiplier = call(step, aims(tree), given, start)["aim"], sp.zeros(tree.n, 1)
     for _ in range(iterations):
         swept = call(step, sweep, given, start, aim=aim, multiplier=multiplier)
@@ -128,7 +130,7 @@ def half_kick(tree: Tree) -> Program:
     if loop is not None:
         program.output("pull", loops.pulls(program, tree, loop, x, R, moving)[1])
     if tree.limits:
-        program.output("angle", column(*limits.starts(program, tree, joint, limit, x, R)))
+        limits.begin(program, tree, (joint, limit, h), x, R)
     return program
 
 

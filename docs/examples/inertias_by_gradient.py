@@ -65,6 +65,7 @@ def identified(
         first, second = DECAY * first + (1 - DECAY) * slope, FRESH * second + (1 - FRESH) * slope**2
         move = first / (1 - DECAY**k) / (np.sqrt(second / (1 - FRESH**k)) + 1e-300)
         alpha[free] -= RATE * 0.5 * (1 + np.cos(np.pi * k / iterations)) * scale * move
+        alpha = np.clip(alpha, robot.alpha.lower, robot.alpha.upper)
     return alpha, errors
 
 

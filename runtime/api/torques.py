@@ -117,6 +117,6 @@ def _joined(robot: Robot, parts: Sequence[Samples], found: Sequence[Estimate]) -
     arrays = {name: together(name) for name in ("time", "q", "dq", "u", "loss")}
     first = found[0]
     return TorqueEstimate(
-        **arrays, offset=first.offset, h=first.h, held=first.held, unsettled=sum(e.unsettled for e in found), robot=robot,
-        parts=tuple(parts), estimates=tuple(found),
+        **arrays, offset=first.offset, h=first.h, held=first.held, unsettled=sum(e.unsettled for e in found),
+        again=sum(e.again for e in found), robot=robot, parts=tuple(parts), estimates=tuple(found),
     )  # fmt: skip

@@ -201,6 +201,7 @@ def _facts(
     return {
         "robot": robot.name, "loss": settings.loss, "optimizer": settings.optimizer, "horizon": settings.horizon,
         "h": found[0].h, "torques": sum(len(e.u) for e in found), "unsettled": sum(e.unsettled for e in found),
+        "again": sum(e.again for e in found),
         "joints": joints,
     }  # fmt: skip
 
@@ -214,9 +215,15 @@ def _summary(robot: Robot, settings: Settings, parts: list[Samples], found: list
     lines += [f"{part.name}: {note}" for part in parts for note in part.notes]
     lines.append(parts[0].processing.describe())
     unsettled = sum(e.unsettled for e in found)
+    if again := sum(e.again for e in found):
+        lines.append(
+            f"{again} of {count} windows ended far above their loss from --start {settings.start}, and were solved again from "
+            "other torques"
+        )
     if unsettled:
         lines.append(
-            f"note: {unsettled} of {count} windows did not converge; their torques are the best that was found"
+            f"note: {unsettled} of {count} windows did not converge, or ended far above the loss of all before; their torques "
+            "are the best that was found: try a shorter --horizon or another --start"
         )
     errors = TorqueErrors.of(parts, found) if recorded else None
     change = np.sqrt(sum((np.diff(e.u, axis=0) ** 2).sum(axis=0) for e in found) / max(1, count - len(found)))

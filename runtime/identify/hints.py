@@ -11,8 +11,10 @@ from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table, causes, 
 from diffpbd.runtime.identify.competition import Winner, condensed, won
 from diffpbd.runtime.identify.design import LINK_COLUMNS, Point
 from diffpbd.runtime.identify.outer import DELAY, GAIN, SENSOR
+from diffpbd.runtime.identify.pattern import pattern
 from diffpbd.runtime.identify.solving import NOISE_FLOOR
 from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.logs.sampling import COARSE, highest, kept
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
 
@@ -36,6 +38,8 @@ WORDS = {
 
 def missing(robot: Robot, samples: Sequence[Samples], point: Point, names: Sequence[str]) -> list[str]:
     """Sentences on causes that are not fitted (`names` are) and win, in the order of what they explain."""
+    if slow := _too_slow(samples):
+        return [slow]
     tables = [tabulated(robot, s, point, max(1, MOST // len(samples))) for s in samples]
     tables = [table for table in tables if len(table.residual)]
     candidates = causes(robot, names, len(point.phi))
@@ -53,7 +57,23 @@ def missing(robot: Robot, samples: Sequence[Samples], point: Point, names: Seque
         sentences.append(_said(robot, winner))
         candidates = [cause for cause in candidates if cause is not winner.cause]
         grams.fitted = np.union1d(grams.fitted, winner.cause.columns)
+    if not sentences and (told := pattern(robot, tables)) is not None:
+        sentences.append(told)
     return sentences
+
+
+def _too_slow(samples: Sequence[Samples]) -> str | None:
+    """Where accelerations are not those of the motion, every cause that scales them would win."""
+    for s in samples:
+        rate = 1.0 / float(np.median(np.diff(s.time)))
+        found = highest(s.dq, rate)
+        if found.max() > COARSE * rate:
+            f = float(found.max())
+            return (
+                f"{s.name}: no cause is looked for in what the model misses: motion at up to {f:.2g} Hz at a sampling rate of "
+                f"{rate:.3g} Hz has accelerations that come out at {kept(f, rate):.2g} of theirs, and what they make is missing"
+            )
+    return None
 
 
 def _carried(robot: Robot, tables: Sequence[Table], point: Point) -> FloatArray:

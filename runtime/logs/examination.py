@@ -14,6 +14,7 @@ from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.mending import unwrapped
 from diffpbd.runtime.logs.rates import Rates, compare_rates, rates_of, usual_steps, width_of
 from diffpbd.runtime.logs.recording import Recording
+from diffpbd.runtime.logs.sampling import compare_sampling
 from diffpbd.runtime.logs.thresholds import (
     FASTER,
     JUMP,
@@ -42,10 +43,13 @@ def examine(
     recording = _without_turns(recording, by_name, unwrap, notes)
     recording = _split_at_jumps(recording, by_name, notes, findings)
     rates = rates_of(recording)
-    clock = clock_of(recording, rates)
+    coarse = compare_sampling(recording)
+    quick = {finding.joint for finding in coarse}  # slopes of their positions are off as their accelerations are
+    clock = [finding for finding in clock_of(recording, rates) if finding.grave or not coarse]
     findings += clock
     if not clock:
-        findings += compare_rates(recording, rates)
+        findings += coarse
+        findings += [f for f in compare_rates(recording, rates) if f.grave or f.joint not in quick]
         findings += _limits(recording, by_name, rates)
     findings += examine_channels(recording, passive)
     return replace(recording, notes=(*recording.notes, *notes)), findings

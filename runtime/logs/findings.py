@@ -13,6 +13,7 @@ __all__ = ["KINDS", "Finding", "expect_kinds", "refuse", "said", "sound"]
 KINDS = {
     "rates": "rates that are not those of the positions (zero, reversed, other units, motor side)",
     "lag": "rates later or earlier than the positions",
+    "sampling": "a motion that is too quick for the samples",
     "frozen": "a position that stands still while its rate does not",
     "jumps": "positions that jump, such as wrapped ones",
     "limits": "positions outside of the joint's limits",

@@ -30,6 +30,8 @@ FEWEST_PERIODS = 5.0
 """[1] Shortest log in periods of the cut-off: below that the filter's start and end meet."""
 CUTOFFS = (1e-4, 1e6)  # Hz
 LONGEST_TRIM = 1e6  # s
+ADVISED = 0.1
+"""[s] Longest gap that a message proposes to close: of jitter, not of a recording that stood still."""
 LONGEST_BRIDGE = 1.0
 """[s] Longest gap that may be closed on request; beyond, a spline tells more about itself than about the arm."""
 FEWEST_SAMPLES = 8
@@ -233,9 +235,10 @@ def filter_parts(
     if not kept:
         longest = max(b - a for a, b in spans)
         where = "its longest part without a gap has" if len(spans) > 1 else "it has"
+        way = _way_over(steps, breaks, longest_step, fewest)
         raise InputError(
             f"{name}: {where} {longest} samples ({longest * step:.3g} s); too short: at least {fewest} "
-            f"({fewest * step:.3g} s) are needed with this filter.{said}"
+            f"({fewest * step:.3g} s) are needed with this filter.{way}{said}"
         )
     parts = []
     for k, (a, b) in enumerate(kept):
@@ -248,6 +251,20 @@ def filter_parts(
         part = f"{name} part {k + 1}" if len(kept) > 1 else name
         parts.append(replace(_samples(part, log, slice(a, b), rate, processing, own), recording=name, sound=sound))
     return parts
+
+
+def _way_over(steps: FloatArray, breaks: Sequence[int], longest_step: float, fewest: int) -> str:
+    """The `--bridge` that makes a part long enough of a log cut by many short gaps, as stamps of arrival do; or nothing."""
+    cuts = np.sort(steps[(steps > longest_step) & (steps <= ADVISED)])
+    if not len(cuts):
+        return ""
+    bridge = float(np.ceil(100.0 * cuts[-1]) / 100.0)
+    left = np.flatnonzero((steps > bridge) | (steps <= 0.0)) + 1
+    far = [b for b in breaks if not 0.0 < steps[b - 1] <= bridge]
+    edges = sorted({0, *left.tolist(), *far, len(steps) + 1})
+    if max(b - a for a, b in zip(edges, edges[1:], strict=False)) < fewest:
+        return ""
+    return f" {len(cuts)} steps of {longest_step:.3g} to {cuts[-1]:.3g} s split it; --bridge {bridge:g} closes them."
 
 
 def _samples(name: str, log: Motion, span: slice, rate: float, processing: Processing, notes: list[str]) -> Samples:

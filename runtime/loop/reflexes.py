@@ -17,12 +17,11 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.slow_faults import SlowFaults
+from diffpbd.runtime.mpc.history import History
 
-__all__ = ["BRAKING", "Breach", "Inertial", "Reflex", "ReflexSettings", "Reflexes"]
-
-Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""Torque [N·m] that motion alone takes at q [rad], dq [rad/s], ddq [rad/s²]: inertia, Coriolis, friction."""
+__all__ = ["BRAKING", "Breach", "Reflex", "ReflexSettings", "Reflexes"]
 
 BRAKING = 0.25
 """s in which the stop brakes a joint from its speed limit: its braking is speed limit / BRAKING [rad/s²]."""
@@ -162,6 +161,10 @@ class Reflexes:
         self._slow = SlowFaults(joints, settings.contact * limits.effort)
         self.external: FloatArray
         """Torque on the joints that the model does not explain [N·m], as of the last states."""
+        self.moving: FloatArray
+        """Speeds meanwhile [rad/s], by the way."""
+        self.acted: History
+        """Laws [N·m] by the time, of the stamps' clock, from which they acted; where none is known the last one sent counts."""
         self._changed: _Sample | None
         self._alike: int
         """States since `_changed` that have its values."""
@@ -174,7 +177,8 @@ class Reflexes:
         self._past: deque[_Sample] = deque()
         self._seen: set[Reflex] = set()
         self._slow.start()
-        self.external = np.zeros_like(self.limits.effort)
+        self.external = self.moving = np.zeros_like(self.limits.effort)
+        self.acted = History(None)
         self._changed = None
         self._judged = float("-inf")
 
@@ -329,8 +333,10 @@ class Reflexes:
         self._judged = now.stamp
         then = self._before(now, PUSHED)
         elapsed = now.stamp - then.stamp
-        motion = self._inertial(now.q, (now.q - then.q) / elapsed, (now.dq - then.dq) / elapsed)
-        self.external = motion - (now.push - then.push) / elapsed
+        self.moving = (now.q - then.q) / elapsed
+        motion = self._inertial(now.q, self.moving, (now.dq - then.dq) / elapsed)
+        acted = self.acted.mean(then.stamp, now.stamp)
+        self.external = motion - ((now.push - then.push) / elapsed if acted is None else acted)
 
     def _before(self, now: _Sample, seconds: float) -> _Sample:
         """The newest state that is older by `seconds`, or the oldest there is."""

@@ -268,8 +268,8 @@ class Problem:
 
 def check_step(h: float) -> None:
     """Refuse a step [s] that is none."""
-    if not (np.isfinite(h) and h > 0):
-        raise InputError(f"MPC: the step must be above 0 s, found {h}.")
+    if not (np.isfinite(h) and h >= 1e-9):  # status 21 in C
+        raise InputError(f"MPC: the step must be above 0 s, 1e-9 s at least, found {h}.")
 
 
 def finite_array(name: str, value: object, shape: tuple[int, ...], *, finite: bool = True) -> FloatArray:

@@ -10,7 +10,10 @@ own rates to the ω term. Its first torque is kept and the window moves on by a 
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import time as clock
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +34,14 @@ __all__ = ["Estimate", "check_motion", "estimate"]
 
 SETTLED = 1e-6
 """[1, relative to 1 + |torque|] Last change of a window's torques up to which it counts as converged."""
+WORSE = 4.0
+"""[1] Loss of a window over the largest so far from which it is solved again from other torques."""
+ALIKE = 1.01
+"""[1] Losses within that are the same minimum: what two starts end at is a window's own."""
+LEAST_LOSS = 1e-18
+"""[rad²] Losses below are rounding."""
+AGAIN = ("previous", "gravity")
+"""Where such a window starts again; the lowest loss is kept."""
 REPORTED_STEPS = 2000
 """[1] Steps between two lines of progress."""
 
@@ -42,7 +53,8 @@ class Estimate:
     Of a loss, u[k] acts from time[k] to time[k] + h, and q, dq (steps, n) are the state that it started from. Of `nodes`,
     u[k] is the torque at time[k] (`held` is False); of a floating base too, where q is
     (steps, n_p) and u has what pushed it. `loss` (steps,) is each window's, `unsettled` the number of windows
-    that did not converge.
+    that did not converge or ended far above all before, `again` of those that did so from `start` and ended far below it from
+    other torques, which are theirs now.
     """
 
     time: FloatArray
@@ -54,6 +66,7 @@ class Estimate:
     held: bool
     loss: FloatArray
     unsettled: int = 0
+    again: int = 0
 
     @property
     def reading(self) -> FloatArray:
@@ -131,8 +144,7 @@ def estimate(
         lane = Lane(settings.start, settings.lambdas, settings.horizon, settings.carry)
         found = descend(robot, p, pd, h, [lane], values, watch=watch)[0]
         return Estimate(at[:-1], found.q, found.dq, found.u, offset, h, True, found.loss)
-    q, dq, u, loss, unsettled = _gauss_newton(robot, p, pd, h, settings, values, watch)
-    return Estimate(at[:-1], q, dq, u, offset, h, True, loss, unsettled)
+    return Estimate(at[:-1], *_gauss_newton(robot, p, pd, h, settings, values, offset, watch))
 
 
 def _expect_nodes(robot: Robot, settings: Settings) -> None:
@@ -180,30 +192,69 @@ def _require(robot: Robot, name: str) -> None:
     raise InputError(f"{robot.name} has no {name}, which torque estimation needs: {why}.")
 
 
+class _Window:
+    """One window's solve: from its start, and again from others where that ends far above the losses so far."""
+
+    def __init__(self, robot: Robot, h: float, settings: Settings, alpha: FloatArray) -> None:
+        _require(robot, "estimate_torque")
+        self._solve, self._settings = robot.functions["estimate_torque"], settings
+        self._given = (settings.lambdas, float(settings.friction == FRICTIONS[0]), h, alpha)
+        self._others = [name for name in AGAIN if name != settings.start]
+        self.again = self.unsettled = 0
+        self._known = 0.0
+
+    def __call__(
+        self, state: Any, start: Callable[[str], FloatArray], p: FloatArray, pd: FloatArray, before: FloatArray
+    ) -> Any:
+        """The window's result for torques that begin as `start` says by name."""
+
+        def solved(name: str) -> Any:
+            return self._solve(*state, start(name), p, pd, before, *self._given)
+
+        found = [solved(self._settings.start)]
+        for name in self._others:
+            if not self._poor(found[-1]):
+                break
+            with contextlib.suppress(SolverError):
+                found.append(solved(name))
+        best = min(found, key=lambda one: float(one.loss) * (WORSE if _open(one) else 1.0))
+        alike = sum(one.loss <= ALIKE * best.loss + LEAST_LOSS for one in found)
+        self.again += found[0].loss > WORSE * best.loss + LEAST_LOSS
+        self.unsettled += _open(best) or (self._poor(best) and alike < 2)
+        self._known = max(self._known, float(best.loss))
+        return best
+
+    def _poor(self, found: Any) -> bool:
+        """Whether it has not converged, or has done so far above every window so far."""
+        return _open(found) or found.loss > WORSE * self._known + LEAST_LOSS
+
+
+def _open(found: Any) -> bool:
+    return bool(found.change > SETTLED * (1.0 + np.abs(found.U).max()))
+
+
 def _gauss_newton(
-    robot: Robot, p: FloatArray, pd: FloatArray, h: float, settings: Settings, alpha: FloatArray, watch: Watch
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, int]:
-    """States (steps, n) before every step, torques, losses (steps,), and the number of windows that did not settle."""
-    _require(robot, "estimate_torque")
-    solve, count, weights = robot.functions["estimate_torque"], len(p) - 1, settings.lambdas
-    held, known = holding_torque(robot, p, alpha), float(settings.friction == FRICTIONS[0])
+    robot: Robot, p: FloatArray, pd: FloatArray, h: float, settings: Settings, alpha: FloatArray, offset: FloatArray,
+    watch: Watch,
+) -> tuple[Any, ...]:  # fmt: skip
+    """What an Estimate has behind its times: states (steps, n) before every step, torques, …"""
+    solve, count, held = _Window(robot, h, settings, alpha), len(p) - 1, holding_torque(robot, p, alpha)
     q, dq, u, loss = np.empty((count, robot.n)), np.empty((count, robot.n)), np.empty((count, robot.n)), np.empty(count)
-    state, before, window, unsettled = (p[0], pd[0]), held[0], None, 0
+    state, before, window = (p[0], pd[0]), held[0], None
     for k in range(count):
         steps = min(settings.horizon, count - k)
         ends = slice(k + 1, k + 1 + steps)
         begin = clock.perf_counter()
-        guess = window_start(settings.start, held[k : k + steps], before, window, steps)
+        start = functools.partial(window_start, held=held[k : k + steps], before=before, window=window, steps=steps)
         try:
-            found = solve(*state, guess, p[ends], pd[ends], before, weights, known, h, alpha)
+            found = solve(state, start, p[ends], pd[ends], before)
         except SolverError as error:
             raise SolverError(f"Step {k + 1} of {count}, {k * h:.6g} s after the first sample: {error}") from None
         q[k], dq[k] = state
         window, before = found.U, found.U[0]
         u[k], loss[k] = before, found.loss
-        unsettled += int(found.change > SETTLED * (1.0 + np.abs(window).max()))
         state = (found.P[1], found.PD[1]) if settings.carry else (p[k + 1], pd[k + 1])
         watch.add(clock.perf_counter() - begin)
         if (k + 1) % REPORTED_STEPS == 0:
             watch.say(f"{k + 1} of {count} steps")
-    return q, dq, u, loss, unsettled
+    return q, dq, u, offset, h, True, loss, solve.unsettled, solve.again

@@ -75,7 +75,7 @@ def test_derivatives_at_a_stop(room: float, rate: float, effort: float) -> None:
         q, qd = robot.joint_step(moved(p, d[:7]), pd + d[7:14], u + d[14:], H, a)
         return np.concatenate([difference(q, end.p_next), qd])
 
-    tried = [slopes(after, 21, step) for step in (1e-4, 1e-5, 1e-6)]
+    tried = [slopes(after, 21, step) for step in (1e-4, 4e-5, 1e-5, 1e-6)]  # 1e-4 outside a start is led in
     size = np.abs(J).max(axis=0) + 1e-3
     assert np.min([np.abs(one - J).max(axis=0) for one in tried], axis=0) == pytest.approx(0, abs=1e-6 * size.min())
     by_alpha = np.vstack(robot.jac_alpha_joint_step(p, pd, u, H, alpha))

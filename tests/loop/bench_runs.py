@@ -15,6 +15,7 @@ from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.holding import HoldController
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.controller import Controller, Mode
+from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import BRAKING, ReflexSettings
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Report
@@ -45,7 +46,7 @@ def supervisor(
     reflexes = more.pop("reflexes", ReflexSettings())
     return Supervisor(
         controller, limits, Settings(1.0 / rate, ramp=more.pop("ramp", 0.1), reflexes=reflexes), owner=owner,
-        gravity=gravity if owner is GravityOwner.MODEL else None, inertial=inertial, joints=JOINTS, **more,
+        gravity=gravity if owner is GravityOwner.MODEL else None, motion=Motion(inertial), joints=JOINTS, **more,
     )  # fmt: skip
 
 

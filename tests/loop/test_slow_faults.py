@@ -60,6 +60,14 @@ def test_a_drift_at_exactly_its_threshold_is_none(apart: float, seen: bool) -> N
     assert (feed(1.0, q=lambda t: np.array([0.0, apart * (t > 0.5)]))[0] is not None) == seen
 
 
+@pytest.mark.parametrize("later, looked", [(0.0499, False), (0.05, True)])
+def test_looks_are_a_twentieth_of_a_second_apart(later: float, looked: bool) -> None:
+    slow = SlowFaults(JOINTS, CONTACT)
+    slow.add(0.0, ZERO, ZERO, ZERO, ZERO, ZERO)
+    slow.add(later, np.array([0.1, 0.0]), ZERO, ZERO, ZERO, ZERO)
+    assert bool(slow.drifted) == looked
+
+
 def test_a_speed_that_is_wrong() -> None:
     """0.04 rad, 0.05 of the way that the speeds show, and the lag of the speed then and now."""
     for bias, at in ((0.2, None), (-0.2, None), (0.008, None), (0.0089, 5.0)):
@@ -89,6 +97,19 @@ def test_a_share_of_the_way_is_allowed() -> None:
     for bias, seen in ((0.0202, False), (0.0220, True)):  # 0.008, and 0.05 of 0.26 rad/s
         found, _ = feed(10.0, dq=lambda t, b=bias: shake(t) + np.array([b, 0.0]))
         assert (found is not None) == seen
+
+
+def test_only_the_way_within_the_window_is_allowed_for() -> None:
+    shake = lambda t: np.array([0.5 * np.sin(2.0 * np.pi * 16.0 * t), 0.0])  # noqa: E731
+    seen, _ = feed(30.0, dq=lambda t: shake(t) + np.array([0.05 * (t > 20.0), 0.0]))
+    assert seen == pytest.approx(20.0 + (0.04 + 0.05 * 0.25 * 5.0) / 0.05, abs=3 * LOOK)
+
+
+def test_the_stamps_may_begin_anywhere() -> None:
+    slow = SlowFaults(JOINTS, CONTACT)
+    for k in range(193):
+        slow.add(1000.0 + k * DT, ZERO, ZERO, ZERO, ZERO, np.array([7.6, 0.0]))
+        assert bool(slow.loaded) == (k == 192)
 
 
 @pytest.mark.parametrize("joint, allowed", [(0, 7.5), (1, 2.25)])

@@ -236,6 +236,10 @@ def test_what_would_push_is_refused_by_name(arm: Robot) -> None:
     with pytest.raises(InputError, match="found|expected at most"):
         arm.alpha.vector({"friction.coulomb.hub": 0.9}, base=base)
     assert arm.alpha.vector({"friction.viscous.hub": 0.0}, base=base) is not None
+    whole = base.copy()
+    whole[arm.alpha.index("friction.coulomb.hub")] = 0.99
+    with pytest.raises(InputError, match=r"coulomb_asymmetry.hub = 1: expected at most friction.coulomb.hub = 0.99"):
+        arm.joint_step([0, 0], [0, 0], [0, 0], alpha=np.array([base, whole]))
     with pytest.raises(InputError, match="order 4 is for conservative forces"):
         simulate(arm, duration=H, h=H, step=4, alpha=arm.alpha.vector({"friction.stribeck.hub": 1.0}))
 

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import copy
+import os
 import pickle
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from diffpbd.runtime import InputError, Robot, SolverError
+from diffpbd.runtime import InputError, Robot, SolverError, load
+from diffpbd.runtime.manifest import MANIFEST_NAME
 
 RNG = np.random.default_rng(1)
 H = 0.01
@@ -27,6 +31,42 @@ def test_the_robot_says_what_it_is(twin: Robot, twin_folder: Path) -> None:
     with pytest.raises(AttributeError, match="Did you mean joint_step"):
         twin.joint_stp  # noqa: B018 looking it up is the test
     assert pickle.loads(pickle.dumps(twin)).joints == twin.joints
+
+
+def test_results_and_functions_cross_processes(
+    twin: Robot, twin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p, pd, u = RNG.normal(size=(3, 2))
+    result = twin.joint_step(p, pd, u)
+    for again in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+        assert type(again) is type(result) and again._fields == ("p_next", "pd_next")
+        assert (again.p_next == result.p_next).all() and again.p_next is not result.p_next
+    stiff = twin.with_parameters({"spring.stiffness.a": 7.0})
+    for robot in (twin, stiff):
+        for name in ("joint_step", "rollout", "vjp_rollout"):
+            function = robot.function(name)
+            assert repr(pickle.loads(pickle.dumps(function))) == repr(function)
+        sent = pickle.loads(pickle.dumps(robot.joint_step))
+        assert (sent(p, pd, u).pd_next == robot.joint_step(p, pd, u).pd_next).all()
+    assert (stiff.joint_step(p, pd, u).pd_next != result.pd_next).any()
+    monkeypatch.chdir(twin_folder.parent)  # a folder by a relative name is found from elsewhere
+    sent = pickle.dumps((load(twin_folder.name).joint_step, load(twin_folder.name)))
+    monkeypatch.chdir(tmp_path)
+    function, robot = pickle.loads(sent)
+    assert (function(p, pd, u).p_next == result.p_next).all() and robot.joints == twin.joints
+
+
+def test_a_robot_that_is_sent_is_opened_anew_where_its_folder_changed(twin_folder: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(twin_folder, tmp_path / "twin"))
+    sent = pickle.dumps(load(folder).joint_step)
+    pickle.loads(sent)
+    assert pickle.loads(sent)._library is pickle.loads(sent)._library  # a pool sends one with every task
+    kept = pickle.loads(sent)._library
+    os.utime(folder / MANIFEST_NAME, (1, 1))
+    assert pickle.loads(sent)._library is not kept
+    shutil.rmtree(folder)
+    with pytest.raises(InputError, match="There is no folder"):
+        pickle.loads(sent)
 
 
 def test_single_with_defaults_by_position_and_by_name(twin: Robot) -> None:

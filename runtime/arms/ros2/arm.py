@@ -19,7 +19,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.arm import Clock, Fault, SystemClock
 from diffpbd.runtime.loop.guard import Guard
-from diffpbd.runtime.loop.reflexes import Inertial
+from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.ros1.errors import RefusedError
 from diffpbd.runtime.ros1.joint_states import JointStateReader, LimbState

@@ -1,0 +1,174 @@
+"""Starts outside a joint's limits: led in without energy, derivatives on the way, and what is refused."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from description.builders import BODY, TENSOR, joint, link, robot
+from support.robots import CACHE, generated
+
+from diffpbd.runtime import Robot, load
+from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.parameters import ParameterVector
+
+H, INWARDS, OUTSIDE = 0.01, 0.01, 0.05
+LIMIT = 1.0
+"""[rad, m] Of both stopped joints, either side."""
+VARIANTS = ("variational_direct", "paper_direct", "paper_gauss_seidel", "paper_jacobi")
+Array = np.ndarray
+
+
+@cache
+def arm() -> Robot:
+    """A hinge about z, a slide along it and a hinge that turns more than once round, with every published step."""
+    wide = '<limit lower="-7" upper="7" effort="5" velocity="2"/>'
+    body = f'<inertial><origin xyz="0.1 0.02 0.05"/><mass value="1.5"/>{TENSOR}</inertial>'
+    text = robot(
+        link("base"), link("a", body), link("b", body), link("c", BODY),
+        joint("swing", "base", "a"), joint("slide", "a", "b", "prismatic"), joint("wide", "b", "c", more=wide),
+    )  # fmt: skip
+    folder = CACHE / "sources"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "outside.urdf").write_bytes(text)
+    return load(generated(str(folder / "outside.urdf"), limits=True))
+
+
+def kinetic(r: Robot, P: Array, PD: Array) -> Array:
+    M = np.array([r.mass_matrix(p) for p in P])
+    return 0.5 * np.einsum("ki,kij,kj->k", PD, M, PD)
+
+
+@pytest.mark.parametrize("h", [H, 0.001])
+@pytest.mark.parametrize(("depth", "pressed"), [(0.003, 0.0), (0.003, 30.0), (-0.004, 0.0), (-0.004, -30.0)])
+def test_a_joint_is_led_in_without_energy(h: float, depth: float, pressed: float) -> None:
+    r, steps = arm(), int(0.6 / h)
+    alpha = r.alpha.vector({"gravity.z": 0.0})
+    start = np.array([np.sign(depth) * LIMIT + depth, 0.0, 0.3])
+    P, PD = r.rollout(start, np.zeros(3), np.tile([pressed, 0.0, 0.0], (steps, 1)), h=h, alpha=alpha)
+    inwards = -np.sign(depth) * np.diff(P[:, 0])
+    assert inwards.max() <= 1.2 * INWARDS * h + 1e-6  # the smoothing of a stop pulls a little
+    assert kinetic(r, P, PD).max() <= 0.5 * r.mass_matrix(start)[0, 0] * (1.2 * INWARDS) ** 2
+    out = np.abs(P[:, 0]) > LIMIT
+    if pressed:  # against what holds it outside it comes in at that speed, and stays
+        assert out[0] and np.flatnonzero(out)[-1] == pytest.approx(abs(depth) / (INWARDS * h), abs=1.5)
+    assert not out[-1]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_steps_on_maximal_states_lead_in_too(variant: str) -> None:
+    r, sweeps = arm(), not variant.endswith("direct")
+    alpha = r.alpha.vector({"gravity.z": 0.0})
+    for place, depth in ((0, 0.02), (1, -0.003)):
+        p = np.zeros(3)
+        p[place] = np.sign(depth) * LIMIT + depth
+        xi = r.fk(p, np.zeros(3), alpha=alpha)
+        found, rate = r.joint_state(r.function(f"step_{variant}")(xi, np.zeros(3), H, alpha), p_ref=p)
+        moved = -np.sign(depth) * (found - p)[place]
+        assert 0 < moved < 1.2 * INWARDS * H if sweeps else moved == pytest.approx(INWARDS * H, rel=1e-6)
+        assert np.abs(rate).max() < 1.3 * INWARDS
+
+
+def test_derivatives_outside() -> None:
+    """The end moves with the start, not with the limit."""
+    r, rng = arm(), np.random.default_rng(0)
+    names, e = r.alpha.names, 1e-6
+    alpha = r.alpha.vector({"limit.slip": 1e-3})
+    for p in (np.array([LIMIT + 0.02, 0.1, 0.2]), np.array([0.3, -LIMIT - 0.004, 0.2])):
+        pd, u = rng.standard_normal(3), rng.standard_normal(3)
+        found = r.jac_joint_step(p, pd, u, h=H, alpha=alpha)
+        exact = np.block([[*found[2:5]], [*found[5:8]]])
+        x = np.concatenate([p, pd, u])
+
+        def end(x: Array, alpha: Array = alpha, h: float = H) -> Array:
+            return np.concatenate(r.joint_step(x[:3], x[3:6], x[6:], h=h, alpha=alpha))
+
+        steps = (np.array([end(x + d) - end(x - d) for d in e * np.eye(9)]) / (2 * e)).T
+        np.testing.assert_allclose(exact, steps, atol=2e-6 * np.abs(exact).max())
+        seeds = rng.standard_normal(6)
+        back = r.vjp_joint_step(p, pd, u, h=H, alpha=alpha, p_next_bar=seeds[:3], pd_next_bar=seeds[3:])
+        np.testing.assert_allclose([*back.p_bar, *back.pd_bar, *back.u_bar], seeds @ exact, atol=1e-10)
+        by_h = seeds @ (end(x, h=H + 1e-7) - end(x, h=H - 1e-7)) / 2e-7
+        assert back.h_bar == pytest.approx(by_h, rel=1e-5)
+        rows = r.jac_alpha_joint_step(p, pd, u, h=H, alpha=alpha)
+        for name in ("limit.upper.swing", "limit.lower.slide", "limit.slip", "limit.load", "gravity.y"):
+            k, size = names.index(name), 1e-4 * max(1e-2, abs(alpha[names.index(name)]))
+            up, down = alpha.copy(), alpha.copy()
+            up[k], down[k] = up[k] + size, down[k] - size
+            by = (end(x, up) - end(x, down)) / (2 * size)
+            np.testing.assert_allclose(
+                np.concatenate([m[:, k] for m in rows]), by, atol=1e-5 * max(1e-3, np.abs(by).max())
+            )
+        one = names.index("limit.upper.swing" if p[0] > LIMIT else "limit.lower.slide")
+        assert np.abs(rows[0][:, one]).max() < 1e-12
+
+
+def test_derivatives_outside_on_maximal_states() -> None:
+    r, rng, e = arm(), np.random.default_rng(1), 1e-6
+    p, pd, u, seed = np.array([LIMIT + 0.02, 0.1, 0.2]), np.zeros(3), rng.standard_normal(3), rng.standard_normal(39)
+
+    def end(p: Array) -> float:
+        return float(seed @ r.step(r.fk(p, pd), u, h=H))
+
+    back = r.vjp_step(r.fk(p, pd), u, h=H, xi_next_bar=seed)
+    exact = r.vjp_fk(p, pd, xi_bar=back.xi_bar).p_bar
+    found = [(end(p + d) - end(p - d)) / (2 * e) for d in e * np.eye(3)]
+    np.testing.assert_allclose(exact, found, atol=1e-6 * np.abs(exact).max())
+
+
+def test_the_graph_leads_in_and_ends_where_the_step_does() -> None:
+    r, zero = arm(), np.zeros(3)
+    graph, alpha = r.casadi("joint_step"), r.alpha.defaults
+    for depth in (0.001, 0.02, 0.0499):
+        p = np.array([-LIMIT - depth, 0.1, 0.2])
+        found = np.array(ca.vertcat(*graph(p, zero, zero, H, alpha))).ravel()
+        np.testing.assert_allclose(found, np.concatenate(r.joint_step(p, zero, zero, h=H)), atol=1e-8)
+    assert np.isnan(np.array(graph(np.array([-LIMIT - 0.0501, 0, 0]), zero, zero, H, alpha)[0])).all()
+
+
+@pytest.mark.parametrize("depth", [OUTSIDE + 1e-9, 0.1, 1.0, 3.0, 6.0])
+def test_further_outside_is_a_status(depth: float) -> None:
+    """0.1 rad gave 10 rad/s, 1 rad 62 rad/s and 3 kJ, 6 rad a whole turn."""
+    r, zero = arm(), np.zeros(3)
+    p = np.array([LIMIT + depth, 0.0, 0.0])
+    xi = r.fk(p, zero)
+    ways: list[Any] = [
+        lambda: r.joint_step(p, zero, zero), lambda: r.jac_joint_step(p, zero, zero),
+        lambda: r.rollout(p, zero, np.zeros((2, 3))), lambda: r.jac_kicked_step(p, zero, zero, zero),
+        lambda: r.joint_step(np.array([zero, p]), np.zeros((2, 3)), np.zeros((2, 3))),
+    ]  # fmt: skip
+    if depth < np.pi:  # a pose of links does not count turns
+        ways += [lambda: r.step(xi, zero), lambda: r.rollout_step(xi, np.zeros((2, 3)))]
+        ways += [lambda: r.vjp_step(xi, zero, xi_next_bar=xi), lambda: r.step_paper_jacobi(xi, zero)]
+    for way in ways:
+        with pytest.raises(SolverError, match=r"more than 0.05 rad or m outside its limits .* \(status 22\)"):
+            way()
+    r.joint_step([LIMIT + OUTSIDE - 1e-9, 0.0, 0.0], zero, zero)
+
+
+def test_a_range_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """33 J in a second came of it."""
+    r, zero = arm(), np.zeros(3)
+    names, crossed = r.alpha.names, {"limit.lower.swing": 0.05, "limit.upper.swing": 0.01}
+    with pytest.raises(
+        InputError, match=r"limit.lower.swing = 0.05 is above limit.upper.swing = 0.01: expected a range"
+    ):
+        r.joint_step(zero, zero, zero, alpha=crossed)
+    with pytest.raises(InputError, match=r"limit.lower.swing = 1.5 is above limit.upper.swing = 1: "):
+        r.alpha.vector({"limit.lower.swing": 1.5})
+    alpha = r.alpha.defaults
+    for name, value in crossed.items():
+        alpha[names.index(name)] = value
+    rows = np.array([r.alpha.defaults, alpha])
+    for given in (alpha, rows):
+        with pytest.raises(InputError, match="limit.lower.swing = 0.05 is above"):
+            r.joint_step(np.zeros((len(rows), 3)), np.zeros((2, 3)), np.zeros((2, 3)), alpha=given)
+    monkeypatch.setattr(ParameterVector, "checked", lambda self, values: values)  # C by itself
+    for way in (r.joint_step, r.jac_joint_step):
+        with pytest.raises(SolverError, match=r"\(status 22\)"):
+            way([0.03, 0.0, 0.0], zero, zero, alpha=alpha)
+    with pytest.raises(SolverError, match=r"\(status 22\)"):
+        r.step(r.fk([0.03, 0.0, 0.0], zero), zero, alpha=alpha)

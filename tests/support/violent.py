@@ -1,0 +1,143 @@
+"""Violent steps of seven robots: rates up to 20 and more, long steps, high friction, noise of motors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffpbd.runtime import Robot, load
+from diffpbd.runtime.errors import SolverError
+from support.robots import CACHE, generated
+from support.step_judge import Judge
+
+STEPS = 20
+"""Of a start, at most: a status ends it."""
+CASES = {"rod": "C01-contact-half-turn", "quad": "C01-contact-half-turn", "triple": "C02-dropped-rows-open",
+         "weld4": "C03-weld-half-a-turn-off", "stops": "C04-start-outside-a-stop"}  # fmt: skip
+MASSES = {"stack 1:1000": 1000.0, "stack 1:3": 3.0}
+"""Of the box on top over the one below."""
+SLIDES = {"rod": (0, 1), "stack": (0, 1, 3, 4), "quad": (0, 1, 2)}
+Start = Callable[[Robot, np.random.Generator], tuple[Any, Any]]
+
+
+def _rod(robot: Robot, rng: np.random.Generator) -> tuple[Any, Any]:
+    turn = rng.uniform(-3, 3)
+    height = abs(np.sin(turn)) + 10.0 ** rng.uniform(-6, -1)
+    return np.array([0.0, height, turn]), rng.standard_normal(3) * 10 ** rng.uniform(-1, 1.3)
+
+
+def _stack(robot: Robot, rng: np.random.Generator) -> tuple[Any, Any]:
+    low, high = np.array([[-0.1, 0.1], [0.1, 0.2], [-0.4, 0.4], [-0.05, 0.05], [0.3, 0.4], [-0.4, 0.4]]).T
+    return rng.uniform(low, high), rng.standard_normal(6) * 10 ** rng.uniform(-1, 1.3)
+
+
+def _quad(robot: Robot, rng: np.random.Generator) -> tuple[Any, Any]:
+    q = np.r_[1, rng.uniform(-0.1, 0.1, 3)]
+    place = [*rng.uniform(-0.1, 0.1, 2), rng.uniform(0.25, 0.32)]
+    p = np.r_[place, q / np.linalg.norm(q), rng.uniform(-0.5, 0.5, 4)]
+    return p, rng.standard_normal(10) * 10 ** rng.uniform(-1, 1.3)
+
+
+def _closed(robot: Robot, rng: np.random.Generator) -> tuple[Any, Any]:
+    n = robot.n
+    p = robot.close_loops(rng.uniform(-1.5, 1.5, n), np.zeros(n))
+    return p, robot.close_rates(p, rng.standard_normal(n) * 10 ** rng.uniform(-1, 1.5))
+
+
+def _stops(robot: Robot, rng: np.random.Generator) -> tuple[Any, Any]:
+    entries = {e.name: e.default for e in robot.alpha.entries}
+    names = [name.removeprefix("limit.lower.") for name in entries if name.startswith("limit.lower.")]
+    low, high = (np.array([entries[f"limit.{end}.{name}"] for name in names]) for end in ("lower", "upper"))
+    p = np.zeros(robot.n)
+    p[: len(names)] = rng.uniform(low, high)
+    return p, rng.standard_normal(robot.n) * 10 ** rng.uniform(-1, 1.7)
+
+
+STARTS: dict[str, Start] = {
+    "rod": _rod, "stack 1:1000": _stack, "stack 1:3": _stack, "quad": _quad, "triple": _closed, "weld4": _closed,
+    "stops": _stops,
+}  # fmt: skip
+TORQUE = {"quad": 40.0, "stops": 10.0}
+"""[N·m] Noise of the motors."""
+
+
+@dataclass
+class Count:
+    """Of a kind: steps, statuses, levels of those that were found, and what the judge rejects of status 0."""
+
+    steps: int = 0
+    statuses: Counter[int] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+
+    def row(self, kind: str) -> str:
+        """Of the table in docs/contact.md."""
+        statuses = ", ".join(f"{k}: {v}" for k, v in sorted(self.statuses.items())) or "none"
+        rejected = ", ".join(f"{k}: {v}" for k, v in sorted(self.rejected.items())) or "0"
+        return f"| {kind} | {self.steps} | {statuses} | {rejected} |"
+
+
+def robot_of(kind: str, shared: Path) -> Robot:
+    name = kind.split()[0]
+    if name != "stack":
+        return load(generated(str(shared / "cases" / CASES[kind] / f"{name}.toml"), functions=("joint_step",)))
+    folder, ratio = CACHE / "violent" / f"stack_{int(MASSES[kind])}", MASSES[kind]
+    folder.mkdir(parents=True, exist_ok=True)
+    source = shared / "cases" / CASES["rod"]
+    text = (source / "stack.urdf").read_text()
+    inertia = 'ixx="{0}" iyy="{0}" izz="{1}"'
+    heavy = inertia.format("16.666666666666668", "26.66666666666667")
+    text = text.replace('value="1000.0"', f'value="{ratio}"').replace(heavy, inertia.format(ratio / 60, ratio * 2 / 75))
+    (folder / "stack.urdf").write_text(text)
+    (folder / f"stack_{int(ratio)}.toml").write_text(
+        (source / "stack.toml").read_text().replace('"stack"', f'"stack_{int(ratio)}"', 1)
+    )
+    return load(generated(str(folder / f"stack_{int(ratio)}.toml"), functions=("joint_step",)))
+
+
+def counted(kind: str, robot: Robot, steps: int, seed: int = 0) -> Count:
+    """That many violent steps of a kind, and a few more to the end of the last start."""
+    rng, count, n = np.random.default_rng(seed), Count(), robot.n
+    turning = ~np.isin(np.arange(n), SLIDES.get(kind.split()[0], ()))
+    names = [name for name in robot.alpha.names if name.startswith("contact.friction")]
+    while count.steps < steps:
+        try:
+            p, pd = STARTS[kind](robot, rng)
+        except SolverError:  # no closed pose nearby
+            continue
+        friction, h = float(rng.choice([0.3, 0.5, 1.0, 1.5, 2.0])), 10.0 ** rng.uniform(-3, -2)
+        alpha = robot.alpha.vector(dict.fromkeys(names, friction))
+        if names and np.min(robot.contact_gap(p, alpha=alpha)) < 0.0:
+            continue
+        U = rng.standard_normal((STEPS, n)) * TORQUE.get(kind, 0.0)
+        U[:, : len(p) - n and 6] = 0.0  # none on a floating base
+        judge = Judge(robot, turning, alpha, [friction] * len(names))
+        _roll(robot, judge, (p, pd, U, h, alpha), count)
+    return count
+
+
+def _roll(robot: Robot, judge: Judge, start: Any, count: Count) -> None:
+    """As a rollout; of one that ends in a status, the status and what a shorter one finds before it."""
+    p, pd, U, h, alpha = start
+    first = True
+    while len(U):
+        try:
+            if "rollout_impulses" in robot.functions:
+                found = robot.rollout_impulses(p, pd, U, h=h, alpha=alpha)
+                pushed = [getattr(found, k) for k in ("contact_impulse", "contact_impulse_next") if hasattr(found, k)]
+            else:
+                found, pushed = robot.rollout(p, pd, U, h=h, alpha=alpha), []
+        except SolverError as error:
+            if first:
+                count.statuses[int(str(error).rsplit("status ", 1)[1].split(")")[0])] += 1
+                count.steps += 1
+            first, U = False, U[: len(U) // 2]
+            continue
+        count.steps += len(U)
+        P, PD = (found.P, found.PD) if pushed or hasattr(found, "P") else found
+        count.rejected += judge.rejects(P, PD, U, h, pushed)
+        return
