@@ -23,6 +23,7 @@ from diffpbd.runtime.friction import KINDS
 from diffpbd.runtime.library import PORTABLE
 from diffpbd.runtime.limits import Approach, Limits
 from diffpbd.runtime.loop.clearance import above, expect_above
+from diffpbd.runtime.loop.law_options import expect_options
 from diffpbd.runtime.loop.motion import Inertial, Motion
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.supervisor import GravityModel, Settings, Supervisor
@@ -133,6 +134,9 @@ class Configuration:
     """Height [m] over the description's root that the arm stays above."""
     instructions: str = PORTABLE
     """The instruction sets that the run used (`Robot.instructions`): others round otherwise. Older logs had one kind."""
+
+    def __post_init__(self) -> None:
+        expect_options(self.controller, self.joints, self.limits)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; numbers are kept exactly, infinite ones as null."""

@@ -107,10 +107,12 @@ class ReflexSettings:
     """W; what ISO 10218-1:2006 took for the dynamic power of a robot beside people."""
 
     def __post_init__(self) -> None:
-        if not (self.speed >= 1.0 and 0.0 < self.margin < 0.5 and self.tracking > 0.0):
-            raise InputError(f"Reflexes: expected speed >= 1, 0 < margin < 0.5 rad and tracking > 0, found {self}.")
-        if not (0.0 < self.contact <= 1.0 and self.power > 0.0):
-            raise InputError(f"Reflexes: expected 0 < contact <= 1 and power > 0, found {self}.")
+        if not (1.0 <= self.speed <= 1.5 and 0.0 < self.margin < 0.5 and 0.0 < self.tracking <= 3.2):
+            raise InputError(
+                f"Reflexes: expected a speed from 1 to 1.5, 0 < margin < 0.5 rad and 0 < tracking <= 3.2 rad, found {self}."
+            )
+        if not (0.0 < self.contact <= 1.0 and 0.0 < self.power <= 1000.0):
+            raise InputError(f"Reflexes: expected 0 < contact <= 1 and 0 < power <= 1000 W, found {self}.")
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,10 @@ class Settings:
     reflexes: ReflexSettings = field(default_factory=ReflexSettings)
 
     def __post_init__(self) -> None:
-        if not (self.period > 0 and self.ramp >= 0 and self.patience >= self.period):
-            raise InputError(f"Settings: expected period > 0, ramp >= 0 and patience >= period, found {self}.")
+        if not (0.0 < self.period <= self.patience <= 0.5 and 0.0 <= self.ramp <= 60.0):
+            raise InputError(
+                f"Settings: expected 0 < period <= patience <= 0.5 s and a ramp from 0 to 60 s, found {self}."
+            )
 
 
 @dataclass(frozen=True, eq=False)
