@@ -325,6 +325,7 @@ class Run:
                 if cause is not None and report.reflex in MISLED:
                     report.text = f"{cause.text} (at first seen as {report.reflex.name}: {report.text})"
                     report.reflex = cause.reflex
+                    report.reason = Reason.BAD_STATE if cause.reflex is Reflex.STATE else Reason.REFLEX
         except BaseException as error:  # also an exception of Ctrl-C by a foreign handler
             self.report.ending = f"the robot's own timeout ({type(error).__name__}: {error})"
         self.arm.close()
