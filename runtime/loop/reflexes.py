@@ -17,12 +17,11 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.slow_faults import SlowFaults
+from diffpbd.runtime.mpc.history import History
 
-__all__ = ["BRAKING", "Breach", "Inertial", "Reflex", "ReflexSettings", "Reflexes"]
-
-Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""Torque [N·m] that motion alone takes at q [rad], dq [rad/s], ddq [rad/s²]: inertia, Coriolis, friction."""
+__all__ = ["BRAKING", "Breach", "Reflex", "ReflexSettings", "Reflexes"]
 
 BRAKING = 0.25
 """s in which the stop brakes a joint from its speed limit: its braking is speed limit / BRAKING [rad/s²]."""
@@ -108,10 +107,12 @@ class ReflexSettings:
     """W; what ISO 10218-1:2006 took for the dynamic power of a robot beside people."""
 
     def __post_init__(self) -> None:
-        if not (self.speed >= 1.0 and 0.0 < self.margin < 0.5 and self.tracking > 0.0):
-            raise InputError(f"Reflexes: expected speed >= 1, 0 < margin < 0.5 rad and tracking > 0, found {self}.")
-        if not (0.0 < self.contact <= 1.0 and self.power > 0.0):
-            raise InputError(f"Reflexes: expected 0 < contact <= 1 and power > 0, found {self}.")
+        if not (1.0 <= self.speed <= 1.5 and 0.0 < self.margin < 0.5 and 0.0 < self.tracking <= 3.2):
+            raise InputError(
+                f"Reflexes: expected a speed from 1 to 1.5, 0 < margin < 0.5 rad and 0 < tracking <= 3.2 rad, found {self}."
+            )
+        if not (0.0 < self.contact <= 1.0 and 0.0 < self.power <= 1000.0):
+            raise InputError(f"Reflexes: expected 0 < contact <= 1 and 0 < power <= 1000 W, found {self}.")
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,10 @@ class Reflexes:
         self._slow = SlowFaults(joints, settings.contact * limits.effort)
         self.external: FloatArray
         """Torque on the joints that the model does not explain [N·m], as of the last states."""
+        self.moving: FloatArray
+        """Speeds meanwhile [rad/s], by the way."""
+        self.acted: History
+        """Laws [N·m] by the time, of the stamps' clock, from which they acted; where none is known the last one sent counts."""
         self._changed: _Sample | None
         self._alike: int
         """States since `_changed` that have its values."""
@@ -174,7 +179,8 @@ class Reflexes:
         self._past: deque[_Sample] = deque()
         self._seen: set[Reflex] = set()
         self._slow.start()
-        self.external = np.zeros_like(self.limits.effort)
+        self.external = self.moving = np.zeros_like(self.limits.effort)
+        self.acted = History(None)
         self._changed = None
         self._judged = float("-inf")
 
@@ -329,8 +335,10 @@ class Reflexes:
         self._judged = now.stamp
         then = self._before(now, PUSHED)
         elapsed = now.stamp - then.stamp
-        motion = self._inertial(now.q, (now.q - then.q) / elapsed, (now.dq - then.dq) / elapsed)
-        self.external = motion - (now.push - then.push) / elapsed
+        self.moving = (now.q - then.q) / elapsed
+        motion = self._inertial(now.q, self.moving, (now.dq - then.dq) / elapsed)
+        acted = self.acted.mean(then.stamp, now.stamp)
+        self.external = motion - ((now.push - then.push) / elapsed if acted is None else acted)
 
     def _before(self, now: _Sample, seconds: float) -> _Sample:
         """The newest state that is older by `seconds`, or the oldest there is."""

@@ -50,6 +50,8 @@ LATE_BUDGET = 0.2
 """s of missed periods, beyond that share, that end the run."""
 MISLED = (Reflex.SPEED, Reflex.POSITION, Reflex.TRACKING, Reflex.CONTACT, Reflex.POWER)
 """What a wrong sensor can look like in its first states; the stop, which doubts more, tells it apart."""
+MOST = 60.0
+"""s to hold or to wait before a run."""
 BRING_IN_FURTHER = 0.01
 """rad beyond the soft limits to which it is led: a servo does not stop at the very angle."""
 BRING_IN_SPEED = 0.05
@@ -74,10 +76,11 @@ class RunOptions:
     bring_in: bool = False
 
     def __post_init__(self) -> None:
-        if not (self.hold >= 0.3 and 0.05 <= self.timeout <= 0.5 and self.wait > 0):
+        lasts = self.duration is None or self.duration > 0.0
+        if not (0.3 <= self.hold <= MOST and 0.05 <= self.timeout <= 0.5 and 0.0 < self.wait <= MOST and lasts):
             raise InputError(
-                "Run options: expected a hold of at least 0.3 s, a timeout from 0.05 to 0.5 s and a wait "
-                f"above 0 s, found {self}."
+                f"Run options: expected a hold from 0.3 to {MOST:g} s, a timeout from 0.05 to 0.5 s, a wait of at most "
+                f"{MOST:g} s and a duration above 0 s, found {self}."
             )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime import closed as closed_loops
-from diffpbd.runtime.arrays import FloatArray, within
+from diffpbd.runtime.arrays import FloatArray, mixed
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.function import as_array
 from diffpbd.runtime.mpc.backends import Solver, solver_of
@@ -45,6 +45,7 @@ from diffpbd.runtime.mpc.problem import (
 )
 from diffpbd.runtime.mpc.yielding import Yielding
 from diffpbd.runtime.quaternions import expect_unit
+from diffpbd.runtime.results import Sent
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 
@@ -69,7 +70,7 @@ class Tick:
         return f"<Tick: {self.source.value}, {self.status.name.lower()}, {1e3 * self.seconds:.3f} ms, torque {torque}>"
 
 
-class Mpc:
+class Mpc(Sent):
     """A planner with memory: warm starts, torques already sent, bounded reuse of old plans.
 
     Trajectories have one sample a row. One object for one thread.
@@ -130,9 +131,6 @@ class Mpc:
         ticks = ", ".join(f"{count} {source.value}" for source, count in self.counts.items()) or "none yet"
         return f"<Mpc of {p.robot.name}: {p.horizon} steps of {p.h:g} s, {self.solver.name}; ticks: {ticks}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("A planner has the memory of one process: send its robot and make one there.")
-
     def start(self, u_last: FloatArray | None = None) -> None:
         """Forget everything; `u_last` [N·m] is the torque that acts now (None: what holds the first measured pose)."""
         self.reuse = PlanReuse(reuse=self._reuse_limit)
@@ -144,6 +142,7 @@ class Mpc:
         if self.observer is not None:
             self.observer.start()
         self._yielding.start()
+        self._held: FloatArray | None = None
         self._hold: FloatArray | None = None
         self._last_time: float | None = None
         self.counts.clear()
@@ -215,7 +214,7 @@ class Mpc:
         if np.isfinite(time) and all(np.isfinite(values).all() for values in (*state, *references)):
             try:
                 measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
-                self._hold = measured - self._damping * state[1]
+                self._held, self._hold = measured, measured - self._damping * state[1]
                 if self._u_last is None:
                     self._u_last = self._within(measured)
                 ahead = self._predict(state[0], state[1])
@@ -274,7 +273,7 @@ class Mpc:
             bounds[:2] = kept
 
     def _within(self, torque: FloatArray) -> FloatArray:
-        return within(torque, self.problem.bounds[0], self.problem.bounds[1])
+        return mixed(torque, self._held, *self.problem.bounds[:2])
 
     def _predict(self, p: FloatArray, pd: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state when the torque planned now begins to act, by the torques that are on their way."""
