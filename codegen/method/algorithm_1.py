@@ -6,8 +6,8 @@ Its lines by their comments; slips of the print, corrected here, are each held b
 2. *Position* and *Angular states Euler prediction*: `prediction`. Slips: the new velocity moves the position; Euler's
    equation has -ω x Iω; the world inertia is R I Rᵀ. Springs, wrenches and efforts of slides are forces here too.
 3. *Constraints solving loop*: `in_turn` (the paper's Gauss-Seidel), `at_once` (Jacobi), or `direct`: all rows of all joints in
-   one system. Each correction is `corrections.correction_kernel`. Slips: Δq of the positional rows is added once; the angular
-   gradients have the other signs.
+   one system. Each correction is `corrections.correction_kernel`. Slips: Δq of the positional rows is added once; gradients by
+   rotations have the other signs.
 4. *Position* and *Angular states Euler integration*: `velocities`, and the joints' friction, which the paper has not.
 
 Constraints are the paper's c^P (eq. 1) and c^A (eq. 11) in `constraints`. The third constraint, the limits, is named there and

@@ -18,6 +18,7 @@ from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.loop.arm import Arm
 from diffpbd.runtime.loop.gate import GatedArm
+from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.reflexes import Breach, Reflex
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.loop.supervisor import Decision, Supervisor
@@ -136,7 +137,7 @@ class CleanStop:
             time = elapsed()
             decision = supervisor.brake(time, state.stamp - origin, state.q, state.dq, state.effort)
             if decision.breach is not None:
-                if decision.breach.reflex is Reflex.MOTION:
+                if decision.breach.reflex is Reflex.MOTION or decision.status is TickStatus.POSITION_JUMP:
                     self.contradiction = decision.breach
                 return count, decision.breach.text
             if supervisor.at_rest or clock.now() >= end:

@@ -142,7 +142,7 @@ class Run:
             except BaseException as error:
                 report.reason, report.text = Reason.FAILED, f"{type(error).__name__}: {error}"
                 failure = error
-            report.phase = self.phase
+            report.phase, report.remark = self.phase, self.supervisor.beside.words if self._controlled else ""
             self._clean_stop()
         report.sent = self._gated.sent
         report.dropped = self.arm.dropped
@@ -334,6 +334,7 @@ class Run:
                 if cause is not None and report.reflex in MISLED:
                     report.text = f"{cause.text} (at first seen as {report.reflex.name}: {report.text})"
                     report.reflex = cause.reflex
+                    report.reason = Reason.BAD_STATE if cause.reflex is Reflex.STATE else Reason.REFLEX
         except BaseException as error:  # also an exception of Ctrl-C by a foreign handler
             self.report.ending = f"the robot's own timeout ({type(error).__name__}: {error})"
         self.arm.close()
