@@ -17,6 +17,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.beside import Beside
 from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.slow_faults import SlowFaults
 from diffpbd.runtime.mpc.history import History
@@ -161,6 +162,7 @@ class Reflexes:
         self._inertial = inertial
         self._clearance = clearance
         self._slow = SlowFaults(joints, settings.contact * limits.effort)
+        self.beside = Beside(joints, limits.effort)
         self.external: FloatArray
         """Torque on the joints that the model does not explain [N·m], as of the last states."""
         self.moving: FloatArray
@@ -179,6 +181,7 @@ class Reflexes:
         self._past: deque[_Sample] = deque()
         self._seen: set[Reflex] = set()
         self._slow.start()
+        self.beside.start()
         self.external = self.moving = np.zeros_like(self.limits.effort)
         self.acted = History(None)
         self._changed = None
@@ -192,6 +195,7 @@ class Reflexes:
         sample = self._add(stamp, q, dq, effort, law)
         if sample is None:
             return None
+        self.beside.add(stamp, sample.q, sample.dq, self.external, reference)
         return (
             self._motion(sample, self._past[0], MOTION_FLOOR) or self._drift() or self._frozen(sample)
             or self._speed(sample) or self._position(sample) or self._tracking(sample, reference) or self._contact()

@@ -142,7 +142,7 @@ class Run:
             except BaseException as error:
                 report.reason, report.text = Reason.FAILED, f"{type(error).__name__}: {error}"
                 failure = error
-            report.phase = self.phase
+            report.phase, report.remark = self.phase, self.supervisor.beside.words if self._controlled else ""
             self._clean_stop()
         report.sent = self._gated.sent
         report.dropped = self.arm.dropped

@@ -115,6 +115,7 @@ class Supervisor:
         self._guard = Guard(limits, settings.period)
         inertial = None if motion is None else motion.inertial
         self._reflexes = Reflexes(names, limits, settings.reflexes, inertial=inertial, clearance=clearance)
+        self.beside = self._reflexes.beside
         self._age: float
         self._now: float
         self._zero = np.zeros_like(limits.effort)

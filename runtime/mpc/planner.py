@@ -1,7 +1,6 @@
 """Model predictive control: `Mpc(robot, horizon)` plans torques along a reference, and a tick always gives one.
 
-Two back ends solve the same problem (see `problem`): `embedded`, the generated robot's own C, in microseconds to milliseconds,
-and `ipopt`, the whole nonlinear program, the reference.
+Two back ends solve the same problem (see `problem`): `embedded`, the generated robot's own C, and `ipopt`, the reference.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from diffpbd.codegen.method import algorithm_1
 from diffpbd.runtime.commands import reproduce_all
 from diffpbd.runtime.commands.reproduce import command
 from diffpbd.runtime.commands.reproduce_all import _seal
@@ -28,6 +30,22 @@ def test_every_item_stands_somewhere_and_every_difference_has_a_reason() -> None
     for item in ITEMS:
         assert (ROOT / item.where).is_file(), item
         assert item.state in (SAME, CHANGED) and (item.state == SAME or item.differs), item
+
+
+def test_the_letters_stand_where_the_page_says() -> None:
+    """Every name of ours beside a letter or statement of the print is one of the file beside it; all statements are there."""
+    text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    section = text.partition("## The paper's letters and ours")[2].partition("\n## ")[0]
+    rows = [[c.strip() for c in line.strip("|").split(" | ")] for line in section.splitlines() if line.startswith("| ")]
+    rows = [row for row in rows if row[-1].endswith((".py`", ".py` "))]
+    assert len(rows) == 20 + 9
+    for row in rows:
+        names = re.findall("`([^`]+)`", row[2])
+        file = (ROOT / row[3].strip("` ")).read_text(encoding="utf-8")
+        assert names and all(re.search(rf"\b{name}\b", file) for name in names), row
+    spans = [int(n) for row in rows[20:] for n in re.findall(r"\d+", row[0])]
+    assert spans == [1, 3, 4, 9, 10, 11, 15, 12, 14, 16, 18, 19, 25, 26, 28]
+    assert max(int(n) for n in re.findall(r"(?m)^(?:\d+ to )?(\d+)\. \*", algorithm_1.__doc__ or "")) == 25
 
 
 def test_every_part_is_a_command_with_its_options() -> None:

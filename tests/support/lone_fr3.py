@@ -67,7 +67,9 @@ class LockStep:
         while not self._end.wait(AWAKE):
             ticks, number = self.simulation.ticks, self.server._FrankaServer__message_id
             if ticks == before and number and not self.frozen:
-                with contextlib.suppress(AttributeError, OSError, TypeError):  # it has hung up meanwhile
+                with contextlib.suppress(
+                    AttributeError, OSError, TypeError, ValueError
+                ):  # it has hung up, or ticked, meanwhile
                     self._send_again(number - 1)
             before = ticks
 
