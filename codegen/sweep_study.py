@@ -29,7 +29,7 @@ def sweep_graphs(
         if not 1 <= count <= MOST_SWEEPS:
             raise InputError(f"sweeps: expected 1 to {MOST_SWEEPS}, found {count}.")
     recipe, described = resolve(robot)
-    chosen = {"multiplier": "scalar", "sweep_order": "printed"} if printed else {}
+    chosen: dict[str, Any] = {"multiplier": "scalar", "sweep_order": "printed"} if printed else {}
     model = build(described, dataclasses.replace(recipe, limits=False, relaxation=relaxation, **chosen))
     known: dict[int, ca.Function] = {}
     for count in counts:
