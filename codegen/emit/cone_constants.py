@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
+from diffpbd.codegen.emit.loop_constants import MOST_OFF
 from diffpbd.runtime.manifest import Constant
 
 CONE_CONSTANTS: Final = (
     Constant("inside", 5e-2, "m", "depth of a contact at the start that no measurement is off by"),
     Constant(
         "most_off",
-        math.pi / 2 - 1,
+        MOST_OFF,
         "rad",
         "turn in a step beside the mean rate of its ends: sin(turn) = h rate has its end within, and every other root beyond",
     ),

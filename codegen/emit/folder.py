@@ -19,12 +19,12 @@ from diffpbd.codegen.emit.constants import (
     CONSTANTS,
     FLOATING_CONSTANTS,
     LIMIT_CONSTANTS,
-    LOOP_CONSTANTS,
 )
 from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
+from diffpbd.codegen.emit.loop_constants import LOOP_CONSTANTS
 from diffpbd.codegen.emit.loop_instant import add_loop_instant
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation

@@ -71,6 +71,13 @@ def gravity_model(robot: Robot, alpha: FloatArray) -> GravityModel:
     return lambda q: holding_torque(robot, q, alpha)
 
 
+def tip_load(robot: Robot, alpha: FloatArray) -> GravityModel:
+    """The torque [N·m] that holds one kilogram more at the tip at q."""
+    heavier = alpha.copy()
+    heavier[robot.alpha.index("payload.mass")] += 1.0
+    return lambda q: np.asarray(robot.gravity(q, heavier) - robot.gravity(q, alpha), dtype=np.float64)
+
+
 def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
     """The torque [N·m] that motion alone takes: inertia, Coriolis, and the friction that alpha has."""
     dynamics = robot.function("inverse_dynamics")
@@ -223,8 +230,10 @@ class Configuration:
             model = gravity_model(robot, self.alpha)
         if self.owner is GravityOwner.ROBOT:
             model = None
-        return Supervisor(
+        supervisor = Supervisor(
             controller, self.limits, self.settings, owner=self.owner, gravity=model,
             motion=motion_model(robot, self.alpha), joints=self.joints,
             clearance=None if self.table is None else above(robot, self.alpha, self.table),
         )  # fmt: skip
+        supervisor.beside.load = tip_load(robot, self.alpha)
+        return supervisor

@@ -17,6 +17,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.beside import Beside
 from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.slow_faults import SlowFaults
 from diffpbd.runtime.mpc.history import History
@@ -82,6 +83,11 @@ class Reflex(enum.IntEnum):
     """Too many missed deadlines."""
 
     @property
+    def may_be_a_person(self) -> bool:
+        """Whether what stopped the run may be somebody whom the arm touches."""
+        return self in (Reflex.CONTACT, Reflex.TRACKING)
+
+    @property
     def distrusts_state(self) -> bool:
         """Whether no command may follow from the states that it saw."""
         return self in (Reflex.MOTION, Reflex.FROZEN)
@@ -92,7 +98,8 @@ class ReflexSettings:
     """Thresholds that a run may choose.
 
     `speed` times the limit; `margin` [rad] of the soft position limits; `tracking` [rad]; `contact` as a share of the
-    effort limit; `power` [W].
+    effort limit; `power` [W]. `yielding`: after CONTACT and TRACKING the arm gives way
+    instead of holding.
     """
 
     speed: float = 1.1
@@ -105,6 +112,8 @@ class ReflexSettings:
     """15 N·m at the shoulder: above a hand that leads the arm, below what hurts it."""
     power: float = 80.0
     """W; what ISO 10218-1:2006 took for the dynamic power of a robot beside people."""
+    yielding: bool = True
+    """A person may be between the arm and something else: what holds then clamps."""
 
     def __post_init__(self) -> None:
         if not (1.0 <= self.speed <= 1.5 and 0.0 < self.margin < 0.5 and 0.0 < self.tracking <= 3.2):
@@ -161,6 +170,7 @@ class Reflexes:
         self._inertial = inertial
         self._clearance = clearance
         self._slow = SlowFaults(joints, settings.contact * limits.effort)
+        self.beside = Beside(joints, limits.effort)
         self.external: FloatArray
         """Torque on the joints that the model does not explain [N·m], as of the last states."""
         self.moving: FloatArray
@@ -179,6 +189,7 @@ class Reflexes:
         self._past: deque[_Sample] = deque()
         self._seen: set[Reflex] = set()
         self._slow.start()
+        self.beside.start()
         self.external = self.moving = np.zeros_like(self.limits.effort)
         self.acted = History(None)
         self._changed = None
@@ -192,6 +203,7 @@ class Reflexes:
         sample = self._add(stamp, q, dq, effort, law)
         if sample is None:
             return None
+        self.beside.add(stamp, sample.q, sample.dq, self.external, reference)
         return (
             self._motion(sample, self._past[0], MOTION_FLOOR) or self._drift() or self._frozen(sample)
             or self._speed(sample) or self._position(sample) or self._tracking(sample, reference) or self._contact()
@@ -220,6 +232,15 @@ class Reflexes:
         then = self._before(now, PUSHED)
         way = speed * (now.stamp - then.stamp) + ENCODER
         return bool((np.abs(now.dq) <= speed).all() and (np.abs(now.q - then.q) <= way).all())
+
+    def free(self, way: float, since: FloatArray) -> bool:
+        """Whether the arm is within `way` of the pose `since` [rad], and stopped now would rest off its limits and off what
+        `clearance` knows."""
+        now = self._past[-1]
+        ahead = self._ahead(now)
+        near = (np.abs(now.q - since) <= way).all()
+        off = not (self.limits.outside(ahead, self.settings.margin) > 0.0).any()
+        return bool(near and off) and not (self._clearance is not None and self._clearance(ahead))
 
     def _add(
         self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray
