@@ -12,6 +12,8 @@ __all__ = ["DATA", "ITEMS", "PARTS", "Item", "Part", "markdown"]
 
 DATA = "{data}"
 """Stands for the folder of the recordings in a part's words."""
+NEEDED = ("sympy", "casadi", "jinja2", "lxml", "scipy", "matplotlib")
+"""Import names of what every part or its robots need; the extra `all` installs them."""
 SAME, CHANGED = "✓", "◐"
 """Made as printed (but for the corrections that docs/method.md lists), or with a difference that is said."""
 
@@ -26,6 +28,8 @@ class Part:
     needs: tuple[str, ...]
     paper: str
     """What the paper prints, or shows in its figure."""
+    packages: tuple[str, ...] = ()
+    """Import names of what it needs beside `NEEDED`."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ PARTS = (
     Part("impedance", ("reproduce", "impedance", "baxter_s1", "--out", "impedance.png"), ("impedance.png",), ("baxter_s1",),
          "Under 5 and 10 N·m impedance control deviates less than PD; no number."),
     Part("push", ("reproduce", "push", "baxter_s1", "--out", "push.png"), ("push.png",), ("baxter_s1",),
-         "A hand drives s1 to about 0 rad and lets go; impedance control returns with less torque of contact."),
+         "A hand drives s1 to about 0 rad and lets go; impedance control returns with less torque of contact.", ("pinocchio",)),
 )  # fmt: skip
 
 _C, _K, _J = "codegen/method/constraints.py", "codegen/method/corrections.py", "codegen/joint_space"
