@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,12 @@ import pytest
 from support.bench_arm import STEP, Bench
 
 from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.loop.recorder import YIELD
 from diffpbd.runtime.loop.reflexes import Reflex, ReflexSettings
+from diffpbd.runtime.loop.replay import _compare
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.supervisor import Settings
+from diffpbd.runtime.ros1.messages import Tick
 
 pytest.importorskip("pinocchio")
 
@@ -43,7 +47,8 @@ class Pushed:
         settings = Settings(1.0 / rate, ramp=0.1, reflexes=ReflexSettings(**reflexes))
         self.under = laws(LAWS[law], limits, settings)
         self.arm = arm = BenchBaxter(str(URDF), limits, POSES[pose], Bench(), rate=rate)
-        one = Run(arm, self.under, RunOptions(duration=4.0))
+        self.ticks: list[Tick] = []
+        one = Run(arm, self.under, RunOptions(duration=4.0), observer=self.ticks.append)
         arm.in_run = lambda: one.phase.value == "run"
         self.gave: list[np.ndarray] = []
         given: list[np.ndarray] = []
@@ -108,6 +113,15 @@ def test_an_arm_that_is_told_to_hold_holds() -> None:
     seen = Pushed("stretched", "gravity", 0, PUSH, 3.0, yielding=False)
     assert "gave way" not in seen.report.ending and not seen.gave and seen.way[: seen.stopped].max() < 0.2
     assert seen.hardest > PUSH
+
+
+def test_a_log_of_it_replays_bit_for_bit() -> None:
+    seen = Pushed("bent", "impedance", 0, PUSH, 0.3)
+    limits, laws = by_pinocchio(URDF, known=False)
+    again = laws(LAWS["impedance"], limits, Settings(1.0 / 250.0, ramp=0.1))
+    robot: Any = SimpleNamespace(joints=seen.arm.joints)
+    found = _compare(again, iter(seen.ticks), robot, "a log", 0.0)
+    assert found.difference == "" and found.ticks > 50 and sum(tick.note == YIELD for tick in seen.ticks) > 10
 
 
 def test_near_its_end_a_joint_does_not_give_way() -> None:
