@@ -10,7 +10,6 @@ own rates to the ω term. Its first torque is kept and the window moves on by a 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import time as clock
 from collections.abc import Callable
@@ -211,12 +210,17 @@ class _Window:
         def solved(name: str) -> Any:
             return self._solve(*state, start(name), p, pd, before, *self._given)
 
-        found = [solved(self._settings.start)]
-        for name in self._others:
-            if not self._poor(found[-1]):
+        found: list[Any] = []
+        failed: SolverError | None = None
+        for name in (self._settings.start, *self._others):
+            if found and not self._poor(found[-1]):
                 break
-            with contextlib.suppress(SolverError):
+            try:
                 found.append(solved(name))
+            except SolverError as error:
+                failed = failed or error
+        if failed is not None and not found:
+            raise failed
         best = min(found, key=lambda one: float(one.loss) * (WORSE if _open(one) else 1.0))
         alike = sum(one.loss <= ALIKE * best.loss + LEAST_LOSS for one in found)
         self.again += found[0].loss > WORSE * best.loss + LEAST_LOSS
