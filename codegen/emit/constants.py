@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
+from diffpbd.codegen.emit.cone_constants import JUDGED_STATUS, REFUTED
 from diffpbd.codegen.emit.environment import LARGE_ANGLE
 from diffpbd.codegen.graph.geometry import RIGHT_ANGLE
 from diffpbd.codegen.graph.joint_step import LEAST_STEP
@@ -237,14 +238,9 @@ LOOP_STATUS: Final = {
 }
 """What only a robot with closed loops can say."""
 
-REFUTED: Final = 17
-"""Status of a step whose end is no motion."""
-
 SIDED_STATUS: Final = {
     14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or "
     "there were not evaluations enough (DIFFPBD_EVALUATIONS)",
-    REFUTED: "the equations of a step were solved by what is no motion: its pose is not where its rates lead, rows are open, "
-    "something is too deep, or energy came from nothing; the step is too long for the motion",
 }
 """What only a robot whose limits act can say of its joint-space step."""
 
@@ -262,7 +258,7 @@ CONTACT_STATUS: Final = {
 FLOATING_STATUS: Final = {20: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
 """What only a robot with a floating base can say."""
 
-SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS
+SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | JUDGED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS
 """What not every robot can say."""
 
 IN_FLOATING: Final = {

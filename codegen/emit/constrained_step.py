@@ -6,8 +6,8 @@ import math
 from collections.abc import Container, Mapping
 
 from diffpbd.codegen.emit.c_writer import kernel, literal
-from diffpbd.codegen.emit.cone_constants import IN_CONES
-from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, IN_LOOPS, LAST_OF_FLOATING, OUTSIDE_LIMITS, REFUTED
+from diffpbd.codegen.emit.cone_constants import IN_CONES, REFUTED
+from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, IN_LOOPS, LAST_OF_FLOATING, OUTSIDE_LIMITS
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
@@ -35,6 +35,15 @@ def stepped(model: Model) -> tuple[int, ...]:
         *((15,) if touching else ()),
         *((OUTSIDE_LIMITS,) if model.tree.limits else ()),
     )
+
+
+def judged(model: Model) -> int:
+    """Operations of the judgement of a step (templates/_certificate.jinja), but for those in its kernels."""
+    n, m, tree = model.tree.freedoms, model.tree.rows, model.tree
+    if not tree.sided:
+        return 4 * n if m else 0
+    touching = sum(22 if k.rough else 9 for k in tree.contacts)
+    return n * (2 * n + 16) + m * (2 * n + 3) + 8 * len(sides(model)) + touching + 20
 
 
 def motors(model: Model) -> list[int]:
@@ -156,10 +165,11 @@ def _declare(
             + 3 * count("touch")
             + 2 * count("rate_system")
             + 5 * solve
+            + judged(model)
         )
         inverses = count("blocks", "curvature", "touch_curvature") + 2 * (n + m) ** 3 + 2 * acting
     else:
-        step = count("prepare", "start", "newton", "chord", "end", "velocity") + 4 * solve
+        step = count("prepare", "start", "newton", "chord", "end", "velocity") + 4 * solve + judged(model)
         inverses = count("systems", "curvature") + 2 * (m**3 + n * m * m + n * n * m)
     adjoint = inverses + count("parameters", "touch_parameters") + 8 * n * n
     state, ends = "p pd u h alpha", "p_next pd_next"

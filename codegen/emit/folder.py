@@ -14,7 +14,7 @@ import casadi as ca
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
-from diffpbd.codegen.emit.cone_constants import CONE_CONSTANTS
+from diffpbd.codegen.emit.cone_constants import CONE_CONSTANTS, JUDGED_CONSTANTS
 from diffpbd.codegen.emit.constants import (
     CONSTANTS,
     FLOATING_CONSTANTS,
@@ -175,6 +175,7 @@ def write_folder(
             *CONSTANTS,
             *(FLOATING_CONSTANTS if robot.floating else ()),
             *(LIMIT_CONSTANTS if model.tree.limits else ()),
+            *(JUDGED_CONSTANTS if (model.tree.sided or model.tree.closures) and found.has("joint_step") else ()),
             *(CONE_CONSTANTS if model.tree.sided and found.has("joint_step") else ()),
             *(LOOP_CONSTANTS if model.tree.closures else ()),
         ),  # fmt: skip
