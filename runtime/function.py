@@ -19,7 +19,7 @@ from diffpbd.runtime.manifest import Function as FunctionFacts
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterVector
 from diffpbd.runtime.quaternions import expect_unit
-from diffpbd.runtime.results import result_type
+from diffpbd.runtime.results import Sent, result_type
 
 __all__ = ["BoundFunction", "Function", "addresses", "as_array", "check_count", "check_threads", "plain"]
 
@@ -64,7 +64,7 @@ def _shorten(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-class BoundFunction(ABC):
+class BoundFunction(Sent, ABC):
     """What every generated function has: manifest facts, C symbol, defaults for alpha, h and p_ref."""
 
     def __init__(self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector) -> None:
@@ -79,8 +79,6 @@ class BoundFunction(ABC):
         self._call: Callable[..., int] = library.bind(facts)
         self._names = [argument.name for argument in facts.inputs]
         self._positions = [k for k, a in enumerate(facts.inputs) if manifest.robot.floating and a.name in POSITIONS]
-        self.reopening: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
-        """What gives this function in another process, and its arguments; whoever opened the robot says it."""
         self._result = result_type(facts.name, tuple(argument.name for argument in facts.outputs))
         self.__doc__ = help_text(facts, repr(self), manifest.recipe.h)
         self.__name__ = self.__qualname__ = facts.name
@@ -91,11 +89,6 @@ class BoundFunction(ABC):
             return ", ".join(f"{a.name}{shape_words(a, self.facts.rollout)}" for a in arguments)
 
         return f"{self.name}({text(self.facts.inputs)}) -> {text(self.facts.outputs)}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self.reopening is None:
-            raise TypeError(f"{self.name} of {self._robot} is not a robot's own function: send its robot instead.")
-        return self.reopening
 
     @abstractmethod
     def __call__(self, *args: Any, threads: int = 1, **named: Any) -> Any:

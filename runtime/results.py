@@ -1,12 +1,13 @@
-"""Results of functions with several outputs: named tuples that travel to other processes."""
+"""What travels to other processes: results of functions with several outputs, functions by what opens their robot there."""
 
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-__all__ = ["result_type"]
+__all__ = ["Sent", "result_type"]
 
 
 @cache
@@ -20,6 +21,17 @@ def result_type(name: str, fields: tuple[str, ...]) -> Any:
     made = make(f"{name}_result", fields)
     made.__reduce__ = reduced
     return made
+
+
+class Sent:
+    """What is sent as what opens it elsewhere, `reopening`: a function and its arguments. Without, it is of one process."""
+
+    reopening: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.reopening is None:
+            raise TypeError(f"{self!r} has the memory of one process: send its robot instead.")
+        return self.reopening
 
 
 def _restored(name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:

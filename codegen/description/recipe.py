@@ -27,6 +27,7 @@ LOOP_ROWS: Final = ("kept", "all")
 FRICTIONS: Final = ("none", "urdf")
 FRICTION_LAWS: Final = ("asymmetric", "stribeck")
 SWEEP_ORDERS: Final = ("joints", "printed")
+MULTIPLIERS: Final = ("block", "scalar")
 
 DEFAULT_STEP: Final = 0.01
 """[s] The paper's time step."""
@@ -86,7 +87,8 @@ class Recipe:
     description (root, every end). Joints in `hold` are welded at their zero position. `h` [s] is only the
     default of the commands. `integrator` and `solver` name the default variant of `step`, `sweeps` counts the
     iterations of each variant, `relaxation` is what Jacobi sweeps make of their corrections, `sweep_order` says whether
-    Gauss-Seidel sweeps close joint by joint or, as printed, all positional and then all angular constraints.
+    Gauss-Seidel sweeps close joint by joint or, as printed, all positional and then all angular constraints. `multiplier`: the
+    sweeps of the paper's steps solve the rows of a joint as a block, or, as printed, along their length (scalar).
     `friction_law` adds parts to the law of friction: coefficients that differ by direction, Stribeck's part that falls with
     the rate. With `limits` joints stop at their limits in the steps on maximal states.
     `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
@@ -134,6 +136,7 @@ class Recipe:
     contact_from_collision: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--contact-from-collision"))
     table: float | None = field(default=None, metadata=_entry("number"))
     sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
+    multiplier: str = field(default="block", metadata=_entry("text", "--multiplier", MULTIPLIERS))
     base_joint: str = field(default=FIXED, metadata=_entry("text", "--base-joint", BASE_JOINTS))
     cuda: bool = field(default=False, metadata=_entry("flag", "--cuda"))
 

@@ -8,27 +8,14 @@ from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.graph.constrained_step import FAR_TURN, MOST_OFF
 from diffpbd.runtime.manifest import Constant
 
-REFUTED: Final = 17
-"""Status of a step whose end is no motion."""
-
-JUDGED_STATUS: Final = {
-    REFUTED: "the equations of a step were solved by what is no motion: its pose is not where its rates lead, rows are open, "
-    "something is too deep, or energy came from nothing; the step is too long for the motion",
-}
-"""What only a robot with closed loops, limits that act or contacts can say of its joint-space step."""
-
-JUDGED_CONSTANTS: Final = (
+CONE_CONSTANTS: Final = (
+    Constant("inside", 5e-2, "m", "depth of a contact at the start that no measurement is off by"),
     Constant(
         "most_off",
         MOST_OFF,
         "rad",
         "turn in a step beside the mean rate of its ends: sin(turn) = h rate has its end within, and every other root beyond",
     ),
-)
-"""Listed where loops close, limits act or something touches."""
-
-CONE_CONSTANTS: Final = (
-    Constant("inside", 5e-2, "m", "depth of a contact at the start that no measurement is off by"),
     Constant(
         "far_turn", FAR_TURN, "rad", "turn in a step beside its first guess that no level of the solver may end in"
     ),
@@ -95,7 +82,5 @@ CONE_CONSTANTS: Final = (
 )
 """Listed where limits act in the joint-space step."""
 
-IN_CONES: Final = {
-    c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in (*JUDGED_CONSTANTS, *CONE_CONSTANTS)
-}
+IN_CONES: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONE_CONSTANTS}
 """The same as C text."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
-from diffpbd.codegen.emit.cone_constants import JUDGED_STATUS, REFUTED
 from diffpbd.codegen.emit.environment import LARGE_ANGLE
 from diffpbd.codegen.graph.geometry import RIGHT_ANGLE
 from diffpbd.codegen.graph.joint_step import LEAST_STEP
@@ -122,57 +121,6 @@ IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value)
 }
 """The same as C text, counts as integers."""
 
-LOOP_CONSTANTS: Final = (
-    Constant(
-        "pivot_ratio", 1e-10, "1", "least over largest pivot of the loops' rows from which they depend on each other"
-    ),
-    Constant(
-        "near_pose",
-        1e-3,
-        "rad or m",
-        "first correction up to which one chord iteration and the end reach pose_tolerance after it",
-    ),  # fmt: skip
-    Constant(
-        "rows_tolerance", 1e-13, "rad or m", "last correction from which the gradient of the rows is worked out again"
-    ),
-    Constant("open", 1e-6, "m or 1", "residual of a loop from which the start of a step is not closed"),
-    Constant(
-        "spare_ratio",
-        1e-7,
-        "1",
-        "the same in a step on maximal states where all rows are kept: what depends on others has ε in the place of a pivot",
-    ),
-    Constant(
-        "rate_left",
-        1e-7,
-        "relative to 1 + the largest of v, omega",
-        "rate of a loop's row that a step on maximal states leaves from which its rows depend on each other",
-    ),
-    Constant("closed", 1e-12, "m or 1", "largest residual of loops that close_loops has closed"),
-    Constant("close_far", 0.3, "rad or m", "longest change of a coordinate in one iteration of close_loops"),
-    Constant("close_least", 1e-15, "rad or m", "change after which close_loops stops"),
-    Constant(
-        "close_share",
-        1e-14,
-        "1",
-        "pivot of A A^T, as part of the first, below which close_loops leaves a row to others",
-    ),
-    Constant("max_close", 200, "1", "iterations of close_loops from one start"),
-    Constant("max_starts", 32, "1", "poses that close_loops starts from where the first does not close nearby"),
-    Constant("close_sure", 0.3, "rad or m", "distance up to which close_loops takes the closed pose for the nearest"),
-    Constant("max_slide", 40, "1", "strides of close_loops along the motion towards the pose"),
-    Constant("close_slope", 1e-7, "rad or m", "what is left along the motion at which close_loops is nearest"),
-    Constant("close_stride", 20.0, "1", "close_loops: bound of a stride over the slope, and of its inverse"),
-    Constant(
-        "close_gain", 0.1, "1", "close_loops: part of the decrease of the squared distance that a stride must bring"
-    ),
-    Constant("close_tries", 8, "1", "close_loops: lengths tried of a stride"),
-)
-"""Listed where loops close."""
-
-IN_LOOPS: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in LOOP_CONSTANTS}
-"""The same as C text."""
-
 LAST_OF_FLOATING: Final = 1e-14
 """[rad or m] See the constant of its name."""
 
@@ -231,16 +179,25 @@ STATUS: Final = {
     NOT_FORWARDS: "h is not above zero: a step goes forwards in time, by 1e-9 s at least",
 }
 
+REFUTED: Final = 17
+"""Status of a step whose end is no motion."""
+NO_MOTION: Final = (
+    "the equations of a step were solved by what is no motion: its pose is not where its rates lead, rows of loops are open, "
+    "something is too deep, or energy came from nothing; the step is too long for the motion, or a loop is nearly singular"
+)
+
 LOOP_STATUS: Final = {
     10: "the rows of the closed loops depend on each other at this pose: it is singular",
     12: "a loop is open at the start, by more than 1e-6 m or rad: use close_loops",
     13: "a loop did not close: it is out of reach, or the step is too long for the motion",
+    REFUTED: NO_MOTION,
 }
 """What only a robot with closed loops can say."""
 
 SIDED_STATUS: Final = {
     14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or "
     "there were not evaluations enough (DIFFPBD_EVALUATIONS)",
+    REFUTED: NO_MOTION,
 }
 """What only a robot whose limits act can say of its joint-space step."""
 
@@ -258,7 +215,7 @@ CONTACT_STATUS: Final = {
 FLOATING_STATUS: Final = {20: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
 """What only a robot with a floating base can say."""
 
-SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | JUDGED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS
+SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS
 """What not every robot can say."""
 
 IN_FLOATING: Final = {

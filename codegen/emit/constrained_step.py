@@ -6,8 +6,9 @@ import math
 from collections.abc import Container, Mapping
 
 from diffpbd.codegen.emit.c_writer import kernel, literal
-from diffpbd.codegen.emit.cone_constants import IN_CONES, REFUTED
-from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, IN_LOOPS, LAST_OF_FLOATING, OUTSIDE_LIMITS
+from diffpbd.codegen.emit.cone_constants import IN_CONES
+from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, LAST_OF_FLOATING, OUTSIDE_LIMITS, REFUTED
+from diffpbd.codegen.emit.loop_constants import IN_LOOPS
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph import constrained_step
 from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
@@ -15,6 +16,7 @@ from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.sided import STRAIGHT, sides
 from diffpbd.codegen.graph.touched import Touched
+from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
 from diffpbd.codegen.laws.cuts import ROWS
 from diffpbd.runtime.manifest import Argument
@@ -27,21 +29,16 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 def stepped(model: Model) -> tuple[int, ...]:
     """What a step can end in."""
     loops, sided, touching = model.tree.closures, model.tree.sided, model.tree.contacts
-    return (
-        1,
-        2,
-        *((10, 12, 13) if loops else ()),
-        *((14, REFUTED) if sided else ()),
-        *((15,) if touching else ()),
-        *((OUTSIDE_LIMITS,) if model.tree.limits else ()),
-    )
+    own = (1, 2, *((10, 12, 13) if loops else ()), *((14,) if sided else ()), *((15,) if touching else ()))
+    own += (OUTSIDE_LIMITS,) if model.tree.limits else ()
+    return (*own, REFUTED) if loops or sided else own
 
 
 def judged(model: Model) -> int:
     """Operations of the judgement of a step (templates/_certificate.jinja), but for those in its kernels."""
     n, m, tree = model.tree.freedoms, model.tree.rows, model.tree
     if not tree.sided:
-        return 4 * n if m else 0
+        return (2 * n - 1) * len(constrained_step.told(model)) + 4 * n if tree.closures else 0
     touching = sum(22 if k.rough else 9 for k in tree.contacts)
     return n * (2 * n + 16) + m * (2 * n + 3) + 8 * len(sides(model)) + touching + 20
 
@@ -91,15 +88,22 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), straight=n <= STRAIGHT,
         floating=bool(tree.base), wrenches=bool(tree.wrenches), refuted=REFUTED, approach_shares=[0.5, 0.125, 0.03125],
         turning=[int(not tree.slides[joint]) for joint in tree.coordinates],
-        **limits, **(_closing(model) if m else {}), **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES, **IN_LIMITS,
+        **limits, **(_of_loops(model) if m else {}), **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES, **IN_LIMITS,
     )  # fmt: skip
     return total
 
 
-def _closing(model: Model) -> dict[str, object]:
-    """What close_loops begins with."""
+def _of_loops(model: Model) -> dict[str, object]:
+    """What close_loops begins with, and which rows are looked at when a step ends."""
     numbers = {"spread": spread(model), "weyl": weyl(model.tree.freedoms)}
     texts: dict[str, object] = {name: [literal(x) for x in values] for name, values in numbers.items()}
+    own, dropped = closures.places(model.tree)
+    every = range(len(own) + len(dropped))
+    texts |= {
+        "looked": constrained_step.told(model),
+        "kept": [own.index(k) if k in own else -1 for k in every],
+        "other": [dropped.index(k) if k in dropped else -1 for k in every],
+    }
     return {**texts, "turns": turns(model), "turn": literal(2.0 * math.pi)}
 
 
@@ -167,6 +171,7 @@ def _declare(
             + 5 * solve
             + judged(model)
         )
+        step += count("closing") + (2 * n - 1) * len(constrained_step.told(model)) if tree.closures else 0
         inverses = count("blocks", "curvature", "touch_curvature") + 2 * (n + m) ** 3 + 2 * acting
     else:
         step = count("prepare", "start", "newton", "chord", "end", "velocity") + 4 * solve + judged(model)

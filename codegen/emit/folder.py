@@ -14,17 +14,17 @@ import casadi as ca
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
-from diffpbd.codegen.emit.cone_constants import CONE_CONSTANTS, JUDGED_CONSTANTS
+from diffpbd.codegen.emit.cone_constants import CONE_CONSTANTS
 from diffpbd.codegen.emit.constants import (
     CONSTANTS,
     FLOATING_CONSTANTS,
     LIMIT_CONSTANTS,
-    LOOP_CONSTANTS,
 )
 from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
+from diffpbd.codegen.emit.loop_constants import LOOP_CONSTANTS
 from diffpbd.codegen.emit.loop_instant import add_loop_instant
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
@@ -175,7 +175,6 @@ def write_folder(
             *CONSTANTS,
             *(FLOATING_CONSTANTS if robot.floating else ()),
             *(LIMIT_CONSTANTS if model.tree.limits else ()),
-            *(JUDGED_CONSTANTS if (model.tree.sided or model.tree.closures) and found.has("joint_step") else ()),
             *(CONE_CONSTANTS if model.tree.sided and found.has("joint_step") else ()),
             *(LOOP_CONSTANTS if model.tree.closures else ()),
         ),  # fmt: skip

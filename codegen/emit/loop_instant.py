@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from diffpbd.codegen.emit.c_writer import kernel
-from diffpbd.codegen.emit.constants import IN_C, IN_LOOPS
+from diffpbd.codegen.emit.constants import IN_C
 from diffpbd.codegen.emit.constrained_step import motors
+from diffpbd.codegen.emit.loop_constants import IN_LOOPS
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.derivatives import alpha_doc, jac_doc, vjp_doc
 from diffpbd.codegen.graph.loop_instant import systems

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
-from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, IN_LOOPS, OUTSIDE_LIMITS
+from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, OUTSIDE_LIMITS
 from diffpbd.codegen.emit.kinds import COULOMB, VISCOUS, starts
+from diffpbd.codegen.emit.loop_constants import IN_LOOPS
 from diffpbd.codegen.emit.numbers import numbers
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.graph.catalogue import DOCS

@@ -238,6 +238,15 @@ def closing(model: Model) -> ca.Function:
     return _function("closing", {"p": p, "alpha": model.alpha}, {"g": g, "A": A})
 
 
+def told(model: Model) -> list[int]:
+    """Which of all rows say something: the others are zero whatever moves, as across the plane of a planar loop."""
+    if not model.tree.closures:
+        return []
+    g, A = Closed(model).rows(ca.SX.sym("p", model.tree.freedoms), True)
+    g, A = ca.sparsify(ca.SX(g)), ca.sparsify(ca.SX(A))
+    return sorted({*g.sparsity().row(), *A.sparsity().row()})
+
+
 def instant(model: Model) -> ca.Function:
     """Accelerations x of the tree alone, Y = M⁻¹ Aᵀ, A, and Ȧ ṗ: what loops leave of accelerations and rates."""
     graphs = Graphs(model)

@@ -174,7 +174,7 @@ def doubts(robot: Robot, mobility: int, opening: tuple[str, ...], least: float, 
         yield Finding("immobile-loop", f"{subject} and its joints: nothing can move, mobility is 0", (), names)
     if mobility and least < NEAR_SINGULAR:
         message = f"{subject}: inside the limits lies a nearly singular pose, {_pose_text(robot, where)}: least singular value "
-        message += f"{least:.2g} of the largest; a step through it ends in a status"
+        message += f"{least:.2g} of the largest; a step that ends there ends in a status"
         yield Finding("loop-singular", message, (), names, (("singular_value", least),))
     if opening:
         message = f"{subject}: not made symbolic, because they would open the rows that hold by themselves: "

@@ -17,6 +17,7 @@ from diffpbd.codegen.graph.translate import call_graph, inline
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.laws.cuts import LOOP_ROWS
 from diffpbd.codegen.method import constraints, kinematics, step, velocity
+from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.parameters import axes_of, maximal_parameters
 from diffpbd.codegen.method.stage import friction_size
 from diffpbd.codegen.program.notation import BODY, JOINT, LEVER, LIMIT, SPRING, STATE, WRENCH
@@ -109,6 +110,8 @@ def variant(model: Model, name: str, sweeps: int) -> StepVariant:
         chosen["relaxation"] = model.recipe.relaxation
     elif name.endswith("gauss_seidel"):
         chosen["printed_order"] = model.recipe.sweep_order == "printed"
+    if name in ("paper_gauss_seidel", "paper_jacobi"):
+        chosen["multiplier"] = Multiplier(model.recipe.multiplier)
     build = functools.partial(step.VARIANTS[name], model.tree, sweeps, **chosen)
     least = 1 if name.startswith("variational") else 0
     return StepVariant(name, build(least), build(least + 1 if least else 2), build(velocity.FRICTION_ITERATIONS))

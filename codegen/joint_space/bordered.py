@@ -119,16 +119,21 @@ def chord(tree: Tree) -> Program:
 
 @stored
 def end(tree: Tree) -> Program:
-    """The same at the end of a step, with its momentum (A₀ᵀ Λ/h not yet added), inertia and A."""
+    """The same at the end of a step, with its momentum (A₀ᵀ Λ/h not yet added), inertia and A; of every row the `gap`, of the
+    dropped ones their gradient."""
     b = _begun(
         "constrained_step_end", "End of a step.", tree, "p_next", "p", "record", "terms", "u", "factors", "X", "h"
     )
     found = _within(b, link_step.end(tree))
-    rows = _rows(b, tree, p=b.inputs["p_next"])
+    rows, (kept, dropped) = _rows(b, tree, True, p=b.inputs["p_next"]), closures.places(tree)
+    g, A = rows["g"], rows["A"]
     for name in ("correction", "momentum", "M"):
         b.output(name, found[name])
-    _border(b, rows["A"], b.inputs["X"], found["correction"], -rows["g"])
-    b.output("A", rows["A"])
+    _border(b, A[kept, :], b.inputs["X"], found["correction"], -g[kept, :])
+    b.output("A", A[kept, :])
+    if tree.closures:
+        b.output("gap", g)
+        b.output("dropped", A[dropped, :])
     return b
 
 

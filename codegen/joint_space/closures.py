@@ -13,7 +13,7 @@ import sympy as sp
 
 from diffpbd.codegen.joint_space import gears
 from diffpbd.codegen.joint_space.link_frames import Links, Side, link_inputs, side, turned_rows
-from diffpbd.codegen.laws.cuts import LOOP_ROWS, derived
+from diffpbd.codegen.laws.cuts import LOOP_ROWS, ROWS, derived
 from diffpbd.codegen.laws.cuts import at as cuts_at
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot
@@ -84,6 +84,15 @@ def closed(
                 entries[joint] = b.let(dot(force, shift) + dot(moment, turn))
             rows.append(list(gears.torques(b, tree, entries)))
     return values, rows
+
+
+def places(tree: Tree) -> tuple[list[int], list[int]]:
+    """Which of all rows are kept, and which are dropped."""
+    kept, first = list[int](), 0
+    for loop in tree.closures:
+        kept += [first + k for k in loop.kept]
+        first += len(ROWS[loop.kind])
+    return kept, [k for k in range(first) if k not in kept]
 
 
 @stored

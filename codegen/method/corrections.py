@@ -8,8 +8,11 @@ and weights W = diag(1/m, R I⁻¹ Rᵀ) (eq. 4, with the inertia turned from bo
     (dx, φ) = W Jᵀ λ          eqs. 6, 9 (positional), 12 and 16 (angular)
     q ← normalize(q + ½ [0, φ] ⊗ q)       eqs. 10 and 17
 
-The print has one multiplier for the length ‖c‖ (`SCALAR`, n = c/‖c‖). That has no derivative at c = 0; the default solves the
-rows of a joint as a block, K 3 x 3 or 2 x 2, and is smooth.
+The default solves the rows of a joint as a block, K 3 x 3 or 2 x 2, and is smooth. The print has one multiplier for the length
+‖c‖ (`SCALAR`): rows n·J with n = c/‖c‖, for c^A = a x b (three rows) the printed ∓n, where the derivative of ‖a x b‖ is n times
+the cosine between the axes. At c = 0 that has a derivative along every direction d, -W Jᵀ d (d·d)/(d·K d), but no common one:
+below `RESIDUAL_FLOOR` the direction fades, and at c = 0 values are zero and derivatives those for the mean of d·K d/(d·d) over
+all d.
 
 The third constraint of the paper, the limits, is one row a joint whose multiplier is projected (`limits.projected`).
 """
@@ -53,8 +56,8 @@ from diffpbd.codegen.program.tree import Tree
 
 WEIGHT: Final = 7
 """1/m, then I⁻¹ in link axes (6): the paper's W (eq. 4)."""
-RESIDUAL_FLOOR: Final = sp.Float(1e-10)
-"""[m or rad] Length below which `scalar` fades its direction c/|c| out, to be finite at c = 0; drift worth
+RESIDUAL_FLOOR: Final = sp.Float(1e-12)
+"""[m or 1] Length below which `scalar` fades its direction c/|c| out, to be finite at c = 0; drift worth
 correcting is far above it, rounding far below."""
 
 
@@ -132,10 +135,12 @@ def correction_kernel(slide: bool, angular: bool, multiplier: Multiplier) -> Pro
     if multiplier is Multiplier.SCALAR:
         length = program.let(sp.sqrt(dot(c, c) + RESIDUAL_FLOOR**2))
         n = program.let(c / length)
-        missing = program.let(1 - dot(n, n))
-        floor = missing * weights_of[0][1 if angular else 0, 0]
+        rank = 2 if angular != slide else 3
+        floor = program.let(1 - dot(n, n)) * _mean(program, _sides(at, weights_of, J_a, J_b), rank)
         c = sp.Matrix([[length]])
-        J_a, J_b = program.let(n.T * J_a), program.let(n.T * J_b)
+        J_a, J_b = (program.let(n.T * J) for J in (J_a, J_b))
+        if angular and not slide:  # as printed, not the derivative
+            J_a, J_b = (sp.zeros(1, 3).row_join(sign * n.T) for sign in (-1, 1))
     sides = _sides(at, weights_of, J_a, J_b)
     K, weighted = _stiffness(program, sides, c.rows, floor)
     multipliers = program.let(_solve(program, K, -c))
@@ -160,6 +165,19 @@ def _sides(at: tuple[Any, Any, Any, Any], weights_of: list[Any], J_a: Any, J_b: 
         _Side(R, w[0, 0], symmetric(w[1:, 0]), J[:, :3], J[:, 3:])
         for w, R, J in zip(weights_of, rotations, gradients, strict=True)
     ]
+
+
+def _mean(program: Program, sides: list[_Side], rank: int) -> Any:
+    """Mean of n·K n over all directions n of rows of this rank: trace(J W Jᵀ)/rank."""
+    terms = []
+    for side in sides:
+        turned_rows = program.let(side.R.T * side.J_phi.T)
+        weighted = program.let(side.inverse_inertia * turned_rows)
+        terms += [
+            side.inverse_mass * sum(e * e for e in side.J_x),
+            *(turned_rows[k] * weighted[k] for k in range(len(weighted))),
+        ]
+    return program.let(program.let(sum(terms, sp.Integer(0))) / rank)
 
 
 def _stiffness(program: Program, sides: list[_Side], m: int, floor: Any) -> tuple[Any, list[Any]]:

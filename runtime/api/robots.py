@@ -38,6 +38,7 @@ class GenerateOptions(TypedDict, total=False):
     solver: str
     sweeps: int | Mapping[str, int]
     sweep_order: str
+    multiplier: str
     relaxation: float | str
     passive: str | Sequence[str]
     friction: str

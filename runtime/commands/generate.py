@@ -84,6 +84,12 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     help="Gauss-Seidel closes joint by joint (default), or as the paper prints all positional, then all angular constraints.",
 )
 @click.option(
+    "--multiplier",
+    type=click.Choice(["block", "scalar"]),
+    help="Sweeps of paper_gauss_seidel and paper_jacobi solve a joint's rows together (default), or as printed along their "
+    "length.",
+)
+@click.option(
     "--relaxation",
     callback=_relaxation,
     metavar="FACTOR",

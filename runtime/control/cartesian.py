@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray, within
+from diffpbd.runtime.arrays import FloatArray, common_factor
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
@@ -72,13 +72,15 @@ class TaskImpedance:
         error_rate: npt.ArrayLike,
         acceleration: npt.ArrayLike,
     ) -> FloatArray:
-        """Joint torque [N·m], gravity left out, for error and its rate (wanted − is) and wanted acceleration."""
+        """Joint torque [N·m], gravity left out, for error and its rate (wanted − is) and wanted acceleration.
+
+        Beyond an effort all joints are scaled by one factor, so that the force on the tip keeps its direction."""
         inertia, root = task_inertia(jacobian, mass)
         spring = np.sqrt(self.stiffness)
         damping = self.damping_ratio * (root * spring + spring[:, None] * root)
         force = inertia @ np.asarray(acceleration) + self.stiffness * np.asarray(error)
         torque: FloatArray = jacobian.T @ (force + damping @ np.asarray(error_rate))
-        return np.clip(torque, -self.effort, self.effort)
+        return common_factor(torque, self.effort) * torque
 
 
 def rotation_error(wanted: FloatArray, found: FloatArray) -> FloatArray:
@@ -163,7 +165,8 @@ class CartesianController:
         task = self._moved.torque(jacobian[:3], mass, error[:3], rate[:3], np.zeros(3))
         task = task + self._turned.torque(jacobian[3:], mass, error[3:], rate[3:], np.zeros(3))
         rest = _without_tip(jacobian, self._posture * (posture - q) - self._damping * dq)
-        return within(task + rest, -self._moved.effort, self._moved.effort)
+        torque = task + rest
+        return common_factor(torque, self._moved.effort) * torque
 
     def settings(self) -> dict[str, object]:
         """Gains and goal."""

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.errors import InputError
 
 __all__ = ["GravityController"]
 
@@ -20,6 +21,8 @@ class GravityController:
     def __init__(self, damping: npt.ArrayLike) -> None:
         """`damping` [N·m·s/rad] a joint, at least 0."""
         self._damping = np.array(damping, dtype=np.float64)
+        if not (np.isfinite(self._damping).all() and (self._damping >= 0.0).all()):
+            raise InputError(f"Gravity: damping must be finite and at least 0, found {self._damping.tolist()}.")
 
     def start(self, q: FloatArray) -> None:
         """No state."""

@@ -43,11 +43,11 @@ def examine(
     recording = _without_turns(recording, by_name, unwrap, notes)
     recording = _split_at_jumps(recording, by_name, notes, findings)
     rates = rates_of(recording)
-    clock = clock_of(recording, rates)
+    coarse = compare_sampling(recording)
+    quick = {finding.joint for finding in coarse}  # slopes of their positions are off as their accelerations are
+    clock = [finding for finding in clock_of(recording, rates) if finding.grave or not coarse]
     findings += clock
     if not clock:
-        coarse = compare_sampling(recording)
-        quick = {finding.joint for finding in coarse}  # slopes of their positions are off as their accelerations are
         findings += coarse
         findings += [f for f in compare_rates(recording, rates) if f.grave or f.joint not in quick]
         findings += _limits(recording, by_name, rates)

@@ -19,15 +19,26 @@ from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.control.tracking import TrackController
 from diffpbd.runtime.controller import Controller
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.friction import KINDS
 from diffpbd.runtime.library import PORTABLE
 from diffpbd.runtime.limits import Approach, Limits
 from diffpbd.runtime.loop.clearance import above, expect_above
-from diffpbd.runtime.loop.reflexes import Inertial, ReflexSettings
+from diffpbd.runtime.loop.law_options import expect_options
+from diffpbd.runtime.loop.motion import Inertial, Motion
+from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.supervisor import GravityModel, Settings, Supervisor
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 
-__all__ = ["Configuration", "gravity_model", "has_spring", "inertial_model", "limits_of", "make_controller"]
+__all__ = [
+    "Configuration",
+    "gravity_model",
+    "has_spring",
+    "inertial_model",
+    "limits_of",
+    "make_controller",
+    "motion_model",
+]
 
 SCHEMA = 2
 POSITION_MARGIN = 0.1
@@ -60,6 +71,13 @@ def gravity_model(robot: Robot, alpha: FloatArray) -> GravityModel:
     return lambda q: holding_torque(robot, q, alpha)
 
 
+def tip_load(robot: Robot, alpha: FloatArray) -> GravityModel:
+    """The torque [N·m] that holds one kilogram more at the tip at q."""
+    heavier = alpha.copy()
+    heavier[robot.alpha.index("payload.mass")] += 1.0
+    return lambda q: np.asarray(robot.gravity(q, heavier) - robot.gravity(q, alpha), dtype=np.float64)
+
+
 def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
     """The torque [N·m] that motion alone takes: inertia, Coriolis, and the friction that alpha has."""
     dynamics = robot.function("inverse_dynamics")
@@ -69,6 +87,17 @@ def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
         return np.asarray(dynamics(q, dq, ddq, alpha) - dynamics(q, zero, zero, alpha), dtype=np.float64)
 
     return torque
+
+
+def motion_model(robot: Robot, alpha: FloatArray) -> Motion:
+    """What motion takes, with the friction that alpha has and without."""
+    rubs = [any(name.startswith(f"{kind}.") for kind in KINDS) for name in robot.alpha.names]
+    smooth = np.where(rubs, 0.0, alpha)
+    rigid = inertial_model(robot, smooth) if (smooth != alpha).any() else None
+    if "mass_matrix" not in robot.functions:
+        return Motion(inertial_model(robot, alpha), rigid)
+    mass = robot.function("mass_matrix")
+    return Motion(inertial_model(robot, alpha), rigid, lambda q: np.asarray(mass(q, smooth), dtype=np.float64))
 
 
 def make_controller(data: Mapping[str, Any], robot: Robot, alpha: FloatArray, effort: FloatArray) -> Controller:
@@ -112,6 +141,9 @@ class Configuration:
     """Height [m] over the description's root that the arm stays above."""
     instructions: str = PORTABLE
     """The instruction sets that the run used (`Robot.instructions`): others round otherwise. Older logs had one kind."""
+
+    def __post_init__(self) -> None:
+        expect_options(self.controller, self.joints, self.limits)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; numbers are kept exactly, infinite ones as null."""
@@ -198,8 +230,10 @@ class Configuration:
             model = gravity_model(robot, self.alpha)
         if self.owner is GravityOwner.ROBOT:
             model = None
-        return Supervisor(
+        supervisor = Supervisor(
             controller, self.limits, self.settings, owner=self.owner, gravity=model,
-            inertial=inertial_model(robot, self.alpha), joints=self.joints,
+            motion=motion_model(robot, self.alpha), joints=self.joints,
             clearance=None if self.table is None else above(robot, self.alpha, self.table),
         )  # fmt: skip
+        supervisor.beside.load = tip_load(robot, self.alpha)
+        return supervisor

@@ -10,8 +10,9 @@ import enum
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray, within
+from diffpbd.runtime.arrays import FloatArray, common_factor, within
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.braking import nearest
 
 __all__ = ["POSITION_TOLERANCE", "Guard", "TickStatus"]
 
@@ -108,7 +109,9 @@ class Guard:
     def limit(self, law: FloatArray, q: FloatArray, dq: FloatArray) -> FloatArray:
         """The law's torque [N·m] within its effort, the position zone and the speed zone.
 
-        Where the speed limit shrinks towards an end, a joint that is too fast for it is braked by the law's own effort.
+        Its effort scales all joints by one factor. The zones take away from a joint alone: they forbid it to go on, and one
+        factor would take from all others, brakes among them, as soon as one joint stands at its end. Where the speed limit
+        shrinks towards an end, a joint that is too fast for it is braked by the law's own effort.
         """
         limits = self.limits
         room_up = (limits.upper - q) / limits.position_margin
@@ -122,26 +125,25 @@ class Guard:
         if approach is not None:
             high = np.minimum(high, limits.law_effort * _left(dq, approach.towards(approach.upper - q)))
             low = np.maximum(low, -limits.law_effort * _left(-dq, approach.towards(q - approach.lower)))
-        return within(law, low, high)
+        return within(common_factor(law, limits.law_effort) * law, low, high)
 
-    def send(self, law: FloatArray, gravity: FloatArray) -> FloatArray:
+    def send(self, law: FloatArray, gravity: FloatArray, mass: FloatArray | None = None) -> FloatArray:
         """Law and gravity [N·m] within the efforts, and within a step of the torque sent before.
 
         The efforts scale the whole law by one factor, the rate the whole change. Inertia couples the joints: torques that
-        are clipped joint by joint are another mixture, and a brake in the wrong mixture throws the light joints.
+        are clipped joint by joint are another mixture, and a brake in the wrong mixture throws the light joints. With the
+        `mass` matrix [kg·m²] the torques whose accelerations are nearest are sent instead (`nearest`).
         """
         effort = self.limits.effort
         held = within(gravity, -effort, effort)
+        if mass is not None:
+            low, high = np.maximum(self.last - self.step, -effort), np.minimum(self.last + self.step, effort)
+            self.last = nearest(held + law, low, high, mass)
+            return self.last
         room = np.where(law > 0.0, effort - held, effort + held)
-        change = held + _share(np.abs(law), room) * law - self.last
-        self.last = self.last + _share(np.abs(change), self.step) * change
+        change = held + common_factor(law, room) * law - self.last
+        self.last = self.last + common_factor(change, self.step) * change
         return self.last
-
-
-def _share(asked: FloatArray, allowed: FloatArray) -> float:
-    """The largest factor up to 1 with which all that is asked for (>= 0) is allowed."""
-    over = asked > allowed
-    return float((allowed[over] / asked[over]).min()) if over.any() else 1.0
 
 
 def _left(speed: FloatArray, allowed: FloatArray) -> FloatArray:

@@ -17,12 +17,12 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.beside import Beside
+from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.slow_faults import SlowFaults
+from diffpbd.runtime.mpc.history import History
 
-__all__ = ["BRAKING", "Breach", "Inertial", "Reflex", "ReflexSettings", "Reflexes"]
-
-Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""Torque [N·m] that motion alone takes at q [rad], dq [rad/s], ddq [rad/s²]: inertia, Coriolis, friction."""
+__all__ = ["BRAKING", "Breach", "Reflex", "ReflexSettings", "Reflexes"]
 
 BRAKING = 0.25
 """s in which the stop brakes a joint from its speed limit: its braking is speed limit / BRAKING [rad/s²]."""
@@ -83,6 +83,11 @@ class Reflex(enum.IntEnum):
     """Too many missed deadlines."""
 
     @property
+    def may_be_a_person(self) -> bool:
+        """Whether what stopped the run may be somebody whom the arm touches."""
+        return self in (Reflex.CONTACT, Reflex.TRACKING)
+
+    @property
     def distrusts_state(self) -> bool:
         """Whether no command may follow from the states that it saw."""
         return self in (Reflex.MOTION, Reflex.FROZEN)
@@ -93,7 +98,8 @@ class ReflexSettings:
     """Thresholds that a run may choose.
 
     `speed` times the limit; `margin` [rad] of the soft position limits; `tracking` [rad]; `contact` as a share of the
-    effort limit; `power` [W].
+    effort limit; `power` [W]. `yielding`: after CONTACT and TRACKING the arm gives way
+    instead of holding.
     """
 
     speed: float = 1.1
@@ -106,12 +112,16 @@ class ReflexSettings:
     """15 N·m at the shoulder: above a hand that leads the arm, below what hurts it."""
     power: float = 80.0
     """W; what ISO 10218-1:2006 took for the dynamic power of a robot beside people."""
+    yielding: bool = True
+    """A person may be between the arm and something else: what holds then clamps."""
 
     def __post_init__(self) -> None:
-        if not (self.speed >= 1.0 and 0.0 < self.margin < 0.5 and self.tracking > 0.0):
-            raise InputError(f"Reflexes: expected speed >= 1, 0 < margin < 0.5 rad and tracking > 0, found {self}.")
-        if not (0.0 < self.contact <= 1.0 and self.power > 0.0):
-            raise InputError(f"Reflexes: expected 0 < contact <= 1 and power > 0, found {self}.")
+        if not (1.0 <= self.speed <= 1.5 and 0.0 < self.margin < 0.5 and 0.0 < self.tracking <= 3.2):
+            raise InputError(
+                f"Reflexes: expected a speed from 1 to 1.5, 0 < margin < 0.5 rad and 0 < tracking <= 3.2 rad, found {self}."
+            )
+        if not (0.0 < self.contact <= 1.0 and 0.0 < self.power <= 1000.0):
+            raise InputError(f"Reflexes: expected 0 < contact <= 1 and 0 < power <= 1000 W, found {self}.")
 
 
 @dataclass(frozen=True)
@@ -160,8 +170,13 @@ class Reflexes:
         self._inertial = inertial
         self._clearance = clearance
         self._slow = SlowFaults(joints, settings.contact * limits.effort)
+        self.beside = Beside(joints, limits.effort)
         self.external: FloatArray
         """Torque on the joints that the model does not explain [N·m], as of the last states."""
+        self.moving: FloatArray
+        """Speeds meanwhile [rad/s], by the way."""
+        self.acted: History
+        """Laws [N·m] by the time, of the stamps' clock, from which they acted; where none is known the last one sent counts."""
         self._changed: _Sample | None
         self._alike: int
         """States since `_changed` that have its values."""
@@ -174,7 +189,9 @@ class Reflexes:
         self._past: deque[_Sample] = deque()
         self._seen: set[Reflex] = set()
         self._slow.start()
-        self.external = np.zeros_like(self.limits.effort)
+        self.beside.start()
+        self.external = self.moving = np.zeros_like(self.limits.effort)
+        self.acted = History(None)
         self._changed = None
         self._judged = float("-inf")
 
@@ -186,6 +203,7 @@ class Reflexes:
         sample = self._add(stamp, q, dq, effort, law)
         if sample is None:
             return None
+        self.beside.add(stamp, sample.q, sample.dq, self.external, reference)
         return (
             self._motion(sample, self._past[0], MOTION_FLOOR) or self._drift() or self._frozen(sample)
             or self._speed(sample) or self._position(sample) or self._tracking(sample, reference) or self._contact()
@@ -214,6 +232,15 @@ class Reflexes:
         then = self._before(now, PUSHED)
         way = speed * (now.stamp - then.stamp) + ENCODER
         return bool((np.abs(now.dq) <= speed).all() and (np.abs(now.q - then.q) <= way).all())
+
+    def free(self, way: float, since: FloatArray) -> bool:
+        """Whether the arm is within `way` of the pose `since` [rad], and stopped now would rest off its limits and off what
+        `clearance` knows."""
+        now = self._past[-1]
+        ahead = self._ahead(now)
+        near = (np.abs(now.q - since) <= way).all()
+        off = not (self.limits.outside(ahead, self.settings.margin) > 0.0).any()
+        return bool(near and off) and not (self._clearance is not None and self._clearance(ahead))
 
     def _add(
         self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray
@@ -329,8 +356,10 @@ class Reflexes:
         self._judged = now.stamp
         then = self._before(now, PUSHED)
         elapsed = now.stamp - then.stamp
-        motion = self._inertial(now.q, (now.q - then.q) / elapsed, (now.dq - then.dq) / elapsed)
-        self.external = motion - (now.push - then.push) / elapsed
+        self.moving = (now.q - then.q) / elapsed
+        motion = self._inertial(now.q, self.moving, (now.dq - then.dq) / elapsed)
+        acted = self.acted.mean(then.stamp, now.stamp)
+        self.external = motion - ((now.push - then.push) / elapsed if acted is None else acted)
 
     def _before(self, now: _Sample, seconds: float) -> _Sample:
         """The newest state that is older by `seconds`, or the oldest there is."""

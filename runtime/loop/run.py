@@ -23,7 +23,7 @@ from diffpbd.runtime.errors import DiffpbdError, InputError
 from diffpbd.runtime.loop.arm import DISABLED, Arm
 from diffpbd.runtime.loop.ending import HOLD_PERIOD, CleanStop
 from diffpbd.runtime.loop.gate import GatedArm
-from diffpbd.runtime.loop.recorder import BRAKE, START, Recorder
+from diffpbd.runtime.loop.recorder import BRAKE, START, YIELD, Recorder
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason, Report, StopRequest, StopRun
 from diffpbd.runtime.loop.supervisor import REST_SPEED, Decision, Supervisor
@@ -50,6 +50,8 @@ LATE_BUDGET = 0.2
 """s of missed periods, beyond that share, that end the run."""
 MISLED = (Reflex.SPEED, Reflex.POSITION, Reflex.TRACKING, Reflex.CONTACT, Reflex.POWER)
 """What a wrong sensor can look like in its first states; the stop, which doubts more, tells it apart."""
+MOST = 60.0
+"""s to hold or to wait before a run."""
 BRING_IN_FURTHER = 0.01
 """rad beyond the soft limits to which it is led: a servo does not stop at the very angle."""
 BRING_IN_SPEED = 0.05
@@ -74,10 +76,11 @@ class RunOptions:
     bring_in: bool = False
 
     def __post_init__(self) -> None:
-        if not (self.hold >= 0.3 and 0.05 <= self.timeout <= 0.5 and self.wait > 0):
+        lasts = self.duration is None or self.duration > 0.0
+        if not (0.3 <= self.hold <= MOST and 0.05 <= self.timeout <= 0.5 and 0.0 < self.wait <= MOST and lasts):
             raise InputError(
-                "Run options: expected a hold of at least 0.3 s, a timeout from 0.05 to 0.5 s and a wait "
-                f"above 0 s, found {self}."
+                f"Run options: expected a hold from 0.3 to {MOST:g} s, a timeout from 0.05 to 0.5 s, a wait of at most "
+                f"{MOST:g} s and a duration above 0 s, found {self}."
             )
 
 
@@ -139,7 +142,7 @@ class Run:
             except BaseException as error:
                 report.reason, report.text = Reason.FAILED, f"{type(error).__name__}: {error}"
                 failure = error
-            report.phase = self.phase
+            report.phase, report.remark = self.phase, self.supervisor.beside.words if self._controlled else ""
             self._clean_stop()
         report.sent = self._gated.sent
         report.dropped = self.arm.dropped
@@ -290,7 +293,9 @@ class Run:
             return
         none = np.empty(0)
         seconds = math.floor(state.stamp)
-        note = START if decision is None else BRAKE if self.phase is Phase.STOP else decision.stop
+        note = START if decision is None else decision.stop
+        if decision is not None and self.phase is Phase.STOP:
+            note = YIELD if decision.yielding else BRAKE
         tick = Tick(
             header=Header(self.report.ticks, (seconds, round(1e9 * (state.stamp - seconds))), ""),
             time=time, age=state.age(self.clock.now()) if age is None else age, name=self.arm.joints,
@@ -315,7 +320,11 @@ class Run:
         try:
             if self._gated.sent:
                 torque = self._controlled and self.supervisor.controller.mode is Mode.TORQUE
-                stop = CleanStop(self._gated, self.supervisor, torque=torque, hold=self.options.timeout)
+                person = report.reflex is not None and report.reflex.may_be_a_person
+                stop = CleanStop(
+                    self._gated, self.supervisor, torque=torque, hold=self.options.timeout,
+                    yielding=person and self.supervisor.settings.reflexes.yielding,
+                )  # fmt: skip
                 ending = stop.execute(
                     lambda: self.clock.now() - self._began, self._origin, self._suppress,
                     lambda time, state, decision: self._note(time, state, decision, sent=True),
@@ -325,6 +334,7 @@ class Run:
                 if cause is not None and report.reflex in MISLED:
                     report.text = f"{cause.text} (at first seen as {report.reflex.name}: {report.text})"
                     report.reflex = cause.reflex
+                    report.reason = Reason.BAD_STATE if cause.reflex is Reflex.STATE else Reason.REFLEX
         except BaseException as error:  # also an exception of Ctrl-C by a foreign handler
             self.report.ending = f"the robot's own timeout ({type(error).__name__}: {error})"
         self.arm.close()

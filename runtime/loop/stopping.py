@@ -122,6 +122,8 @@ class Report:
     """Both together: the loop's own latency."""
     age: Latency = field(default_factory=Latency)
     """Of the state when its command was sent."""
+    remark: str = ""
+    """What the arm carried beside the model at the end."""
 
     @property
     def good(self) -> bool:
@@ -142,7 +144,8 @@ class Report:
         times = {"lateness": self.lateness, "work": self.work, "latency": self.latency, "age": self.age}
         return {
             "reason": self.reason.value, "reflex": None if self.reflex is None else self.reflex.name.lower(),
-            "phase": self.phase.value, "text": self.text, "ending": self.ending, "exit_code": self.exit_code,
+            "phase": self.phase.value, "text": self.text, "ending": self.ending, "remark": self.remark,
+            "exit_code": self.exit_code,
             "ticks": self.ticks, "sent": self.sent, "dropped": self.dropped, "overruns": self.overruns,
             "statuses": {status.words: count for status, count in self.counts.items()}, "rejected": dict(self.rejected),
             **{name: {"p50": t.percentile(0.5), "p99": t.percentile(0.99), "max": t.maximum} for name, t in times.items()},
@@ -153,6 +156,7 @@ class Report:
         lines = [
             f"{self.reason.value}{which} in phase {self.phase.value}" + (f": {self.text}" if self.text else ""),
             f"clean stop: {self.ending or 'nothing had been sent'}",
+            *([f"note: {self.remark}"] if self.remark else []),
             f"{self.ticks} ticks, {self.sent} commands sent, {self.dropped} dropped by the link, "
             f"{self.overruns} periods skipped",
         ]

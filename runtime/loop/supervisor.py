@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,8 +17,11 @@ from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.controller import Controller, Mode
 from diffpbd.runtime.errors import DiffpbdError, InputError
 from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.braking import Brake
+from diffpbd.runtime.loop.decision import Decision, GravityModel, Settings
 from diffpbd.runtime.loop.guard import Guard, TickStatus
-from diffpbd.runtime.loop.reflexes import Breach, Inertial, Reflex, Reflexes, ReflexSettings
+from diffpbd.runtime.loop.motion import Motion
+from diffpbd.runtime.loop.reflexes import Breach, Reflex, Reflexes
 
 __all__ = ["Decision", "GravityModel", "Settings", "Supervisor"]
 
@@ -29,46 +32,9 @@ REPEAT = 0.02
 """s for which a refused tick repeats the last torque: one bad message at 100 Hz leaves no trace in what is sent."""
 REST_SPEED = 0.05
 """rad/s; an arm below it is at rest: it may be started, and a position servo may hold it."""
-BRAKE_TIME = 0.05
-"""s; time constant of the braking near rest: five messages at 100 Hz, so that a message's delay does not shake it."""
-BRAKE_GAIN = 0.1
-"""Of effort limit over speed limit [N·m·s/rad]; the damping that brakes where no model says how heavy a joint is."""
 
-GravityModel = Callable[[FloatArray], FloatArray]
-"""Torque [N·m] that holds the arm against gravity (and springs) at q [rad]."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Of a run: tick `period` [s], `ramp` [s] over which the law's torque comes in, `patience` [s] of refused
-    ticks in a row before the run has to stop, and the thresholds of the reflexes."""
-
-    period: float
-    ramp: float = 1.0
-    patience: float = 0.07
-    reflexes: ReflexSettings = field(default_factory=ReflexSettings)
-
-    def __post_init__(self) -> None:
-        if not (self.period > 0 and self.ramp >= 0 and self.patience >= self.period):
-            raise InputError(f"Settings: expected period > 0, ramp >= 0 and patience >= period, found {self}.")
-
-
-@dataclass(frozen=True, eq=False)
-class Decision:
-    """What to send: `command` in the controller's mode; `law` and `gravity` [N·m] are its parts in torque
-    mode. `breach` is the reason to leave the run, if there is one."""
-
-    status: TickStatus
-    mode: Mode
-    command: FloatArray
-    law: FloatArray
-    gravity: FloatArray
-    breach: Breach | None = None
-
-    @property
-    def stop(self) -> str:
-        """The reason to leave the run in words, or empty."""
-        return "" if self.breach is None else f"{self.breach.reflex.name.lower()}: {self.breach.text}"
+YIELD_WAY = 0.2
+"""rad that a joint gives way after a contact: a hand's breadth at arm's length, which frees whoever is held."""
 
 
 class Supervisor:
@@ -86,11 +52,11 @@ class Supervisor:
         *,
         owner: GravityOwner,
         gravity: GravityModel | None,
-        inertial: Inertial | None = None,
+        motion: Motion | None = None,
         joints: tuple[str, ...] = (),
         clearance: Callable[[FloatArray], str] | None = None,
     ) -> None:
-        """`inertial`, `clearance`: see `Reflexes`; `joints` are names for messages."""
+        """`motion` is for CONTACT and the brake, `clearance` see `Reflexes`; `joints` are names for messages."""
         if controller.mode not in (Mode.TORQUE, Mode.POSITION):
             raise InputError(f"The supervisor has no guard for {controller.mode.name.lower()} mode.")
         if (owner is GravityOwner.MODEL) != (gravity is not None):
@@ -107,14 +73,17 @@ class Supervisor:
         names = joints or tuple(f"joint {k}" for k in range(len(limits.effort)))
         self.joints = names
         self._gravity_model = gravity
-        self._inertial = inertial
         self._clearance = clearance
         self._measured: Callable[[float], None] | None = getattr(controller, "measured", None)
         self._told: Callable[[FloatArray], None] | None = getattr(controller, "sent", None)
         self._expected: Callable[[float], FloatArray] | None = getattr(controller, "expected", None)
+        self._brake = Brake(limits, motion)
         self._guard = Guard(limits, settings.period)
+        inertial = None if motion is None else motion.inertial
         self._reflexes = Reflexes(names, limits, settings.reflexes, inertial=inertial, clearance=clearance)
+        self.beside = self._reflexes.beside
         self._age: float
+        self._now: float
         self._zero = np.zeros_like(limits.effort)
         self._law = self._zero
         self._held_gravity = self._zero
@@ -189,6 +158,10 @@ class Supervisor:
         """Whether the last states say, by speed and by position, that the arm stands still."""
         return self._reflexes.at_rest(REST_SPEED)
 
+    def may_yield(self, since: FloatArray) -> bool:
+        """Whether the arm is near to its pose `since` [rad] (YIELD_WAY); see `Reflexes.free`."""
+        return self._reflexes.free(YIELD_WAY, since)
+
     @property
     def holding_torque(self) -> FloatArray:
         """The model's gravity [N·m] at the pose last started from or used; zero if the robot owns gravity."""
@@ -199,6 +172,7 @@ class Supervisor:
     ) -> Decision:
         """The command at `time` [s] since the start for a state measured at `stamp` [s]: q [rad], dq [rad/s] and,
         where there are any, joint torques `effort` [N·m]."""
+        self._now = time
         status = self._judge(stamp, q, dq)
         if not status.good:
             return self._refuse(time, status)
@@ -235,20 +209,20 @@ class Supervisor:
         return decision
 
     def brake(
-        self, time: float, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None = None
-    ) -> Decision:
-        """A torque command of the stop, up to the full effort and within the rate; see `tick` for the arguments.
-
-        With a model: the deceleration dq / BRAKE_TIME, against whatever else moves the arm as well. Without: damping.
-        """
+        self, time: float, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None = None,
+        *, yielding: bool = False,
+    ) -> Decision:  # fmt: skip
+        """A torque command of the stop, within the rate; see `Brake`, `tick` for the arguments; `yielding` to what pushes."""
+        self._now = time
         status = self._judge(stamp, q, dq)
         if not status.good:
             return self._refuse(time, status)
         gravity = self._held_gravity if self._gravity_model is None else self._gravity_model(q)
-        if self._inertial is None:
-            law = -BRAKE_GAIN * self.limits.effort / self.limits.speed * dq
+        external = self._reflexes.external
+        if yielding:
+            law, mass = self._brake.yielding(q, dq, external)
         else:
-            law = self._inertial(q, dq, -dq / BRAKE_TIME) - self._reflexes.external
+            law, mass = self._brake.torque(q, dq, external, self._reflexes.moving)
         if not (np.isfinite(law).all() and np.isfinite(gravity).all()):
             return self._refuse(time, TickStatus.NOT_FINITE_OUTPUT)
         self._guard.accept(stamp, q, dq)
@@ -256,18 +230,22 @@ class Supervisor:
         breach = self._reflexes.doubt(stamp, q, dq, effort, self._law)
         if breach is not None:
             return self._end(TickStatus.OK, breach)
-        return self._torque(TickStatus.OK, self._guard.heeded(time, stamp) * law, gravity)
+        decision = self._torque(TickStatus.OK, self._guard.heeded(time, stamp) * law, gravity, mass)
+        return replace(decision, yielding=True) if yielding else decision
 
     def _judge(self, stamp: float, q: FloatArray, dq: FloatArray) -> TickStatus:
         status = self._guard.judge(stamp, q, dq)
         self.accepted = q.copy() if status.good else None
         return status
 
-    def _torque(self, status: TickStatus, law: FloatArray, gravity: FloatArray) -> Decision:
+    def _torque(
+        self, status: TickStatus, law: FloatArray, gravity: FloatArray, mass: FloatArray | None = None
+    ) -> Decision:
         """What is sent for this law and gravity [N·m]; the rate may leave another law."""
-        command = self._guard.send(law, gravity)
+        command = self._guard.send(law, gravity, mass)
         remained: FloatArray = np.where(command == law + gravity, law, command - gravity)
         self._law, self._held_gravity = remained, gravity
+        self._reflexes.acted.begin(self._now + self._age, remained)
         if self._told is not None:
             self._told(remained)
         return Decision(status, Mode.TORQUE, command, remained, gravity)

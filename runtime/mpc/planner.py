@@ -1,7 +1,6 @@
 """Model predictive control: `Mpc(robot, horizon)` plans torques along a reference, and a tick always gives one.
 
-Two back ends solve the same problem (see `problem`): `embedded`, the generated robot's own C, in microseconds to milliseconds,
-and `ipopt`, the whole nonlinear program, the reference.
+Two back ends solve the same problem (see `problem`): `embedded`, the generated robot's own C, and `ipopt`, the reference.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime import closed as closed_loops
-from diffpbd.runtime.arrays import FloatArray, within
+from diffpbd.runtime.arrays import FloatArray, mixed
 from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.function import as_array
 from diffpbd.runtime.mpc.backends import Solver, solver_of
@@ -45,6 +44,7 @@ from diffpbd.runtime.mpc.problem import (
 )
 from diffpbd.runtime.mpc.yielding import Yielding
 from diffpbd.runtime.quaternions import expect_unit
+from diffpbd.runtime.results import Sent
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 
@@ -69,7 +69,7 @@ class Tick:
         return f"<Tick: {self.source.value}, {self.status.name.lower()}, {1e3 * self.seconds:.3f} ms, torque {torque}>"
 
 
-class Mpc:
+class Mpc(Sent):
     """A planner with memory: warm starts, torques already sent, bounded reuse of old plans.
 
     Trajectories have one sample a row. One object for one thread.
@@ -130,9 +130,6 @@ class Mpc:
         ticks = ", ".join(f"{count} {source.value}" for source, count in self.counts.items()) or "none yet"
         return f"<Mpc of {p.robot.name}: {p.horizon} steps of {p.h:g} s, {self.solver.name}; ticks: {ticks}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("A planner has the memory of one process: send its robot and make one there.")
-
     def start(self, u_last: FloatArray | None = None) -> None:
         """Forget everything; `u_last` [N·m] is the torque that acts now (None: what holds the first measured pose)."""
         self.reuse = PlanReuse(reuse=self._reuse_limit)
@@ -144,6 +141,7 @@ class Mpc:
         if self.observer is not None:
             self.observer.start()
         self._yielding.start()
+        self._held: FloatArray | None = None
         self._hold: FloatArray | None = None
         self._last_time: float | None = None
         self.counts.clear()
@@ -215,9 +213,9 @@ class Mpc:
         if np.isfinite(time) and all(np.isfinite(values).all() for values in (*state, *references)):
             try:
                 measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
-                self._hold = measured - self._damping * state[1]
+                self._held, self._hold = measured, measured - self._damping * state[1]
                 if self._u_last is None:
-                    self._u_last = self._within(measured)
+                    self._u_last = mixed(measured, None, *self.problem.bounds[:2])
                 ahead = self._predict(state[0], state[1])
                 if self._bias.any() or self._yielding.offset.any():
                     PD = 0.0 if PD is None else PD
@@ -238,7 +236,7 @@ class Mpc:
             if source is PlanSource.FALL_BACK and self.observer is not None:
                 self.observer.start()
                 self._yielding.start()
-        torque = self._within(torque)
+        torque = mixed(torque, self._held, *self.problem.bounds[:2])
         self._remember(time, torque)
         self.counts[source] += 1
         self.statuses[status] += 1
@@ -272,9 +270,6 @@ class Mpc:
             )  # fmt: skip
         finally:
             bounds[:2] = kept
-
-    def _within(self, torque: FloatArray) -> FloatArray:
-        return within(torque, self.problem.bounds[0], self.problem.bounds[1])
 
     def _predict(self, p: FloatArray, pd: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state when the torque planned now begins to act, by the torques that are on their way."""

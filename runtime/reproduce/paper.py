@@ -12,6 +12,8 @@ __all__ = ["DATA", "ITEMS", "PARTS", "Item", "Part", "markdown"]
 
 DATA = "{data}"
 """Stands for the folder of the recordings in a part's words."""
+NEEDED = ("sympy", "casadi", "jinja2", "lxml", "scipy", "matplotlib")
+"""Import names of what every part or its robots need; the extra `all` installs them."""
 SAME, CHANGED = "✓", "◐"
 """Made as printed (but for the corrections that docs/method.md lists), or with a difference that is said."""
 
@@ -26,6 +28,8 @@ class Part:
     needs: tuple[str, ...]
     paper: str
     """What the paper prints, or shows in its figure."""
+    packages: tuple[str, ...] = ()
+    """Import names of what it needs beside `NEEDED`."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +83,12 @@ PARTS = (
     Part("impedance", ("reproduce", "impedance", "baxter_s1", "--out", "impedance.png"), ("impedance.png",), ("baxter_s1",),
          "Under 5 and 10 N·m impedance control deviates less than PD; no number."),
     Part("push", ("reproduce", "push", "baxter_s1", "--out", "push.png"), ("push.png",), ("baxter_s1",),
-         "A hand drives s1 to about 0 rad and lets go; impedance control returns with less torque of contact."),
+         "A hand drives s1 to about 0 rad and lets go; impedance control returns with less torque of contact.", ("pinocchio",)),
 )  # fmt: skip
 
 _C, _K, _J = "codegen/method/constraints.py", "codegen/method/corrections.py", "codegen/joint_space"
 _SLIP = "print corrected (tests/method/test_slips.py)"
+_LOSS = "print corrected (tests/method/test_slips_of_the_losses.py)"
 ITEMS = (
     Item("Figure 1", "Cover: the arm and its simulation under torque", SAME, "runtime/reproduce/replay.py",
          "another Baxter's recordings", "replay"),
@@ -94,14 +99,16 @@ ITEMS = (
     Item("Equation 1", "Positional constraint of a hinge", SAME, _C, "slides have theirs too"),
     Item("Equation 2", "Its linearisation", SAME, _C, "by differentiation in SymPy"),
     Item("Equations 3, 4", "Corrections weighted by inverse mass and inertia", SAME, _K),
-    Item("Equations 5, 6", "One multiplier along the residual's norm", CHANGED, _K,
-         "block multiplier by default, which has a derivative where the constraint holds; the scalar one in `convergence`"),
-    Item("Equation 7", "Gradients of the positional constraint", SAME, _C, "differentiated, not written"),
+    Item("Equations 5, 6", "One multiplier along the residual's norm", SAME, _K,
+         "`generate --multiplier scalar`; a block by default, which has a derivative where the constraint holds"),
+    Item("Equation 7", "Gradients of the positional constraint", SAME, _C, f"differentiated, not written: {_SLIP}"),
     Item("Equation 8", "Generalised inverse masses", SAME, _K),
     Item("Equations 9, 10", "Updates of position and quaternion", SAME, _K, f"the turn is applied once: {_SLIP}"),
-    Item("Equation 11", "Angular constraint: axes parallel", SAME, _C),
-    Item("Equations 12, 13", "Angular corrections and their multiplier", SAME, _K),
-    Item("Equation 14", "Gradients of the angular constraint", SAME, _C, f"projected across the axis: {_SLIP}"),
+    Item("Equation 11", "Angular constraint: axes parallel", SAME, _C,
+         "a × b, three rows, with `--multiplier scalar`; by default its two independent rows"),
+    Item("Equations 12, 13", "Angular corrections and their multiplier", SAME, _K, "`--multiplier scalar`, or a block"),
+    Item("Equation 14", "Gradients of the angular constraint", SAME, _C,
+         f"∓n with `--multiplier scalar`, else differentiated; the signs: {_SLIP}"),
     Item("Equation 15", "Its generalised inverse masses", SAME, _K,
          "the second link's inertia, where the print repeats the first's"),
     Item("Equations 16, 17", "Angular updates", SAME, _K),
@@ -110,18 +117,20 @@ ITEMS = (
     Item("Equation 18", "Parameters, states or torques of least loss under the constraints", SAME, "docs/formulations.md",
          "`identify --form simultaneous`: IPOPT, the constraints kept exactly"),
     Item("Algorithm 1", "The step", SAME, "codegen/method/algorithm_1.py",
-         "ten slips of the print corrected; second-order step and joint coordinates beside it"),
+         "as printed with `--multiplier scalar --sweep-order printed`, slips corrected; ours stand beside it"),
     Item("Equations 19, 20", "Euler–Lagrange, L = T − V", SAME, f"{_J}/recursive.py", "held against Pinocchio"),
     Item("Equation 21", "Kinematic mapping to joint states", SAME, "codegen/method/kinematics.py"),
     Item("Equation 22", "Loss of identification", CHANGED, "docs/identification.md",
          "torque residuals by default, which are linear; the printed loss on motions is `--form shooting`"),
     Item("Equation 23", "Chain rule through states", SAME, "docs/method.md", "assembled derivatives, or reverse modes"),
-    Item("Equation 24", "Joint rates as angular velocities of links", SAME, f"{_J}/link_rates.py"),
-    Item("Equation 25", "Chain rule with ω", SAME, f"{_J}/link_rates.py"),
+    Item("Equation 24", "Joint rates as angular velocities of links", SAME, f"{_J}/link_rates.py",
+         f"the sum ends with the joint that carries the link, at the recorded pose: {_LOSS}"),
+    Item("Equation 25", "Chain rule with ω", SAME, f"{_J}/link_rates.py", f"with ∂L/∂ω: {_LOSS}"),
     Item("Algorithm 2", "Joint angle from two quaternions, and its gradient", SAME, "codegen/method/kinematics.py",
          f"all quadrants, with sign: {_SLIP}"),
     Item("Equation 26", "Loss of torque estimation", SAME, "runtime/torques/settings.py", "K is open: joints times steps"),
-    Item("Equation 27", "Its chain rule over time", SAME, "runtime/torques/adam.py"),
+    Item("Equation 27", "Its chain rule over time", SAME, "runtime/torques/adam.py",
+         f"with ∂L/∂ω, over all later steps, and λ₃'s part, which is no constant: {_LOSS}"),
     Item("Equation 28", "Impedance control with net torque", SAME, "runtime/control/impedance.py"),
     Item("Figure 4", "Flow of the predictive pattern: simulate, propagate back", SAME, "runtime/torques/adam.py",
          "drawn in words in docs/torque-estimation.md"),

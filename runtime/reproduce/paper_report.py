@@ -1,7 +1,7 @@
 """The parts of `paper` run one after another, and one page of what came out.
 
-Every part has a folder with what it printed, its pictures and `done.json`. A part that is done with the same words and code is
-not made again; one that fails is named on the page, and the others are made.
+Every part has a folder with what it printed, its pictures and `done.json`. A part that is done from the same inputs is not made
+again; one that fails or is interrupted leaves neither pictures nor `done.json`, is named on the page, and the others are made.
 """
 
 from __future__ import annotations
@@ -42,17 +42,20 @@ class Outcome:
 
 
 def make(part: Part, out: Path, data: str | None, seal: str, say: Callable[[str], None]) -> Outcome:
-    """Run a part in `out`/key unless it is done; `seal` stands for the code and robots that its result belongs to."""
+    """Run a part in `out`/key unless it is done; `seal` stands for what else it is made from: code, robots, recordings."""
     folder = out / part.key
     folder.mkdir(parents=True, exist_ok=True)
     words = [str(folder / w) if w in part.pictures or w.endswith(".csv") else w for w in _with_data(part.words, data)]
     command = "diffpbd " + " ".join(_with_data(part.words, data))
     pictures = tuple(folder / name for name in part.pictures)
     known = _read(folder / DONE)
-    if known.get("seal") == seal and known.get("command") == command and all(p.is_file() for p in pictures):
+    inputs = {"seal": seal, "words": list(part.words), "data": data is not None}
+    if all(known.get(k) == v for k, v in inputs.items()) and all(p.is_file() for p in (*pictures, folder / PRINTED)):
         say(f"{part.key}: done before")
         printed = (folder / PRINTED).read_text(encoding="utf-8")
         return Outcome(float(str(known["seconds"])), command, printed, pictures)
+    for path in (folder / DONE, *pictures):  # the flag first: an end in between leaves a part that is not done
+        path.unlink(missing_ok=True)
     say(f"{part.key}: {command}")
     begin = time.perf_counter()
     done = subprocess.run([*ENTRY, *words], capture_output=True, text=True)
@@ -63,7 +66,7 @@ def make(part: Part, out: Path, data: str | None, seal: str, say: Callable[[str]
         lines = done.stderr.strip().splitlines() or [f"it wrote no {', '.join(missing)}"]
         say(f"{part.key}: FAILED: {lines[-1]}")
         return Outcome(seconds, command, done.stdout, (), lines[-1])
-    write_atomic(folder / DONE, json.dumps({"seal": seal, "command": command, "seconds": seconds}) + "\n")
+    write_atomic(folder / DONE, json.dumps({**inputs, "seconds": seconds}) + "\n")
     say(f"{part.key}: {seconds:.0f} s")
     return Outcome(seconds, command, done.stdout, pictures)
 

@@ -11,7 +11,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.ros1.messages import JointState
 
-__all__ = ["JointStateReader", "LimbState", "stepped_back"]
+__all__ = ["LEAP", "JointStateReader", "LimbState", "stepped_ahead", "stepped_back"]
 
 RESTART_STEP = 1.0
 """s; a stamp that is this much older than the last one is a restarted robot, less a late message; neither may be in a run."""
@@ -55,6 +55,11 @@ class LimbState:
 def stepped_back(seconds: float) -> str:
     """What a stamp that lies `seconds` before the last one says of the robot."""
     return f"the stamps of the joint states went back by {seconds:.3f} s: the robot was restarted or its clock was set"
+
+
+def stepped_ahead(seconds: float) -> str:
+    """What a stamp that lies `seconds` beyond the time that has passed says of the robot."""
+    return f"the stamps of the joint states went ahead by {seconds:.3f} s: the robot's clock was set"
 
 
 class JointStateReader:
@@ -142,7 +147,7 @@ class JointStateReader:
             self.stepped = stepped_back(back)
         leap = self._offset - (received - message.header.time)
         if leap > LEAP:
-            self.stepped = f"the stamps of the joint states went ahead by {leap:.3f} s: the robot's clock was set"
+            self.stepped = stepped_ahead(leap)
         if back >= RESTART_STEP:
             self._offset = float("inf")
             return None

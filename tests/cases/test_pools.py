@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from support.robots import generated
 
+import diffpbd
 from diffpbd.runtime import load
 
 
@@ -33,6 +35,11 @@ def test_spawned_workers(arm: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         (found,) = pool.map(robot.jac_gravity, [start])
     np.testing.assert_array_equal(found.u, robot.gravity(start))
+
+
+def test_a_planner_is_of_one_process(arm: Path) -> None:
+    with pytest.raises(TypeError, match="has the memory of one process: send its robot instead"):
+        pickle.dumps(diffpbd.Mpc(load(arm), 5))
 
 
 def _step(function: Any) -> Any:

@@ -50,7 +50,8 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
         "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --cuda --out d --integrator paper "
         "--solver jacobi --sweeps 30 --relaxation 0.7 --symbolic mass,com "
-        "--variants paper_jacobi,paper_direct --sweep-order printed --functions mpc,step --friction-law asymmetric "
+        "--variants paper_jacobi,paper_direct --sweep-order printed --multiplier scalar "
+        "--functions mpc,step --friction-law asymmetric "
         "--base-joint floating --contact-from-collision l=p"
     )
     result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
@@ -70,6 +71,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "relaxation": 0.7,
         "variants": ["paper_jacobi", "paper_direct"],
         "sweep_order": "printed",
+        "multiplier": "scalar",
         "cuda": True,
         "functions": ["mpc", "step"],
         "friction_law": ["asymmetric"],
@@ -84,6 +86,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
 def test_closed_choices_are_wrong_usage(seen: dict[str, Any]) -> None:
     for options in (
         ["--solver", "magic"], ["--sweeps", "3,paper_direct=3"], ["--sweeps", "paper_direct=0"], ["--sweep-order", "x"],
+        ["--multiplier", "x"],
  ["--sweeps", "0"], ["--friction", "some"], ["--relaxation", "2"],
         ["--sweeps", "paper_direct=3,paper_direct=4"], ["--variants", ""], ["--symbolic", ""], ["--functions", " , "],
     ):  # fmt: skip

@@ -86,3 +86,21 @@ def test_the_recipes_table_is_the_default(tmp_path: Path) -> None:
     lower = configuration(high, *goal, "--table", -0.3)
     assert lower.table == -0.3
     lower.check_goals(load(high))
+
+
+@pytest.mark.parametrize(
+    "law, words, said",
+    [
+        ("gravity", ("--damping", '{"left_e0": -0.1}'), "--damping: left_e0: expected from 0 to 1000 N·m·s/rad"),
+        ("gravity", ("--damping", '{"left_w2": 301}'), "--damping: left_w2: expected from 0 to 300 N·m·s/rad"),
+        ("impedance", ("--stiffness", '{"left_s1": 1e308}'), "--stiffness: left_s1: expected from 0 to 5000 N·m/rad"),
+        ("impedance", ("--goal-speed", 5), "--goal-speed: expected above 0 to 4 rad/s"),
+        ("cartesian", ("--tip-stiffness", "[200, 200, 200, 5, 0, 5]"), "--tip-stiffness: number 5: expected above 0 to 300"),
+        ("cartesian", ("--tip-offset", "[0, 0, 3]"), "--tip-offset: number 3: expected from -2 to 2 m"),
+        ("mpc", ("--weights", '{"du": -1}'), "--weights: du: expected from 0 to 1e+09"),
+    ],
+)  # fmt: skip
+def test_options_of_laws_have_both_ends(law: str, words: tuple[object, ...], said: str) -> None:
+    code, output = run(generated("baxter_bare"), "--controller", law, *words)
+    found = " ".join(output.split())
+    assert code == 1 and said in found and "Give a number in that range." in found, output

@@ -162,6 +162,7 @@ def test_options() -> None:
         {"h": -1.0},
         {"relaxation": 2.0},
         {"sweep_order": "x"},
+        {"multiplier": "x"},
         {"variants": ["x"]},
         {"sweeps": {"x": 3}},
     ):
@@ -175,7 +176,7 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
         "base": "b", "tip": ("t", "s"), "hold": ("j",), "integrator": "paper", "solver": "jacobi", "sweeps": 12,
         "friction": "urdf", "friction_law": ("stribeck",), "symbolic": ("mass", "com"), "limits": True,
         "wrench": ("l", "k"), "lever_springs": ("e",), "relaxation": 0.5,
-        "sweep_order": "printed", "variants": ("paper_direct", "paper_jacobi"),
+        "sweep_order": "printed", "multiplier": "scalar", "variants": ("paper_direct", "paper_jacobi"),
         "functions": ("mpc",), "cuda": True, "base_joint": "floating", "contact_from_collision": ("hand=table", "foot"),
     }  # fmt: skip
     changed = with_options(plain, **given)

@@ -67,10 +67,10 @@ BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_document_types_are_refused_unread(text: str, encoding: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(SourceError):
         parse(text.encode(encoding))
-    assert time.monotonic() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 def test_an_included_file_stays_closed(tmp_path: Path) -> None:

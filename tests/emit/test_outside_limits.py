@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -172,3 +173,48 @@ def test_a_range_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
             way([0.03, 0.0, 0.0], zero, zero, alpha=alpha)
     with pytest.raises(SolverError, match=r"\(status 22\)"):
         r.step(r.fk([0.03, 0.0, 0.0], zero), zero, alpha=alpha)
+
+
+def rejected(r: Robot, P: Array, PD: Array, U: Array, h: float, alpha: Array) -> dict[str, int]:
+    """Steps that are no motion, by the range of each joint and the robot's own energy: nothing of how steps are solved."""
+    lower, upper = np.array([-LIMIT, -LIMIT, -np.inf]), np.array([LIMIT, LIMIT, np.inf])
+    deep = np.maximum(np.maximum(lower - P, P - upper), 0.0)
+    moved, most = np.diff(P, axis=0), h * (np.abs(PD[:-1]) + np.abs(PD[1:]))
+    led = INWARDS * h * (deep[:-1] > 0.0)  # what a stop may move a joint by
+    kinetic, potential = (np.ravel(x) for x in r.energy(P, PD, alpha=alpha))
+    pressing = np.abs(r.gravity(P[:-1], alpha)) + np.abs(U) + np.abs(np.diff(PD, axis=0)) * 3.0 / h  # 3 kg·m² at most
+    turn = most[:, [0, 2]].sum(axis=1)
+    allowed = (0.01 + turn**2 / 12) * (np.maximum(kinetic[:-1], kinetic[1:]) + np.abs(np.diff(potential)))
+    allowed += np.abs(U * moved).sum(axis=1) + (pressing * led).sum(axis=1) + 2.0 * INWARDS**2 + 1e-5
+    return {
+        "finite": int(not (np.isfinite(P).all() and np.isfinite(PD).all())),
+        "moved": int((np.abs(moved) > 1.5 * most + led + 0.15).any(axis=1).sum()),
+        "deeper": int((deep[1:] > np.maximum(deep[:-1] - led, 0.0) + 1e-6).any(axis=1).sum()),
+        "energy": int((np.diff(kinetic + potential) > allowed).sum()),
+    }
+
+
+@pytest.mark.parametrize("kind", ["quiet", "violent"])
+def test_random_starts_in_and_outside_of_limits(kind: str, count: Callable[[int, int], int]) -> None:
+    """Each step has its motion, or the status that its start asks for."""
+    r, rng, steps, total = arm(), np.random.default_rng(3), 20, {"statuses": 0, "steps": 0}
+    found: dict[str, int] = {}
+    alpha, turned = r.alpha.vector({}), r.alpha.vector({"gravity.z": 0.0, "gravity.y": -9.81})
+    while total["steps"] < count(2000, 100_000):
+        h, own = 10.0 ** rng.uniform(-3, -2), alpha if rng.random() < 0.5 else turned
+        size = 10.0 ** (rng.uniform(-1, 1) if kind == "violent" else rng.uniform(-6, -2))
+        p, pd = rng.uniform(-1.06, 1.06, 3), size * rng.standard_normal(3)
+        U = (30.0 if kind == "violent" else 3.0) * rng.standard_normal((steps, 3))
+        beyond = np.abs(p[:2]).max() - LIMIT
+        total["steps"] += steps
+        try:
+            P, PD = r.rollout(p, pd, U, h=h, alpha=own)
+        except SolverError as error:
+            total["statuses"] += "(status 22)" not in str(error)
+            assert ("(status 22)" in str(error)) == (beyond > OUTSIDE)
+            continue
+        assert beyond <= OUTSIDE
+        for ground, many in rejected(r, P, PD, U, h, own).items():
+            found[ground] = found.get(ground, 0) + many
+    print(kind, total, found)
+    assert not any(found.values()) and total["statuses"] <= 1e-3 * total["steps"] + 3

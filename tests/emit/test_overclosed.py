@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,10 @@ from support.overclosed import rockers, wheels
 from support.robots import CACHE, generated
 
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.graph.loop_poses import CLOSED, close
+from diffpbd.codegen.graph.model import probe
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.errors import SolverError
 
 LIMIT = '<limit lower="0.2" upper="2.9" effort="1000" velocity="1000"/>'
 MADE = {"wheels": wheels, "rockers": lambda: rockers(LIMIT)}
@@ -112,3 +116,28 @@ def test_close_loops_keeps_off_poses_where_nothing_is_told(triple: tuple[Robot, 
             wanted = judge.acceleration(q, pd, np.zeros(4))
             found = robot.forward_dynamics(q, pd, np.zeros(4))
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-7 * np.abs(wanted).max())
+
+
+def test_a_closed_pose_that_tells_nothing_is_said(triple: tuple[Robot, Judge], shared: Path) -> None:
+    """Poses nearly stretched out that are closed to 1e-12 m and on no motion: least changes alone end there."""
+    robot, _ = triple
+    found = find_recipe(str(shared / "cases" / "C02-dropped-rows-open" / "triple.toml"))
+    rows, _ = probe(read_robot(found), found)
+    rng, seen, still = np.random.default_rng(5), 0, np.zeros(4)
+    for guess in rng.uniform(-1.5, 1.5, (40, 4)):
+        p, left = close(rows, guess)
+        if left > CLOSED or abs(np.sin(p[0])) > 1e-5:
+            continue
+        seen += 1
+        for asked in (robot.close_rates, lambda p, pd: robot.forward_dynamics(p, pd, still)):
+            with pytest.raises(SolverError, match="status 10"):
+                asked(p, LEVEL)
+        try:
+            P, PD = robot.rollout(p, 0.1 * LEVEL, np.zeros((20, 4)), h=0.01)
+        except SolverError as error:
+            assert re.search(r"status 1[07]", str(error))
+            continue
+        assert np.abs(robot.loop_residual(P, PD).rows).max() < 1e-9
+        off = P - P[:, :1] * LEVEL
+        assert np.abs((off + np.pi) % (2 * np.pi) - np.pi).max() < 1e-5  # it has come upon the motion
+    assert seen > 5

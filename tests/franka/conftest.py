@@ -20,7 +20,7 @@ from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import Run, RunOptions
-from diffpbd.runtime.loop.stopping import Report
+from diffpbd.runtime.loop.stopping import Report, StopRequest
 from diffpbd.runtime.loop.supervisor import Settings
 
 pytest.importorskip("franky")
@@ -84,7 +84,8 @@ class Ran:
 
 def drive(
     alone: Lone, law: dict[str, Any], *, rate: float = 500.0, share: float = 0.3, log: Path | None = None, arm: Any = None,
-    alpha: np.ndarray | None = None, approach: Approach | None = APPROACH, **options: Any,
+    alpha: np.ndarray | None = None, approach: Approach | None = APPROACH, stop: StopRequest | None = None,
+    **options: Any,
 ) -> Ran:  # fmt: skip
     """One run in lock-step."""
     robot = alone.robot
@@ -106,7 +107,7 @@ def drive(
 
     first = len(alone.clock.torques)
     try:
-        ran.report = Run(arm, supervisor, RunOptions(**options), recorder=recorder, observer=seen).execute()
+        ran.report = Run(arm, supervisor, RunOptions(**options), recorder=recorder, stop=stop, observer=seen).execute()
     finally:
         if recorder is not None:
             recorder.close()

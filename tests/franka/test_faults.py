@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import franky
 import numpy as np
 import pytest
+from support.fault_rows import BRAKED, HANDED_BACK, LIBFRANKA, NOTHING, Change, Row, rows_of
+from support.fault_rows import FINISHED as RUNS_ON
 from support.faulty_franky import FaultyRobot, State
 from support.lone_fr3 import Lone, ticking
 
 from diffpbd.runtime.arms.franka.connection import connect
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.loop.configuration import limits_of
-from diffpbd.runtime.loop.reflexes import Reflex
-from diffpbd.runtime.loop.stopping import Phase, Reason
+from diffpbd.runtime.loop.stopping import Phase, Reason, StopRequest
 from diffpbd.runtime.ros1.errors import RefusedError
 
 from .conftest import LAWS, Ran, drive
@@ -24,6 +26,9 @@ from .conftest import LAWS, Ran, drive
 WAY = LAWS["impedance"] | {"goal": [1.2, *[None] * 6], "goal_speed": 0.5}
 """Half a radian a second about the first axis, so that a fault finds the arm in motion."""
 AT = 0.4  # s of the run at which a fault begins
+RATE = 500.0  # Hz
+LATER = 0.01
+"""s at most from a run's first tick to the state in which the robot is seen to be commanded."""
 FURTHER = 0.06
 """rad that the arm may go on: v·t + v²/2a of docs/safety.md at 0.5 rad/s, and the robot's own patience after a hand-back."""
 
@@ -40,7 +45,10 @@ class Struck:
         self.alone, self.faulty = alone, faulty
         self.place = 0.0
 
-    def __call__(self, strike: Callable[[], None], law: dict[str, Any] = WAY, **options: Any) -> Ran:
+    def __call__(
+        self, strike: Callable[[], None], law: dict[str, Any] = WAY, *, further: float = FURTHER, duration: float = 2.0,
+        **options: Any,
+    ) -> Ran:  # fmt: skip
         clock = self.alone.clock
         if clock.positions and clock.positions[-1][0] > 0.6:  # the way back, or the arm comes to its limit
             law = law | {"goal": [-1.2, *law["goal"][1:]]}
@@ -56,7 +64,7 @@ class Struck:
         clock.before = before
         try:
             arm = self.alone.arm(limits_of(self.alone.robot, torque_share=0.3), wrapped=self.faulty)
-            ran = drive(self.alone, law, arm=arm, duration=2.0, **options)
+            ran = drive(self.alone, law, arm=arm, rate=RATE, duration=duration, **options)
         finally:
             clock.before, clock.frozen = (lambda: None), False
             self.faulty.change, self.faulty.failing = (lambda raw: raw), {}
@@ -64,7 +72,7 @@ class Struck:
         clock.sleep(0.3)
         now = np.array(clock.positions[-50:])
         assert np.ptp(now, axis=0).max() < 1e-3, "the arm does not stand still afterwards"
-        assert abs(now[-1][0] - self.place) < FURTHER, str(ran.report)
+        assert abs(now[-1][0] - self.place) < further, str(ran.report)
         return ran
 
 
@@ -164,91 +172,77 @@ def test_what_the_driver_raises_ends_the_run(struck: Struck, error: Exception, r
     assert ran.report.ending.startswith("nothing more was sent")
 
 
-@pytest.mark.parametrize(("mode", "words"), [("UserStopped", "emergency stop"), ("Guiding", "guiding mode")])
-def test_a_robot_that_leaves_its_mode_gets_no_more_commands(struck: Struck, mode: str, words: str) -> None:
-    ran = struck(lambda: struck.faulty.in_mode(mode))
-    assert ran.report.reason is Reason.ROBOT and words in ran.report.text
-    assert ran.report.ending.startswith("nothing more was sent")
+class StruckFranka:
+    """The rows of the fault table on this arm."""
 
+    def __init__(self, struck: Struck) -> None:
+        self._struck, self._faulty, self._alone = struck, struck.faulty, struck.alone
+        self.stop = StopRequest()
+        self.silent: Callable[[], None] = lambda: None
 
-def test_an_old_state_ends_the_run(struck: Struck) -> None:
-    """The driver says nothing where states stop coming: their age does."""
+    def change(self, change: Change) -> None:
+        """At every state that the driver gives; a message has copies, so a change may write into it."""
 
-    def strike() -> None:
-        struck.alone.clock.frozen = True
+        def changed(raw: Any) -> State:
+            before = {
+                "names": self._alone.robot.joints, "q": np.array(raw.q), "dq": np.array(raw.dq), "effort": np.array(raw.tau_J),
+                "stamp": 1e-3 * int(raw.time.to_msec()), "source": "robot",
+            }  # fmt: skip
+            data = change(before)
+            stamp = round(1e3 * data["stamp"])
+            return State(
+                raw, q=data["q"], dq=data["dq"], tau_J=data["effort"], time=SimpleNamespace(to_msec=lambda: stamp)
+            )
 
-    ran = struck(strike)
-    assert ran.report.reason is Reason.STALE_STATE
-    assert "the robot's own timeout makes it hold" in ran.report.ending
-    assert "stop" in struck.faulty.calls
+        self._faulty.change = changed
 
+    def silence(self) -> None:
+        self._alone.clock.frozen = True
 
-def test_stamps_that_stand_still_are_an_old_state(struck: Struck) -> None:
-    def strike() -> None:
-        time = struck.alone.driver.state.time
-        struck.faulty.change = lambda raw: State(raw, time=time)
+    def disable(self) -> None:
+        self._faulty.in_mode("UserStopped")
 
-    ran = struck(strike)
-    assert ran.report.reason is Reason.STALE_STATE
-    assert "0.10" in ran.report.text
+    def lose(self) -> None:
+        self._faulty.failing.update(poll_motion=franky.NetworkException("libfranka: UDP receive: Timeout"))
 
+    def stall(self) -> None:
+        for _ in range(80):
+            self._alone.clock.tick()
 
-def test_values_that_stand_still_under_new_stamps(struck: Struck) -> None:
-    def strike() -> None:
-        old = struck.alone.driver.state
-        struck.faulty.change = lambda raw: State(raw, q=old.q, dq=old.dq, tau_J=old.tau_J)
+    def interrupt(self) -> None:
+        self.stop.ask("SIGINT")
 
-    ran = struck(strike)
-    assert ran.report.reflex is Reflex.FROZEN
-    assert "nothing more was sent" in ran.report.ending
+    def push(self) -> None:
+        """For a while, or the arm would not stand still afterwards."""
+        simulator, clock = self._alone.simulation.simulator, self._alone.clock
+        robot, column = simulator.robots[0], int(simulator.model.joint("robot0_fr3_joint1").dofadr[0])
+        held, end = robot._torque_control, clock.now() + 0.1
 
-
-@pytest.mark.parametrize(
-    ("change", "reflexes"),
-    [
-        (lambda raw: State(raw, q=np.full(7, np.nan)), (Reflex.STATE,)),
-        (lambda raw: State(raw, q=np.array(raw.q) + [0.3, 0, 0, 0, 0, 0, 0]), (Reflex.STATE,)),
-        (lambda raw: State(raw, dq=np.full(7, 6.0)), (Reflex.STATE,)),
-        (lambda raw: State(raw, dq=-np.array(raw.dq)), (Reflex.MOTION, Reflex.SPEED, Reflex.CONTACT)),
-        (lambda raw: State(raw, tau_J=np.full(7, np.nan)), None),
-    ],
-)
-def test_states_that_cannot_be(
-    struck: Struck, change: Callable[[Any], Any], reflexes: tuple[Reflex, ...] | None
-) -> None:
-    def strike() -> None:
-        struck.faulty.change = change
-
-    if reflexes is None:  # torques are not needed to stop or to run
-        struck.faulty.change = change
-        ran = drive(struck.alone, LAWS["impedance"], arm=struck.alone.arm(wrapped=struck.faulty), duration=0.1)
-        assert ran.report.reason is Reason.FINISHED
-        return
-    ran = struck(strike)
-    assert ran.report.reflex in reflexes
-
-
-def test_a_push_that_the_model_does_not_explain(alone: Lone) -> None:
-    simulator = alone.simulation.simulator
-    column = int(simulator.model.joint("robot0_fr3_joint2").dofadr[0])
-    held = simulator.robots[0]._torque_control
-
-    def strike() -> None:
         def pushed(torques: np.ndarray) -> None:
             held(torques)
-            simulator.data.qfrc_applied[column] += 35.0 if alone.clock.now() < due + 0.15 else 0.0
+            simulator.data.qfrc_applied[column] += 40.0 if clock.now() < end else 0.0
 
-        simulator.robots[0]._torque_control = pushed
+        robot._torque_control = pushed
+        self.silent = lambda: setattr(robot, "_torque_control", held)
 
-    due = alone.clock.now() + 0.9
-    alone.clock.before = lambda: strike() if due <= alone.clock.now() < due + 1.5e-3 else None
+
+ENDINGS = {
+    HANDED_BACK: "the robot's own timeout makes it hold", BRAKED: "commands to hold the measured pose",
+    NOTHING: "nothing more was sent: ", RUNS_ON: "commands to hold the measured pose",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in rows_of(LIBFRANKA)])
+def test_a_row_of_the_fault_table(struck: Struck, row: Row) -> None:
+    arm = StruckFranka(struck)
     try:
-        ran = drive(alone, LAWS["impedance"], duration=1.0)
+        runs_on = RUNS_ON in row.endings
+        further = 1.0 if runs_on or row.name == "a push" else FURTHER
+        ran = struck(lambda: row.strike(arm), stop=arm.stop, further=further, duration=0.6 if runs_on else 2.0)
     finally:
-        alone.clock.before = lambda: None
-        simulator.robots[0]._torque_control = held
-    assert ran.report.reflex is Reflex.CONTACT
-    assert "fr3_joint2 is moved by " in ran.report.text
+        arm.silent()
+    row.judge(ran.report, ran.report.ticks / RATE - AT - LATER, ENDINGS)
+    assert ran.largest_step <= 1.0 + 1e-9  # N·m a millisecond
 
 
 def test_a_loop_that_sleeps_too_long_is_stopped_by_the_driver(struck: Struck) -> None:

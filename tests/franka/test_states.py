@@ -164,7 +164,7 @@ def test_a_connection_that_is_lost_is_asked_nothing_more(moving: tuple[FrankaArm
     assert arm.fault().reason is Reason.LOST_ROBOT
     assert arm._driver.read() is None and robot.reads == reads
     arm.open(1000.0)  # the thread ends by itself
-    arm._reader.join(1.0)
+    arm._reader.join(30.0)
     assert not arm._reader.is_alive() and robot.reads == reads
 
 

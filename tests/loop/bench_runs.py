@@ -15,9 +15,10 @@ from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.holding import HoldController
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.controller import Controller, Mode
+from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import BRAKING, ReflexSettings
 from diffpbd.runtime.loop.run import Run, RunOptions
-from diffpbd.runtime.loop.stopping import Report
+from diffpbd.runtime.loop.stopping import Report, StopRequest
 from diffpbd.runtime.loop.supervisor import Settings, Supervisor
 
 DETECTION = 0.1  # s from the first message that carries a fault to the stop
@@ -45,7 +46,7 @@ def supervisor(
     reflexes = more.pop("reflexes", ReflexSettings())
     return Supervisor(
         controller, limits, Settings(1.0 / rate, ramp=more.pop("ramp", 0.1), reflexes=reflexes), owner=owner,
-        gravity=gravity if owner is GravityOwner.MODEL else None, inertial=inertial, joints=JOINTS, **more,
+        gravity=gravity if owner is GravityOwner.MODEL else None, motion=Motion(inertial), joints=JOINTS, **more,
     )  # fmt: skip
 
 
@@ -53,13 +54,13 @@ def run(
     law: str | Controller, *, bench: Bench | None = None, owner: GravityOwner = GravityOwner.ROBOT, rate: float = 250.0,
     states: float = 100.0, duration: float = 1.5, at: float = 0.5,
     fault: Callable[[BenchArm], None] | None = None, arm: BenchArm | None = None, options: dict[str, Any] | None = None,
-    **more: Any,
+    stop: StopRequest | None = None, **more: Any,
 ) -> tuple[Report, BenchArm]:  # fmt: skip
     """One run; `fault` changes the arm `at` seconds after the first command of the run phase."""
     arm = arm or BenchArm(bench=bench, rate=states)
     observer = more.pop("observer", None)
     under = supervisor(law, owner, rate, **more)
-    one = Run(arm, under, RunOptions(duration=duration, **(options or {})), observer=observer)
+    one = Run(arm, under, RunOptions(duration=duration, **(options or {})), stop=stop, observer=observer)
     arm.in_run = lambda: one.phase.value == "run"
     if fault is not None:
         arm.after(at, lambda: (arm.mark(), fault(arm)))

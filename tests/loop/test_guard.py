@@ -80,7 +80,7 @@ def test_what_is_accepted_is_a_copy() -> None:
     assert made.judge(1.0, q, np.zeros(2)) is TickStatus.POSITION_JUMP
 
 
-BIG = np.array([1e3, 1e3])
+BIG = np.array([1e3, 3e2])
 
 
 @pytest.mark.parametrize(
@@ -114,6 +114,15 @@ def test_the_laws_share_bounds_the_law_alone() -> None:
     np.testing.assert_allclose(made.send(law, np.array([40.0, 10.0])), [45.0, 11.5])
     np.testing.assert_allclose(made.send(law, np.array([48.0, 14.0])), [50.0, 14.6])
     np.testing.assert_allclose(made.send(-law, np.array([-48.0, -14.0])), [-50.0, -14.6])
+
+
+def test_a_share_scales_the_whole_law_and_a_zone_takes_from_one_joint() -> None:
+    """A wrist at its end must not take the shoulder's damping; a wrist that asks for too much takes from all."""
+    made = Guard(bench_limits(law_effort=np.array([5.0, 1.5])), 1.0)
+    np.testing.assert_allclose(made.limit(np.array([-2.0, 3.0]), np.array([0.0, 1.0]), ZERO), [-1.0, 1.5])
+    np.testing.assert_allclose(made.limit(np.array([-20.0, 3.0]), np.array([0.0, 1.0]), ZERO), [-5.0, 0.75])
+    np.testing.assert_allclose(made.limit(np.array([-2.0, 3.0]), np.array([0.0, 2.6]), ZERO), [-1.0, 0.0])
+    np.testing.assert_allclose(made.limit(np.array([-2.0, 1.0]), np.array([0.0, 2.55]), ZERO), [-2.0, 0.75])
 
 
 def test_torque_changes_by_a_step_from_what_was_sent() -> None:

@@ -148,5 +148,5 @@ def test_the_masters_watch_survives_any_answer(answers: tuple, lost: str, monkey
     assert lost in watch.lost and bool(lost) == bool(watch.lost)
     assert watch._thread.is_alive() != bool(lost)
     watch.close()
-    watch._thread.join(1.0)
+    watch._thread.join(30.0)
     assert not watch._thread.is_alive()

@@ -99,4 +99,4 @@ def test_a_program_that_ignores_the_request_to_end_is_killed() -> None:
     program = ProgramController([sys.executable, "-c", STUBBORN], np.zeros(3), 2, timeout=0.1)
     begin = time.monotonic()
     program.close()
-    assert time.monotonic() - begin < 5.0 and program._process.returncode == -signal.SIGKILL
+    assert time.monotonic() - begin < 30.0 and program._process.returncode == -signal.SIGKILL

@@ -60,6 +60,14 @@ def test_a_drift_at_exactly_its_threshold_is_none(apart: float, seen: bool) -> N
     assert (feed(1.0, q=lambda t: np.array([0.0, apart * (t > 0.5)]))[0] is not None) == seen
 
 
+@pytest.mark.parametrize("later, looked", [(0.0499, False), (0.05, True)])
+def test_looks_are_a_twentieth_of_a_second_apart(later: float, looked: bool) -> None:
+    slow = SlowFaults(JOINTS, CONTACT)
+    slow.add(0.0, ZERO, ZERO, ZERO, ZERO, ZERO)
+    slow.add(later, np.array([0.1, 0.0]), ZERO, ZERO, ZERO, ZERO)
+    assert bool(slow.drifted) == looked
+
+
 def test_a_speed_that_is_wrong() -> None:
     """0.04 rad, 0.05 of the way that the speeds show, and the lag of the speed then and now."""
     for bias, at in ((0.2, None), (-0.2, None), (0.008, None), (0.0089, 5.0)):
@@ -89,6 +97,19 @@ def test_a_share_of_the_way_is_allowed() -> None:
     for bias, seen in ((0.0202, False), (0.0220, True)):  # 0.008, and 0.05 of 0.26 rad/s
         found, _ = feed(10.0, dq=lambda t, b=bias: shake(t) + np.array([b, 0.0]))
         assert (found is not None) == seen
+
+
+def test_only_the_way_within_the_window_is_allowed_for() -> None:
+    shake = lambda t: np.array([0.5 * np.sin(2.0 * np.pi * 16.0 * t), 0.0])  # noqa: E731
+    seen, _ = feed(30.0, dq=lambda t: shake(t) + np.array([0.05 * (t > 20.0), 0.0]))
+    assert seen == pytest.approx(20.0 + (0.04 + 0.05 * 0.25 * 5.0) / 0.05, abs=3 * LOOK)
+
+
+def test_the_stamps_may_begin_anywhere() -> None:
+    slow = SlowFaults(JOINTS, CONTACT)
+    for k in range(193):
+        slow.add(1000.0 + k * DT, ZERO, ZERO, ZERO, ZERO, np.array([7.6, 0.0]))
+        assert bool(slow.loaded) == (k == 192)
 
 
 @pytest.mark.parametrize("joint, allowed", [(0, 7.5), (1, 2.25)])
@@ -197,6 +218,32 @@ def test_what_a_run_took_a_wrong_speed_for_is_said_too() -> None:
     assert report.reflex is Reflex.MOTION and "(at first seen as CONTACT: arm_s is moved by" in report.text
     report, _ = run("impedance", fault=lambda arm: setattr(arm.bench, "push", (25.0, 0.0)))
     assert report.reflex is Reflex.CONTACT and "at first" not in report.text
+
+
+def test_a_wrong_speed_is_no_speed() -> None:
+    settings = ReflexSettings(contact=1.0)
+    report, _ = run("impedance", fault=slowly(biased(1, 2.25)), owner=GravityOwner.MODEL, reflexes=settings)
+    assert "(at first seen as SPEED: arm_e" in report.text and report.reason is Reason.BAD_STATE, report
+    assert report.exit_code == 20 and "position jump" in report.text
+
+
+def test_a_sensor_that_freezes_in_the_stop_was_not_the_reason_of_it() -> None:
+    first: dict = {}
+
+    def begin(arm: BenchArm) -> None:
+        since = arm.time
+        arm.bench.push = (6.5, 1.2)
+
+        def frozen(data: dict) -> dict:
+            if arm.time - since < 0.035:
+                return data
+            first.update(first or data)
+            return {**first, "stamp": data["stamp"]}
+
+        arm.bench.fault = frozen
+
+    report, _ = run("impedance", fault=begin, reflexes=ReflexSettings(contact=0.1))
+    assert "show the same values" in report.ending and report.reflex is Reflex.CONTACT and "at first" not in report.text
 
 
 @pytest.mark.parametrize("joint", [0, 1])

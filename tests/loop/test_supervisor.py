@@ -18,6 +18,7 @@ from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.guard import TickStatus
+from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.supervisor import Decision, Settings, Supervisor
 
 PERIOD = 0.01
@@ -136,7 +137,7 @@ def test_a_refused_tick_repeats_the_torque_for_two_hundredths_of_a_second() -> N
     for k in range(3):
         under.tick(0.0, k * PERIOD, q, q)
     laws = [tick(under, k * PERIOD, q * np.nan, q).law for k in range(4)]
-    np.testing.assert_allclose(laws, [[15.0, 0.5], [15.0, 0.5], [10.0, 1.0 / 3.0], [5.0, 1.0 / 6.0]])
+    np.testing.assert_allclose(laws, [[15.0, 0.375], [15.0, 0.375], [10.0, 0.25], [5.0, 0.125]])
 
 
 @pytest.mark.parametrize("braking", [False, True])
@@ -144,11 +145,14 @@ def test_a_law_fades_while_no_new_state_comes(braking: bool) -> None:
     """Full for 0.025 s, out after 0.05 s, and back with the next state."""
     under = Supervisor(
         Listening(), limits(torque_rate=np.array([1e5, 1e5])), Settings(PERIOD, ramp=0.0), owner=GravityOwner.MODEL,
-        gravity=gravity, inertial=lambda q, dq, ddq: np.array([30.0, 1.0]),
+        gravity=gravity, motion=Motion(lambda q, dq, ddq: np.array([30.0, 1.0])),
     )  # fmt: skip
     q = np.array([-0.1, 0.1])
     under.start(q)
     step = under.brake if braking else under.tick
+    whole = (
+        np.array([15.0, 0.5]) if braking else np.array([30.0, 0.75])
+    )  # half of the effort, and all of it: one factor
     for begin in (0.0, 0.5):
         for waited, share in (
             (0.0, 1.0),
@@ -160,16 +164,16 @@ def test_a_law_fades_while_no_new_state_comes(braking: bool) -> None:
             (0.09, 0.0),
         ):
             decision = step(begin + waited, 7.0 + begin, q, np.zeros(2))
-            np.testing.assert_allclose(decision.law, share * np.array([30.0, 1.0]), atol=1e-9)
+            np.testing.assert_allclose(decision.law, share * whole, atol=1e-9)
             np.testing.assert_allclose(decision.command, decision.law + gravity(q))
     under.start(q)  # stamps of another clock
-    np.testing.assert_allclose(step(0.2, 0.0, q, np.zeros(2)).law, [30.0, 1.0])
+    np.testing.assert_allclose(step(0.2, 0.0, q, np.zeros(2)).law, whole)
 
 
 def test_a_brake_that_is_not_finite_is_refused() -> None:
     under = Supervisor(
         impedance(), limits(), Settings(PERIOD), owner=GravityOwner.MODEL, gravity=gravity,
-        inertial=lambda q, dq, ddq: np.array([np.nan, 0.0]),
+        motion=Motion(lambda q, dq, ddq: np.array([np.nan, 0.0])),
     )  # fmt: skip
     under.start(np.zeros(2))
     decision = under.brake(0.0, 0.0, np.zeros(2), np.zeros(2))
@@ -240,12 +244,12 @@ def test_law_share_bounds_the_law_and_not_gravity() -> None:
     for k in range(90):
         decision = tick(under, k * PERIOD, np.array([1.0, 1.0]), np.zeros(2))
     assert decision.status is TickStatus.LIMITED
-    np.testing.assert_allclose(decision.command, [17.0, 3.5])
+    np.testing.assert_allclose(decision.command, [17.0, 3.8])  # one factor for both joints: 100 to 40
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_torque_towards_a_limit_fades_out(side: float) -> None:
-    controller = ImpedanceController([1e4, 1e4], [0.0, 0.0], [side * 5.0] * 2, goal_speed=100.0)
+    controller = ImpedanceController([2e4, 1e4], [0.0, 0.0], [side * 5.0] * 2, goal_speed=100.0)
     for q, share in ((1.85, 1.0), (1.95, 0.5), (2.0, 0.0), (2.05, 0.0)):
         under = supervisor(controller, GravityOwner.ROBOT, ramp=0.0, torque_rate=np.array([1e9, 1e9]))
         under.start(np.full(2, side * 1.85))
@@ -317,7 +321,7 @@ def test_the_brake_decelerates_against_what_moves_the_arm_within_the_full_effort
     mass = np.array([2.0, 0.5])
     under = Supervisor(
         impedance(), limits(torque_rate=np.array([1e5, 1e5])), Settings(PERIOD), owner=GravityOwner.MODEL,
-        gravity=gravity, inertial=lambda q, dq, ddq: mass * ddq,
+        gravity=gravity, motion=Motion(lambda q, dq, ddq: mass * ddq),
     )  # fmt: skip
     q, dq = np.array([0.1, -0.2]), np.array([0.04, -0.3])
     under.start(q)

@@ -205,3 +205,26 @@ def test_11_effort_acts_on_the_child_and_back_on_the_parent() -> None:
                 effort=2.0,
             )
             np.testing.assert_allclose(kick["pull"], -kick["reaction"])
+
+
+def test_14_positional_gradients_turn_the_links_towards_each_other() -> None:
+    """Equations 7 and 9: ∂(R t)/∂φ = -[R t]x stands there in the place of its transpose, so both links turn the wrong way."""
+    robot, j = shipped("baxter_bare"), 3
+    pose = poses_of(random_state(robot, np.random.default_rng(1)))
+    pose[j, :3] += [0.01, -0.02, 0.015]
+    w = evaluate(corrections.weights(tree_of(robot)), body=numbers(robot)["body"])["weight"].reshape(-1, 7)
+    joint = numbers(robot)["joint"].reshape(-1, 28)[j]
+    kernel = corrections.correction_kernel(False, False, Multiplier.SCALAR)
+    known = {"joint": joint, "pose_a": pose[j - 1], "pose_b": pose[j], "weight_a": w[j - 1], "weight_b": w[j]}
+    moves = evaluate(kernel, **known)
+
+    def gap(sign: int) -> float:
+        ends = []
+        for at, side, arm in ((pose[j], "b", joint[:3]), (pose[j - 1], "a", joint[3:6])):
+            move = moves[f"move_{side}"].ravel()
+            ends.append(at[:3] + move[:3] + matrix_of(turned(at[3:], sign * move[3:])) @ arm)
+        return float(np.linalg.norm(ends[0] - ends[1]))
+
+    before = np.linalg.norm([0.01, -0.02, 0.015])
+    assert gap(1) < 0.6 * before
+    assert gap(-1) > 1.2 * gap(1), (gap(1) / before, gap(-1) / before)

@@ -38,7 +38,7 @@ def node(graph: LocalMaster) -> Iterator[Node]:
 
 
 def register(graph: LocalMaster, name: str, port: int) -> None:
-    call(graph.uri, "registerPublisher", name, TOPIC, "std_msgs/Float64", f"http://127.0.0.1:{port}/", timeout=2.0)
+    call(graph.uri, "registerPublisher", name, TOPIC, "std_msgs/Float64", f"http://127.0.0.1:{port}/", timeout=30.0)
 
 
 def gone(graph: LocalMaster) -> None:
@@ -88,9 +88,9 @@ def test_refused_connections_alone_say_that_nobody_is_there(graph: LocalMaster, 
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     with pytest.raises(GoneError, match="does not answer getPid"):
-        call(f"http://127.0.0.1:{port}/", "getPid", "/us", timeout=1.0)
+        call(f"http://127.0.0.1:{port}/", "getPid", "/us", timeout=10.0)
     with pytest.raises(GraphError) as error:
-        call("http://no-such-machine.invalid:1/", "getPid", "/us", timeout=1.0)
+        call("http://no-such-machine.invalid:1/", "getPid", "/us", timeout=10.0)
     assert not isinstance(error.value, GoneError)
 
 

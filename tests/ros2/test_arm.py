@@ -11,6 +11,7 @@ from support.bench_arm import EFFORT, JOINTS, Bench, bench_limits, gravity, iner
 from support.bench_ros2 import BenchRos2
 
 from diffpbd.runtime.arms.ros2.arm import Ros2Arm, in_order
+from diffpbd.runtime.arms.ros2.parting import Past, slowed
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.errors import InputError
@@ -96,7 +97,7 @@ def test_nobody_listens_and_then_nobody_any_more() -> None:
     assert report.reason is Reason.REFUSED and "does not listen to /effort_controller/commands" in report.text
     assert arm.commands == []
     report, arm = run("impedance", arm=BenchRos2(), fault=lambda arm: setattr(arm, "connected", False))
-    assert report.reason is Reason.LOST_ROBOT and "the arm was left" in report.ending
+    assert report.reason is Reason.LOST_ROBOT and "left with what holds it" in report.ending
 
 
 def test_one_bad_message_repeats_the_last_torque() -> None:
@@ -166,8 +167,50 @@ def test_an_arm_that_is_let_go_fades_to_what_holds_it(rate: float) -> None:
         JointState(Header(0, (1, 10), ""), JOINTS, np.full(2, np.nan), np.zeros(2), np.zeros(2)), 0.01, "robot"
     )
     arm.transmit(Mode.TORQUE, np.array([-40.0, 10.0]))
+    clock.time += 0.3  # so that what cannot be believed is what would be sure
     begin, count = clock.time, len(link.sent)
     arm.set_timeout(0.02)
     steps = np.abs(np.diff(link.sent[count - 1 :], axis=0)) / np.array(EFFORT)
-    assert steps.max() <= 0.1 + 1e-9 and clock.time - begin <= 0.21
+    assert steps.max() <= 0.1 + 1e-9 and clock.time - begin <= 0.25
     assert np.allclose(link.sent[-1], gravity(q))  # not at the pose that could not be believed
+
+
+def test_the_end_leaves_what_holds_the_arm() -> None:
+    link = Silent()
+    arm = Ros2Arm(link, JOINTS, bench_limits(), gravity, inertial, clock=Stopped())
+    link.open = lambda listener: None
+    arm.open(100.0)
+    q = np.array([0.3, 0.9])
+    arm._on_state(JointState(Header(0, (1, 0), ""), JOINTS, q, np.zeros(2), np.zeros(2)), 0.0, "robot")
+    for _ in range(20):
+        arm.transmit(Mode.TORQUE, np.array([20.0, 0.0]))
+    arm.close()
+    assert np.allclose(link.sent[-1], gravity(q))
+
+
+def past(speeds: tuple[float, float], read: tuple[float, float]) -> Past:
+    """Half a second of an arm that moves at `speeds` [rad/s] and reads `read`."""
+    made = Past()
+    for k in range(51):
+        made.add(0.01 * k, 0.01 * k * np.array(speeds), np.array(read))
+    return made
+
+
+def test_speeds_are_braked_that_positions_tell_too() -> None:
+    q, dq = past((0.5, -0.4), (0.6, -0.3)).motion(0.5)
+    assert np.allclose(q, [0.25, 0.5 * -0.3 - 0.35 * 0.1], atol=0.01) and np.allclose(dq, [0.4, -0.24])
+    _, dq = past((0.5, 0.4), (-0.5, 0.0)).motion(0.5)
+    assert (dq == 0.0).all()
+    young = Past()
+    young.add(0.0, np.ones(2), np.ones(2))
+    q, dq = young.motion(0.01)
+    assert (q == 1.0).all() and (dq == 0.0).all()
+
+
+def test_a_motion_is_slowed_and_never_sped_up() -> None:
+    q, dq = np.array([0.3, 0.9]), np.array([0.5, -0.4])
+    for share in (-20.0, -2.0, 0.0, 20.0):
+        left = slowed(inertial, q, dq, inertial(q, dq, share * dq), 0.01)
+        assert np.allclose(left, min(1.0, 1.0 + 0.01 * share) * dq)
+    assert (slowed(inertial, q, dq, inertial(q, dq, -1000.0 * dq), 0.01) == 0.0).all()
+    assert (slowed(inertial, q, np.zeros(2), np.array([5.0, 5.0]), 0.01) == 0.0).all()

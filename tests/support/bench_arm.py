@@ -86,7 +86,8 @@ class BenchClock:
         return self._arm.time
 
     def sleep(self, seconds: float) -> None:
-        self._arm.advance(max(seconds, 1e-6))
+        late, self._arm.stall = self._arm.stall, 0.0
+        self._arm.advance(max(seconds, 1e-6) + late)
 
 
 class BenchArm:
@@ -115,7 +116,7 @@ class BenchArm:
         self.events: list[tuple[float, Callable[[], None]]] = []
         self.begun: float | None = None
         self.stall = 0.0
-        """s by which every `now` of the loop's next sleep is late."""
+        """s by which the loop's next sleep is too long."""
         self._reader = JointStateReader(self.joints)
         self._state: LimbState | None = None
         self._due = self.time

@@ -131,6 +131,12 @@ class LoneBaxter:
     def gravity(self) -> np.ndarray:
         return np.array(pinocchio.computeGeneralizedGravity(self._model, self._data, self.q))
 
+    def inertia(self) -> np.ndarray:
+        """The mass matrix [kg·m²]."""
+        mass = np.array(pinocchio.crba(self._model, self._data, self.q))
+        mass[self._below] = mass.T[self._below]
+        return mass
+
     def compensation(self) -> np.ndarray:
         """Against gravity and spring [N·m]."""
         return self.gravity() + self._sprung * (self.q - SPRING_REST)
@@ -146,8 +152,7 @@ class LoneBaxter:
         if self.enabled and self.mode != HELD and self.time > self._heard + self.timeout:
             self._hold()
         model, data = self._model, self._data
-        mass = pinocchio.crba(model, data, self.q)
-        mass[self._below] = mass.T[self._below]
+        mass = self.inertia()
         bias = pinocchio.rnea(model, data, self.q, self.dq, np.zeros_like(self.q)) + self._sprung * (
             self.q - SPRING_REST
         )

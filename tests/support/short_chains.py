@@ -51,6 +51,7 @@ def variants() -> dict[str, Maker]:
             tree, n, 1, printed_order=True
         ),
         "paper_gauss_seidel_printed": lambda tree, n: step.paper_gauss_seidel(tree, n, 0, printed_order=True),
+        "paper_gauss_seidel_as_printed": lambda tree, n: step.paper_gauss_seidel(tree, n, 0, Multiplier.SCALAR, True),
         "paper_direct": lambda tree, _: step.paper_direct(tree, 4, 0),
     }
     for multiplier in Multiplier:

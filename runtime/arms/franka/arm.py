@@ -23,7 +23,7 @@ from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.arm import OWN_TIMEOUT, Clock, Fault, SystemClock
 from diffpbd.runtime.ros1.errors import RefusedError
-from diffpbd.runtime.ros1.joint_states import LimbState, stepped_back
+from diffpbd.runtime.ros1.joint_states import LEAP, LimbState, stepped_ahead, stepped_back
 from diffpbd.runtime.ros1.messages import Header, JointState
 from diffpbd.runtime.ros1.subscriber import Receipt
 
@@ -132,6 +132,10 @@ class FrankaArm:
         back, self._newest[waited] = self._newest[waited] - stamp, stamp
         if back > 0.0:
             self._noted = self._noted or stepped_back(back)
+        ahead = 0.0 if last is None else stamp - last.stamp - (now - last.received)
+        if ahead > LEAP:
+            self._noted = self._noted or stepped_ahead(ahead)
+            return  # the next tick ends the run by this name, and not by a motion that is none
         if last is not None and stamp <= last.stamp:
             if stamp < last.stamp:
                 self.rejected["stamp not newer than the last one"] += 1

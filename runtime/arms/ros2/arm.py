@@ -1,7 +1,7 @@
 """An arm with an effort interface over ROS 2, as the loop's `Arm`: joint states by name in, torques in its order out.
 
 The controllers of ros2_control obey the last torque until another one comes: they know no timeout. So a pose is held by a servo
-of ours, and an arm that is let go gets the torque that holds it at the last pose that could be believed, which then stays.
+of ours, and an arm that is let go is braked by what was believed of it, and gets what then holds it, which stays.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from diffpbd.runtime.arms.ros2.link import Link
+from diffpbd.runtime.arms.ros2.parting import BRAKING, Past, slowed
 from diffpbd.runtime.arms.ros2.servo import HOLD_PERIOD, SAG, holding_servo
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
@@ -19,7 +20,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.arm import Clock, Fault, SystemClock
 from diffpbd.runtime.loop.guard import Guard
-from diffpbd.runtime.loop.reflexes import Inertial
+from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.ros1.errors import RefusedError
 from diffpbd.runtime.ros1.joint_states import JointStateReader, LimbState
@@ -31,7 +32,7 @@ __all__ = ["Ros2Arm", "in_order"]
 SHORTEST = 0.05
 """s; a timeout below it means that the arm is let go at once."""
 LETTING_GO = 50
-"""Messages at most in which the torque fades to what holds the arm; a tenth of the effort limit each."""
+"""Messages at most in which the arm is braked and the torque fades to what holds it; a tenth of the effort limit each."""
 
 Listener = Callable[[JointState, Receipt], None]
 Holding = Callable[[FloatArray], FloatArray]
@@ -53,7 +54,7 @@ def in_order(joints: tuple[str, ...], order: tuple[str, ...] | None) -> tuple[in
 class Ros2Arm:
     """An arm; `link` has its two topics. Nothing is sent but by `transmit`, and on letting go."""
 
-    handed_back = "the arm was left with the torque that holds its last believed pose, after {}"
+    handed_back = "the arm was braked by what was believed of it and left with what holds it, after {}"
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class Ros2Arm:
         """Gets every message that comes in, in the reading thread."""
         self._link = link
         self._holding = holding
-        self._servo = holding_servo(inertial)
+        self._inertial, self._servo = inertial, holding_servo(inertial)
         self._order = list(in_order(joints, order))
         self._any_listener = any_listener
         self._state: LimbState | None = None
@@ -86,8 +87,8 @@ class Ros2Arm:
         self._torques = self._holds = Guard(limits, HOLD_PERIOD)
         self._sent: FloatArray | None = None
         self._sent_at = float("-inf")
-        self._pose: FloatArray | None = None
-        """The last pose [rad] that could be believed when something was sent."""
+        self._past: Past | None = None
+        """The states that could be believed when something was sent, since the arm was let go for the last time."""
 
     # What comes in, in the reading thread
 
@@ -203,8 +204,12 @@ class Ros2Arm:
         held = self._holding(state.q)
         if self._sent is None:
             self._sent = held  # whatever held the arm before: a ramp from zero would let it fall
-        seldom = self.clock.now() - self._sent_at > 0.5 * HOLD_PERIOD
-        self._send(self._holds if seldom else self._torques, self._servo(state.q, state.dq, values), held)
+        self._send(self._paced, self._servo(state.q, state.dq, values), held)
+
+    @property
+    def _paced(self) -> Guard:
+        """The guard whose step fits the time since the last message: of a hold, or of the law."""
+        return self._holds if self.clock.now() - self._sent_at > 0.9 * HOLD_PERIOD else self._torques
 
     def _believe(self, state: LimbState) -> bool:
         """Whether what is sent now may follow from a state, which then is the last pose that could be believed."""
@@ -212,7 +217,8 @@ class Ros2Arm:
         good = guard.judge(state.stamp, state.q, state.dq).good
         if good:
             guard.accept(state.stamp, state.q, state.dq)
-            self._pose = state.q
+            self._past = self._past or Past()
+            self._past.add(state.received - state.delay, state.q, state.dq)
         return good
 
     def _send(self, guard: Guard, law: FloatArray, held: FloatArray) -> None:
@@ -222,14 +228,17 @@ class Ros2Arm:
         self._link.send(tuple(self.joints[k] for k in self._order), self._sent[self._order])
 
     def _let_go(self) -> None:
-        """Leave what holds the arm at its last believed pose: it is obeyed until somebody else commands."""
-        if self._sent is None or self._pose is None:
+        """Brake what was believed to move, and leave what holds the arm: it is obeyed until somebody else commands."""
+        if self._sent is None or self._past is None:
             return
-        rest = np.zeros_like(self._sent)
-        held = self._holding(self._pose)
+        q, dq = self._past.motion(self.clock.now())
+        self._past = None
         for _ in range(LETTING_GO):
-            before = self._sent
-            self._send(self._holds, rest, held)
-            if (self._sent == before).all():
-                break
+            before, held = self._sent, self._holding(q)
+            self._send(self._paced, self._inertial(q, dq, -BRAKING * dq), held)
             self.clock.sleep(HOLD_PERIOD)
+            if not dq.any() and np.allclose(self._sent, before):
+                return
+            dq = slowed(self._inertial, q, dq, self._sent - held, HOLD_PERIOD)
+            q = q + HOLD_PERIOD * dq
+        self._send(self._paced, np.zeros_like(q), self._holding(q))

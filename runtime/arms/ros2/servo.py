@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.loop.reflexes import Inertial
+from diffpbd.runtime.loop.motion import Inertial
 
 __all__ = ["HOLD_PERIOD", "SAG", "holding_servo"]
 

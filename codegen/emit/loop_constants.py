@@ -1,0 +1,78 @@
+"""Named numbers of steps with closed loops and of close_loops, with unit and reason."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from diffpbd.codegen.emit.c_writer import literal
+from diffpbd.codegen.graph.constrained_step import MOST_OFF
+from diffpbd.runtime.manifest import Constant
+
+LOOP_CONSTANTS: Final = (
+    Constant(
+        "pivot_ratio", 1e-10, "1", "least over largest pivot of the loops' rows from which they depend on each other"
+    ),
+    Constant(
+        "near_pose",
+        1e-3,
+        "rad or m",
+        "first correction up to which one chord iteration and the end reach pose_tolerance after it",
+    ),  # fmt: skip
+    Constant(
+        "rows_tolerance", 1e-13, "rad or m", "last correction from which the gradient of the rows is worked out again"
+    ),
+    Constant("open", 1e-6, "m or 1", "residual of a loop from which the start of a step is not closed"),
+    Constant(
+        "spare_ratio",
+        1e-7,
+        "1",
+        "the same in a step on maximal states where all rows are kept: what depends on others has ε in the place of a pivot",
+    ),
+    Constant(
+        "rate_left",
+        1e-7,
+        "relative to 1 + the largest of v, omega",
+        "rate of a loop's row that a step on maximal states leaves from which its rows depend on each other",
+    ),
+    Constant(
+        "parted",
+        1e-9,
+        "m or 1",
+        "residual of a loop's row, kept or not, from which the end of a step is no motion: far above what rounding leaves",
+    ),
+    Constant(
+        "parted_rate",
+        1e-7,
+        "relative to 1 + the largest rate",
+        "rate of a loop's row from which the end of a step is no motion",
+    ),
+    Constant(
+        "most_turned",
+        MOST_OFF,
+        "rad",
+        "turn in a step beside the mean rate of its ends: sin(turn) = h rate has its end within, and every other root beyond",
+    ),
+    Constant("closed", 1e-12, "m or 1", "largest residual of loops that close_loops has closed"),
+    Constant("close_far", 0.3, "rad or m", "longest change of a coordinate in one iteration of close_loops"),
+    Constant("close_least", 1e-15, "rad or m", "change after which close_loops stops"),
+    Constant(
+        "close_share",
+        1e-14,
+        "1",
+        "pivot of A A^T, as part of the first, below which close_loops leaves a row to others",
+    ),
+    Constant("max_close", 200, "1", "iterations of close_loops from one start"),
+    Constant("max_starts", 32, "1", "poses that close_loops starts from where the first does not close nearby"),
+    Constant("close_sure", 0.3, "rad or m", "distance up to which close_loops takes the closed pose for the nearest"),
+    Constant("max_slide", 40, "1", "strides of close_loops along the motion towards the pose"),
+    Constant("close_slope", 1e-7, "rad or m", "what is left along the motion at which close_loops is nearest"),
+    Constant("close_stride", 20.0, "1", "close_loops: bound of a stride over the slope, and of its inverse"),
+    Constant(
+        "close_gain", 0.1, "1", "close_loops: part of the decrease of the squared distance that a stride must bring"
+    ),
+    Constant("close_tries", 8, "1", "close_loops: lengths tried of a stride"),
+)
+"""Listed where loops close."""
+
+IN_LOOPS: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in LOOP_CONSTANTS}
+"""The same as C text."""

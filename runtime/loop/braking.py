@@ -1,0 +1,116 @@
+"""The torque of a stop: what decelerations within every joint's room take by the model, and no more.
+
+Friction that opposes the motion is left to brake. Balanced by a torque of ours it would be late by a message or two, and
+a wrist of 3e-4 kg·m² turns over meanwhile. But inertia couples the joints: one that its friction slows throws others, and
+that is balanced. What drives the arm, a load or a spring that the model does not know, is countered.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray, common_factor, within
+from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.motion import Motion
+from diffpbd.runtime.loop.reflexes import BRAKING, DRIVEN
+
+__all__ = ["Brake", "nearest"]
+
+BRAKE_TIME = 0.05
+"""s; time constant of the braking near rest: five messages at 100 Hz, so that a message's delay does not shake it."""
+BRAKE_GAIN = 0.1
+"""Of effort limit over speed limit [N·m·s/rad]; the damping that brakes where no model says how heavy a joint is."""
+BRAKE_SHARE = 0.5
+"""Of the effort limit; what decelerations may take. A stretched Baxter takes 18 N·m of 50 for those of BRAKING."""
+YIELD_SHARE = 0.7
+"""Of the effort limit; what the damping of an arm that gives way may take: the arm stays slow under 35 N·m at the shoulder."""
+SLOW = 0.05
+"""rad/s; a slower joint is not slowed by all of its friction any more."""
+SWEEPS, CLOSE = 30, 1e-3
+"""Over all joints at the most, and N·m that the last one may change, of `nearest`."""
+
+
+class Brake:
+    """The law of a stop; `motion` says what motion takes, None where no model does."""
+
+    def __init__(self, limits: Limits, motion: Motion | None) -> None:
+        self._limits = limits
+        self._motion = motion
+        self._most = limits.speed / BRAKING
+
+    def torque(
+        self, q: FloatArray, dq: FloatArray, external: FloatArray, moving: FloatArray
+    ) -> tuple[FloatArray, FloatArray | None]:
+        """[N·m] that brakes dq [rad/s] at q [rad] against `external` [N·m], found while the arm moved at `moving` [rad/s],
+        and the mass matrix there.
+
+        Decelerations (speed limit / BRAKING) and their torques (BRAKE_SHARE) are bounded by one factor for all joints.
+        """
+        limits, motion = self._limits, self._motion
+        if motion is None:
+            return np.asarray(-BRAKE_GAIN * limits.effort / limits.speed * dq, dtype=np.float64), None
+        wanted = dq / -BRAKE_TIME
+        braking = (motion.rigid or motion.inertial)(q, dq, common_factor(wanted, self._most) * wanted)
+        rubbing = self._rubbing(external, moving)
+        law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking - (external - rubbing)
+        if motion.mass is None:
+            return law, None
+        mass = motion.mass(q)
+        friction = rubbing - self._known(motion, q, moving)
+        own = np.diag(mass)
+        slowed = friction / own * np.clip(-np.sign(friction) * dq / SLOW, 0.0, 1.0)
+        return law + mass @ slowed - own * slowed, mass
+
+    def yielding(self, q: FloatArray, dq: FloatArray, external: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        """[N·m] that lets the arm go where `external` [N·m] pushes it, and the mass matrix: dq is damped and nothing is held.
+
+        An arm that is pushed is damped by all of BRAKE_TIME, one that itself pushes decelerates as in any stop; neither takes
+        more than YIELD_SHARE of the effort.
+        """
+        limits, motion = self._limits, self._motion
+        if motion is None:
+            return self.torque(q, dq, external, dq)
+        wanted = dq / -BRAKE_TIME
+        share = 1.0 if float(external @ dq) > 0.0 else common_factor(wanted, self._most)
+        damping = (motion.rigid or motion.inertial)(q, dq, share * wanted)
+        mass = None if motion.mass is None else motion.mass(q)
+        return common_factor(damping, YIELD_SHARE * limits.effort) * damping, mass
+
+    def _rubbing(self, external: FloatArray, moving: FloatArray) -> FloatArray:
+        """What of `external` may be friction: against the motion, up to DRIVEN."""
+        size = np.minimum(np.abs(external), DRIVEN * self._limits.effort)
+        return np.where(external * moving < 0.0, np.copysign(size, external), 0.0)
+
+    def _known(self, motion: Motion, q: FloatArray, moving: FloatArray) -> FloatArray | float:
+        """What it takes to move against the friction that the model knows [N·m]."""
+        if motion.rigid is None:
+            return 0.0
+        zero = np.zeros_like(q)
+        return np.asarray(motion.inertial(q, moving, zero) - motion.rigid(q, moving, zero), dtype=np.float64)
+
+
+def nearest(wanted: FloatArray, low: FloatArray, high: FloatArray, mass: FloatArray) -> FloatArray:
+    """The torques (n,) [N·m] within [low, high] whose accelerations are nearest to those of the wanted ones, as heavy as the
+    arm is (Gauss's least constraint): the x with the least (x − wanted)ᵀ M⁻¹ (x − wanted), by descent joint by joint.
+
+    Where nothing is out of reach they are the wanted ones. One factor for all joints would wait for the one that is furthest
+    away, and the others would meanwhile go on as they were driven.
+    """
+    if (low <= wanted).all() and (wanted <= high).all():
+        return wanted
+    rows = np.linalg.inv(mass).tolist()
+    rooms = list(zip((low - wanted).tolist(), (high - wanted).tolist(), strict=True))
+    apart = [min(max(0.0, least), most) for least, most in rooms]
+    joints = range(len(rows))
+    for _ in range(SWEEPS):
+        moved = 0.0
+        for k in joints:
+            row = rows[k]
+            step = sum([row[m] * apart[m] for m in joints]) / row[k]
+            least, most = rooms[k]
+            found = min(max(apart[k] - step, least), most)
+            moved = max(moved, abs(found - apart[k]))
+            apart[k] = found
+        if moved < CLOSE:
+            break
+    return within(wanted + np.array(apart), low, high)

@@ -1,0 +1,22 @@
+"""What motion takes of an arm: with its friction, without it, and the mass matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from diffpbd.runtime.arrays import FloatArray
+
+__all__ = ["Inertial", "Motion"]
+
+Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+"""Torque [N·m] that motion alone takes at q [rad], dq [rad/s], ddq [rad/s²]: inertia, Coriolis, friction."""
+
+
+@dataclass(frozen=True)
+class Motion:
+    """`inertial` of an arm; `rigid` is the same without friction (None: it has none), `mass` (n, n) [kg·m²] at q [rad]."""
+
+    inertial: Inertial
+    rigid: Inertial | None = None
+    mass: Callable[[FloatArray], FloatArray] | None = None

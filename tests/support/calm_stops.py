@@ -1,0 +1,233 @@
+"""Seven-joint arms in motion, each stopped by a request: what the stop did, by a plant that shares no line with ours.
+
+The plant is pinocchio's dynamics with friction of its own (`LoneBaxter`), of which the model may know or not. Arms at random
+have pinocchio as their model as well, on a description whose masses are not the plant's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pinocchio
+
+from diffpbd.runtime import Robot
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.control.tracking import TrackController
+from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.loop.configuration import Configuration, limits_of, make_controller
+from diffpbd.runtime.loop.motion import Motion
+from diffpbd.runtime.loop.reflexes import BRAKING, ReflexSettings
+from diffpbd.runtime.loop.run import Run, RunOptions
+from diffpbd.runtime.loop.stopping import Report, StopRequest
+from diffpbd.runtime.loop.supervisor import Settings, Supervisor
+from support.bench_arm import STEP, Bench
+from support.bench_baxter import BenchBaxter
+from support.lone_baxter import COULOMB, SPRING, SPRING_REST, SPRUNG, VISCOUS
+
+LAWS = ("gravity", "impedance", "cartesian", "track", "mpc")
+STIFFNESS = np.array([120.0, 120.0, 80.0, 80.0, 5.0, 5.0, 5.0])
+DAMPING = np.array([12.0, 12.0, 6.0, 6.0, 0.2, 0.2, 0.2])
+SLOWER = 0.4
+"""Share of these gains that 100 Hz are quick enough for."""
+MARGIN = 0.2
+"""rad of a start and a goal before the limits."""
+DETECTION, LEAST_MOTION = 0.1, 0.05
+"""s and rad of docs/safety.md's bound on what a stop travels."""
+MOVING = 0.8
+"""s after which the stop is asked for."""
+
+Laws = Callable[[dict[str, Any], Limits, Settings], Supervisor]
+
+
+@dataclass
+class Stopped:
+    """What became of one stop, arrays (n,)."""
+
+    report: Report
+    speed: np.ndarray
+    """|dq| [rad/s] when the stop began."""
+    gained: np.ndarray
+    """rad/s by which |dq| grew after it."""
+    beyond: np.ndarray
+    """rad of the way beyond what docs/safety.md allows."""
+    torque: np.ndarray
+    """Largest law of the stop [N·m], gravity left out."""
+    moved: np.ndarray
+    """rad from where it began, at the end."""
+
+
+def random_urdf(seed: int, heavier: float = 0.0) -> str:
+    """Seven revolute joints about axes at random, lighter from link to link; `heavier`: masses changed by up to this share."""
+    rng, other = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    lines = ['<robot name="random"><link name="l0"/>']
+    for k in range(7):
+        mass = (5.0 - 0.7 * k) * rng.uniform(0.6, 1.4) * (1.0 + heavier * other.uniform(-1.0, 1.0))
+        com = rng.uniform(-0.03, 0.03, 3) + [0.0, 0.0, 0.08]
+        radii = mass * rng.uniform(0.03, 0.06, 3) ** 2
+        moments = [radii[1] + radii[2], radii[0] + radii[2], radii[0] + radii[1]]
+        axis = np.eye(3)[rng.integers(3)] if k % 2 else np.array([0.0, 0.0, 1.0])
+        place = [0.0, 0.0, 0.0] if k == 0 else [*rng.uniform(-0.05, 0.05, 2), rng.uniform(0.08, 0.26)]
+        effort, speed = (90.0, 1.5) if k < 4 else (20.0, 3.0)
+        words = [" ".join(f"{value:.9f}" for value in values) for values in (place, axis, com)]
+        lines.append(
+            f'<joint name="r_j{k}" type="revolute"><origin xyz="{words[0]}"/><axis xyz="{words[1]}"/><parent link="l{k}"/>'
+            f'<child link="l{k + 1}"/><limit lower="-2.5" upper="2.5" effort="{effort}" velocity="{speed}"/></joint>'
+            f'<link name="l{k + 1}"><inertial><origin xyz="{words[2]}"/><mass value="{mass:.9f}"/>'
+            f'<inertia ixx="{moments[0]:.9f}" iyy="{moments[1]:.9f}" izz="{moments[2]:.9f}" '
+            'ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        )
+    return "\n".join([*lines, "</robot>"])
+
+
+def by_pinocchio(urdf: str | Path, *, known: bool) -> tuple[Limits, Laws]:
+    """Limits and supervisors of laws that need no generated functions; `known`: the model has the plant's friction."""
+    model = pinocchio.buildModelFromUrdf(str(urdf))
+    data, zero = model.createData(), np.zeros(model.nv)
+    names = tuple(model.names)[1:]
+    sprung = np.array([SPRING if name.endswith(SPRUNG) else 0.0 for name in names])
+
+    def rigid(q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
+        return np.array(pinocchio.rnea(model, data, q, dq, ddq)) - np.array(pinocchio.rnea(model, data, q, zero, zero))
+
+    def inertial(q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
+        return rigid(q, dq, ddq) + COULOMB * np.tanh(dq / 2e-3) + VISCOUS * dq
+
+    def mass(q: np.ndarray) -> np.ndarray:
+        upper = np.triu(pinocchio.crba(model, data, q))
+        return upper + np.triu(upper, 1).T
+
+    motion = Motion(inertial, rigid, mass) if known else Motion(rigid, None, mass)
+    effort = np.array(model.effortLimit)
+    limits = Limits(
+        np.array(model.lowerPositionLimit), np.array(model.upperPositionLimit), np.array(model.velocityLimit), effort, effort,
+        10.0 * effort, 0.1,
+    )  # fmt: skip
+
+    def made(law: dict[str, Any], limits: Limits, settings: Settings) -> Supervisor:
+        if law["name"] == "track":
+            controller = TrackController({k: v for k, v in law.items() if k != "name"}, motion.inertial, names)
+        else:
+            controller = make_controller(law, None, zero, effort)
+        return Supervisor(
+            controller, limits, settings, owner=GravityOwner.MODEL, joints=names, motion=motion,
+            gravity=lambda q: np.array(pinocchio.rnea(model, data, q, zero, zero)) + sprung * (q - SPRING_REST),
+        )  # fmt: skip
+
+    return limits, made
+
+
+def generated_laws(robot: Robot, *, known: bool) -> tuple[Limits, Laws]:
+    """The same of a generated robot, for all laws."""
+    values = {}
+    for joint, coulomb, viscous in zip(robot.joints, COULOMB, VISCOUS, strict=True):
+        if known:
+            values |= {f"friction.coulomb.{joint}": coulomb, f"friction.viscous.{joint}": viscous}
+            values |= {f"friction.transition_velocity.{joint}": 2e-3}
+        if joint.endswith(SPRUNG):
+            values |= {f"spring.stiffness.{joint}": SPRING, f"spring.rest.{joint}": SPRING_REST}
+    alpha = robot.alpha.vector(values)
+
+    def made(law: dict[str, Any], limits: Limits, settings: Settings) -> Supervisor:
+        return Configuration(
+            robot.name, robot.manifest.abi_hash, robot.joints, law, GravityOwner.MODEL, alpha, limits, settings
+        ).supervisor(robot)
+
+    return limits_of(robot), made
+
+
+def chosen(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Which joints move: more than half, one at the least."""
+    some = rng.random(count) < 0.6
+    some[rng.integers(count)] = True
+    return some
+
+
+def law_of(
+    name: str, q: np.ndarray, rng: np.random.Generator, limits: Limits, speed: float, share: float
+) -> dict[str, Any]:
+    """Settings of a law that moves the arm from q [rad], with a `share` of the gains; goals at random of most joints."""
+    lower, upper = limits.lower + MARGIN, limits.upper - MARGIN
+    way = np.where(chosen(rng, len(q)), rng.choice([-1.0, 1.0], len(q)) * rng.uniform(0.5, 1.5, len(q)), 0.0)
+    goal = np.clip(q + way, lower, upper)
+    stiffness, damping = (share * STIFFNESS).tolist(), (share * DAMPING).tolist()
+    gains = {"stiffness": stiffness, "damping": damping, "goal_speed": speed}
+    if name == "gravity":
+        return {"name": name, "damping": (0.2 * DAMPING).tolist()}
+    if name == "impedance":
+        return {"name": name, **gains, "goal": goal.tolist(), "net_torque": None}
+    if name == "cartesian":
+        toward = rng.normal(size=3)
+        return {
+            "name": name, "stiffness": [200.0] * 3 + [10.0] * 3, "damping_ratio": 0.7,
+            "offset": (0.25 * toward / np.linalg.norm(toward)).tolist(), "speed": 0.3 * speed,
+            "posture": [0.25 * k for k in stiffness], "damping": [0.3 * d for d in damping],
+        }  # fmt: skip
+    if name == "track":  # at its fastest 0.8 s into the motion, which begins after 0.5 s
+        time = np.linspace(0.0, 1.6, 161)
+        turn, leap = np.pi * time / 1.6, np.clip(q + speed * np.sign(way), lower, upper) - q
+        path, rates = q + np.outer(0.5 - 0.5 * np.cos(turn), leap), np.outer(0.5 * np.pi / 1.6 * np.sin(turn), leap)
+        reference = {"time": time.tolist(), "q": path.tolist(), "dq": rates.tolist()}
+        return {"name": name, **gains, "reach": None, "reference": reference}
+    return {
+        "name": name, "horizon": 3, "goal": goal.tolist(), "goal_speed": 0.8 * speed, "reference": None, "delay": 1,
+        "weights": {"p": 1.0, "pd": 0.02, "du": 1e-4}, "disturbance": None,
+    }  # fmt: skip
+
+
+def stopped(urdf: Path, limits: Limits, laws: Laws, law: str, rate: float, seed: int, *, speed: float = 1.0) -> Stopped:
+    """One run with ticks and states at `rate` [Hz] from a pose at random, asked to stop in motion at about `speed` [rad/s].
+
+    Arms at random are lighter than Baxter's: their laws have a share of the gains that this rate is quick enough for.
+    """
+    rng = np.random.default_rng(seed)
+    q = rng.uniform(limits.lower + MARGIN, limits.upper - MARGIN)
+    share = SLOWER if rate < 200.0 or "r_j0" in urdf.read_text(encoding="utf-8") else 1.0
+    settings = Settings(1.0 / rate, ramp=0.2, reflexes=ReflexSettings(tracking=3.0, contact=0.6))
+    under = laws(law_of(law, q, rng, limits, speed, share), limits, settings)
+    arm, stop = BenchBaxter(str(urdf), limits, q, Bench(), rate=rate), StopRequest()
+    braking: list[np.ndarray] = []
+    brake = under.brake
+
+    def watched(*state: Any) -> Any:
+        decision = brake(*state)
+        braking.append(np.abs(decision.law))
+        return decision
+
+    under.brake = watched
+    one = Run(arm, under, RunOptions(duration=3.0), stop=stop)
+    arm.in_run = lambda: one.phase.value == "run"
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def watch() -> None:
+        if one.phase.value in ("stop", "done"):
+            seen.append((np.array(arm.q), np.abs(arm.dq)))
+        arm.events.append((arm.time - arm.begun + STEP, watch))
+
+    def ask() -> None:
+        arm.robot.push[:] = 0.0
+        stop.ask("a request")
+
+    arm.after(MOVING if law != "track" else 1.3, ask)
+    arm.after(0.0, watch)
+    if law == "gravity":  # a hand that leads it
+        wanted = rng.choice([-1.0, 1.0], 7) * chosen(rng, 7) * speed / 0.3
+        arm.after(
+            MOVING - 0.3,
+            lambda: arm.robot.push.__setitem__(slice(None), arm.robot.inertia() @ wanted + COULOMB * np.sign(wanted)),
+        )
+    with patch("diffpbd.runtime.loop.run.punctual", contextlib.nullcontext):
+        report = one.execute()
+    arm.advance(0.2)
+    angles, speeds = (np.array(part) for part in zip(*seen, strict=True))
+    v = speeds[0]
+    allowed = np.maximum(v * DETECTION + 0.5 * v**2 * BRAKING / limits.speed, LEAST_MOTION)
+    return Stopped(
+        report, v, speeds.max(axis=0) - v, np.abs(angles - angles[0]).max(axis=0) - allowed,
+        np.max(braking, axis=0, initial=0.0), np.abs(angles[-1] - angles[0]),
+    )  # fmt: skip
