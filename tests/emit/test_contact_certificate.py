@@ -23,7 +23,6 @@ from diffpbd.codegen.joint_space import bordered
 from diffpbd.runtime import Robot, load
 
 CASE = Path("cases/C01-contact-half-turn")
-TRIPLE = Path("cases/C02-dropped-rows-open")
 OTHER_ENDS: dict[str, tuple[str, float, float, Any, Any, Any]] = {
     "a rod by half a turn": (
         "rod", 0.01, 2.0, [0.5, np.sin(np.pi / 3) + 1e-9, -np.pi / 3], [-1.0, 0.0, 0.0], None
@@ -168,16 +167,14 @@ def without(f: ca.Function, output: str) -> int:
     return kernel(f, "all").operations - kernel(less, "less").operations
 
 
-@pytest.mark.parametrize(("of", "most"), [("rod", 0.05), ("stack", 0.03), ("quad", 0.03), ("triple", 0.02)])
+@pytest.mark.parametrize(("of", "most"), [("rod", 0.04), ("stack", 0.03), ("quad", 0.03)])
 def test_the_judgement_is_cheap(of: str, most: float, shared: Path) -> None:
     """Operations of it over those of a step, energies in its kernels included."""
-    path = str(shared / (TRIPLE if of == "triple" else CASE) / f"{of}.toml")
+    path = str(shared / CASE / f"{of}.toml")
     found = find_recipe(path)
     model = independent(build(read_robot(found), found))
     own, prepared = judged(model), prepare(model)
-    if model.tree.sided:
-        own += without(kernel_graph(bordered.start(model.tree), "start", prepared), "energies")
-        own += without(kernel_graph(bordered.landing(model.tree), "landing", prepared), "potentials")
+    own += without(kernel_graph(bordered.start(model.tree), "start", prepared), "energies")
+    own += without(kernel_graph(bordered.landing(model.tree), "landing", prepared), "potentials")
     whole = load(generated(path, functions=("joint_step",))).joint_step.facts.operations
-    print(of, own, whole, own / whole)
     assert 0 < own < most * whole
