@@ -42,6 +42,7 @@ class How(TypedDict, total=False):
     drive_gain: float | Mapping[str, float]
     shift: Mapping[str, float]
     despike: bool
+    sort: bool
     degrees: bool
     time_unit: str
     unwrap: bool | None
@@ -85,7 +86,7 @@ def identify(
     `fixed` are values that stay, `start` values of the others and where the search begins.
 
     Reading: `rate` [Hz], `columns`, `torque`, `topic` as in `read_log`; `accept`, `flip`, `scale`, `drive_gain` [N·m/A],
-    `shift`, `despike`, `degrees`, `time_unit`, `unwrap`, `derive` (rates from positions) put right what is wrong in
+    `shift`, `despike`, `sort`, `degrees`, `time_unit`, `unwrap`, `derive` (rates from positions) put right what is wrong in
     them. Filter: `cutoff` (5 Hz, for contacts and loops none; None: none), `trim` and `bridge` [s], `still=True`. Fit, as
     docs/identification.md says: `form` "torque", "shooting" or "simultaneous", `prior`, `loss`, `starts`,
     `cross_validate`, `standstill`, `friction_model`, `residual`, `continuity`, `torques` (joints with unknown torque,
@@ -156,7 +157,7 @@ def _reading(how: Mapping[str, Any]) -> Any:
         degrees=how.get("degrees", False), time_unit=how.get("time_unit", "s"), unwrap=how.get("unwrap"),
         flip=_names(how.get("flip", ())), scale=how.get("scale", {}), derive=how.get("derive", False),
         drive_gain=gain if isinstance(gain, Mapping) else {"": gain},
-        shift=how.get("shift", {}), despike=how.get("despike", False),
+        shift=how.get("shift", {}), despike=how.get("despike", False), sort=how.get("sort", False),
     )  # fmt: skip
     kinds = expect_kinds(None if accept is None else ",".join(_names(accept)))
     return Reading(how.get("rate"), how.get("columns", {}), how.get("torque"), how.get("topic"), mending, kinds)

@@ -68,7 +68,12 @@ LAG_SAID = 0.25
     help="The log's dq columns, or central differences of the filtered positions.",
 )
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
-@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a log without a time column.")
+@click.option(
+    "--rate",
+    type=RATE,
+    metavar="HZ",
+    help="Of a log without time, or for even steps in place of stamps.",
+)
 @click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter of the log (5); 0: none.")
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @mending_options

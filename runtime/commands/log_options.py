@@ -61,7 +61,12 @@ def _trim(_ctx: click.Context, _param: click.Parameter, text: str) -> float | st
 log_options = grouped(
     "words",
     LogWords,
-    click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of logs without a time column."),
+    click.option(
+        "--rate",
+        type=RATE,
+        metavar="HZ",
+        help="Of logs without time, or for even steps in place of stamps.",
+    ),
     click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none."),
     click.option(
         "--trim",

@@ -32,6 +32,7 @@ class MendWords:
     drive_gain: str | None
     shift: tuple[str, ...]
     despike: bool
+    sort: bool
 
     def mending(self, *, derive: bool = False) -> Mending:
         """What to put right; `derive`: rates come from the positions."""
@@ -45,6 +46,7 @@ class MendWords:
             derive=derive,
             shift=_numbers("--shift", self.shift, least=0.0),
             despike=self.despike,
+            sort=self.sort,
         )
 
     def expect_log(self, option: str) -> None:
@@ -59,7 +61,7 @@ class MendWords:
         return expect_kinds(self.accept)
 
 
-UNTOUCHED = MendWords(False, SECONDS, None, (), None, (), None, (), False)
+UNTOUCHED = MendWords(False, SECONDS, None, (), None, (), None, (), False, False)
 
 MENDING_OPTIONS = (
     click.option("--degrees", is_flag=True, help="The log has hinges in degrees and degrees a second."),
@@ -83,6 +85,7 @@ MENDING_OPTIONS = (
         metavar="COLUMN=NUMBER",
         help="Add to a column, such as an encoder's zero to q_lift [rad]; repeatable.",
     ),
+    click.option("--sort", is_flag=True, help="Put the rows of a table in the order of their stamps."),
     click.option("--despike", is_flag=True, help="Take single samples of a torque that stand alone out of the log."),
     click.option("--accept", metavar="KINDS", help=f"Go on in spite of these findings, or all: {', '.join(KINDS)}."),
     click.option("--flip", multiple=True, metavar="JOINT", help="Turn the sign of this joint's torque; repeatable."),

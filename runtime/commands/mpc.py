@@ -65,7 +65,12 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option("--rate-noise", type=AMOUNT, default=0.0, help="Of measured rates, standard deviation.")
 @click.option("--seed", type=SEED, default=0, help="Of the noise.")
 @click.option("--goal-speed", type=SPEED, default=0.5, help="Speed towards the goal or the log's first sample [rad/s].")
-@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without a time column.")
+@click.option(
+    "--rate",
+    type=RATE,
+    metavar="HZ",
+    help="Of a LOG without time, or for even steps in place of stamps.",
+)
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option("--q0", metavar="JSON", help="Start [rad]; default: the log's first sample, or zero.")
 @click.option("--horizon", type=Whole(1, 50), default=20, help="Steps planned ahead.")

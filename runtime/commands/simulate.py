@@ -37,7 +37,12 @@ STILL = 1e-12
 @click.option("--q0", metavar="JSON", help="Start: a list, an object of joint names, or a file; default zero.")
 @click.option("--dq0", metavar="JSON", help="Start rates, as --q0.")
 @click.option("--torque", default="zero", metavar="zero|gravity|LOG", help="Torque held during each step.")
-@click.option("--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without a time column.")
+@click.option(
+    "--rate",
+    type=RATE,
+    metavar="HZ",
+    help="Of a LOG without time, or for even steps in place of stamps.",
+)
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option("--order", type=click.Choice(list(ORDERS)), default="2", help="4: Suzuki; 6: extrapolation; no friction.")
 @click.option("--maximal", is_flag=True, help="Simulate in maximal coordinates, with joint gaps.")

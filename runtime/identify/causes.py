@@ -10,7 +10,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.identify import design
 from diffpbd.runtime.identify.design import LINK_COLUMNS, Point, columns_of_joint_kind, every_joint
-from diffpbd.runtime.identify.outer import DELAY, GAIN
+from diffpbd.runtime.identify.outer import DELAY, GAIN, ZERO, sensor_names
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 
@@ -59,9 +59,11 @@ def causes(robot: Robot, fitted: Sequence[str], terms: int) -> list[Cause]:
         found.append(Cause(kind, joint, name, tuple(range(at, at + count))))
         at += count
 
+    known = sensor_names(robot)
     for joint in _sensed(robot):
         for kind, count in _OF_JOINTS:
-            add(kind, joint, _name(kind, joint), count)
+            name = _name(kind, joint)
+            add(kind, joint, name if not name.startswith(ZERO) or name in known else "", count)
         if joint in robot.manifest.recipe.springs:
             found.append(Cause("spring", joint, "spring", _spring(robot, joint)))
     add("clock", "", "", 1)
@@ -84,6 +86,7 @@ def _name(kind: str, joint: str) -> str:
         "rotor": "rotor_inertia",
         "gain": GAIN,
         "delay": DELAY,
+        "zero": ZERO,
     }
     return f"{start[kind]}.{joint}" if kind in start else ""
 
@@ -126,7 +129,7 @@ def tabulated(robot: Robot, samples: Samples, point: Point, most: int) -> Table:
     """The columns of a recording, of at most so many samples: first the model's own (φ), then those of `causes`."""
     thin = _thinned(samples, most)
     built = design.build(robot, thin, replace(point, varying=np.ones_like(point.varying)))
-    s, count = built.samples, len(point.phi)
+    s, count = point.outer.moved(built.samples), len(point.phi)
     columns = np.zeros((len(built.targets), robot.n, count))
     for j, (own, matrix) in enumerate(zip(built.columns, built.matrices, strict=True)):
         columns[:, j, own] = matrix

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from diffpbd.runtime import closed as closed_loops
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.identify.lever_springs import Lever
-from diffpbd.runtime.identify.outer import Outer
+from diffpbd.runtime.identify.outer import ZERO, Outer
 from diffpbd.runtime.identify.result import Trace
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
@@ -48,6 +48,10 @@ def every_joint(robot: Robot) -> tuple[str, ...]:
     own = tuple(robot.alpha.names[k].removeprefix(prefix) for k in robot.alpha.indices(KINDS[0]))
     facts = robot.manifest.robot
     return (facts.base_freedoms[-1], *own) if facts.floating else own  # the base link's columns, which nothing is in
+
+
+STEP = 1e-4
+"""[rad] Of differences by a position."""
 
 
 @dataclass(frozen=True)
@@ -123,14 +127,18 @@ def build(robot: Robot, samples: Samples, point: Point) -> Design:
     closed = closed_loops.of(robot)
     if closed is not None:
         samples = on_loops(closed, samples, point.full)
-    terms = terms_of_tree(robot, samples, point)
+    at = outer.moved(samples)
+    terms = terms_of_tree(robot, at, point)
     if closed is not None:
         terms = closed.projection(samples.q, point.full) @ terms
         terms[..., list(_sensorless(robot))] = 0.0
     count = terms.shape[-1]
     if outer.names:
         predicted = np.asarray(terms @ phi[:count], dtype=np.float64)
-        more = outer.columns(robot, samples, point.full, predicted)
+        more = outer.columns(robot, at, point.full, predicted)
+        for k, name in enumerate(outer.names):
+            if name.startswith(ZERO):
+                more[..., k] = _by_zero(robot, at, point, robot.joints.index(name.rpartition(".")[2]))
         terms = np.concatenate([terms, more], axis=-1)
     fixed = samples.smooth(np.where(varying, 0.0, phi) @ terms.swapaxes(-1, -2))
     columns, matrices = [], []
@@ -150,6 +158,15 @@ def build(robot: Robot, samples: Samples, point: Point) -> Design:
     matrices = [gain * matrix for gain, matrix in zip(gains.tolist(), matrices, strict=True)]
     weights = None if there.all() else there.astype(np.float64)
     return Design(samples, tuple(columns), tuple(matrices), measured - fixed, fixed, weights, closed is not None)
+
+
+def _by_zero(robot: Robot, samples: Samples, point: Point, joint: int) -> FloatArray:
+    """Derivative (samples, n) [N·m/rad] of the torque by a joint's position, by central differences of sines: right to 1e-8."""
+    way = np.zeros(robot.n)
+    way[joint] = STEP
+    ahead, behind = (terms_of_tree(robot, replace(samples, q=samples.q + s * way), point) for s in (1.0, -1.0))
+    found = (ahead - behind) @ point.phi[: ahead.shape[-1]] / (2.0 * STEP)
+    return np.asarray(found, dtype=np.float64)
 
 
 def on_loops(closed: closed_loops.Closed, samples: Samples, alpha: FloatArray) -> Samples:

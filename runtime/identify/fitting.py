@@ -30,9 +30,9 @@ GRAVITY = 1e-3
 """[m/s^2] Less gravity than this has no direction to fit."""
 
 SCATTER = {
-    "spring.": 5.0, "inertial.": 0.3, "rotor_inertia": 0.1, "sensor.gain": 0.1, "sensor.delay": 0.005, "gravity.tilt": 0.1,
-    "friction.transition_velocity": 0.01, "origin": 0.01, "lever_spring.stiffness": 1000.0, "lever_spring.arm": 0.02,
-    "lever_spring.angle": 0.5, "lever_spring.rest": 0.02,
+    "spring.": 5.0, "inertial.": 0.3, "rotor_inertia": 0.1, "sensor.gain": 0.1, "sensor.delay": 0.005,
+    "sensor.zero": 0.05, "gravity.tilt": 0.1, "friction.transition_velocity": 0.01, "origin": 0.01,
+    "lever_spring.stiffness": 1000.0, "lever_spring.arm": 0.02, "lever_spring.angle": 0.5, "lever_spring.rest": 0.02,
 }  # fmt: skip
 """[unit of the unknown] Spread of random starts by kind, 1 for others, besides half of the start's own size."""
 

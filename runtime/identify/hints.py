@@ -8,6 +8,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table, causes, tabulated
+from diffpbd.runtime.identify.changes import changes
 from diffpbd.runtime.identify.competition import Winner, condensed, won
 from diffpbd.runtime.identify.design import LINK_COLUMNS, Point
 from diffpbd.runtime.identify.outer import DELAY, GAIN, SENSOR
@@ -43,6 +44,8 @@ def missing(robot: Robot, samples: Sequence[Samples], point: Point, names: Seque
     tables = [tabulated(robot, s, point, max(1, MOST // len(samples))) for s in samples]
     tables = [table for table in tables if len(table.residual)]
     candidates = causes(robot, names, len(point.phi))
+    if changing := changes(robot, tables, candidates):
+        return changing
     fitted = np.flatnonzero(point.varying)
     judged = [j for j, joint in enumerate(robot.joints) if joint not in robot.manifest.robot.base_freedoms]
     torque = np.sqrt(np.concatenate([(t.predicted + t.residual) ** 2 for t in tables]).mean(axis=0))
@@ -134,10 +137,11 @@ def _what(robot: Robot, winner: Winner) -> str:
 
 
 def _cure(cause: Cause, figure: float) -> str:
+    shift = f"--shift q_{cause.joint}={figure:.4g} corrects the log"
     if cause.name:
-        return f"Try {cause.name} in --fit"
+        return f"Try {cause.name} in --fit{f', or {shift}' if cause.kind == 'zero' else ''}"
     return {
-        "zero": f"Correct the encoder's zero: --shift q_{cause.joint}={figure:.4g}",
+        "zero": shift,
         "memory": "No parameter of friction has that; torques after reversals are off by as much",
         "clock": "Look at the clock and the rate of the log (--rate)",
     }[cause.kind.split()[0]]

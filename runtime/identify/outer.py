@@ -1,11 +1,12 @@
-"""Parameters that the torque is not linear in: gravity, velocities of friction, joint origins, the sensor's gain and delay.
+"""Parameters that the torque is not linear in: gravity, velocities of friction, joint origins, a sensor's gain, delay and zero.
 
 They enter as one more column each, the derivative of the predicted torque at their present value, times their change. After
 a solve the columns are made anew at the new values, until nothing moves: Gauss and Newton's method. At the end the changes
 are zero, and the columns are the exact derivatives, so the statistics are those of the whole problem.
 
 A sensor with gain g and delay d reads g·u(t − d) where the joint's torque is u(t) (offset included); what is compared with
-the model is reading(t + d)/g. Both belong to the sensor and not to alpha.
+the model is reading(t + d)/g. An encoder whose zero is off reads q where the joint is at q + z. All three belong to the
+sensors and not to alpha.
 """
 
 from __future__ import annotations
@@ -21,19 +22,28 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["DELAY", "GAIN", "SENSOR", "STRUCTURE", "Outer", "sensor_names", "unit_of"]
+__all__ = ["DELAY", "GAIN", "SENSOR", "STRUCTURE", "ZERO", "Outer", "sensor_names", "unit_of"]
 
 STRUCTURE = ("gravity", "friction.transition_velocity", "friction.stribeck_velocity", "origin")
-GAIN, DELAY = "sensor.gain", "sensor.delay"
-SENSOR: Mapping[str, tuple[float, float, float, str]] = {GAIN: (1.0, 0.1, 10.0, "1"), DELAY: (0.0, -0.2, 0.2, "s")}
-"""Start, lower and upper bound, unit: a gain beyond a factor of ten is another unit, a longer delay another recording."""
+GAIN, DELAY, ZERO = "sensor.gain", "sensor.delay", "sensor.zero"
+SENSOR: Mapping[str, tuple[float, float, float, str]] = {
+    GAIN: (1.0, 0.1, 10.0, "1"), DELAY: (0.0, -0.2, 0.2, "s"), ZERO: (0.0, -1.0, 1.0, "rad"),
+}  # fmt: skip
+"""Start, lower and upper bound, unit: a gain beyond a factor of ten is another unit, a longer delay another recording, a zero
+farther off another pose."""
 ROWS = 2048
 """[1] Samples whose derivatives by all of alpha are held at a time."""
 
 
 def sensor_names(robot: Robot) -> list[str]:
-    """Names of the sensors' parameters; a joint without a motor has none."""
-    return [f"{kind}.{joint}" for kind in SENSOR for joint in robot.joints if joint not in robot.manifest.robot.passive]
+    """Names of the sensors' parameters. A joint without a motor has none; zeros are of hinges of open trees that stand."""
+    facts = robot.manifest.robot
+    driven = [joint for joint in facts.joints if joint.name not in facts.passive]
+    open_tree = not facts.loops and not facts.base_freedoms
+    turning = [joint.name for joint in driven if joint.unit == "rad" and open_tree]
+    return [f"{kind}.{joint.name}" for kind in (GAIN, DELAY) for joint in driven] + [
+        f"{ZERO}.{name}" for name in turning
+    ]
 
 
 def unit_of(name: str) -> str:
@@ -78,6 +88,11 @@ class Outer:
                 alpha[robot.alpha.index(name)] = value
         return np.asarray(alpha, dtype=np.float64)
 
+    def moved(self, samples: Samples) -> Samples:
+        """The samples at the joints' positions, by the present zeros of the encoders."""
+        zeros = np.array([self.value(f"{ZERO}.{joint}", 0.0) for joint in samples.joints], dtype=np.float64)
+        return replace(samples, q=samples.q + zeros) if zeros.any() else samples
+
     def measured(self, samples: Samples) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         """reading(t + d)/g (samples, n) of the filtered readings, trimmed, and where the recording has it."""
         tau, there = samples.tau.copy(), np.ones(samples.tau.shape, dtype=np.bool_)
@@ -94,7 +109,7 @@ class Outer:
     def columns(self, robot: Robot, samples: Samples, alpha: FloatArray, predicted: FloatArray) -> FloatArray:
         """Derivatives (samples, n, names) of reading(t + d)/g's prediction, not filtered, by the names.
 
-        `predicted` (samples, n) is the torque at alpha, not filtered.
+        `predicted` (samples, n) is the torque at alpha, not filtered. Columns of zeros are `design.build`'s.
         """
         result = np.zeros((*predicted.shape, len(self.names)))
         inside = [k for k, name in enumerate(self.names) if not name.startswith(tuple(SENSOR))]
@@ -107,7 +122,7 @@ class Outer:
                 result[rows][:, :, inside] = found[:, :, positions]
         for k, name in enumerate(self.names):
             kind, _, joint = name.rpartition(".")
-            if kind in SENSOR:
+            if kind in (GAIN, DELAY):
                 j = robot.joints.index(joint)
                 slope = np.gradient(predicted[:, j], 1.0 / samples.rate)
                 result[:, j, k] = predicted[:, j] / self.values[k] if kind == GAIN else -slope

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import InputError
 
-__all__ = ["GAP", "Cleaned", "clean"]
+__all__ = ["GAP", "Cleaned", "clean", "expect_stamps"]
 
 GAP = 1.5
 """[1] A step longer than this many median steps is a gap: at least one sample is missing."""
@@ -25,6 +26,11 @@ LATEST = 16
 """[1] Steps that a hole may be long, and samples that may lie between, for a late sample to belong into it: what a network
 or a buffer swaps; a longer way back is a clock."""
 SHOWN = 4  # columns named in a sentence
+
+
+BACK, REPEATED = 0.1, 0.2
+"""[1] Part of the steps of time that go back, or stand while values change, from which rows are in no order, or stamps rounded.
+Physical recordings have none; the clocks of two drivers in turn make less than one in twenty."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,29 @@ def clean(time: FloatArray, columns: Mapping[str, FloatArray]) -> Cleaned:
     before = np.cumsum(absent)
     breaks = set((np.flatnonzero(np.diff(before[keep]) > 0) + 1).tolist()) | {judged.kept.index(k) for k in judged.back}
     return Cleaned(keep, tuple(sorted(breaks)), dict(counts), tuple(notes))
+
+
+def expect_stamps(path: str, time: FloatArray, columns: Mapping[str, FloatArray]) -> None:
+    """InputError for rows in no order of time, and for stamps that are rounded to more than the steps between samples."""
+    there = np.isfinite(time)
+    steps = np.diff(time[there])
+    if len(steps) < 10:
+        return
+    back = int((steps < 0.0).sum())
+    if back > BACK * len(steps):
+        raise InputError(
+            f"{path}: time goes back at {back} of {len(steps)} steps; rows that are in no order? --sort puts the rows of a "
+            "table in the order of their stamps."
+        )
+    changed = np.any([np.diff(values[there]) != 0.0 for values in columns.values()], axis=0)
+    repeated = int(((steps == 0.0) & changed).sum())
+    if repeated > REPEATED * len(steps):
+        span = float(np.ptp(time[there]))
+        way = f"; --rate {len(steps) / span:.7g} takes the samples at even steps" if span > 0.0 else ""
+        grain = f"rounded to {float(np.median(steps[steps > 0.0])):.3g} s" if span > 0.0 else "a clock that stands"
+        raise InputError(
+            f"{path}: {repeated} of {len(steps)} stamps repeat the one before while values change: {grain}{way}."
+        )
 
 
 class _Stamps:

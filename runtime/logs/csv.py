@@ -101,9 +101,9 @@ def read_log(
 ) -> Log:
     """Read a log that has q and dq of every joint; torques of `passive` ones may be missing and are zero.
 
-    `rate` [Hz] makes the time of a file that must not have a time column, `untimed` that of one that happens to have none;
-    `columns` renames columns, from the file's
-    name to the name here. Without `seconds` the time may be in any unit.
+    `rate` [Hz] makes the time of a file without a time column, or even steps in place of its stamps; `untimed` that of
+    one that happens to have none; `columns` renames columns, from the file's name to the name here. Without `seconds` the
+    time may be in any unit.
     """
     table = CsvTable(path, columns or {})
     joints = table.joints("q")

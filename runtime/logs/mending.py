@@ -44,6 +44,7 @@ class Mending:
     `scale`: factors by column (`dq_elbow`) or quantity (`dq`). `drive_gain`: torque over motor current by joint, or for all
     under "". `derive`: rates from the positions, whatever the file says. `shift`: what is added to columns or quantities [rad,
     m, N·m, N, s], after the factors. `despike`: single torque samples far from those around them get the median of these.
+    `sort`: rows of a table in the order of their stamps.
     """
 
     degrees: bool = False
@@ -55,6 +56,7 @@ class Mending:
     derive: bool = False
     shift: Mapping[str, float] = field(default_factory=dict)
     despike: bool = False
+    sort: bool = False
 
     def __post_init__(self) -> None:
         """Refuses a unit that is none, and factors that make nothing of a column."""

@@ -12,7 +12,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_beginning
-from diffpbd.runtime.logs.cleaning import clean
+from diffpbd.runtime.logs.cleaning import clean, expect_stamps
 from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.logs.mending import Mending
 from diffpbd.runtime.logs.message_files import is_messages
@@ -150,7 +150,13 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
         for joint in driven:
             tau[:, joints.index(joint)] = table.column(_column(table, signal, joint, len(driven)), gaps=True)
         notes = (*notes, *((f"torque from {signal}",) if signal != "tau" else ()))
+    if reading.mending.sort:
+        order = np.argsort(time, kind="stable")
+        time, q = time[order], q[order]
+        dq, ddq, tau = (None if v is None else v[order] for v in (dq, ddq, tau))
     turn = table.turn(gaps=True) if {*PATH} <= {f"q_{joint}" for joint in joints} else None
+    if turn is not None and reading.mending.sort:
+        turn = turn[order]
     return Recording(str(path), time, tuple(joints), q, dq, ddq, tau, (), notes, turn=turn)
 
 
@@ -181,6 +187,7 @@ def _cleaned(r: Recording) -> Recording:
             if not np.isfinite(column).any():
                 raise InputError(f"{r.path}: {name} of {joint} has no number at all.")
     columns = {f"{name}_{joint}": v[:, k] for name, v in blocks.items() for k, joint in enumerate(r.joints)}
+    expect_stamps(r.path, r.time, columns)
     found = clean(r.time, columns)
     if not len(found.keep):
         raise InputError(f"{r.path}: no sample can be used: {'; '.join(found.notes)}.")

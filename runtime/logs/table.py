@@ -17,6 +17,8 @@ from diffpbd.runtime.quaternions import path_of
 
 __all__ = ["PATH", "RATES", "TIME_NAMES", "TURN", "Table", "as_recorded", "expect_columns"]
 
+OFF = 0.06
+"""[s] From even steps to stamps that --rate replaces: stamps rounded to 0.1 s are 0.05 s off."""
 TIME_NAMES = ("time", "t")
 MOST = 1e12
 """[rad, m, N…] Largest magnitude that a log may hold; anything beyond is a fault of the recording."""
@@ -50,6 +52,23 @@ def expect_columns(path: str | Path, count: int) -> None:
             f"{path} has {count} columns, expected at most {MOST_COLUMNS}: a column a quantity of a joint, a row a sample. "
             "A table on its side has to be turned; of a wide one keep the columns that matter."
         )
+
+
+def even_stamps(path: str | Path, stamps: FloatArray, even: FloatArray) -> FloatArray:
+    """Times [s] at even steps in place of stamps that are rounded or of arrival; refused where the stamps tell another rate, or
+    a hole."""
+    there = np.isfinite(stamps)
+    off = stamps[there] - even[there]
+    middle = 0.5 * (float(off.max()) + float(off.min())) if there.any() else 0.0
+    farthest = float(np.abs(off - middle).max(initial=0.0))
+    if farthest > OFF:
+        span = float(np.ptp(stamps[there]))
+        told = f"{(len(stamps) - 1) / span:.6g} Hz on average" if span > 0.0 else "no rate"
+        raise InputError(
+            f"{path}: --rate: stamps in its time column are up to {farthest:.3g} s from even steps at that rate; expected at "
+            f"most {OFF:g} s. They tell {told}; without --rate they are taken as they are."
+        )
+    return even + middle
 
 
 class Table(ABC):
@@ -177,16 +196,15 @@ class Table(ABC):
         return any(name in self.header for name in TIME_NAMES)
 
     def stamps(self, rate: float | None, *, gaps: bool = False) -> FloatArray:
-        """Times in the file's order and unit, or [s] from the rate [Hz]."""
+        """Times in the file's order and unit, or [s] at even steps by the rate [Hz], from its first stamp on if it has any."""
         names = [name for name in TIME_NAMES if name in self.header]
         if rate is not None:
             if not RATES[0] <= rate <= RATES[1]:  # NaN too
                 raise InputError(
                     f"--rate: expected a positive number of Hz, {RATES[0]:g} to {RATES[1]:g}, found {rate}."
                 )
-            if names:
-                raise InputError(f"{self.path} has a column {names[0]!r}; give --rate only for logs without one.")
-            return np.arange(self.rows, dtype=np.float64) / rate
+            even = np.arange(self.rows, dtype=np.float64) / rate
+            return even_stamps(self.path, self.column(names[0], gaps=gaps), even) if len(names) == 1 else even
         if len(names) != 1:
             found = "both columns time and t" if names else "no column time or t"
             todo = "keep one" if names else "give the sampling rate with --rate HZ"

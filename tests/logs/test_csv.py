@@ -99,7 +99,7 @@ def test_faults_name_their_place(tmp_path: Path, text: str, words: list[str]) ->
 def test_other_faults(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read: No such file"):
         read_log(tmp_path / "none.csv")
-    with pytest.raises(InputError, match="give --rate only for logs without one"):
+    with pytest.raises(InputError, match="from even steps at that rate"):
         read_log(write(tmp_path, GOOD), rate=10)
     with pytest.raises(InputError, match="positive number of Hz"):
         read_log(write(tmp_path, "q_a,dq_a\n0,1\n"), rate=0)

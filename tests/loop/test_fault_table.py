@@ -161,6 +161,32 @@ def test_states_that_do_not_come(
     assert NOTHING in report.ending or reason is Reason.ROBOT
 
 
+class Sequence:
+    """A message each, then silence."""
+
+    def __init__(self, *messages: Message) -> None:
+        self.messages = list(messages)
+
+    def __call__(self, data: dict) -> dict | None:
+        return self.messages.pop(0)(data) if self.messages else None
+
+
+@pytest.mark.parametrize(
+    "messages, reason",
+    [
+        ([missing] * 2, Reason.STALE_STATE),
+        ([missing] * 3, Reason.BAD_STATE),
+        ([missing] * 4 + [dict], Reason.STALE_STATE),
+    ],
+    ids=["two", "three", "four, and a good one"],
+)
+def test_silence_after_a_few_messages_without_use_is_silence(messages: list[Message], reason: Reason) -> None:
+    report, arm = run("impedance", fault=message(Sequence(*messages)))
+    check(arm)
+    assert report.reason is reason, report
+    assert ("arm_e missing (3 messages)" in report.text) == (reason is Reason.BAD_STATE)
+
+
 @pytest.mark.parametrize("law", EVERY_LAW)
 @pytest.mark.parametrize("seconds", [0.02, 0.5, 2.0])
 @pytest.mark.parametrize("once", [False, True])

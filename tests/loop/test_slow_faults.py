@@ -220,6 +220,32 @@ def test_what_a_run_took_a_wrong_speed_for_is_said_too() -> None:
     assert report.reflex is Reflex.CONTACT and "at first" not in report.text
 
 
+def test_a_wrong_speed_is_no_speed() -> None:
+    settings = ReflexSettings(contact=1.0)
+    report, _ = run("impedance", fault=slowly(biased(1, 2.25)), owner=GravityOwner.MODEL, reflexes=settings)
+    assert "(at first seen as SPEED: arm_e" in report.text and report.reason is Reason.BAD_STATE, report
+    assert report.exit_code == 20 and "position jump" in report.text
+
+
+def test_a_sensor_that_freezes_in_the_stop_was_not_the_reason_of_it() -> None:
+    first: dict = {}
+
+    def begin(arm: BenchArm) -> None:
+        since = arm.time
+        arm.bench.push = (6.5, 1.2)
+
+        def frozen(data: dict) -> dict:
+            if arm.time - since < 0.035:
+                return data
+            first.update(first or data)
+            return {**first, "stamp": data["stamp"]}
+
+        arm.bench.fault = frozen
+
+    report, _ = run("impedance", fault=begin, reflexes=ReflexSettings(contact=0.1))
+    assert "show the same values" in report.ending and report.reflex is Reflex.CONTACT and "at first" not in report.text
+
+
 @pytest.mark.parametrize("joint", [0, 1])
 def test_a_scale_that_drifts(joint: int) -> None:
     report, arm = run("impedance", fault=slowly(scaled(joint, 1.1, 5.0)), owner=GravityOwner.MODEL, duration=8.0)

@@ -188,6 +188,18 @@ def test_others_joints_are_ignored_and_a_part_is_rejected() -> None:
     assert reader.rejected == {"j1 missing": 1}
 
 
+@pytest.mark.parametrize(
+    "source, later, rejected",
+    [("/robot", 0.04, False), ("/robot", 0.06, True), ("/grippers", 0.06, False), ("/grippers", 2.0, False)],
+)
+def test_the_arms_own_source_that_does_not_name_it_any_more(source: str, later: float, rejected: bool) -> None:
+    """Its messages of other joints are an addition as long as the arm's come too; another's always are."""
+    reader = JointStateReader(JOINTS)
+    reader.offer(message(1.0, JOINTS, *VALUES), 1.0, "/robot")
+    assert reader.offer(message(1.0 + later, ("x",), [0.0], [], []), 1.0 + later, source) is None
+    assert (reader.rejected == {"no joint of the arm named": 1}) == rejected == (not reader.ignored)
+
+
 def test_many_orders_do_not_fill_the_memory() -> None:
     reader = JointStateReader(JOINTS)
     for k in range(1500):

@@ -52,9 +52,17 @@ class LockStep:
         self._asked = np.zeros(7)
         self._control = simulation.robot.torque_control
         simulation.robot.torque_control = self._seen
+        self._packed = b""
+        """The last state, as it was sent."""
+        self._pack = self.server._get_state_bytes
+        self.server._get_state_bytes = self._remembered
         self._end = threading.Event()
         self._keeper = threading.Thread(target=self._keep_awake, daemon=True)
         self._keeper.start()
+
+    def _remembered(self) -> bytes:
+        self._packed = self._pack()
+        return self._packed
 
     def close(self) -> None:
         """The robot may fall silent."""
@@ -63,21 +71,16 @@ class LockStep:
 
     def _keep_awake(self) -> None:
         """However long the loop takes for a tick, the driver goes on waiting for it."""
-        before = -1
+        before, server = -1, self.server
         while not self._end.wait(AWAKE):
-            ticks, number = self.simulation.ticks, self.server._FrankaServer__message_id
+            ticks, socket = self.simulation.ticks, server._FrankaServer__udp_socket
+            number = server._FrankaServer__message_id
             if ticks == before and number and not self.frozen:
-                with contextlib.suppress(
-                    AttributeError, OSError, TypeError, ValueError
-                ):  # it has hung up, or ticked, meanwhile
-                    self._send_again(number - 1)
+                header = struct.pack(f"<{server._FrankaServer__state_message_id_type_struct}", number - 1)
+                there = server._FrankaServer__client_address, server._FrankaServer__client_udp_port
+                with contextlib.suppress(AttributeError, OSError, TypeError):  # it has hung up meanwhile
+                    socket.sendto(header + self._packed, there)
             before = ticks
-
-    def _send_again(self, number: int) -> None:
-        server = self.server
-        header = struct.pack(f"<{server._FrankaServer__state_message_id_type_struct}", number)
-        there = server._FrankaServer__client_address, server._FrankaServer__client_udp_port
-        server._FrankaServer__udp_socket.sendto(header + server._get_state_bytes(), there)
 
     def _seen(self, torques: np.ndarray, has_new_command: bool = True) -> None:
         """What the robot is asked for, without its own gravity compensation."""
