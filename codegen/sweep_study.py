@@ -18,18 +18,19 @@ __all__ = ["sweep_graphs"]
 
 
 def sweep_graphs(
-    robot: str, step: str, counts: Sequence[int], relaxation: Relaxation = None
+    robot: str, step: str, counts: Sequence[int], relaxation: Relaxation = None, printed: bool = False
 ) -> Iterator[tuple[int, Any]]:
     """For every count of sweeps the graph (xi, u, h, alpha) → (xi_next, jac_u) of ROBOT's `step`, such as paper_jacobi.
 
     ROBOT is a description; alpha is the one of its generated code without further options. Friction is left out. `relaxation`
-    is that of Jacobi sweeps, None the default factor.
+    is that of Jacobi sweeps, None the default factor; `printed`: the paper's multiplier and order of a sweep.
     """
     for count in counts:
         if not 1 <= count <= MOST_SWEEPS:
             raise InputError(f"sweeps: expected 1 to {MOST_SWEEPS}, found {count}.")
     recipe, described = resolve(robot)
-    model = build(described, dataclasses.replace(recipe, limits=False, relaxation=relaxation))
+    chosen: dict[str, Any] = {"multiplier": "scalar", "sweep_order": "printed"} if printed else {}
+    model = build(described, dataclasses.replace(recipe, limits=False, relaxation=relaxation, **chosen))
     known: dict[int, ca.Function] = {}
     for count in counts:
         graph = casadi_step(model, variant(model, step, count).free, step, known)

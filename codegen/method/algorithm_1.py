@@ -1,14 +1,15 @@
 """Algorithm 1 of the paper, corrected; to be read beside it. First order, loses energy.
 
-Its lines by their comments; slips of the print, corrected here, are each held by a test (tests/method/test_slips.py):
+Its statements by number, comments not counted (the print's letters beside ours: docs/paper.md). Slips of the print, corrected
+here, are each held by a test (tests/method/test_slips.py):
 
-1. *Initialize*: ξ = (x, v, q, ω) of every link, u, and the numbers α come in as flat columns.
-2. *Position* and *Angular states Euler prediction*: `prediction`. Slips: the new velocity moves the position; Euler's
+1 to 3. *Initialize*: ξ = (x, v, q, ω) of every link, u, and the numbers α come in as flat columns.
+4 to 9. *Position* and *Angular states Euler prediction*: `prediction`. Slips: the new velocity moves the position; Euler's
    equation has -ω x Iω; the world inertia is R I Rᵀ. Springs, wrenches and efforts of slides are forces here too.
-3. *Constraints solving loop*: `in_turn` (the paper's Gauss-Seidel), `at_once` (Jacobi), or `direct`: all rows of all joints in
-   one system. Each correction is `corrections.correction_kernel`. Slips: Δq of the positional rows is added once; gradients by
-   rotations have the other signs.
-4. *Position* and *Angular states Euler integration*: `velocities`, and the joints' friction, which the paper has not.
+10 to 18. *Constraints solving loop*: `in_turn` (the paper's Gauss-Seidel), `at_once` (Jacobi), or `direct`: all rows of all
+   joints in one system. Each correction is `corrections.correction_kernel`. Slips: Δq of the positional rows is added once;
+   gradients by rotations have the other signs.
+19 to 25. *Position* and *Angular states Euler integration*: `velocities`, and the joints' friction, which the paper has not.
 
 Constraints are the paper's c^P (eq. 1) and c^A (eq. 11) in `constraints`. The third constraint, the limits, is named there and
 never written; where limits act, `touched` carries from sweep to sweep what a limit holds: its multiplier, or in direct solves

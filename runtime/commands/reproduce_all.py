@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -13,6 +14,9 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.locate import robot_folders
 
 __all__ = ["command"]
+
+BLOCK = 1 << 20
+"""[bytes] Read at a time: recordings may be larger than memory."""
 
 
 @click.command("all")
@@ -27,12 +31,14 @@ __all__ = ["command"]
 def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
     """Everything of the paper in its order: every figure and table made again, the printed numbers beside ours, on one page.
 
-    Robots that parts need are generated. Parts that are done are not made again; a part that fails is named, and the others
-    are made. The exit code is 1 if any failed.
+    Robots that parts need are generated. Parts that were made from the same options, recordings, robots and code are not made
+    again; a part that fails is named, and the others are made. Packages that are not there are named before the first part.
+    The exit code is 1 if any failed.
     """
+    from diffpbd.runtime.extras import missing
     from diffpbd.runtime.files import write_atomic
     from diffpbd.runtime.names import hint
-    from diffpbd.runtime.reproduce.paper import DATA, PARTS
+    from diffpbd.runtime.reproduce.paper import DATA, NEEDED, PARTS
     from diffpbd.runtime.reproduce.paper_report import Outcome, make, page, robots
 
     known = [part.key for part in PARTS]
@@ -42,6 +48,12 @@ def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
     if data is not None and not Path(data).is_dir():
         raise InputError(f"--data: there is no folder {data}.")
     chosen = [part for part in PARTS if not keys or part.key in keys]
+    absent = {name for name in {*NEEDED, *(p for part in chosen for p in part.packages)} if find_spec(name) is None}
+    if needed := next((name for name in NEEDED if name in absent), None):
+        raise missing("reproduce all", needed)
+    lacking = {part.key: str(missing(part.key, p)) for part in chosen for p in part.packages if p in absent}
+    for reason in lacking.values():
+        note(reason)
     folder, begin = Path(out), time.perf_counter()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -57,12 +69,12 @@ def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
             note(f"{part.key}: left out: {reason}")
             outcomes[part.key] = Outcome(0.0, "diffpbd " + " ".join(part.words), "", (), reason)
             continue
-        failed = robots(part.needs, robot_folders()[0], note)
+        failed = lacking.get(part.key) or robots(part.needs, robot_folders()[0], note)
         if failed:
             note(failed)
             outcomes[part.key] = Outcome(0.0, "diffpbd " + " ".join(part.words), "", (), failed)
             continue
-        outcomes[part.key] = make(part, folder, data, _seal(part.needs), note)
+        outcomes[part.key] = make(part, folder, data, _seal(part.needs, data if DATA in part.words else None), note)
     title = f"The paper again: {len(chosen)} parts"
     write_atomic(folder / "index.html", page(chosen, outcomes, title))
     bad = [key for key, outcome in outcomes.items() if outcome.reason]
@@ -76,10 +88,17 @@ def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
         raise SystemExit(1)
 
 
-def _seal(robots: tuple[str, ...]) -> str:
-    """A hash of diffpbd's own sources and of the robots' manifests: another one, and a part is made again."""
+def _seal(robots: tuple[str, ...], data: str | None) -> str:
+    """A hash of what a part is made from: diffpbd's own sources, manifests of its robots, names and bytes of recordings."""
     digest = hashlib.sha256()
-    top = Path(__file__).resolve().parents[1]
-    for path in (*sorted(top.rglob("*.py")), *(robot_folders()[0] / name / "manifest.json" for name in robots)):
-        digest.update(path.read_bytes())
+    top = Path(__file__).resolve().parents[2]
+    sources = [path for folder in ("codegen", "runtime", "templates") for path in sorted((top / folder).rglob("*"))]
+    files = [path for path in sources if path.suffix in (".py", ".urdf", ".toml", ".j2")]
+    files += [robot_folders()[0] / name / "manifest.json" for name in robots]
+    files += sorted(path for path in Path(data).rglob("*") if path.is_file()) if data is not None else []
+    for path in files:
+        digest.update(f"{path.name} {path.stat().st_size}\n".encode())
+        with path.open("rb") as file:
+            while block := file.read(BLOCK):
+                digest.update(block)
     return digest.hexdigest()

@@ -138,10 +138,12 @@ def gravity_compensation(
     finish(tables(), out, numbers)
 
 
-SOLVERS: dict[str, tuple[str, Relaxation]] = {
-    "Gauss–Seidel": ("paper_gauss_seidel", None), "Jacobi": ("paper_jacobi", None),
-    "Jacobi, averaging": ("paper_jacobi", "averaging"),
+SOLVERS: dict[str, tuple[str, Relaxation, bool]] = {
+    "Gauss–Seidel": ("paper_gauss_seidel", None, False), "Jacobi": ("paper_jacobi", None, False),
+    "Jacobi, averaging": ("paper_jacobi", "averaging", False),
+    "Gauss–Seidel as printed": ("paper_gauss_seidel", None, True), "Jacobi as printed": ("paper_jacobi", None, True),
 }  # fmt: skip
+"""Step, relaxation, and whether multiplier and order of a sweep are the print's."""
 
 
 @click.command("sweeps")
@@ -169,8 +171,8 @@ def sweeps(
     poses = draw(loaded, count, seed) if data is None else draw_from(loaded, find_logs(data), count, rate)
     alpha = loaded.alpha.vector({"gravity.z": -9.8})
     found = {}
-    for name, (step, relaxation) in SOLVERS.items():
-        graphs = sweep_graphs(loaded.name, step, sorted(set(counts)) or experiment.COUNTS, relaxation)
+    for name, (step, relaxation, printed) in SOLVERS.items():
+        graphs = sweep_graphs(loaded.name, step, sorted(set(counts)) or experiment.COUNTS, relaxation, printed)
         note(f"{name}:")
         found[name] = experiment.errors(loaded, poses, alpha, graphs, note)
     experiment.plot(out, loaded, found)

@@ -110,6 +110,10 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
     help="Share of the effort limits that the arm's motion may take beside the model before the run stops.",
 )  # fmt: skip
 @click.option(
+    "--after-contact", type=click.Choice(["yield", "hold"]), default="yield",
+    help="An arm that is touched gives way, or is held as after any stop, where nobody can be clamped.",
+)  # fmt: skip
+@click.option(
     "--table", type=Real(-FURTHEST_TABLE, FURTHEST_TABLE), metavar="Z",
     help="The arm stays above this height [m] over the description's root link (default: the recipe's, if it has one).",
 )  # fmt: skip

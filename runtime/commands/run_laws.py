@@ -98,10 +98,11 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
         if not options["program"]:
             raise click.UsageError("--controller program needs --program COMMAND.")
         controller |= {"command": shlex.split(options["program"]), "timeout": REPLY_SHARE / rate}
+    gives = options["after_contact"] == "yield"
     return Configuration(
         robot.name, robot.manifest.abi_hash, robot.joints, controller, owner, alpha,
         limits_of(robot, torque_share=options["torque_share"]),
-        Settings(1.0 / rate, ramp=options["ramp"], reflexes=ReflexSettings(contact=options["contact"])),
+        Settings(1.0 / rate, ramp=options["ramp"], reflexes=ReflexSettings(contact=options["contact"], yielding=gives)),
         robot.manifest.recipe.table if options["table"] is None else options["table"],
         robot.instructions,
     )  # fmt: skip

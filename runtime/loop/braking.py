@@ -22,6 +22,8 @@ BRAKE_GAIN = 0.1
 """Of effort limit over speed limit [N·m·s/rad]; the damping that brakes where no model says how heavy a joint is."""
 BRAKE_SHARE = 0.5
 """Of the effort limit; what decelerations may take. A stretched Baxter takes 18 N·m of 50 for those of BRAKING."""
+YIELD_SHARE = 0.7
+"""Of the effort limit; what the damping of an arm that gives way may take: the arm stays slow under 35 N·m at the shoulder."""
 SLOW = 0.05
 """rad/s; a slower joint is not slowed by all of its friction any more."""
 SWEEPS, CLOSE = 30, 1e-3
@@ -58,6 +60,21 @@ class Brake:
         own = np.diag(mass)
         slowed = friction / own * np.clip(-np.sign(friction) * dq / SLOW, 0.0, 1.0)
         return law + mass @ slowed - own * slowed, mass
+
+    def yielding(self, q: FloatArray, dq: FloatArray, external: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        """[N·m] that lets the arm go where `external` [N·m] pushes it, and the mass matrix: dq is damped and nothing is held.
+
+        An arm that is pushed is damped by all of BRAKE_TIME, one that itself pushes decelerates as in any stop; neither takes
+        more than YIELD_SHARE of the effort.
+        """
+        limits, motion = self._limits, self._motion
+        if motion is None:
+            return self.torque(q, dq, external, dq)
+        wanted = dq / -BRAKE_TIME
+        share = 1.0 if float(external @ dq) > 0.0 else common_factor(wanted, self._most)
+        damping = (motion.rigid or motion.inertial)(q, dq, share * wanted)
+        mass = None if motion.mass is None else motion.mass(q)
+        return common_factor(damping, YIELD_SHARE * limits.effort) * damping, mass
 
     def _rubbing(self, external: FloatArray, moving: FloatArray) -> FloatArray:
         """What of `external` may be friction: against the motion, up to DRIVEN."""

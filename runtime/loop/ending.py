@@ -1,7 +1,8 @@
 """The clean stop: brake, then hold, and nothing at all where no measured pose can be trusted.
 
-1. In motion, after torque commands: damped torque within the limits until the arm is at rest.
-2. Position mode at the last accepted pose, while fresh states agree with it.
+1. After torque commands that touched somebody: damping that holds nothing, until the arm rests or has given way far enough.
+2. In motion, after torque commands: damped torque within the limits until the arm is at rest.
+3. Position mode at the last accepted pose, while fresh states agree with it.
 
 Where the newest state was refused or is old, no command is sent: the robot's own timeout, made short, makes it hold; an arm
 without such a timeout is let go in its own way (`Arm.handed_back`).
@@ -36,6 +37,9 @@ HAND_BACK_WAIT = 0.06
 BRAKE_LIMIT = 0.4
 """s; braking from the speed limit takes 0.25 s. An arm that still moves then has a torque that damping does not beat."""
 
+YIELD_REST, YIELD_LIMIT = 0.5, 10.0
+"""s at rest after which nobody pushes any more, and s for which the arm gives way at the most."""
+
 Note = Callable[[float, LimbState, Decision], None]
 """Shows a braking tick at a time [s] to the log."""
 
@@ -43,8 +47,11 @@ Note = Callable[[float, LimbState, Decision], None]
 class CleanStop:
     """One stop, from torque mode (`torque`) or from position mode."""
 
-    def __init__(self, gated: GatedArm, supervisor: Supervisor, *, torque: bool, hold: float) -> None:
-        """`hold` [s] in position mode."""
+    def __init__(
+        self, gated: GatedArm, supervisor: Supervisor, *, torque: bool, hold: float, yielding: bool = False
+    ) -> None:
+        """`hold` [s] in position mode; `yielding`: the arm first gives way to what pushes it."""
+        self._yielding = yielding
         self._gated = gated
         self._arm: Arm = gated.arm
         self._supervisor = supervisor
@@ -60,20 +67,25 @@ class CleanStop:
         if unable:
             self._arm.set_timeout()
             return f"nothing more was sent: {unable}"
-        braked = 0
+        braked, gave = 0, ""
+        if self._yielding and self._torque and self._supervisor.accepted is not None:
+            count, doubt = self._give_way(self._supervisor.accepted, elapsed, origin, suppress, note)
+            gave = f"{count} torques that gave way, "
+            if doubt:
+                return self._hand_back(f"{gave}{doubt}")
         if self._torque and self._supervisor.accepted is not None:
             braked, doubt = self._brake(elapsed, origin, suppress, note)
             if doubt:
-                return self._hand_back(f"{braked} braking torques, {doubt}")
+                return self._hand_back(f"{gave}{braked} braking torques, {doubt}")
         held = self._supervisor.accepted
         if held is None:
-            return self._hand_back(f"{braked} braking torques, the measured pose is in dispute")
+            return self._hand_back(f"{gave}{braked} braking torques, the measured pose is in dispute")
         self._arm.set_timeout()
         count, doubt = self._hold_at(held)
         if doubt:
-            return self._hand_back(f"{count} commands to hold, {doubt}")
+            return self._hand_back(f"{gave}{count} commands to hold, {doubt}")
         before = f"{braked} braking torques, then " if braked else ""
-        return f"{before}{count} commands to hold the measured pose"
+        return f"{gave}{before}{count} commands to hold the measured pose"
 
     def _hand_back(self, after: str) -> str:
         """Leave the arm to the robot, at once: its own timeout makes it hold by its own sensors."""
@@ -81,6 +93,35 @@ class CleanStop:
         self._arm.clock.sleep(HAND_BACK_WAIT)
         self._arm.set_timeout()
         return self._arm.handed_back.format(after)
+
+    def _give_way(
+        self, since: FloatArray, elapsed: Callable[[], float], origin: float, suppress: Callable[[], None], note: Note
+    ) -> tuple[int, str]:
+        """How many torques were sent, and why nothing may follow; it ends where the pose `since` [rad] is left too far."""
+        arm, supervisor, clock = self._arm, self._supervisor, self._arm.clock
+        begun = rested = clock.now()
+        count = 0
+        while True:
+            state = arm.state
+            doubt = self._stale(state) or arm.unable()
+            if state is None or doubt:
+                return count, doubt
+            time = elapsed()
+            decision = supervisor.brake(time, state.stamp - origin, state.q, state.dq, state.effort, yielding=True)
+            if decision.breach is not None:
+                if decision.breach.reflex is Reflex.MOTION:
+                    self.contradiction = decision.breach
+                return count, decision.breach.text
+            suppress()
+            self._gated.send(Mode.TORQUE, decision.command, state, model_gravity=supervisor.models_gravity)
+            note(time, state, decision)
+            count += 1
+            now = clock.now()
+            rested = rested if supervisor.at_rest else now
+            enough = now - rested >= YIELD_REST or now - begun >= YIELD_LIMIT or not supervisor.may_yield(since)
+            clock.sleep(supervisor.settings.period)
+            if enough:
+                return count, ""
 
     def _brake(
         self, elapsed: Callable[[], float], origin: float, suppress: Callable[[], None], note: Note

@@ -20,12 +20,23 @@ from diffpbd.runtime.ros1.bag import BagWriter
 from diffpbd.runtime.ros1.errors import LogError
 from diffpbd.runtime.ros1.messages import Message, String, Tick
 
-__all__ = ["BRAKE", "CONFIGURATION_TOPIC", "START", "TICK_TOPIC", "Recorder", "configuration_file", "csv_columns"]
+__all__ = [
+    "BRAKE",
+    "CONFIGURATION_TOPIC",
+    "START",
+    "TICK_TOPIC",
+    "YIELD",
+    "Recorder",
+    "configuration_file",
+    "csv_columns",
+]
 
 TICK_TOPIC = "/diffpbd/tick"
 CONFIGURATION_TOPIC = "/diffpbd/configuration"
 START = "start"
 """Note of the tick that carries the pose at which the controller was started."""
+YIELD = "yield"
+"""The note of a tick of an arm that gives way."""
 BRAKE = "brake"
 """Note of a tick of the stop, which brakes the arm."""
 QUEUE_LIMIT = 100_000  # messages; about 20 s at the highest rates: a disk that slow cannot hold the log

@@ -83,6 +83,11 @@ class Reflex(enum.IntEnum):
     """Too many missed deadlines."""
 
     @property
+    def may_be_a_person(self) -> bool:
+        """Whether what stopped the run may be somebody whom the arm touches."""
+        return self in (Reflex.CONTACT, Reflex.TRACKING)
+
+    @property
     def distrusts_state(self) -> bool:
         """Whether no command may follow from the states that it saw."""
         return self in (Reflex.MOTION, Reflex.FROZEN)
@@ -93,7 +98,8 @@ class ReflexSettings:
     """Thresholds that a run may choose.
 
     `speed` times the limit; `margin` [rad] of the soft position limits; `tracking` [rad]; `contact` as a share of the
-    effort limit; `power` [W].
+    effort limit; `power` [W]. `yielding`: after CONTACT and TRACKING the arm gives way
+    instead of holding.
     """
 
     speed: float = 1.1
@@ -106,6 +112,8 @@ class ReflexSettings:
     """15 N·m at the shoulder: above a hand that leads the arm, below what hurts it."""
     power: float = 80.0
     """W; what ISO 10218-1:2006 took for the dynamic power of a robot beside people."""
+    yielding: bool = True
+    """A person may be between the arm and something else: what holds then clamps."""
 
     def __post_init__(self) -> None:
         if not (1.0 <= self.speed <= 1.5 and 0.0 < self.margin < 0.5 and 0.0 < self.tracking <= 3.2):
@@ -224,6 +232,15 @@ class Reflexes:
         then = self._before(now, PUSHED)
         way = speed * (now.stamp - then.stamp) + ENCODER
         return bool((np.abs(now.dq) <= speed).all() and (np.abs(now.q - then.q) <= way).all())
+
+    def free(self, way: float, since: FloatArray) -> bool:
+        """Whether the arm is within `way` of the pose `since` [rad], and stopped now would rest off its limits and off what
+        `clearance` knows."""
+        now = self._past[-1]
+        ahead = self._ahead(now)
+        near = (np.abs(now.q - since) <= way).all()
+        off = not (self.limits.outside(ahead, self.settings.margin) > 0.0).any()
+        return bool(near and off) and not (self._clearance is not None and self._clearance(ahead))
 
     def _add(
         self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray

@@ -15,7 +15,7 @@ from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import parse_json
 from diffpbd.runtime.loop.configuration import Configuration
-from diffpbd.runtime.loop.recorder import BRAKE, CONFIGURATION_TOPIC, START, TICK_TOPIC, csv_columns
+from diffpbd.runtime.loop.recorder import BRAKE, CONFIGURATION_TOPIC, START, TICK_TOPIC, YIELD, csv_columns
 from diffpbd.runtime.loop.supervisor import Supervisor
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.ros1.bag import read_bag
@@ -147,11 +147,13 @@ def _compare(supervisor: Supervisor, ticks: Iterator[Tick], robot: Robot, path: 
         stamp, effort = tick.header.time - origin, tick.effort if len(tick.effort) else None
         if effort is not None and not np.isfinite(effort).all():
             effort = None
-        if tick.note == BRAKE:
-            decision = supervisor.brake(tick.time, stamp, tick.position, tick.velocity, effort)
+        stopping = tick.note in (BRAKE, YIELD)
+        if stopping:
+            yielding = tick.note == YIELD
+            decision = supervisor.brake(tick.time, stamp, tick.position, tick.velocity, effort, yielding=yielding)
         else:
             decision = supervisor.tick(tick.time, stamp, tick.position, tick.velocity, effort)
-        count += tick.note != BRAKE
+        count += not stopping
         if int(decision.status) != tick.status:
             return ReplayReport(
                 count, f"at {tick.time:.4f} s the status is {int(decision.status)}, in the log {tick.status}"

@@ -23,7 +23,7 @@ from diffpbd.runtime.errors import DiffpbdError, InputError
 from diffpbd.runtime.loop.arm import DISABLED, Arm
 from diffpbd.runtime.loop.ending import HOLD_PERIOD, CleanStop
 from diffpbd.runtime.loop.gate import GatedArm
-from diffpbd.runtime.loop.recorder import BRAKE, START, Recorder
+from diffpbd.runtime.loop.recorder import BRAKE, START, YIELD, Recorder
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason, Report, StopRequest, StopRun
 from diffpbd.runtime.loop.supervisor import REST_SPEED, Decision, Supervisor
@@ -293,7 +293,9 @@ class Run:
             return
         none = np.empty(0)
         seconds = math.floor(state.stamp)
-        note = START if decision is None else BRAKE if self.phase is Phase.STOP else decision.stop
+        note = START if decision is None else decision.stop
+        if decision is not None and self.phase is Phase.STOP:
+            note = YIELD if decision.yielding else BRAKE
         tick = Tick(
             header=Header(self.report.ticks, (seconds, round(1e9 * (state.stamp - seconds))), ""),
             time=time, age=state.age(self.clock.now()) if age is None else age, name=self.arm.joints,
@@ -318,7 +320,11 @@ class Run:
         try:
             if self._gated.sent:
                 torque = self._controlled and self.supervisor.controller.mode is Mode.TORQUE
-                stop = CleanStop(self._gated, self.supervisor, torque=torque, hold=self.options.timeout)
+                person = report.reflex is not None and report.reflex.may_be_a_person
+                stop = CleanStop(
+                    self._gated, self.supervisor, torque=torque, hold=self.options.timeout,
+                    yielding=person and self.supervisor.settings.reflexes.yielding,
+                )  # fmt: skip
                 ending = stop.execute(
                     lambda: self.clock.now() - self._began, self._origin, self._suppress,
                     lambda time, state, decision: self._note(time, state, decision, sent=True),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from diffpbd.runtime.controller import Controller, Mode
 from diffpbd.runtime.errors import DiffpbdError, InputError
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.braking import Brake
+from diffpbd.runtime.loop.decision import Decision, GravityModel, Settings
 from diffpbd.runtime.loop.guard import Guard, TickStatus
 from diffpbd.runtime.loop.motion import Motion
-from diffpbd.runtime.loop.reflexes import Breach, Reflex, Reflexes, ReflexSettings
+from diffpbd.runtime.loop.reflexes import Breach, Reflex, Reflexes
 
 __all__ = ["Decision", "GravityModel", "Settings", "Supervisor"]
 
@@ -32,43 +33,8 @@ REPEAT = 0.02
 REST_SPEED = 0.05
 """rad/s; an arm below it is at rest: it may be started, and a position servo may hold it."""
 
-GravityModel = Callable[[FloatArray], FloatArray]
-"""Torque [N·m] that holds the arm against gravity (and springs) at q [rad]."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Of a run: tick `period` [s], `ramp` [s] over which the law's torque comes in, `patience` [s] of refused
-    ticks in a row before the run has to stop, and the thresholds of the reflexes."""
-
-    period: float
-    ramp: float = 1.0
-    patience: float = 0.07
-    reflexes: ReflexSettings = field(default_factory=ReflexSettings)
-
-    def __post_init__(self) -> None:
-        if not (0.0 < self.period <= self.patience <= 0.5 and 0.0 <= self.ramp <= 60.0):
-            raise InputError(
-                f"Settings: expected 0 < period <= patience <= 0.5 s and a ramp from 0 to 60 s, found {self}."
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class Decision:
-    """What to send: `command` in the controller's mode; `law` and `gravity` [N·m] are its parts in torque
-    mode. `breach` is the reason to leave the run, if there is one."""
-
-    status: TickStatus
-    mode: Mode
-    command: FloatArray
-    law: FloatArray
-    gravity: FloatArray
-    breach: Breach | None = None
-
-    @property
-    def stop(self) -> str:
-        """The reason to leave the run in words, or empty."""
-        return "" if self.breach is None else f"{self.breach.reflex.name.lower()}: {self.breach.text}"
+YIELD_WAY = 0.2
+"""rad that a joint gives way after a contact: a hand's breadth at arm's length, which frees whoever is held."""
 
 
 class Supervisor:
@@ -192,6 +158,10 @@ class Supervisor:
         """Whether the last states say, by speed and by position, that the arm stands still."""
         return self._reflexes.at_rest(REST_SPEED)
 
+    def may_yield(self, since: FloatArray) -> bool:
+        """Whether the arm is near to its pose `since` [rad] (YIELD_WAY); see `Reflexes.free`."""
+        return self._reflexes.free(YIELD_WAY, since)
+
     @property
     def holding_torque(self) -> FloatArray:
         """The model's gravity [N·m] at the pose last started from or used; zero if the robot owns gravity."""
@@ -239,15 +209,20 @@ class Supervisor:
         return decision
 
     def brake(
-        self, time: float, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None = None
-    ) -> Decision:
-        """A torque command of the stop, within the rate; see `Brake`, and `tick` for the arguments."""
+        self, time: float, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None = None,
+        *, yielding: bool = False,
+    ) -> Decision:  # fmt: skip
+        """A torque command of the stop, within the rate; see `Brake`, `tick` for the arguments; `yielding` to what pushes."""
         self._now = time
         status = self._judge(stamp, q, dq)
         if not status.good:
             return self._refuse(time, status)
         gravity = self._held_gravity if self._gravity_model is None else self._gravity_model(q)
-        law, mass = self._brake.torque(q, dq, self._reflexes.external, self._reflexes.moving)
+        external = self._reflexes.external
+        if yielding:
+            law, mass = self._brake.yielding(q, dq, external)
+        else:
+            law, mass = self._brake.torque(q, dq, external, self._reflexes.moving)
         if not (np.isfinite(law).all() and np.isfinite(gravity).all()):
             return self._refuse(time, TickStatus.NOT_FINITE_OUTPUT)
         self._guard.accept(stamp, q, dq)
@@ -255,7 +230,8 @@ class Supervisor:
         breach = self._reflexes.doubt(stamp, q, dq, effort, self._law)
         if breach is not None:
             return self._end(TickStatus.OK, breach)
-        return self._torque(TickStatus.OK, self._guard.heeded(time, stamp) * law, gravity, mass)
+        decision = self._torque(TickStatus.OK, self._guard.heeded(time, stamp) * law, gravity, mass)
+        return replace(decision, yielding=True) if yielding else decision
 
     def _judge(self, stamp: float, q: FloatArray, dq: FloatArray) -> TickStatus:
         status = self._guard.judge(stamp, q, dq)

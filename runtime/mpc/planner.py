@@ -215,7 +215,7 @@ class Mpc(Sent):
                 measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
                 self._held, self._hold = measured, measured - self._damping * state[1]
                 if self._u_last is None:
-                    self._u_last = self._within(measured)
+                    self._u_last = mixed(measured, measured, *self.problem.bounds[:2])
                 ahead = self._predict(state[0], state[1])
                 if self._bias.any() or self._yielding.offset.any():
                     PD = 0.0 if PD is None else PD
@@ -236,7 +236,7 @@ class Mpc(Sent):
             if source is PlanSource.FALL_BACK and self.observer is not None:
                 self.observer.start()
                 self._yielding.start()
-        torque = self._within(torque)
+        torque = mixed(torque, self._held, *self.problem.bounds[:2])
         self._remember(time, torque)
         self.counts[source] += 1
         self.statuses[status] += 1
@@ -270,9 +270,6 @@ class Mpc(Sent):
             )  # fmt: skip
         finally:
             bounds[:2] = kept
-
-    def _within(self, torque: FloatArray) -> FloatArray:
-        return mixed(torque, self._held, *self.problem.bounds[:2])
 
     def _predict(self, p: FloatArray, pd: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state when the torque planned now begins to act, by the torques that are on their way."""

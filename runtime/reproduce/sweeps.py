@@ -98,7 +98,7 @@ def plot(path: str | Path, robot: Robot, found: Mapping[str, Errors]) -> None:
     figure = new_figure(3.6 * len(shown), 3.8)
     for k, (axes, j) in enumerate(zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True)):
         panel(axes, robot.joints[j], "sweeps", "MAE of the holding torque [N·m]")
-        for style, (name, one) in zip(("C0o-", "C1s--", "C2^:"), found.items(), strict=False):
+        for style, (name, one) in zip(("C0o-", "C1s--", "C2^:", "C3v-", "C4D--"), found.items(), strict=False):
             axes.loglog(one.counts, one.mae[:, j], style, markersize=4, label=name)
         axes.axhline(PAPER["MAE"][k], color="0.4", linestyle="-.", linewidth=1, label="the paper, 30 sweeps")
     handles, labels = axes.get_legend_handles_labels()

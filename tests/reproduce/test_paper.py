@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from diffpbd.codegen.method import algorithm_1
+from diffpbd.runtime.commands import reproduce_all
 from diffpbd.runtime.commands.reproduce import command
+from diffpbd.runtime.commands.reproduce_all import _seal
 from diffpbd.runtime.reproduce import paper_report
 from diffpbd.runtime.reproduce.paper import CHANGED, ITEMS, PARTS, SAME, Part, markdown
 from diffpbd.runtime.reproduce.paper_report import make, page
@@ -26,6 +30,32 @@ def test_every_item_stands_somewhere_and_every_difference_has_a_reason() -> None
     for item in ITEMS:
         assert (ROOT / item.where).is_file(), item
         assert item.state in (SAME, CHANGED) and (item.state == SAME or item.differs), item
+
+
+def test_the_page_says_what_its_marks_mean_and_no_place_of_the_machine(tmp_path: Path) -> None:
+    picture = tmp_path / "c.png"
+    picture.write_bytes(b"png")
+    outcome = paper_report.Outcome(1.0, "diffpbd reproduce convergence", f"wrote {picture}\n", (picture,))
+    text = page([ONE], {"convergence": outcome}, "T")
+    assert all(mark in text.partition("<table>")[0] for mark in "✓◐✗") and "name=viewport" in text
+    assert "wrote c.png" in text and str(tmp_path) not in text and "`" not in text
+    assert "<code>generate --multiplier scalar</code>" in text and "<a href='#sweeps'>Error over sweeps</a>" in text
+
+
+def test_the_letters_stand_where_the_page_says() -> None:
+    """Every name of ours beside a letter or statement of the print is one of the file beside it; all statements are there."""
+    text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    section = text.partition("## The paper's letters and ours")[2].partition("\n## ")[0]
+    rows = [[c.strip() for c in line.strip("|").split(" | ")] for line in section.splitlines() if line.startswith("| ")]
+    rows = [row for row in rows if row[-1].endswith((".py`", ".py` "))]
+    assert len(rows) == 20 + 9
+    for row in rows:
+        names = re.findall("`([^`]+)`", row[2])
+        file = (ROOT / row[3].strip("` ")).read_text(encoding="utf-8")
+        assert names and all(re.search(rf"\b{name}\b", file) for name in names), row
+    spans = [int(n) for row in rows[20:] for n in re.findall(r"\d+", row[0])]
+    assert spans == [1, 3, 4, 9, 10, 11, 15, 12, 14, 16, 18, 19, 25, 26, 28]
+    assert max(int(n) for n in re.findall(r"(?m)^(?:\d+ to )?(\d+)\. \*", algorithm_1.__doc__ or "")) == 25
 
 
 def test_every_part_is_a_command_with_its_options() -> None:
@@ -73,6 +103,54 @@ def test_a_part_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "class=failed" in page([ONE], {"convergence": outcome}, "T") and "✗" in page(
         [ONE], {"convergence": outcome}, "T"
     )
+
+
+def test_a_part_that_fails_later_is_not_done_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor shows the picture from before, also where it ends without drawing."""
+    for code in ("import sys; sys.exit('Error: no luck')", "print('nothing drawn')"):
+        entry(tmp_path, monkeypatch, WRITES)
+        assert not make(ONE, tmp_path / "r", None, "seal", lambda line: None).reason
+        entry(tmp_path, monkeypatch, code)
+        assert make(ONE, tmp_path / "r", None, "other", lambda line: None).reason
+        assert not (tmp_path / "r" / "convergence" / "done.json").exists()
+        assert not (tmp_path / "r" / "convergence" / "c.png").exists()
+        assert make(ONE, tmp_path / "r", None, "seal", lambda line: None).reason  # not what was done before that
+
+
+def test_an_interrupted_part_is_not_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry(tmp_path, monkeypatch, WRITES)
+    make(ONE, tmp_path / "r", None, "seal", lambda line: None)
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(paper_report.subprocess, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        make(ONE, tmp_path / "r", None, "other", lambda line: None)
+    assert not (tmp_path / "r" / "convergence" / "done.json").exists()
+
+
+def test_the_seal_is_that_of_the_recordings_contents(tmp_path: Path) -> None:
+    log = tmp_path / "a.csv"
+    log.write_text("1", encoding="utf-8")
+    first = _seal((), str(tmp_path))
+    assert _seal((), str(tmp_path)) == first
+    log.write_text("2", encoding="utf-8")
+    assert _seal((), str(tmp_path)) != first != _seal((), None)
+    log.rename(tmp_path / "b.csv")
+    assert len({first, _seal((), str(tmp_path))}) == 2
+
+
+def test_what_is_not_installed_is_named_before_the_first_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry(tmp_path, monkeypatch, WRITES)
+    monkeypatch.setattr(reproduce_all, "find_spec", lambda name: None if name == "pinocchio" else object())
+    words = ["all", "--out", str(tmp_path / "r"), "--part", "convergence", "--part", "push"]
+    done = CliRunner().invoke(command, words)
+    lines = done.output.splitlines()
+    assert "diffpbd[simulated]" in lines[0] and lines[0].startswith("push needs pinocchio"), lines
+    assert done.exit_code == 1 and "not made: push" in done.output
+    monkeypatch.setattr(reproduce_all, "find_spec", lambda name: None if name == "matplotlib" else object())
+    assert "diffpbd[plot]" in str(CliRunner().invoke(command, words).exception)
 
 
 def test_recordings_enter_or_leave_the_words() -> None:

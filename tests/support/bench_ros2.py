@@ -1,7 +1,7 @@
 """The bench robot behind the topics of an effort interface: the product's arm, messages as bytes, no middleware, no clock.
 
-As ros2_control's forward controllers do, the robot obeys the last torque until another one comes (or for `patience` [s]).
-Its controller has its joints in another order than the robot's states.
+As ros2_control's forward controllers do, the robot obeys the last torque until another one comes. Its controller has its
+joints in another order than the robot's states.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.ros1.joint_states import LimbState
 from diffpbd.runtime.ros1.messages import JointState
-from support.bench_arm import JOINTS, LATENCY, Bench, BenchArm, gravity, inertial
-
-ORDER = ("arm_e", "arm_s")
+from support.bench_arm import LATENCY, Bench, BenchArm, gravity, inertial
 
 
 class BenchLink:
@@ -35,7 +33,7 @@ class BenchLink:
 
     states, commands, dropped = "/joint_states", "/effort_controller/commands", 0
 
-    def __init__(self, bench: BenchRos2) -> None:
+    def __init__(self, bench: OverRos2) -> None:
         self._bench = bench
         self.offer: Callable[[JointState, float, str], None] = lambda *_: None
         self.open_ended = True
@@ -45,7 +43,7 @@ class BenchLink:
         self._bench.advance(0.05)
 
     def send(self, joints: tuple[str, ...], values: np.ndarray) -> None:
-        assert joints == ORDER
+        assert joints == self._bench.order
         self._bench.told(torques(joints, values).serialize())
 
     def hears(self, participant: str) -> bool:
@@ -64,24 +62,17 @@ class BenchLink:
         self.open_ended = False
 
 
-class BenchRos2(BenchArm):
-    """See the module; the loop's side is the product's arm."""
+class OverRos2(BenchArm):
+    """A bench robot whose loop's side is the product's arm."""
 
     handed_back = Ros2Arm.handed_back
 
-    def __init__(
-        self, q: tuple[float, float] = (0.3, 0.9), bench: Bench | None = None, *, rate: float = 100.0,
-        owner: GravityOwner = GravityOwner.ROBOT, patience: float = math.inf,
-    ) -> None:  # fmt: skip
-        super().__init__(q, bench, rate=rate)
-        models = owner is GravityOwner.MODEL
-        self.suppressed = math.inf if models else -math.inf
-        self.timeout = patience
+    def attach(self, holding: Callable[[np.ndarray], np.ndarray], inertial: Callable[..., np.ndarray]) -> None:
+        """Once the robot is there."""
+        self.order = tuple(reversed(self.joints))
+        self.timeout = math.inf
         self.link = BenchLink(self)
-        self.inner = Ros2Arm(
-            self.link, JOINTS, self.limits, lambda q: gravity(q) if models else np.zeros(2), inertial, order=ORDER,
-            clock=self.clock,
-        )  # fmt: skip
+        self.inner = Ros2Arm(self.link, self.joints, self.limits, holding, inertial, order=self.order, clock=self.clock)
         self.wired: list[tuple[float, np.ndarray]] = []
         """Times and torques, in the order of the robot's joints, that the robot was told."""
 
@@ -138,8 +129,7 @@ class BenchRos2(BenchArm):
 
     def told(self, data: bytes) -> None:
         message = Float64MultiArray.deserialize(data)
-        values = (float(message.data[ORDER.index(joint)]) for joint in JOINTS)
-        told = tuple(values)
+        told = tuple(float(message.data[self.order.index(joint)]) for joint in self.joints)
         self.wired.append((self.time, np.array(told)))
         self._wire.append((self.time + LATENCY, lambda: self._obey(Mode.TORQUE, told)))
 
@@ -150,3 +140,16 @@ class BenchRos2(BenchArm):
             *(values.tolist() for values in (message.position, message.velocity, message.effort)),
         )  # fmt: skip
         self.link.offer(states_of(DdsJointState.deserialize(sent.serialize())), self.time, source)
+
+
+class BenchRos2(OverRos2):
+    """The double pendulum behind the topics."""
+
+    def __init__(
+        self, q: tuple[float, float] = (0.3, 0.9), bench: Bench | None = None, *, rate: float = 100.0,
+        owner: GravityOwner = GravityOwner.ROBOT,
+    ) -> None:  # fmt: skip
+        super().__init__(q, bench, rate=rate)
+        models = owner is GravityOwner.MODEL
+        self.suppressed = math.inf if models else -math.inf
+        self.attach(lambda q: gravity(q) if models else np.zeros(2), inertial)
