@@ -215,7 +215,7 @@ class Mpc(Sent):
                 measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
                 self._held, self._hold = measured, measured - self._damping * state[1]
                 if self._u_last is None:
-                    self._u_last = mixed(measured, None, *self.problem.bounds[:2])
+                    self._u_last = mixed(measured, measured, *self.problem.bounds[:2])
                 ahead = self._predict(state[0], state[1])
                 if self._bias.any() or self._yielding.offset.any():
                     PD = 0.0 if PD is None else PD

@@ -7,8 +7,10 @@ again; one that fails or is interrupted leaves neither pictures nor `done.json`,
 from __future__ import annotations
 
 import base64
+import functools
 import html
 import json
+import re
 import subprocess
 import sys
 import time
@@ -24,9 +26,14 @@ __all__ = ["Outcome", "make", "page"]
 DONE, PRINTED = "done.json", "printed.txt"
 ENTRY = (sys.executable, "-m", "diffpbd.runtime.cli")
 STYLE = (
-    "body{font:15px/1.45 sans-serif;max-width:72em;margin:2em auto;padding:0 1em}pre{overflow-x:auto;background:#f4f4f4;"
-    "padding:.6em}img{max-width:100%}table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2em .5em;"
+    "body{font:15px/1.45 sans-serif;max-width:72em;margin:2em auto;padding:0 1em}pre,.wide{overflow-x:auto}"
+    "pre{background:#f4f4f4;padding:.6em}code{overflow-wrap:anywhere}"
+    "img{max-width:100%}table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2em .5em;"
     "text-align:left;vertical-align:top}.failed{color:#b00}"
+)
+KEY = (
+    "✓ made as printed, but for the slips that docs/method.md lists; ◐ with a difference that the row says; "
+    "✗ not made this time, its part says why."
 )
 
 
@@ -98,31 +105,44 @@ def _read(path: Path) -> dict[str, object]:
     return known if isinstance(known, dict) else {}
 
 
+def _words(text: str) -> str:
+    """HTML of a cell: what stands in backticks as code, and the section of sweeps as a link to its part."""
+    made = re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    return made.replace("Error over sweeps", "<a href='#sweeps'>Error over sweeps</a>")
+
+
+def _placeless(outcome: Outcome) -> str:
+    """What a part printed, its own files by their names alone."""
+    folders = {f"{picture.parent}/" for picture in outcome.pictures}
+    return functools.reduce(lambda text, folder: text.replace(folder, ""), sorted(folders), outcome.printed)
+
+
 def page(parts: Sequence[Part], outcomes: Mapping[str, Outcome], title: str) -> str:
     """One HTML page with everything in it: an index, the paper's items, every part with pictures and printed numbers."""
     text = [
-        f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(title)}</title><style>{STYLE}</style>"
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style>"
     ]
-    text.append(f"<h1>{html.escape(title)}</h1><h2>The paper's items</h2><table>")
+    text.append(f"<h1>{html.escape(title)}</h1><h2>The paper's items</h2><p>{KEY}</p><div class=wide><table>")
     text.append("<tr><th>item<th><th><th>where<th>what differs or is open<th>part")
     for item in ITEMS:
         failed = item.part in outcomes and outcomes[item.part].reason
         state = "✗" if failed else item.state
         link = f"<a href='#{item.part}'>{item.part}</a>" if item.part else ""
         cells = (item.name, item.title, state, item.where, item.differs)
-        text.append("<tr>" + "".join(f"<td>{html.escape(cell)}" for cell in cells) + f"<td>{link}")
-    text.append("</table>")
+        text.append("<tr>" + "".join(f"<td>{_words(cell)}" for cell in cells) + f"<td>{link}")
+    text.append("</table></div>")
     for part in parts:
         outcome = outcomes[part.key]
         names = ", ".join(item.name for item in ITEMS if item.part == part.key)
         text.append(f"<h2 id='{part.key}'>{html.escape(names)}: {part.key}</h2>")
         text.append(f"<p>In the paper: {html.escape(part.paper)}</p>")
-        text += [f"<p>{i.name}: {html.escape(i.differs)}.</p>" for i in ITEMS if i.part == part.key and i.differs]
+        text += [f"<p>{i.name}: {_words(i.differs)}.</p>" for i in ITEMS if i.part == part.key and i.differs]
         text.append(f"<p><code>{html.escape(outcome.command)}</code>, {outcome.seconds:.0f} s</p>")
         if outcome.reason:
             text.append(f"<p class=failed>FAILED: {html.escape(outcome.reason)}</p>")
         for picture in outcome.pictures:
             data = base64.b64encode(picture.read_bytes()).decode("ascii")
             text.append(f"<p><img alt='{html.escape(picture.stem)}' src='data:image/png;base64,{data}'></p>")
-        text.append(f"<pre>{html.escape(outcome.printed)}</pre>")
+        text.append(f"<pre>{html.escape(_placeless(outcome))}</pre>")
     return "\n".join(text) + "\n"

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from support.bench_arm import STEP, Bench
+from support.bench_arm import JOINTS, STEP, Bench, bench_limits
 
 from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.loop.reflexes import Reflex, ReflexSettings
+from diffpbd.runtime.loop.recorder import YIELD
+from diffpbd.runtime.loop.reflexes import Reflex, Reflexes, ReflexSettings
+from diffpbd.runtime.loop.replay import _compare
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.supervisor import Settings
+from diffpbd.runtime.ros1.messages import Tick
 
 pytest.importorskip("pinocchio")
 
@@ -43,7 +47,8 @@ class Pushed:
         settings = Settings(1.0 / rate, ramp=0.1, reflexes=ReflexSettings(**reflexes))
         self.under = laws(LAWS[law], limits, settings)
         self.arm = arm = BenchBaxter(str(URDF), limits, POSES[pose], Bench(), rate=rate)
-        one = Run(arm, self.under, RunOptions(duration=4.0))
+        self.ticks: list[Tick] = []
+        one = Run(arm, self.under, RunOptions(duration=4.0), observer=self.ticks.append)
         arm.in_run = lambda: one.phase.value == "run"
         self.gave: list[np.ndarray] = []
         given: list[np.ndarray] = []
@@ -110,7 +115,37 @@ def test_an_arm_that_is_told_to_hold_holds() -> None:
     assert seen.hardest > PUSH
 
 
+def test_a_log_of_it_replays_bit_for_bit() -> None:
+    seen = Pushed("bent", "impedance", 0, PUSH, 0.3)
+    limits, laws = by_pinocchio(URDF, known=False)
+    again = laws(LAWS["impedance"], limits, Settings(1.0 / 250.0, ramp=0.1))
+    robot: Any = SimpleNamespace(joints=seen.arm.joints)
+    found = _compare(again, iter(seen.ticks), robot, "a log", 0.0)
+    assert found.difference == "" and found.ticks > 50 and sum(tick.note == YIELD for tick in seen.ticks) > 10
+
+
 def test_near_its_end_a_joint_does_not_give_way() -> None:
     POSES["low"] = [0.1, 0.98, 0.1, 0.05, 0.0, 0.05, 0.0]
     seen = Pushed("low", "gravity", 1, PUSH, 3.0)
     assert seen.report.reflex in (Reflex.CONTACT, Reflex.POSITION) and len(seen.gave) < 20, seen.report
+
+
+@pytest.mark.parametrize(
+    "q, dq, free",
+    [
+        ([0.3, 0.9], [0.0, 0.0], True), ([0.499, 0.9], [0.0, 0.0], True), ([0.501, 0.9], [0.0, 0.0], False),
+        ([0.3, 1.101], [0.0, 0.0], False), ([1.679, 0.9], [0.0, 0.0], True), ([1.681, 0.9], [0.0, 0.0], False),
+        ([1.5, 0.9], [1.0, 0.0], True), ([1.6, 0.9], [1.0, 0.0], False), ([1.6, 0.9], [-1.0, 0.0], True),
+    ],
+)  # fmt: skip
+def test_where_an_arm_may_give_way(q: list[float], dq: list[float], free: bool) -> None:
+    """Within 0.2 rad of where it was touched, where it would rest 0.02 rad before a limit: 0.05 s and v²/2a from here."""
+    reflexes = Reflexes(JOINTS, bench_limits(), ReflexSettings())
+    reflexes.watch(0.0, np.array(q), np.array(dq), None, np.zeros(2))
+    since = np.array([0.3, 0.9]) if q[0] < 1.0 else np.array(q)
+    assert reflexes.free(0.2, since) is free
+    blocked = Reflexes(
+        JOINTS, bench_limits(), ReflexSettings(), clearance=lambda pose: "too near" if pose[0] > 0.4 else ""
+    )
+    blocked.watch(0.0, np.array(q), np.array(dq), None, np.zeros(2))
+    assert blocked.free(0.2, since) is (free and q[0] <= 0.4)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.bench_arm import bench_limits
+from support.bench_arm import bench_limits, mass
 
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.limits import Approach
+from diffpbd.runtime.loop.braking import nearest
 from diffpbd.runtime.loop.guard import Guard, TickStatus
 
 ZERO = np.zeros(2)
@@ -147,6 +148,16 @@ def test_the_mixture_of_a_law_survives_effort_and_rate() -> None:
             assert (np.abs(sent) <= np.minimum(made.step, made.limits.effort) * (1 + 1e-12)).all()
     np.testing.assert_allclose(quick.send(np.array([10.0, -3.0]), ZERO), [10.0, -3.0])
     np.testing.assert_allclose(quick.send(np.array([1.0, 1.0]), np.array([60.0, -20.0])), [50.0, -15.0])
+
+
+def test_with_the_mass_matrix_the_nearest_accelerations_are_sent() -> None:
+    made, q = guard(), np.array([0.3, 0.9])
+    wanted = np.array([-4.0, -0.5])
+    sent = made.send(wanted, ZERO, mass(q))
+    np.testing.assert_allclose(sent, nearest(wanted, -made.step, made.step, mass(q)))
+    assert (np.abs(sent) <= made.step).all() and np.abs(sent - np.clip(wanted, -made.step, made.step)).max() > 0.1
+    made.start(np.array([49.0, 0.0]))
+    assert made.send(np.array([60.0, 0.0]), ZERO, mass(q))[0] == 50.0  # a step would be 2 N·m
 
 
 def test_status_words() -> None:

@@ -32,6 +32,16 @@ def test_every_item_stands_somewhere_and_every_difference_has_a_reason() -> None
         assert item.state in (SAME, CHANGED) and (item.state == SAME or item.differs), item
 
 
+def test_the_page_says_what_its_marks_mean_and_no_place_of_the_machine(tmp_path: Path) -> None:
+    picture = tmp_path / "c.png"
+    picture.write_bytes(b"png")
+    outcome = paper_report.Outcome(1.0, "diffpbd reproduce convergence", f"wrote {picture}\n", (picture,))
+    text = page([ONE], {"convergence": outcome}, "T")
+    assert all(mark in text.partition("<table>")[0] for mark in "✓◐✗") and "name=viewport" in text
+    assert "wrote c.png" in text and str(tmp_path) not in text and "`" not in text
+    assert "<code>generate --multiplier scalar</code>" in text and "<a href='#sweeps'>Error over sweeps</a>" in text
+
+
 def test_the_letters_stand_where_the_page_says() -> None:
     """Every name of ours beside a letter or statement of the print is one of the file beside it; all statements are there."""
     text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
