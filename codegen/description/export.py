@@ -93,6 +93,8 @@ def _changed_joint(joint: Joint, values: Mapping[str, float]) -> Joint:
         rotation=joint.rotation if rpy == written else rotation_from_rpy((roll, pitch, yaw)),
         damping=values.get(f"friction.viscous.{joint.name}", joint.damping),
         friction=values.get(f"friction.coulomb.{joint.name}", joint.friction),
+        lower=values.get(f"limit.lower.{joint.name}", joint.lower),
+        upper=values.get(f"limit.upper.{joint.name}", joint.upper),
     )
 
 

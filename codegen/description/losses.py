@@ -23,6 +23,8 @@ NOT_IN_URDF: Final = {
     "spring.rest": "the rest position of a joint spring",
     "lever_spring": "a lever spring",
     "wrench": "an external wrench",
+    "limit.load": "how a joint's stop gives way",
+    "limit.slip": "how a joint's stop gives way",
     "loop": "another frame or length of a closed loop",
     "contact": "contact",
     "plane": "a plane",
@@ -47,7 +49,9 @@ def losses(robot: Robot, values: Mapping[str, float], defaults: Mapping[str, flo
         notices.append(f"a URDF cannot hold gravity: here {told} m/s², readers take {usual}")
     for kind, what in NOT_IN_URDF.items():
         lost = {
-            name: value for name, value in values.items() if name.startswith(f"{kind}.") and value != known.get(name)
+            name: value
+            for name, value in values.items()
+            if f"{name}.".startswith(f"{kind}.") and value != known.get(name)
         }
         if kind == "spring.rest":
             lost = {n: v for n, v in lost.items() if values.get(n.replace("rest", "stiffness", 1), 0.0) != 0.0}
@@ -64,6 +68,12 @@ def losses(robot: Robot, values: Mapping[str, float], defaults: Mapping[str, flo
     for loop in robot.loops:
         if loop.type is LoopType.DISTANCE:
             notices.append(f"a URDF cannot hold loop {loop.name}, a distance of {loop.length:g} m")
+    if closed := [loop.name for loop in robot.loops if loop.type is not LoopType.DISTANCE]:
+        notices.append(f"closed loops are <loop_joint>, which most readers leave open: {listed(closed, 6)}")
+    if following := [joint.name for joint in robot.joints if joint.mimic is not None]:
+        notices.append(f"joints that follow others have <mimic>, which some readers leave free: {listed(following, 6)}")
+    if robot.base_freedoms:
+        notices.append("the base moves by a joint of its own, which some readers refuse on the root")
     if values.get("payload.mass", 0.0) != 0.0:
         link = robot.links[robot.tips[0].link].name
         notices.append(f"the payload of {values['payload.mass']:g} kg is part of link {link} now; set it to 0 in alpha")

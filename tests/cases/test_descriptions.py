@@ -93,3 +93,16 @@ def test_options_that_take_a_nan_for_impossible(cases: Path, tmp_path: Path) -> 
         ]
         refused = subprocess.run(words, capture_output=True, text=True)
         assert refused.returncode != 0 and "take away the checks for NaN" in refused.stderr
+
+
+def test_an_exported_urdf_says_what_other_readers_leave_out(cases: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.urdf"
+    looped = run("export", next(cases.glob("C02-*")) / "triple.toml", "--out", out)
+    assert 'closed loops are <loop_joint>, which most readers leave open: "pin1", "pin2"' in looped.output
+    led = run("export", next(cases.glob("Q05-*")) / "arm.xml", "--out", out)
+    assert 'joints that follow others have <mimic>, which some readers leave free: "c"' in led.output
+    (tmp_path / "values.json").write_text('{"limit.lower.j1": -0.5, "limit.slip": 0.001}', encoding="utf-8")
+    stops = next(cases.glob("C04-*")) / "stops.toml"
+    found = run("export", stops, "--params", tmp_path / "values.json", "--out", out)
+    assert "a URDF cannot hold how a joint's stop gives way: limit.slip = 0.001" in found.output
+    assert out.read_text(encoding="utf-8").count('lower="-0.5"') == 1
