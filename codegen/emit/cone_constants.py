@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
-from diffpbd.codegen.emit.loop_constants import MOST_OFF
+from diffpbd.codegen.graph.constrained_step import FAR_TURN, MOST_OFF
 from diffpbd.runtime.manifest import Constant
 
 CONE_CONSTANTS: Final = (
@@ -16,8 +16,11 @@ CONE_CONSTANTS: Final = (
         "rad",
         "turn in a step beside the mean rate of its ends: sin(turn) = h rate has its end within, and every other root beyond",
     ),
-    Constant("far_turn", 2.0, "rad", "turn in a step beside its first guess that no level of the solver may end in"),
+    Constant(
+        "far_turn", FAR_TURN, "rad", "turn in a step beside its first guess that no level of the solver may end in"
+    ),
     Constant("approach_parts", 6, "1", "shares of a step tried on the way to the whole where its end is followed"),
+    Constant("approach_most", 50_000, "1", "evaluations of a step after which no other share of it is tried"),
     Constant("certain_gap", 1e-8, "m or rad", "depth beyond that of the smoothing that is rounding"),
     Constant("certain_impulse", 1e-9, "1", "share of the largest impulse that may be outside a cone: rounding"),
     Constant("certain_energy", 1e-9, "1", "share of a step's energies that is rounding"),

@@ -34,6 +34,15 @@ def stepped(model: Model) -> tuple[int, ...]:
     return (*own, REFUTED) if loops or sided else own
 
 
+def judged(model: Model) -> int:
+    """Operations of the judgement of a step (templates/_certificate.jinja), but for those in its kernels."""
+    n, m, tree = model.tree.freedoms, model.tree.rows, model.tree
+    if not tree.sided:
+        return (2 * n - 1) * len(constrained_step.told(model)) + 4 * n if tree.closures else 0
+    touching = sum(22 if k.rough else 9 for k in tree.contacts)
+    return n * (2 * n + 16) + m * (2 * n + 3) + 8 * len(sides(model)) + touching + 20
+
+
 def motors(model: Model) -> list[int]:
     """1 for every coordinate with a motor."""
     joints = [model.robot.joints[i] for i in model.robot.independent]
@@ -160,12 +169,12 @@ def _declare(
             + 3 * count("touch")
             + 2 * count("rate_system")
             + 5 * solve
+            + judged(model)
         )
         step += count("closing") + (2 * n - 1) * len(constrained_step.told(model)) if tree.closures else 0
         inverses = count("blocks", "curvature", "touch_curvature") + 2 * (n + m) ** 3 + 2 * acting
     else:
-        step = count("prepare", "start", "newton", "chord", "end", "velocity") + 4 * solve
-        step += (2 * n - 1) * len(constrained_step.told(model)) + 4 * n if tree.closures else 0
+        step = count("prepare", "start", "newton", "chord", "end", "velocity") + 4 * solve + judged(model)
         inverses = count("systems", "curvature") + 2 * (m**3 + n * m * m + n * n * m)
     adjoint = inverses + count("parameters", "touch_parameters") + 8 * n * n
     state, ends = "p pd u h alpha", "p_next pd_next"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
+from diffpbd.codegen.graph.constrained_step import MOST_OFF
 from diffpbd.runtime.manifest import Constant
-
-MOST_OFF: Final = math.pi / 2 - 1
-"""[rad] See the constant of its name."""
 
 LOOP_CONSTANTS: Final = (
     Constant(

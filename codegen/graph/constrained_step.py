@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -17,6 +18,10 @@ from diffpbd.codegen.joint_space import bordered, closures, contacts
 from diffpbd.codegen.joint_space import step as joint_space
 
 SLIPS: Final = ("limit.slip", "contact.slip")
+MOST_OFF: Final = math.pi / 2 - 1
+"""[rad] Turn of a step beside the mean rate of its ends: sin(turn) = h rate has its end within, every other root beyond."""
+FAR_TURN: Final = 2.0
+"""[rad] Turn beside the first guess that no search of a pose may end in."""
 FALLING: Final = tuple(10.0**-k for k in range(-1, 8))
 """[rad/s, m/s] Slips along which a step is looked for where Newton's method fails at its own: at wide ones it does not."""
 
@@ -83,6 +88,7 @@ def solved(model: Model) -> ca.Function:
         (known, ca.vertcat(rho, sign)),
         (pose, closed, sided.rows(B, False, rho)),
         begun,
+        _turning(model) if m or k else (),
     )
     begun = ca.vertcat(r.pd if k else ca.SX(n, 1), ca.SX(m, 1), ca.substitute(sided.start(True), r.pd_next, r.pd))
     second = Stage(
@@ -95,16 +101,27 @@ def solved(model: Model) -> ca.Function:
     p_next = first.root(at, fixed, slips)[:n]
     pd_next = second.root(ca.vertcat(at, p_next), fixed, slips)[:n]
     outside = ca.Function("outside", [known], [sided.outside()])(at)
-    ends = [ca.if_else(outside < 0, ca.DM.nan(n, 1), forwards(given["h"], end)) for end in (p_next, pd_next)]
+    refused = outside < 0
+    if m or k:  # as the compiled step is judged
+        led = given["h"] * (given["pd"] + pd_next) / 2
+        off = ca.mmax(ca.DM(_turning(model)) * ca.fabs(p_next - given["p"] - led))
+        refused = ca.logic_or(refused, ca.logic_not(off <= MOST_OFF))
+    ends = [ca.if_else(refused, ca.DM.nan(n, 1), forwards(given["h"], end)) for end in (p_next, pd_next)]
     return ca.Function("joint_step", list(given.values()), ends, list(STATE), list(NEXT))
 
 
 class Stage:
     """A stage of a step: equations of momentum, loops and one-sided rows, what is known (state with parameters, and what
-    is fixed while it is solved), and a first guess."""
+    is fixed while it is solved), and a first guess, off which `turning` unknowns end by no more than `FAR_TURN`."""
 
     def __init__(
-        self, name: str, unknown: Any, known: tuple[Any, Any], equations: tuple[Any, Any, Any], guess: Any
+        self,
+        name: str,
+        unknown: Any,
+        known: tuple[Any, Any],
+        equations: tuple[Any, Any, Any],
+        guess: Any,
+        turning: Sequence[int] = (),
     ) -> None:
         self.name, self.size = name, unknown.numel()
         state, fixed = known
@@ -117,6 +134,10 @@ class Stage:
         slope = ca.diag(ca.jacobian(momentum, unknown[: momentum.numel()]))
         stiffness = ca.mmin(ca.fabs(slope)) if sided.numel() else ca.SX(1)
         error = ca.norm_1(momentum / slope) + ca.norm_1(loops) + ca.norm_1(sided) / stiffness
+        if turning:
+            n = len(turning)
+            far = ca.mmax(ca.DM(turning) * ca.fabs(unknown[:n] - guess[:n])) > FAR_TURN
+            error = ca.if_else(far, ca.inf, error)
         self.left = ca.Function(f"{name}_left", [unknown, state, fixed], [error], {"cse": True})
 
     def root(self, state: Any, fixed: Any, slips: Sequence[int]) -> Any:
@@ -150,6 +171,11 @@ class Stage:
         good = self.left(tried, state, fixed) <= FOUND
         rest = {"is_diff_in": [False] * 3, "is_diff_out": [False]}
         return ca.Function(f"{self.name}_from", given, [choose(good, tried, state, fixed)], rest)
+
+
+def _turning(model: Model) -> list[int]:
+    """1 for every coordinate that turns."""
+    return [int(not model.tree.slides[joint]) for joint in model.tree.coordinates]
 
 
 def _signs(model: Model) -> Any:

@@ -9,10 +9,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 from support.robots import generated
 
+from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.emit.c_writer import kernel
+from diffpbd.codegen.emit.constrained_step import judged
+from diffpbd.codegen.graph.joint_step import kernel_graph
+from diffpbd.codegen.graph.model import build, independent, prepare
+from diffpbd.codegen.joint_space import bordered
 from diffpbd.runtime import Robot, load
 
 CASE = Path("cases/C01-contact-half-turn")
@@ -135,3 +142,39 @@ def test_every_ground_refutes_by_itself(shared: Path, tmp_path: Path) -> None:
     found = subprocess.run([tmp_path / "judge"], capture_output=True, text=True, check=True).stdout.split()
     pairs = list(zip(found[::2], found[1::2], strict=True))
     assert dict(zip(GROUNDS, pairs, strict=True)) == dict.fromkeys(GROUNDS, ("0", "1"))
+
+
+@pytest.mark.parametrize("name", [name for name in OTHER_ENDS if name.startswith("a rod")])
+def test_the_graph_has_the_same_end_or_none(name: str, shared: Path) -> None:
+    of, h, friction, *state = OTHER_ENDS[name]
+    p, pd, _ = (np.array(x) for x in state)
+    folder = generated(str(shared / CASE / f"{of}.toml"), functions=("joint_step",))
+    r, graph = load(folder), ca.Function.load(str(folder / "casadi" / "joint_step.casadi"))
+    alpha = r.alpha.vector(alpha_of(r, friction))
+    ends = [x.full().ravel() for x in graph(p, pd, np.zeros(3), h, alpha)]
+    wanted = r.joint_step(p, pd, np.zeros(3), h=h, alpha=alpha)
+    for end, own in zip(ends, wanted, strict=True):
+        assert np.isnan(end).all() or np.abs(end - own).max() < 1e-6
+
+
+def without(f: ca.Function, output: str) -> int:
+    """Operations that an output adds to a kernel."""
+    given = [ca.SX.sym(name, *f.size_in(k)) for k, name in enumerate(f.name_in())]
+    rest = [value for name, value in zip(f.name_out(), f.call(given), strict=True) if name != output]
+    less = ca.Function(
+        f.name(), given, rest, f.name_in(), [name for name in f.name_out() if name != output], {"cse": True}
+    )
+    return kernel(f, "all").operations - kernel(less, "less").operations
+
+
+@pytest.mark.parametrize(("of", "most"), [("rod", 0.04), ("stack", 0.03), ("quad", 0.03)])
+def test_the_judgement_is_cheap(of: str, most: float, shared: Path) -> None:
+    """Operations of it over those of a step, energies in its kernels included."""
+    path = str(shared / CASE / f"{of}.toml")
+    found = find_recipe(path)
+    model = independent(build(read_robot(found), found))
+    own, prepared = judged(model), prepare(model)
+    own += without(kernel_graph(bordered.start(model.tree), "start", prepared), "energies")
+    own += without(kernel_graph(bordered.landing(model.tree), "landing", prepared), "potentials")
+    whole = load(generated(path, functions=("joint_step",))).joint_step.facts.operations
+    assert 0 < own < most * whole

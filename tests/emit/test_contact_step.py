@@ -102,6 +102,22 @@ def test_a_block_slides_as_far_as_friction_lets_it(h: float) -> None:
     assert P[:, 2].min() >= -0.5 * h * mu * 1e-5
 
 
+def test_a_block_that_stops_within_a_step_falls_short_by_what_the_step_knows() -> None:
+    """Within its last step of deceleration a = μ g it moves by nothing or by h (v − a h/2), not by v²/(2 a): short by a h²/8 at
+    most. It goes on by slip a second at most while it slides."""
+    rng, short = np.random.default_rng(0), 0.0
+    for h in (0.01, 0.0025):
+        for _ in range(15):
+            mu, v = rng.uniform(0.2, 1.0), rng.uniform(0.3, 3.0)
+            a, steps = mu * G, round(v / (mu * G * h)) + 20
+            alpha = alpha_of(robot("block"), contact__friction__block=mu)
+            P, _ = robot("block").rollout([0, 0, rest(mu, h)], [v, 0, 0], np.zeros((steps, 3)), h=h, alpha=alpha)
+            off = P[-1, 0] - v * v / (2 * a)
+            assert -a * h * h / 8 - 1e-7 < off < 1.1e-5 * v / a + 1e-7
+            short = max(short, -off / (a * h * h / 8))
+    assert short > 0.7
+
+
 @pytest.mark.parametrize("angle", [5.0, 20.0])
 def test_what_sticks_on_an_incline_creeps_by_the_formula(angle: float) -> None:
     r, mu, slip, load = robot("block"), 0.5, 1e-5, 10.0
