@@ -185,7 +185,7 @@ class ParameterVector:
             raise InputError(f"alpha of {self.robot}: expected numbers, found a boolean.")
         try:
             array = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return values  # told by whoever takes it
         if array.ndim > 0 and array.shape[-1] == len(self):
             least, most = self._held

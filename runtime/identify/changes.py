@@ -18,6 +18,8 @@ SPLITS: Final = 40
 """[1] Places of a recording at which the load may change."""
 EXPLAINED: Final = 0.5
 """[1] Part of what a steady load leaves that a change of load must explain, in squares."""
+FEWEST: Final = 50
+"""[1] Samples for each column of a load, from which its change is looked for: fewer are explained by any."""
 SHARE: Final = 0.3
 """[1] Part of a residual's variance that the means of the recordings must make."""
 CERTAIN: Final = 6.0
@@ -40,6 +42,8 @@ def _loads(tables: Sequence[Table], load: Cause | None) -> Iterator[str]:
         weight = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
         x, y = table.columns[..., list(load.columns)] * weight[:, None], table.residual * weight
         own = x.shape[-1]
+        if len(y) < FEWEST * own:
+            continue
         x = np.concatenate(
             [x, np.broadcast_to(np.eye(len(size)), (len(y), len(size), len(size)))], axis=-1
         )  # and offsets

@@ -13,6 +13,10 @@ __all__ = ["Beside"]
 
 WINDOW = 2.0
 """s over which unexplained torque is averaged."""
+LEAST_SPAN = 1.0
+"""s that it has to last: an arm that sinks to its stop may be there in less than the window."""
+PLACES = 10
+"""Poses of the window at which a load is weighed."""
 SLOW = 1.0
 """rad/s of every joint, below which what a model lacks of the motion is little beside a load."""
 LEAST = 0.015
@@ -50,14 +54,16 @@ class Beside:
     @property
     def words(self) -> str:
         """A sentence, or empty."""
-        if len(self._past) < 2 or self._past[-1][0] - self._past[0][0] < 0.9 * WINDOW:
+        span = self._past[-1][0] - self._past[0][0] if self._past else 0.0
+        if span < LEAST_SPAN:
             return ""
         held = -np.mean([external for _, _, external, _ in self._past], axis=0)  # what holds it
         large = np.flatnonzero(np.abs(held) > LEAST * self._effort)
         if not len(large) or self.load is None:
             return ""
         _, q, _, reference = self._past[-1]
-        one = self.load(q) / self._effort
+        places = [at for _, at, _, _ in self._past]
+        one = np.mean([self.load(at) for at in places[:: max(1, len(places) // PLACES)]], axis=0) / self._effort
         share = held / self._effort
         mass = float(one @ share / max(one @ one, np.finfo(float).tiny))
         if mass < LIGHTEST or ((share - mass * one) ** 2).sum() > (1.0 - ALIKE) * (share @ share):
@@ -65,6 +71,6 @@ class Beside:
         figures = ", ".join(f"{self._joints[k]} by {held[k]:.1f} N·m" for k in large)
         off = "" if reference is None else f", up to {np.abs(q - reference).max():.3f} rad beside where its law led"
         return (
-            f"in the last {WINDOW:g} s the arm was held beside the model, {figures}, like {mass:.2f} kg at its tip{off}: "
+            f"in the last {span:.2g} s the arm was held beside the model, {figures}, like {mass:.2f} kg at its tip{off}: "
             "a load that nobody told the robot or the model?"
         )

@@ -61,4 +61,4 @@ def test_what_is_like_no_load() -> None:
     assert words([-3.05, -1.5]) != "" == words([-2.95, -1.4])  # 0.3 kg
     assert words([-1.4, -0.5]) == ""
     assert words([-5.0, -0.5]) == "" != words([-5.0, -1.3])
-    assert words([-5.0, -2.5], dq=1.1) == words([-5.0, -2.5], seconds=1.5) == ""
+    assert words([-5.0, -2.5], dq=1.1) == words([-5.0, -2.5], seconds=1.0) == "" != words([-5.0, -2.5], seconds=1.1)

@@ -43,7 +43,9 @@ def swing(robot: Robot, h: float, duration: float, parts: tuple[float, ...] = (1
     p, pd, u = start(robot.name, robot.n), np.zeros(robot.n), np.zeros(robot.n)
     for _ in range(round(duration / h)):
         for part in parts:
-            p, pd = robot.joint_step(p, pd, u, part * h)
+            way = np.sign(part)  # a step back in time is one with its rates turned round
+            p, pd = robot.joint_step(p, way * pd, u, abs(part) * h)
+            pd = way * pd
     return p
 
 
