@@ -48,9 +48,7 @@ def test_refused_by_name(name: str, value: float) -> None:
         robot().joint_step(*(np.stack([part, part]) for part in STATE), alpha=many)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [(RADIUS, -1e-6), (COMPLIANCE, -1e-8)]
-)
+@pytest.mark.parametrize(("name", "value"), [(RADIUS, -1e-6), (COMPLIANCE, -1e-8)])
 def test_a_little_beyond_a_bound_is_taken(name: str, value: float) -> None:
     """For derivatives by differences there; a bound above zero is one that the equations need."""
     p, pd = robot().joint_step(*STATE, alpha=vector(name, value))

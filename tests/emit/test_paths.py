@@ -163,10 +163,9 @@ def test_rows_that_are_no_states_leave_the_others_alone(on_path: Robot, name: st
         np.testing.assert_array_equal(found[good], expected.reshape(rows, -1)[good], err_msg=argument.name)
 
 
-@pytest.mark.parametrize(("h", "rate"), [(0.01, 1e8), (1e-10, 2e9)], ids=["pose", "rate"])
-def test_a_row_that_fails_is_named(on_path: Robot, h: float, rate: float) -> None:
-    values = given(on_path, "joint_step", 11) | {"h": h}
-    values["pd"][7] = rate
+def test_a_row_that_fails_is_named(on_path: Robot) -> None:
+    values = given(on_path, "joint_step", 11) | {"h": 0.01}
+    values["pd"][7] = 1e8
     with pytest.raises(SolverError, match="row 7"):
         on_path.joint_step(**values)
 

@@ -100,7 +100,9 @@ def test_a_robot_that_dies_and_one_that_is_not_there(baxter: Path) -> None:
         code, report = ended(run)
     finally:
         robot.end()
-    assert code == 1 and report["reason"] in ("stale state", "gate") and "left with what holds it" in report["ending"], report
+    assert (
+        code == 1 and report["reason"] in ("stale state", "gate") and "left with what holds it" in report["ending"]
+    ), report
     code, report = ended(diffpbd("run", baxter, "--ros2", "--gravity", "robot", *GENTLE))
     assert (code, report["reason"], report["sent"]) == (1, "refused", 0)
     assert "nobody in domain" in report["text"] and "publishes /joint_states" in report["text"]
