@@ -35,7 +35,8 @@ def vector(name: str, value: float) -> Any:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        (SLIP, 0.0), (SLIP, -1e-5), (SLIP, 1e-12), (LOAD, 1e-9), (FRICTION, 1e-6), (LOAD, 0.0), (LOAD, -10.0), (FRICTION, 0.0), (FRICTION, -1.0), (RADIUS, -0.1),
+        (SLIP, 0.0), (SLIP, -1e-5), (SLIP, 1e-12), (LOAD, 1e-9), (FRICTION, 1e-6),
+        (LOAD, 0.0), (LOAD, -10.0), (FRICTION, 0.0), (FRICTION, -1.0), (RADIUS, -0.1),
         (COMPLIANCE, -1.0),
     ],
 )  # fmt: skip
