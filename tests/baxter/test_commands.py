@@ -101,8 +101,8 @@ def test_a_pause_of_the_process_ends_the_run(start, robot: RobotProcess, owner: 
     audit, commands = answer["audit"], answer["commands"]
     after = {mode for _, mode, _ in commands[before:]}
     assert commands[before - 1][1] == 3
-    # Which of the two: whether a fresh state was read before the stop began. A torque is among them only where that state moves, and
-    # then it brakes.
+    # Which of the two: whether a fresh state was read before the stop began. A torque is among them only where that state
+    # moves, and then it brakes.
     braked = {3} if "braking torques, then" in output else set()
     assert after == {1} | braked if "commands to hold the measured pose" in output else not after, output
     assert answer["mode"] == 1
