@@ -13,6 +13,7 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.exchange import restore_folder
 from diffpbd.runtime.fitting import checked, expect
+from diffpbd.runtime.fixed import Fixed
 from diffpbd.runtime.function import BoundFunction, Function
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.limits import JointLimits
@@ -170,6 +171,10 @@ class Robot:
             why = self.manifest.why_not(name) or hint(name, self.functions)
             raise InputError(f"{self.name} has no function {name!r}. {why}")
         return self.functions[name]
+
+    def fixed(self, name: str, alpha: FloatArray) -> Fixed:
+        """A function of vectors at one alpha (entries,), for a loop: see `Fixed`."""
+        return Fixed(self.function(name).facts, self._library, self.alpha.checked(alpha))
 
     @checked
     def gpu(
