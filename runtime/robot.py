@@ -14,6 +14,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.exchange import restore_folder
 from diffpbd.runtime.extras import extra_of, missing
 from diffpbd.runtime.fitting import checked, expect
+from diffpbd.runtime.fixed import Fixed
 from diffpbd.runtime.function import BoundFunction, Function
 from diffpbd.runtime.html import html_table
 from diffpbd.runtime.library import Library
@@ -189,6 +190,10 @@ class Robot(RobotFunctions):
             why = self.manifest.why_not(name) or hint(name, self.functions)
             raise InputError(f"{self.name} has no function {name!r}. {why}")
         return self.functions[name]
+
+    def fixed(self, name: str, alpha: FloatArray) -> Fixed:
+        """A function of vectors at one alpha (entries,), for a loop: see `Fixed`."""
+        return Fixed(self.function(name).facts, self._library, self.alpha.checked(alpha))
 
     @checked
     def gpu(
