@@ -10,8 +10,8 @@ from diffpbd.codegen.emit.cone_constants import IN_CONES
 from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, LAST_OF_FLOATING, OUTSIDE_LIMITS, REFUTED
 from diffpbd.codegen.emit.loop_constants import IN_LOOPS
 from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.functions import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph import constrained_step
-from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.sided import STRAIGHT, sides
