@@ -185,7 +185,9 @@ def from_zero(robot: Robot, samples: Samples, descent: Descending, say: Say) -> 
     alpha = robot.alpha.defaults.copy()
     alpha[robot.alpha.index("gravity.z")] = -GRAVITY
     tau = np.asarray(robot.inverse_dynamics(p, pd, pdd, alpha), dtype=np.float64)
-    chosen = [Settings(loss, "zero", carry=True, optimizer="adam", friction="step") for loss in ("omega", "angle+omega")]
+    chosen = [
+        Settings(loss, "zero", carry=True, optimizer="adam", friction="step") for loss in ("omega", "angle+omega")
+    ]
     cells = []
     for rate, iterations in RATES:
         method = f"adam at rate {rate:g} × {iterations} without spring"

@@ -189,7 +189,9 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(both) == 3 and max(both) - min(both) < 1e-6 and max(both) < 0.2
     rates = [c for c in cells if c["model"] == "description without spring"]
     assert [(c["method"], c["loss"]) for c in rates] == [
-        (f"adam at rate {rate} without spring", loss) for rate in ("1 × 120", "0.2 × 80") for loss in ("omega", "angle+omega")
+        (f"adam at rate {rate} without spring", loss)
+        for rate in ("1 × 120", "0.2 × 80")
+        for loss in ("omega", "angle+omega")
     ]
     missed = [float(c["rmse_shoulder"]) for c in rates]  # 80 × 0.2 N·m are not enough for the torque that holds the arm
     assert max(missed[:2]) < 0.3 < 1.0 < min(missed[2:]), missed
