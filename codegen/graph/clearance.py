@@ -14,8 +14,8 @@ from typing import Any, Final
 import casadi as ca
 
 from diffpbd.codegen.description.robot import Robot, Shape
-from diffpbd.codegen.graph.catalogue import DOCS
-from diffpbd.codegen.graph.derivatives import Spec, vjp_doc
+from diffpbd.codegen.functions import DOCS
+from diffpbd.codegen.graph.derivatives import Spec
 from diffpbd.codegen.graph.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SPHERE, Apart, Placed, apart, held
 from diffpbd.codegen.graph.floating import FREEDOMS, PLACE, rotation
 from diffpbd.codegen.graph.functions import Graphs
@@ -225,11 +225,11 @@ def _reverse(clearance: Clearance, inputs: Sequence[tuple[str, Any]], J: Any) ->
     bars |= {f"{name}_bar": ca.gradient(total, variable) for name, variable in inputs[1:]}
     found = ca.substitute(list(bars.values()), [ca.vertcat(*symbols)], [ca.vertcat(*values)])
     given = [*inputs, ("distance_bar", seed)]
-    return _spec("vjp_clearance", given, dict(zip(bars, found, strict=True)), vjp_doc("clearance"))
+    return _spec("vjp_clearance", given, dict(zip(bars, found, strict=True)))
 
 
-def _spec(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any], doc: str = "") -> Spec:
+def _spec(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> Spec:
     dense = [ca.densify(ca.SX(value)) for value in outputs.values()]
     given = [value for _, value in inputs]
     graph = ca.Function(name, given, dense, [key for key, _ in inputs], list(outputs), {"cse": True})
-    return Spec(name, doc or DOCS[name], graph)
+    return Spec(name, DOCS[name], graph)
