@@ -442,7 +442,7 @@ def read_manifest(folder: str | Path) -> Manifest:
     if manifest.content_hash and manifest.content_hash != hash_of_content(data):
         raise InputError(
             f"{path} is not the manifest that was generated: its content has another hash than it says. "
-            f"Generate the folder again: diffpbd generate {manifest.name}."
+            f"Generate the folder again from its description (diffpbd generate)."
         )
     return manifest
 

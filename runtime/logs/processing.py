@@ -32,6 +32,8 @@ CUTOFFS = (1e-4, 1e6)  # Hz
 LONGEST_TRIM = 1e6  # s
 ADVISED = 0.1
 """[s] Longest gap that a message proposes to close: of jitter, not of a recording that stood still."""
+EVEN = 0.01
+"""Most that the mean rate of a log may be beside a round figure that a message proposes."""
 LONGEST_BRIDGE = 1.0
 """[s] Longest gap that may be closed on request; beyond, a spline tells more about itself than about the arm."""
 FEWEST_SAMPLES = 8
@@ -254,7 +256,8 @@ def filter_parts(
 
 
 def _way_over(steps: FloatArray, breaks: Sequence[int], longest_step: float, fewest: int) -> str:
-    """The `--bridge` that makes a part long enough of a log cut by many short gaps, as stamps of arrival do; or nothing."""
+    """The `--bridge` that makes a part long enough of a log cut by many short gaps, as stamps of arrival do, and the `--rate`
+    of even steps that it may have been recorded at; or nothing."""
     cuts = np.sort(steps[(steps > longest_step) & (steps <= ADVISED)])
     if not len(cuts):
         return ""
@@ -264,7 +267,12 @@ def _way_over(steps: FloatArray, breaks: Sequence[int], longest_step: float, few
     edges = sorted({0, *left.tolist(), *far, len(steps) + 1})
     if max(b - a for a, b in zip(edges, edges[1:], strict=False)) < fewest:
         return ""
-    return f" {len(cuts)} steps of {longest_step:.3g} to {cuts[-1]:.3g} s split it; --bridge {bridge:g} closes them."
+    mean = len(steps) / float(steps.sum())
+    rate = float(f"{mean:.1g}") if abs(float(f"{mean:.1g}") / mean - 1.0) < EVEN else float(f"{mean:.2g}")
+    even = f", --rate {rate:g} takes even steps instead (if no sample is lost)" if abs(rate / mean - 1.0) < EVEN else ""
+    return (
+        f" {len(cuts)} steps of {longest_step:.3g} to {cuts[-1]:.3g} s split it; --bridge {bridge:g} closes them{even}."
+    )
 
 
 def _samples(name: str, log: Motion, span: slice, rate: float, processing: Processing, notes: list[str]) -> Samples:
