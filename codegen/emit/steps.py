@@ -7,10 +7,11 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, OUTSIDE_LIMITS
 from diffpbd.codegen.emit.kinds import COULOMB, VISCOUS, starts
-from diffpbd.codegen.emit.loop_constants import IN_LOOPS
+from diffpbd.codegen.emit.loop_constants import IN_LOOPS, LOOP_CONSTANTS
 from diffpbd.codegen.emit.numbers import numbers
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS
@@ -77,15 +78,21 @@ def add_steps(
         more_coulomb=starts(model.entries, COULOMB)[1:], more_viscous=starts(model.entries, VISCOUS)[1:],
         offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], entries=entries, **IN_C,
         blocks_work=shared, reverse=reverse, check=check, reach=reach, **IN_LIMITS, limited=len(model.tree.limits),
-        begins=begins, rows=rows, rate_left=IN_LOOPS["rate_left"],
+        begins=begins, rows=rows,
         kept=model.tree.rows, spare=model.tree.spare,
         dependent=IN_LOOPS["spare_ratio" if model.tree.spare else "pivot_ratio"],
-        open=IN_LOOPS["open"],
+        **_held_to(max(model.chosen.slack, default=0.0) if closures else 0.0),
     )  # fmt: skip
     head = 2 * len(fixed) + len(where) + shared
     emission.texts["step"] = sum(map(len, writer.texts))
     for entry in entries:
         _list(emission, model, entry, head, graphs)
+
+
+def _held_to(slack: float) -> dict[str, str]:
+    """Up to what rows may be open, and opening, at the ends of a step: more by what rounded numbers leave open."""
+    values = {c.name: float(c.value) for c in LOOP_CONSTANTS if c.name in ("open", "rate_left")}
+    return {name: literal(value + slack) for name, value in values.items()}
 
 
 def _emit_variant(writer: CallWriter, model: Model, v: StepVariant, changing: set[int], reverse: bool) -> _Variant:

@@ -100,6 +100,8 @@ def pulls(program: Program, tree: Tree, loop: Any, x: list[Any], R: list[Any], p
     """Calls: values of all kept rows and their pulls, both flat; x (3), R (9) and `offset` of every link."""
     values, found = [], []
     for k, closure in enumerate(tree.closures):
+        if not closure.kept:  # others say what its rows would
+            continue
         given = {"loop": part(loop, LOOP_ROWS, k)}
         for side, link in (("a", closure.parent), ("b", closure.child)):
             if link != WORLD:

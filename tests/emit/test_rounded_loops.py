@@ -45,6 +45,21 @@ def test_mobility_is_one_with_any_number_of_digits(shared: Path, tmp_path: Path,
             assert 10.0**-digits * 0.1 < float(gap) < 10.0**-digits * 12
 
 
+def test_a_loop_of_which_no_row_is_kept_steps(shared: Path) -> None:
+    """Two pins on one axis: the rows of the first say all, in the step on maximal states, too."""
+    robot = load(generated(str(shared / CASE / "two_pins.xml"), functions=("step", "joint_step")))
+    assert not all(loop.kept for loop in robot.manifest.robot.loops)
+    u, still = np.array([0.2, 0.0, 0.0]), np.zeros(3)
+    p = robot.close_loops(still, still)
+    xi = robot.fk(p, still)
+    for _ in range(20):
+        xi = robot.step(xi, u, h=0.005)
+    P, PD = robot.rollout(p, still, np.tile(u, (20, 1)), h=0.005)
+    found = robot.joint_state(xi)
+    np.testing.assert_allclose(found[0], P[-1], rtol=0, atol=1e-4)
+    np.testing.assert_allclose(found[1], PD[-1], rtol=0, atol=1e-2)
+
+
 def test_six_digits_move_as_the_exact_mechanism(shared: Path) -> None:
     """Accelerations of the case, by MuJoCo's inertias and rows of the exact file; a swing is open by a micron."""
     wanted = json.loads((shared / CASE / "expected.json").read_text())
