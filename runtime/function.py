@@ -12,6 +12,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.frames import USUAL, chosen
 from diffpbd.runtime.help_text import help_text, shape_words, signature_of
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.manifest import MATRIX, POSITIONS, SCALAR, Argument, Manifest
@@ -60,8 +61,7 @@ def check_count(count: Any, function: str, what: str) -> None:
 
 
 def _shorten(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text := repr(value)) <= 60 else text[:57] + "..."
 
 
 class BoundFunction(Sent, ABC):
@@ -70,7 +70,7 @@ class BoundFunction(Sent, ABC):
     def __init__(self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector) -> None:
         self.facts = facts
         self.name = facts.name
-        self._robot = manifest.name
+        self._robot, self._frames = manifest.name, manifest.robot.frames
         self._library = library
         self._alpha = alpha
         self._defaults = alpha.defaults
@@ -113,6 +113,8 @@ class BoundFunction(Sent, ABC):
         return found
 
     def _default(self, argument: Argument, value: Any) -> Any:
+        if argument.name in USUAL:
+            return chosen(argument.name, value, self._robot, self._frames, self.name)
         if value is not None:
             if argument.name != "alpha":
                 return value

@@ -102,6 +102,7 @@ class Recipe:
     such of the link's `<collision>` (docs/contact.md).
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
     or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU besides (docs/gpu.md).
+    `frames` names links whose pose the generated code knows beside the tips', ALL every one (docs/frames.md).
     """
 
     name: str = field(metadata=_entry("text"))
@@ -139,6 +140,7 @@ class Recipe:
     multiplier: str = field(default="block", metadata=_entry("text", "--multiplier", MULTIPLIERS))
     base_joint: str = field(default=FIXED, metadata=_entry("text", "--base-joint", BASE_JOINTS))
     cuda: bool = field(default=False, metadata=_entry("flag", "--cuda"))
+    frames: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--frames"))
 
     @property
     def variant(self) -> str:
@@ -253,7 +255,7 @@ def option_words(recipe: Recipe, plain: Recipe) -> list[str]:
             continue
         if isinstance(value, bool):
             words.append(flag if value else flag.replace("--", "--no-"))
-        elif entry.name in ("symbolic", "variants", "functions", "friction_law"):
+        elif entry.name in ("symbolic", "variants", "functions", "friction_law", "frames"):
             joined = entry.name == "variants" and value == (*plain.variants, recipe.variant)
             words += [] if joined else [flag, ",".join(value)]
         elif entry.name == "sweeps":

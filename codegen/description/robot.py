@@ -187,7 +187,8 @@ class Robot:
     `base` names the link the tree hangs on, `tips[0]` is the tip of every function that speaks of one. `left_out` and `rotors`
     (joint, reflected inertia [kg·m²]) are in the file and not in the dynamics. `loops` close what the tree leaves open; joints
     in `passive` have no motor. `base_joint` says whether the base is fixed, moves in a plane or is free: its three or six
-    freedoms are the first joints then. `contacts` are spheres on links that touch `planes` and each other.
+    freedoms are the first joints then. `contacts` are spheres on links that touch `planes` and each other. `frames` are all
+    links of the chosen part, fixed ones and those on the base (link -1) included.
     """
 
     name: str
@@ -203,6 +204,7 @@ class Robot:
 
     planes: tuple[Plane, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    frames: tuple[Tip, ...] = field(default=(), compare=False)
 
     @property
     def pairs(self) -> tuple[Pair, ...]:

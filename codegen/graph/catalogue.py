@@ -128,6 +128,26 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
         "real-time iteration); 2 most iterations of each; 3 relative gap and 4 relative change of u at which to stop; "
         "5, 6 price of a unit beyond bounds of p and pd",
     ),
+    "frame": ("1", "an entry of enum {robot}_frame"),
+    "reference": (
+        "1",
+        "an entry of enum {robot}_reference: the world's axes and origin, the frame's, or its origin in world axes",
+    ),
+    "v": ("m/s and rad/s", "linear, then angular, as reference says"),
+    "spatial": ("m/s^2 and rad/s^2", "linear, then angular, as reference says"),
+    "classical": (
+        "m/s^2 and rad/s^2",
+        "spatial with omega x v in its linear part: of the frame's origin where reference is at it",
+    ),
+    "goal_position": ("m", WORLD),
+    "goal_rotation": ("1", f"frame axes in {WORLD}"),
+    "ik_weights": ("1/m, 1/rad", "of position and rotation; 0 leaves either out"),
+    "ik_options": (
+        "m, rad, 1",
+        "0 and 1 misses that count as none (1e-6 both); 2 starts (10); 3 the first of them (0, which is p0); 4 most steps of "
+        "each (100); 0 or less: the number in brackets",
+    ),
+    "ik_info": ("m, rad, 1", "misses of position and rotation, the start that found p, steps of all starts"),
     "info": (
         "1",
         "0 cost; 1 largest defect of the last guess; 2 last relative change of u; 3 programs; 4 their iterations; "
@@ -146,7 +166,7 @@ OF_FLOATING: Final[Mapping[str, str]] = {
 
 SCALARS: Final = frozenset({
     "h", "kinetic", "potential", "loss", "change", "known_friction", "angle", "lever_stiffness", "arm_1", "arm_2",
-    "lever_offset", "lever_rest", "lever_torque",
+    "lever_offset", "lever_rest", "lever_torque", "frame", "reference",
 })  # fmt: skip
 """Arguments that are one number for every robot."""
 MATRICES: Final = frozenset({"M", "J", "Y", "terms", "contact_rows", "contact_force"})
@@ -196,6 +216,11 @@ DOCS: Final[Mapping[str, str]] = {
     "energy": "Kinetic energy (rotors included); potential energy of gravity and joint springs, zero at the world origin.",
     "tip_pose": "Position and rotation of the tip frame.",
     "tip_jacobian": "Geometric Jacobian of the tip frame.",
+    "frame_pose": "Position and rotation of a frame, by default the tip's.",
+    "frame_jacobian": "Velocity of a frame, linear then angular, per joint rate.",
+    "frame_velocity": "Velocity of a frame, linear then angular.",
+    "frame_acceleration": "Acceleration of a frame, linear then angular: spatial, and classical, that of the point.",
+    "ik": "Inverse kinematics: the position nearest to p0 of the first start that brings a frame to a goal within the limits.",
     "regressor": "Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.",
     "spring_torque": "Torque of the joint springs.",
     "friction_torque": "Torque of joint friction, viscous plus smoothed Coulomb.",
