@@ -151,24 +151,34 @@ static void step(const Goal *g, const State *s, const double *J, double damping,
   } while (more);
 }
 
-/* p moved along d: of a floating base x + d, (1, turn / 2) q of unit length. */
-static void move(const Goal *g, const double *p, const double *d, double *to) {
-  double bound;
-  int k;
 #if BASE > 0
-  const double *q = p + 3, x = 0.5 * d[3], y = 0.5 * d[4], z = 0.5 * d[5];
+/* (1, turn / 2) q, of unit length. */
+static void turned(const double *q, const double *turn, double *to) {
+  const double x = 0.5 * turn[0], y = 0.5 * turn[1], z = 0.5 * turn[2];
   double size;
-  for (k = 0; k < 3; k++) to[k] = p[k] + d[k];
-  to[3] = q[0] - x * q[1] - y * q[2] - z * q[3];
-  to[4] = q[1] + x * q[0] + y * q[3] - z * q[2];
-  to[5] = q[2] + y * q[0] + z * q[1] - x * q[3];
-  to[6] = q[3] + z * q[0] + x * q[2] - y * q[1];
-  size = sqrt(to[3] * to[3] + to[4] * to[4] + to[5] * to[5] + to[6] * to[6]);
-  for (k = 3; k < 7; k++) to[k] /= size;
+  int i;
+  to[0] = q[0] - x * q[1] - y * q[2] - z * q[3];
+  to[1] = q[1] + x * q[0] + y * q[3] - z * q[2];
+  to[2] = q[2] + y * q[0] + z * q[1] - x * q[3];
+  to[3] = q[3] + z * q[0] + x * q[2] - y * q[1];
+  size = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2] + to[3] * to[3]);
+  for (i = 0; i < 4; i++) to[i] /= size;
+}
+#endif
+
+/* p moved along d, within the limits; what is not used stays as it is to the bit. */
+static void move(const Goal *g, const double *p, const double *d, double *to) {
+  double value;
+  int k;
+  for (k = 0; k < NP; k++) to[k] = p[k];
+#if BASE > 0
+  for (k = 0; k < 3; k++) to[k] += d[k];
+  if (d[3] != 0.0 || d[4] != 0.0 || d[5] != 0.0) turned(p + 3, d + 3, to + 3);
 #endif
   for (k = BASE; k < N; k++) {
-    bound = p[k + NP - N] + d[k];
-    to[k + NP - N] = !g->used[k] ? p[k + NP - N] : bound < g->lower[k] ? g->lower[k] : bound > g->upper[k] ? g->upper[k] : bound;
+    if (!g->used[k]) continue;
+    value = p[k + NP - N] + d[k];
+    to[k + NP - N] = value < g->lower[k] ? g->lower[k] : value > g->upper[k] ? g->upper[k] : value;
   }
 }
 
