@@ -146,7 +146,7 @@ def solve(
         status, found = function.attempt(place, turn, shares, q0, fixed, goal.frame, options, alpha)
         if status == BAD_GOAL:
             raise InputError(f"ik: {function.facts.status[status]}.")
-        miss, turned, at, made = found.info.tolist()
+        miss, turned, at, made = found.ik_info.tolist()
         steps += int(made)
         reached = status == 0
         first = int(at) + 1 if reached else starts

@@ -264,6 +264,11 @@ class RobotFacts:
         return self.base_joint == "floating"
 
     @property
+    def neutral(self) -> tuple[float, ...]:
+        """The position with everything at zero: of a floating base the quaternion that turns nothing."""
+        return tuple(float(self.floating and k == 3) for k in range(len(self.positions)))
+
+    @property
     def base_freedoms(self) -> tuple[str, ...]:
         """Names of the joints that are freedoms of a moving base."""
         count = {"planar": 3, "floating": 6}.get(self.base_joint, 0)

@@ -307,8 +307,8 @@ static int goal_of(const double *const *in, double *work, Goal *g) {
   return 1;
 }
 
-/* position, rotation, weights, p0, fixed, frame, options, alpha -> p, info: 0 where p reaches the goal; else p is the nearest
- * that was found, and info says by how much it misses. Without a start left (options) that is p0. */
+/* goal_position, goal_rotation, goal_weights, p0, fixed, frame, ik_options, alpha -> p, ik_info. 0 where p reaches the goal; else
+ * p is the nearest that was found, and ik_info says by how much it misses. */
 int ROBOT(ik)(const double *const *in, double *const *out, double *work) {
   const double *p = in[3], *options = in[6];
   double *info = out[1];

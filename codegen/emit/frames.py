@@ -5,7 +5,6 @@ The C stands as it is in templates/ (frame_chain.h, frames.c, ik.c); all that it
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -18,7 +17,7 @@ from diffpbd.codegen.emit.constants import BAD_GOAL, NO_FRAME, NOT_REACHED
 from diffpbd.codegen.emit.environment import plain
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.emit.sources import Emission, argument
-from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.geometry import rows, square
 from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.manifest import Argument
@@ -34,10 +33,7 @@ FUNCTIONS: Final = {
     "frame_velocity": ("p pd frame reference alpha", "v"),
     "frame_acceleration": ("p pd pdd frame reference alpha", "spatial classical"),
 }
-IK: Final = ("position rotation weights p0 fixed frame options alpha", "p info")
-OF_IK: Final = {"position": "goal_position", "rotation": "goal_rotation", "weights": "ik_weights", "options": "ik_options",
-                "info": "ik_info"}  # fmt: skip
-"""Arguments of `ik` that mean something else elsewhere."""
+IK: Final = ("goal_position goal_rotation goal_weights p0 fixed frame ik_options alpha", "p ik_info")
 
 
 def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik: bool) -> None:
@@ -72,7 +68,7 @@ def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik:
         emission.texts[name] = len(emission.files["src/frames.c"]) // len(FUNCTIONS)
     if with_ik:
         _copy(emission, "ik.c")
-        given, given_back = (_arguments(model, words, OF_IK) for words in IK)
+        given, given_back = (_arguments(model, words) for words in IK)
         status = (NOT_REACHED, BAD_GOAL)
         emission.declare("ik", DOCS["ik"], given, given_back, operations=operations, work=work, status=status)
         emission.texts["ik"] = len(emission.files["src/ik.c"])
@@ -87,19 +83,16 @@ OPERATIONS: Final = 70
 """[1] Of one joint on the way to a frame."""
 
 
-def _arguments(model: Model, words: str, others: dict[str, str] | None = None) -> list[Argument]:
+def _arguments(model: Model, words: str) -> list[Argument]:
     n, n_p = model.tree.freedoms, model.tree.freedoms + (1 if model.robot.floating else 0)
     shapes = {
         **dict.fromkeys(("p", "p0"), (n_p, 1)), **dict.fromkeys(("pd", "pdd", "fixed"), (n, 1)),
-        **dict.fromkeys(("frame", "reference"), (1, 1)), "alpha": (len(model.entries), 1), "position": (3, 1),
-        "rotation": (3, 3), "J": (6, n), **dict.fromkeys(("v", "spatial", "classical"), (6, 1)), "weights": (2, 1),
-        "options": (OPTIONS, 1), "info": (INFO, 1),
+        **dict.fromkeys(("frame", "reference"), (1, 1)), "alpha": (len(model.entries), 1),
+        **dict.fromkeys(("position", "goal_position"), (3, 1)), **dict.fromkeys(("rotation", "goal_rotation"), (3, 3)),
+        "J": (6, n), **dict.fromkeys(("v", "spatial", "classical"), (6, 1)), "goal_weights": (2, 1),
+        "ik_options": (OPTIONS, 1), "ik_info": (INFO, 1),
     }  # fmt: skip
-    found = [argument((others or {}).get(name, name), *shapes[name]) for name in words.split()]
-    return [
-        dataclasses.replace(a, name=name, frame=a.frame.replace("{robot}", model.recipe.name))
-        for a, name in zip(found, words.split(), strict=True)
-    ]
+    return [argument(name, *shapes[name]) for name in words.split()]
 
 
 def _numbers(model: Model) -> Numbers:
