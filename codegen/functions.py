@@ -242,6 +242,17 @@ _add(
     f"{STATE} p_next pd_next {IMPULSES} contact_impulse contact_impulse_next", "pose_residual rate_residual",
 )  # fmt: skip
 
+OBSTACLES: Final = "[spheres] [capsules] [boxes] [planes]"
+_add(
+    "clearance", "Signed distances of links from each other and from obstacles.", f"p {OBSTACLES} alpha", "distance",
+    also="vjp",
+)  # fmt: skip
+_add(
+    "clearance_points", "clearance with the nearest points on both bodies and the normals there.", f"p {OBSTACLES} alpha",
+    "distance point other_point normal",
+)  # fmt: skip
+_add("jac_clearance", "clearance and its Jacobian by p.", f"p {OBSTACLES} alpha", "distance ddistance_dp")
+
 FUNCTIONS: Final[Mapping[str, Declared]] = MappingProxyType(_made)
 """By name."""
 DOCS: Final[Mapping[str, str]] = {name: declared.doc for name, declared in FUNCTIONS.items()}

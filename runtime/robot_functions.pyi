@@ -2105,6 +2105,120 @@ class ContactResidual(Function):
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """
 
+class Clearance(Function):
+    def __call__(self, p: JointValues, spheres: npt.ArrayLike | None = None, capsules: npt.ArrayLike | None = None, boxes: npt.ArrayLike | None = None, planes: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
+        """Signed distances of links from each other and from obstacles.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        spheres: [m] world (root link); a column each: centre, radius
+        capsules: [m] world (root link); a column each: both ends of the axis, radius
+        boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
+        planes: [1, m] world (root link); a column each: normal away from the solid, height along it
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class VjpClearanceResult(tuple[FloatArray, ...]):
+    """The array alone, or with more than one output a named tuple of them; which those are depends on the robot."""
+
+    @property
+    def p_bar(self) -> FloatArray:
+        """[derivative of a scalar by p] joints, base to tip"""
+    @property
+    def spheres_bar(self) -> FloatArray:
+        """[derivative of a scalar by spheres] world (root link); a column each: centre, radius"""
+    @property
+    def capsules_bar(self) -> FloatArray:
+        """[derivative of a scalar by capsules] world (root link); a column each: both ends of the axis, radius"""
+    @property
+    def boxes_bar(self) -> FloatArray:
+        """[derivative of a scalar by boxes] world (root link); a column each: centre, quaternion, lengths of the sides"""
+    @property
+    def planes_bar(self) -> FloatArray:
+        """[derivative of a scalar by planes] world (root link); a column each: normal away from the solid, height along
+        it
+        """
+    @property
+    def alpha_bar(self) -> FloatArray:
+        """[derivative of a scalar by alpha]"""
+
+class VjpClearance(Function):
+    @overload
+    def __call__(self, p: JointValues, spheres: npt.ArrayLike | None = None, capsules: npt.ArrayLike | None = None, boxes: npt.ArrayLike | None = None, planes: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, distance_bar: npt.ArrayLike, threads: int = 1) -> VjpClearanceResult:
+        """Reverse derivative of clearance: seeds on the outputs, gradients by every input.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        spheres: [m] world (root link); a column each: centre, radius
+        capsules: [m] world (root link); a column each: both ends of the axis, radius
+        boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
+        planes: [1, m] world (root link); a column each: normal away from the solid, height along it
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        distance_bar: [derivative of a scalar by distance] pair by pair, then obstacle by obstacle to every shape that
+        moves; below 0 where bodies overlap
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+    @overload
+    def __call__(self, p: JointValues, spheres: npt.ArrayLike | None, capsules: npt.ArrayLike | None, boxes: npt.ArrayLike | None, planes: npt.ArrayLike | None, alpha: Alpha | None, distance_bar: npt.ArrayLike, *, threads: int = 1) -> VjpClearanceResult:
+        """Reverse derivative of clearance: seeds on the outputs, gradients by every input.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        spheres: [m] world (root link); a column each: centre, radius
+        capsules: [m] world (root link); a column each: both ends of the axis, radius
+        boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
+        planes: [1, m] world (root link); a column each: normal away from the solid, height along it
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        distance_bar: [derivative of a scalar by distance] pair by pair, then obstacle by obstacle to every shape that
+        moves; below 0 where bodies overlap
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class ClearancePointsResult(NamedTuple):
+    distance: FloatArray
+    """[m] pair by pair, then obstacle by obstacle to every shape that moves; below 0 where bodies overlap"""
+    point: FloatArray
+    """[m] world (root link); a column a distance: nearest point of the first body"""
+    other_point: FloatArray
+    """[m] world (root link); the same of the other one"""
+    normal: FloatArray
+    """[1] world (root link); a column a distance: from the other body to the first, 0 where cores cross"""
+
+class ClearancePoints(Function):
+    def __call__(self, p: JointValues, spheres: npt.ArrayLike | None = None, capsules: npt.ArrayLike | None = None, boxes: npt.ArrayLike | None = None, planes: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> ClearancePointsResult:
+        """clearance with the nearest points on both bodies and the normals there.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        spheres: [m] world (root link); a column each: centre, radius
+        capsules: [m] world (root link); a column each: both ends of the axis, radius
+        boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
+        planes: [1, m] world (root link); a column each: normal away from the solid, height along it
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class JacClearanceResult(NamedTuple):
+    distance: FloatArray
+    """[m] pair by pair, then obstacle by obstacle to every shape that moves; below 0 where bodies overlap"""
+    ddistance_dp: FloatArray
+    """[distance per p] rows: output, columns: input (matrices column by column)"""
+
+class JacClearance(Function):
+    def __call__(self, p: JointValues, spheres: npt.ArrayLike | None = None, capsules: npt.ArrayLike | None = None, boxes: npt.ArrayLike | None = None, planes: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> JacClearanceResult:
+        """clearance and its Jacobian by p.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        spheres: [m] world (root link); a column each: centre, radius
+        capsules: [m] world (root link); a column each: both ends of the axis, radius
+        boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
+        planes: [1, m] world (root link); a column each: normal away from the solid, height along it
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
 class RobotFunctions:
     """The attributes of a robot."""
 
@@ -2400,3 +2514,15 @@ class RobotFunctions:
 
     contact_residual: ContactResidual
     """Equations of a step in contact, zero along joint_step: for transcriptions."""
+
+    clearance: Clearance
+    """Signed distances of links from each other and from obstacles."""
+
+    vjp_clearance: VjpClearance
+    """Reverse derivative of clearance: seeds on the outputs, gradients by every input."""
+
+    clearance_points: ClearancePoints
+    """clearance with the nearest points on both bodies and the normals there."""
+
+    jac_clearance: JacClearance
+    """clearance and its Jacobian by p."""

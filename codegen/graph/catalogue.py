@@ -92,6 +92,17 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "gap": ("m", "of every contact, below 0 where bodies overlap"),
     "contact_rows": ("m per joint unit", "contact by contact: along the normal towards the sphere, then two tangents"),
+    "spheres": ("m", f"{WORLD}; a column each: centre, radius"),
+    "capsules": ("m", f"{WORLD}; a column each: both ends of the axis, radius"),
+    "boxes": ("m, 1 (quaternion wxyz)", f"{WORLD}; a column each: centre, quaternion, lengths of the sides"),
+    "planes": ("1, m", f"{WORLD}; a column each: normal away from the solid, height along it"),
+    "distance": (
+        "m",
+        "pair by pair, then obstacle by obstacle to every shape that moves; below 0 where bodies overlap",
+    ),
+    "point": ("m", f"{WORLD}; a column a distance: nearest point of the first body"),
+    "other_point": ("m", f"{WORLD}; the same of the other one"),
+    "normal": ("1", f"{WORLD}; a column a distance: from the other body to the first, 0 where cores cross"),
     "unbalanced": (EFFORT, f"what motors and loops cannot give; {JOINTS}"),
     "xi_next": ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM"),
     "terms": ("u per coefficient", TORQUE_COLUMNS),
@@ -169,7 +180,10 @@ SCALARS: Final = frozenset({
     "lever_offset", "lever_rest", "lever_torque", "frame", "reference",
 })  # fmt: skip
 """Arguments that are one number for every robot."""
-MATRICES: Final = frozenset({"M", "J", "Y", "terms", "contact_rows", "contact_force"})
+MATRICES: Final = frozenset({
+    "M", "J", "Y", "terms", "contact_rows", "contact_force", "spheres", "capsules", "boxes", "planes", "point", "other_point",
+    "normal",
+})  # fmt: skip
 """Arguments that are matrices, whatever the number of their columns."""
 
 
