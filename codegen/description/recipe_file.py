@@ -135,7 +135,7 @@ class Entries:
             raise InputError(f"{self.path}: {where}: {', '.join(missing)} missing; a {kind} has {', '.join(needed)}")
         own = Entries(self.path, {f"{where}: {name}": value for name, value in table.items()})
         read: dict[object, Any] = {
-            "str": own.text, "float": own.number, "float | None": own.number, "Vec3": own.vector,
+            "str": own.text, "float": own.number, "float | None": own.number, "Vec3": own.vector, "str | None": own.text,
             "tuple[str, ...]": own.texts,
         }  # fmt: skip
         return made(**{name: read[fields[name].type](f"{where}: {name}") for name in table})
