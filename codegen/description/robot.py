@@ -151,6 +151,7 @@ class Contact:
     """A sphere on link `link` (index, -1 the world) about `point` [m] (3, link frame); radius 0 [m] is a point.
 
     `against` names planes and other spheres that it touches, all with the coefficient `friction` [1]; 0 is frictionless.
+    Contacts of one `surface` share the law of their contact.
     """
 
     name: str
@@ -159,6 +160,12 @@ class Contact:
     radius: float
     friction: float
     against: tuple[str, ...] = ()
+    surface: str = ""
+
+    @property
+    def law(self) -> str:
+        """Whose friction, load and compliance are its own: the name of its entries of alpha."""
+        return self.surface or self.name
 
 
 @dataclass(frozen=True)
