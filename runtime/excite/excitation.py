@@ -11,7 +11,7 @@ checked sample by sample.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -62,7 +62,8 @@ FIRST = 0.5
 class Wishes:
     """What is asked: `duration` [s], `harmonics`, `rate` [Hz] of the samples, least height of the tip [m] (None: any),
     `margin`, the part of every limit that is left free, limits of `acceleration` (n,) [rad/s² or m/s²], the height [m] of a
-    `table` that the arm stays above, and the `criterion`: the condition number, or log det of the information.
+    `table` that the arm stays above, the `criterion`: the condition number, or log det of the information, the
+    `clearance` [m] of links from each other.
     """
 
     duration: float = 10.0
@@ -73,6 +74,7 @@ class Wishes:
     acceleration: FloatArray | None = None
     table: float | None = None
     criterion: str = CRITERIA[0]
+    clearance: float | None = None
 
     def __post_init__(self) -> None:
         """Refuses what cannot be."""
@@ -132,6 +134,7 @@ def excite(
         why = robot.manifest.why_not(missing[0]) or "Generate it again."
         raise InputError(f"{robot.name} has no {', '.join(missing)}, which excitation needs. {why}")
     envelope = Envelope.of(robot, wishes.margin, wishes.least_height, alpha, wishes.acceleration, wishes.table)
+    envelope = replace(envelope, clearance=wishes.clearance)
     pose = envelope.best_pose()
     columns = base_columns(robot, envelope)
     series = Fourier(wishes.duration, wishes.harmonics)
@@ -194,7 +197,8 @@ def _inside(
     still = np.hstack([pose[:, None], np.zeros_like(x[:, 1:])])
     for k in range(SHRINKS):
         tried = still + SHRINK**k * (x - still)
-        if envelope.slack(envelope.evaluate(time, *series.motion(tried, time))) >= 0.0:
+        held = envelope.slack(envelope.evaluate(time, *series.motion(tried, time))) >= 0.0
+        if held and envelope.keeps_apart(time, partial(series.state, tried), series.most_acceleration(tried)):
             return tried
     return None
 
