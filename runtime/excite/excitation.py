@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.excite.columns import IntArray, base_columns
 from diffpbd.runtime.excite.envelope import Envelope, Motion
 from diffpbd.runtime.excite.fourier import Fourier
 from diffpbd.runtime.live import Share
@@ -27,13 +27,6 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["Excitation", "Wishes", "base_columns", "excite"]
 
-IntArray: TypeAlias = npt.NDArray[np.intp]
-
-RANDOM_STATES = 400
-"""[1] States at which independent columns are looked for: several times more rows than any arm has parameters."""
-RANK = 1e-8
-"""[1] Part of a column that is left beside those before it, below which it depends on them, and length of one, in units of the
-longest, below which it is none: rounding."""
 SAMPLES_A_HARMONIC = 20
 """[1] Least samples in a period of the highest harmonic in the file."""
 SEARCHED_A_HARMONIC = 12
@@ -106,22 +99,6 @@ class Excitation:
     base_parameters: int
     envelope: Envelope
     notes: tuple[str, ...]
-
-
-def base_columns(robot: Robot, envelope: Envelope) -> IntArray:
-    """Columns of the regressor that do not depend on those before them: those of the base parameters."""
-    from scipy.linalg import qr
-
-    rng = np.random.default_rng(0)
-    n = robot.n
-    q = envelope.lower + rng.random((RANDOM_STATES, n)) * (envelope.upper - envelope.lower)
-    dq = rng.uniform(-1.0, 1.0, (RANDOM_STATES, n)) * envelope.speed
-    ddq = rng.uniform(-1.0, 1.0, (RANDOM_STATES, n)) * envelope.speed * 2.0 * np.pi
-    Y = robot.regressor(q, dq, ddq, envelope.alpha).reshape(RANDOM_STATES * n, -1)
-    R = qr(Y, mode="r")[0]
-    length = np.linalg.norm(Y, axis=0)
-    independent = (np.abs(np.diag(R)) > RANK * length) & (length > RANK * length.max())
-    return np.asarray(np.flatnonzero(independent), dtype=np.intp)
 
 
 def excite(
