@@ -92,9 +92,9 @@ class Distances:
         return np.asarray(found.distance)[..., :count], np.asarray(found.ddistance_dp)[..., :count, :]
 
     def _call(self, name: str, q: FloatArray) -> Any:
-        if q.ndim == 1:
-            return self.robot.function(name)(q, **self._given, alpha=self.alpha)
-        given = {kind: np.broadcast_to(x, (len(q), *x.shape)) for kind, x in self._given.items()}
+        given: dict[str, Any] = dict(self._given)
+        if q.ndim > 1:
+            given = {kind: np.broadcast_to(x, (len(q), *x.shape)) for kind, x in given.items()}
         return self.robot.function(name)(q, **given, alpha=self.alpha)
 
     def moving(self) -> FloatArray:

@@ -38,6 +38,7 @@ class ExciteHow(TypedDict, total=False):
     acceleration: npt.ArrayLike | None
     table: float | None
     criterion: str
+    clearance: float | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,7 +100,7 @@ def excite(
 
         asked["table"] = table + RADIUS
     values = values_of(robot, alpha)
-    wishes.setdefault("clearance", least_distance(robot, None, KEPT))
+    asked.setdefault("clearance", least_distance(robot, None, KEPT))
     found = excitation.excite(robot, excitation.Wishes(duration, **asked), values, progress)
     return Excitation(**{f.name: getattr(found, f.name) for f in fields(found)}, robot=robot)
 
