@@ -27,16 +27,16 @@ SPRING = {"spring.stiffness.left_s1": 24.0, "spring.rest.left_s1": -1.514}
 
 def run_of(
     law: dict[str, Any], rate: float, duration: float, *, owner: GravityOwner = GravityOwner.MODEL, bench: Bench | None = None,
-    kind: type[Run] = Run, log: Path | None = None, observer: Callable[[Tick], None] | None = None,
+    kind: type[Run] = Run, log: Path | None = None, observer: Callable[[Tick], None] | None = None, name: str = "baxter_bare",
 ) -> tuple[Run, BenchBaxter, Recorder | None]:  # fmt: skip
-    """A run that has not begun, its arm, and its log if there is one."""
-    robot = loaded("baxter_bare")
+    """A run of the generated robot `name` that has not begun, its arm, and its log if there is one."""
+    robot = loaded(name)
     configuration = Configuration(
         robot.name, robot.manifest.abi_hash, robot.joints, law, owner, robot.alpha.vector(SPRING), limits_of(robot),
         Settings(1.0 / rate, ramp=0.2),
     )  # fmt: skip
     recorder = None if log is None else Recorder(log, configuration.to_json(), robot.joints)
-    arm = BenchBaxter(str(find_description("baxter_bare")), configuration.limits, REST, bench or Bench(), rate=rate)
+    arm = BenchBaxter(str(find_description(name)), configuration.limits, REST, bench or Bench(), rate=rate)
     options = RunOptions(duration=duration)
     run = kind(arm, configuration.supervisor(robot), options, recorder=recorder, observer=observer)
     arm.in_run = lambda: run.phase.value == "run"

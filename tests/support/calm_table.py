@@ -13,7 +13,7 @@ import numpy as np
 
 from diffpbd.runtime import load
 from diffpbd.runtime.loop.stopping import Reason
-from support.calm_stops import LAWS, Stopped, generated_laws, stopped
+from support.calm_stops import LAWS, MOST_HELD, Stopped, generated_laws, stopped
 from support.robots import generated, loaded
 
 ROBOTS = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots"
@@ -25,16 +25,17 @@ ARMS = {
 
 
 def row(name: str, stops: list[Stopped], seconds: float) -> str:
+    led, stops = len(stops), [one for one in stops if one.held <= MOST_HELD]
     asked = [one for one in stops if one.report.reason is Reason.INTERRUPTED]
     gained = np.array([one.gained.max() for one in stops])
     worst = int(gained.argmax())
     speeds = np.array([one.speed.max() for one in stops])
     missed = sum("hold the measured pose" not in one.report.ending for one in stops)
     return (
-        f"{name}: {len(stops)} stops ({len(asked)} asked for, median {np.median(speeds):.2f} rad/s), gained {gained.max():.3f} "
-        f"(pose {worst}; nine in ten {np.quantile(gained, 0.9):.3f}) rad/s, beyond "
+        f"{name}: {len(stops)} stops of {led} ({len(asked)} asked for, median {np.median(speeds):.2f} rad/s), "
+        f"gained {gained.max():.3f} (pose {worst}; nine in ten {np.quantile(gained, 0.9):.3f}) rad/s, beyond "
         f"{max(one.beyond.max() for one in stops):.3f} rad, torque {max(one.torque.max() for one in stops):.1f} N·m, "
-        f"{missed} not held, {seconds / len(stops):.2f} s a stop"
+        f"{missed} not held, {seconds / led:.2f} s a stop"
     )
 
 
