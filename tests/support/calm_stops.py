@@ -40,7 +40,7 @@ MARGIN = 0.2
 DETECTION, LEAST_MOTION = 0.1, 0.05
 """s and rad of docs/safety.md's bound on what a stop travels."""
 MOST_HELD = 0.8
-"""Of the effort; where weight and spring take more, a stop is not judged: a hand leads an arm to where it cannot hold itself."""
+"""Of the effort; where weight and spring take more no stop is judged: a hand leads an arm to where it cannot hold itself."""
 MOVING = 0.8
 """s after which the stop is asked for."""
 
