@@ -12,7 +12,9 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.frames import USUAL, chosen
 from diffpbd.runtime.help_text import help_text, shape_words, signature_of
+from diffpbd.runtime.joint_values import by_joint, of_joints
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.manifest import MATRIX, POSITIONS, SCALAR, Argument, Manifest
 from diffpbd.runtime.manifest import Function as FunctionFacts
@@ -38,9 +40,8 @@ def as_array(value: Any, name: str, function: str, *, finite: bool = True) -> Fl
                 raise TypeError
             array = array.astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError(
-            f"{function}: argument {name!r}: expected numbers in a regular array, found {_shorten(value)}."
-        ) from None
+        words = f"expected numbers in a regular array, found {_shorten(value)}"
+        raise InputError(f"{function}: argument {name!r}: {words}.") from None
     if finite and not np.isfinite(array).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         where = f" at index {place if len(place) > 1 else place[0]}" if place else ""
@@ -60,8 +61,7 @@ def check_count(count: Any, function: str, what: str) -> None:
 
 
 def _shorten(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text := repr(value)) <= 60 else text[:57] + "..."
 
 
 class BoundFunction(Sent, ABC):
@@ -70,7 +70,7 @@ class BoundFunction(Sent, ABC):
     def __init__(self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector) -> None:
         self.facts = facts
         self.name = facts.name
-        self._robot = manifest.name
+        self._robot, self._frames = manifest.name, manifest.robot.frames
         self._library = library
         self._alpha = alpha
         self._defaults = alpha.defaults
@@ -78,6 +78,7 @@ class BoundFunction(Sent, ABC):
         self._h = manifest.recipe.h
         self._call: Callable[..., int] = library.bind(facts)
         self._names = [argument.name for argument in facts.inputs]
+        self._by_joint = of_joints(facts.inputs, manifest.robot)
         self._positions = [k for k, a in enumerate(facts.inputs) if manifest.robot.floating and a.name in POSITIONS]
         self._result = result_type(facts.name, tuple(argument.name for argument in facts.outputs))
         self.__doc__ = help_text(facts, repr(self), manifest.recipe.h)
@@ -113,7 +114,11 @@ class BoundFunction(Sent, ABC):
         return found
 
     def _default(self, argument: Argument, value: Any) -> Any:
+        if argument.name in USUAL:
+            return chosen(argument.name, value, self._robot, self._frames, self.name)
         if value is not None:
+            if type(value) is dict and argument.name in self._by_joint:
+                return by_joint(f"{self.name}: {argument.name}", value, *self._by_joint[argument.name])
             if argument.name != "alpha":
                 return value
             return self._alpha.vector(value) if isinstance(value, Mapping) else self._alpha.checked(value)
@@ -194,9 +199,8 @@ class Function(BoundFunction):
 
     def _general(self, values: list[Any], threads: int) -> Any:
         """The checked way for everything that is not a plain single evaluation."""
-        inputs, in_sizes = [], []
+        inputs, in_sizes, rows_of = [], [], ""
         rows: int | None = None
-        rows_of = ""
         for argument, value in zip(self.facts.inputs, values, strict=True):
             array, count = self._prepare(argument, value)
             if count is not None:
@@ -215,8 +219,7 @@ class Function(BoundFunction):
     def _prepare(self, argument: Argument, value: Any) -> tuple[FloatArray, int | None]:
         """The argument contiguous in C's order, and its number of rows if it is a batch."""
         array = as_array(value, argument.name, self.name)
-        found, shape = array.shape, argument.shape
-        array = plain(array, shape)
+        found, shape, array = array.shape, argument.shape, plain(array, argument.shape)
         batched = array.ndim > len(shape)
         if array.shape[batched:] != shape:
             raise InputError(f"{self.name}: argument {argument.name!r}: expected {_shapes(argument)}, found {found}.")
@@ -260,8 +263,7 @@ class Function(BoundFunction):
 
     def _failed_row(self, inputs: list[FloatArray], in_sizes: list[int], rows: int, failed: int) -> SolverError:
         """The map in C only counts failures: call the rows one by one until the first."""
-        outputs = [np.empty(argument.size()) for argument in self.facts.outputs]
-        work = np.empty(self._work)
+        outputs, work = [np.empty(argument.size()) for argument in self.facts.outputs], np.empty(self._work)
         others = f" ({failed} of {rows} rows failed)" if failed > 1 else ""
         for row in range(rows):
             pointers = (ctypes.c_void_p * len(inputs))(*_offset(inputs, in_sizes, row))

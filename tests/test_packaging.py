@@ -51,6 +51,9 @@ def packed(wheel: Path) -> set[str]:
         names = archive.namelist()
         entry = next(archive.read(name).decode() for name in names if name.endswith("/entry_points.txt"))
     assert len(names) == len(set(names))
+    assert {"diffpbd/py.typed", "diffpbd/runtime/robot_functions.pyi"} <= set(
+        names
+    )  # type checkers read the marker there
     assert "diffpbd = diffpbd.command:main" in entry
     return {name for name in names if ".dist-info/" not in name}
 
@@ -133,6 +136,7 @@ def _environment(python: str | Path, folder: Path) -> bool:
     return True
 
 
+@pytest.mark.thorough("3.10", "3.12", "3.13", "3.14")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_release_is_that_version_on_every_python(version: str, wheel: Path, tmp_path: Path) -> None:
     """Every file compiles there, the door opens without numpy, and says the version of pyproject.toml."""

@@ -10,12 +10,13 @@ from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.emit.constants import IN_C, NOT_FORWARDS, SPECIAL_STATUS, STATUS
-from diffpbd.codegen.emit.enumerators import parameters, statuses
+from diffpbd.codegen.emit.enumerators import frames, parameters, statuses
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
 from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.emit.unused import with_unused
-from diffpbd.codegen.graph.catalogue import DOCS, axes, unit_and_frame, worded
+from diffpbd.codegen.functions import FUNCTIONS, Slot, expect_declared
+from diffpbd.codegen.graph.catalogue import axes, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
 
@@ -45,6 +46,7 @@ class Emission:
     """Functions that are compiled for several instruction sets."""
     floating: bool = False
     """Whether arguments are those of a robot with a floating base."""
+    frames: tuple[str, ...] = ()  # that the header lists
     lanes: list[str] = field(default_factory=list)
     """Names of those that also take rows of a batch side by side."""
 
@@ -68,8 +70,9 @@ class Emission:
     ) -> str:
         """Add a function's entry to the manifest; without `work` it is a rollout; returns its symbol."""
         symbol, casadi = f"{self.robot}_{name}", f"casadi/{name}.casadi" if graph else None
+        inputs, outputs = list(inputs), list(outputs)
+        expect_declared(name, [a.name for a in inputs], [a.name for a in outputs])
         given, found = worded(inputs, self.floating), worded(outputs, self.floating)
-        inputs = list(inputs)
         steps = bool(status) and any(a.name == "h" for a in inputs)  # what has no status is a formula
         status = (*status, *((NOT_FORWARDS,) if steps else ()))
         meanings = {k: (STATUS | SPECIAL_STATUS)[k] for k in status}
@@ -165,8 +168,7 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec], g
         inputs = [argument(f.name_in(k), f.size1_in(k), f.size2_in(k)) for k in range(f.n_in())]
         outputs = [argument(f.name_out(k), f.size1_out(k), f.size2_out(k)) for k in range(f.n_out())]
         symbol = emission.declare(
-            spec.name, spec.doc, inputs, outputs,
-            operations=text.operations, work=text.work, graph=spec.name in graphs,
+            spec.name, spec.doc, inputs, outputs, operations=text.operations, work=text.work, graph=spec.name in graphs,
         )  # fmt: skip
         entries.append(Entry(symbol, text, text.work))
         emission.texts[spec.name] = len(text.text)
@@ -212,9 +214,9 @@ def add_joint_step(
         "h": (1, 1), "alpha": (len(alpha), 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"),
     }  # fmt: skip
 
-    def arguments(names: str) -> tuple[Argument, ...]:
+    def arguments(slots: Sequence[Slot]) -> tuple[Argument, ...]:
         result = []
-        for name in names.split():
+        for name in (slot.name for slot in slots):
             if name.startswith("d"):
                 shape: tuple[int, int | str] = (n, len(alpha) if name.endswith("alpha") else n)
             else:
@@ -222,31 +224,29 @@ def add_joint_step(
             result.append(argument(name, *shape))
         return tuple(result)
 
-    state, ends = "p pd u h alpha", "p_next pd_next"
-    blocks = f"{ends} dp_next_dp dp_next_dpd dp_next_du dpd_next_dp dpd_next_dpd dpd_next_du"
-    bars, bars0 = "p_bar pd_bar u_bar h_bar alpha_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar"
     onward = step - count("prepare")
     node = count("prepare", "node", "velocity", "node_torque")
     lanes = kernels.lanes_work(n, len(alpha))
     declared = set()
-    for name, inputs, outputs, operations in (
-        ("joint_step", state, ends, step),
-        ("jac_joint_step", state, blocks, step + jacobian),
-        ("jac_kicked_step", "p pd u kick h alpha", blocks, step + jacobian),
-        ("jac_alpha_joint_step", state, "dp_next_dalpha dpd_next_dalpha", step + jacobian_alpha),
-        ("vjp_joint_step", f"{state} p_next_bar pd_next_bar", bars, step + adjoint),
-        ("node_torque", "p_prev p p_next h alpha", "u", node),
-        ("sixth_order_step", state, ends, 6 * step),
-        ("rollout", "p0 pd0 U h alpha", "P PD", onward),
-        ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, onward + adjoint),
-        ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, count("prepare") + adjoint),
+    for name, operations in (
+        ("joint_step", step),
+        ("jac_joint_step", step + jacobian),
+        ("jac_kicked_step", step + jacobian),
+        ("jac_alpha_joint_step", step + jacobian_alpha),
+        ("vjp_joint_step", step + adjoint),
+        ("node_torque", node),
+        ("sixth_order_step", 6 * step),
+        ("rollout", onward),
+        ("vjp_rollout", onward + adjoint),
+        ("vjp_trajectory", count("prepare") + adjoint),
     ):
         if (name == "jac_alpha_joint_step" and not by_alpha) or (name == "sixth_order_step" and not kernels.sixth):
             continue
         work = None if name.endswith(("rollout", "trajectory")) else size + lanes.get(name, 0)
         declared.add(name)
+        declared_as = FUNCTIONS[name]
         emission.declare(
-            name, DOCS[name], arguments(inputs), arguments(outputs),
+            name, declared_as.doc, arguments(declared_as.inputs), arguments(declared_as.outputs),
             operations=operations, work=work, graph=name in graphs,
             status=(1, 2, 11) if name == "sixth_order_step" else (1, 2),
         )  # fmt: skip
@@ -264,7 +264,7 @@ def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parame
     numbers = parameters(alpha)
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions,
-        statuses=statuses(emission.functions),
+        statuses=statuses(emission.functions), frames=frames(emission.frames),
     )  # fmt: skip
     return numbers
 

@@ -52,6 +52,10 @@ class GenerateOptions(TypedDict, total=False):
     table: float
     base_joint: str
     contact_from_collision: str | Sequence[str]
+    frames: str | Sequence[str]
+    clearance: bool
+    pairs: str | Sequence[str]
+    obstacles: str | Sequence[str]
 
 
 @in_python
@@ -80,6 +84,7 @@ def generate(
       `base_joint` "planar" or "floating": the base moves
     - `symbolic`: what besides is a run-time parameter, of "mass", "com", "inertia", "origin"
     - `friction_law`: of "asymmetric", "stribeck"; `springs`, `lever_springs`: joints with one; `wrench`: links
+    - `frames`: links beside the tips that `robot.frame_pose(p, "link")` and its like know, or "all"
     - `functions`: "default", "all", or names as `diffpbd info` lists them; `variants`: steps on maximal states
     - `cuda=True`: for an NVIDIA GPU too
     - `h`: default step [s]; `gravity` [m/s²] (3); `table` [m]: height that `excite` and `mpc` keep the arm above
@@ -133,7 +138,7 @@ def examined(file: str, **options: Any) -> Report:
         recipe = with_options(default_recipe(file), **options)
     report, robot = examine(
         recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
-        base_joint=recipe.base_joint, touch=recipe.touching,
+        base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping,
     )  # fmt: skip
     if robot is None or not (robot.loops or robot.passive or robot.pairs):
         return report

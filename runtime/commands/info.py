@@ -88,6 +88,7 @@ def describe(manifest: Manifest) -> str:
             f"made by diffpbd {manifest.generator.diffpbd}",
             table(["joint", "type", "parent", "child", "lower", "upper", "velocity", "effort"], joints, left=4),
             *_base(manifest),
+            *_frames(manifest),
             *_undriven(manifest),
             *_mimics(manifest),
             *_loops(manifest),
@@ -113,6 +114,12 @@ def _base(manifest: Manifest) -> list[str]:
         text += f"axes, then the joints; positions have {len(robot.positions)}: {', '.join(robot.positions[:7])} (its place "
         text += "and unit quaternion), then the joints"
     return [text]
+
+
+def _frames(manifest: Manifest) -> list[str]:
+    """A line about the frames that can be asked for by name."""
+    names = ", ".join(manifest.robot.frames)
+    return [f"frames by name: {names} (`generate --frames all`: every link of the description)"] if names else []
 
 
 def _undriven(manifest: Manifest) -> list[str]:

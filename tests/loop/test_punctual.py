@@ -23,6 +23,7 @@ def normal() -> Bench:
     return Bench(jitter=1e-3, noise=0.05, fault=Filtered())
 
 
+@pytest.mark.thorough("impedance")
 @pytest.mark.parametrize("states, rate", [(100.0, 100.0), (1000.0, 1000.0)])
 @pytest.mark.parametrize("law", ["gravity", "impedance"])
 def test_no_stop_without_a_reason(law: str, states: float, rate: float, request: pytest.FixtureRequest) -> None:
