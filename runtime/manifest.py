@@ -226,7 +226,8 @@ class Contact:
 class Shape:
     """What must not touch: a core swept by a sphere of `radius` [m] on `link`, in whose frame `centre` [m] (3) and `rotation`
     (9, by rows) are. The core is a point (sphere), a segment of one half [m] along the last axis (capsule), a box of three
-    halves; a plane's last axis is its normal. `part` is the link of the description."""
+    halves; a plane's last axis is its normal. `part` is the link of the description; what stands still is on
+    `world`."""
 
     name: str
     part: str
@@ -241,13 +242,15 @@ class Shape:
 @dataclass(frozen=True)
 class Clearance:
     """Shapes of a robot; `rows` names both sides of every distance in order, obstacles as `spheres 0`; `obstacles` counts them
-    by kind. Of pairs that are left out: `apart` never touched among `samples` poses, `always` mostly did."""
+    by kind; `reach` [m or 1] is how far a point of a shape moves at most per unit of every joint. Of pairs that are left out
+    `apart` never touched among `samples` poses, `always` mostly did."""
 
     shapes: tuple[Shape, ...]
     rows: tuple[tuple[str, ...], ...]
     obstacles: Mapping[str, int]
     samples: int
     apart: int
+    reach: tuple[float, ...]
     always: tuple[tuple[str, ...], ...] = ()
 
 
