@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from diffpbd.codegen.description.attached import lever_joints, wrench_frames
+from diffpbd.codegen.description.frames import chosen_frames
 from diffpbd.codegen.description.recipe import Recipe, option_words
 from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
@@ -57,6 +58,7 @@ def generate(
         say(doubt.line("doubt"))
     wrench_frames(described, recipe.wrench)
     lever_joints(described, recipe.lever_springs)
+    chosen_frames(described, recipe.frames)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
     folder = out if out is not None else Path("generated") / recipe.name
 
@@ -160,7 +162,7 @@ def _sources(folder: Any, prefix: str) -> list[tuple[str, bytes]]:
     for item in folder.iterdir():
         if item.is_dir() and item.name not in ("__pycache__", "robots"):
             found += _sources(item, f"{prefix}{item.name}/")
-        elif item.name.endswith((".py", ".jinja")):
+        elif item.name.endswith((".py", ".jinja", ".c", ".h")):
             found.append((f"{prefix}{item.name}", item.read_bytes()))
     return found
 

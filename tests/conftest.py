@@ -49,8 +49,7 @@ REAL_TIME = (
     *(
         Path("tests", "baxter", f"test_{name}.py")
         for name in (
-            "commands", "endurance", "faults", "hand", "impedance", "log", "model_laws", "mpc", "program", "simulated",
-            "transport", "viewer",
+            "commands", "endurance", "faults", "log", "model_laws", "program", "simulated", "transport", "viewer",
         )
     ),
     Path("tests", "franka", "test_processes.py"),

@@ -23,7 +23,7 @@ from diffpbd.runtime.names import IDENTIFIER, LONGEST, PUNCTUATION, RESERVED, st
 
 INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
-SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop")
+SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop", "contact")
 LOOP_ROWS: Final = ("kept", "all")
 FRICTIONS: Final = ("none", "urdf")
 FRICTION_LAWS: Final = ("asymmetric", "stribeck")
@@ -103,6 +103,7 @@ class Recipe:
     such of the link's `<collision>` (docs/contact.md).
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
     or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU besides (docs/gpu.md).
+    `frames` names links whose pose the generated code knows beside the tips', ALL every one (docs/frames.md).
     With `clearance` there are distances of all `pairs` LINK/LINK (those that sampling and the `srdf` leave), of shapes of
     `<collision>` or every `shape`, and to as many `obstacles` as words KIND=COUNT say (docs/clearance.md).
     """
@@ -142,6 +143,7 @@ class Recipe:
     multiplier: str = field(default="block", metadata=_entry("text", "--multiplier", MULTIPLIERS))
     base_joint: str = field(default=FIXED, metadata=_entry("text", "--base-joint", BASE_JOINTS))
     cuda: bool = field(default=False, metadata=_entry("flag", "--cuda"))
+    frames: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--frames"))
     clearance: bool = field(default=False, metadata=_entry("flag", "--clearance"))
     shape: tuple[ShapeEntry, ...] = field(default=(), metadata=_entry("shapes"))
     srdf: Path | None = field(default=None, metadata=_entry("text"))
@@ -266,7 +268,7 @@ def option_words(recipe: Recipe, plain: Recipe) -> list[str]:
             continue
         if isinstance(value, bool):
             words.append(flag if value else flag.replace("--", "--no-"))
-        elif entry.name in ("symbolic", "variants", "functions", "friction_law"):
+        elif entry.name in ("symbolic", "variants", "functions", "friction_law", "frames"):
             joined = entry.name == "variants" and value == (*plain.variants, recipe.variant)
             words += [] if joined else [flag, ",".join(value)]
         elif entry.name == "sweeps":

@@ -59,7 +59,7 @@ def read_doubted(recipe: Recipe) -> tuple[Robot, tuple[Finding, ...]]:
     """The same with every doubt about its description."""
     report, robot = examine(
         recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
-        base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping,
+        base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping, frames=recipe.frames,
     )  # fmt: skip
     if robot is None:
         raise DescriptionError(report)

@@ -67,6 +67,10 @@ GROUPS: Final = (
         ),
         made=ALWAYS,
     ),
+    Group(
+        "frames by name", ("frame_pose", "frame_jacobian", "frame_velocity", "frame_acceleration"), made=ALWAYS,
+    ),
+    Group("inverse kinematics", ("ik",), ("open",)),
     Group("joint states of states of links", ("joint_state",), ("anchored",), made=ALWAYS),
     Group("inverse dynamics", ("inverse_dynamics",), ("shared",), made=ALWAYS),
     Group(

@@ -52,6 +52,7 @@ class GenerateOptions(TypedDict, total=False):
     table: float
     base_joint: str
     contact_from_collision: str | Sequence[str]
+    frames: str | Sequence[str]
     clearance: bool
     pairs: str | Sequence[str]
     obstacles: str | Sequence[str]
@@ -83,6 +84,7 @@ def generate(
       `base_joint` "planar" or "floating": the base moves
     - `symbolic`: what besides is a run-time parameter, of "mass", "com", "inertia", "origin"
     - `friction_law`: of "asymmetric", "stribeck"; `springs`, `lever_springs`: joints with one; `wrench`: links
+    - `frames`: links beside the tips that `robot.frame_pose(p, "link")` and its like know, or "all"
     - `functions`: "default", "all", or names as `diffpbd info` lists them; `variants`: steps on maximal states
     - `cuda=True`: for an NVIDIA GPU too
     - `h`: default step [s]; `gravity` [m/s²] (3); `table` [m]: height that `excite` and `mpc` keep the arm above

@@ -147,6 +147,12 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     "[rad]), may be given more than once.",
 )
 @click.option(
+    "--frames",
+    metavar="LIST",
+    callback=_names,
+    help="Links beside the tips whose pose, Jacobian, velocity and acceleration can be asked for by name, by commas, or all.",
+)
+@click.option(
     "--clearance/--no-clearance",
     default=None,
     help="Whether there are distances of links, from each other and from obstacles, of the shapes of <collision>.",
