@@ -33,7 +33,8 @@ CONE_CONSTANTS: Final = (
     ),
     Constant("cone_residual", 1e-13, "1", "residual over the largest impulse that is rounding"),
     Constant("cone_stall", 1e-11, "1", "the same that may be, when it no longer falls"),
-    Constant("cone_nearly", 1e-8, "1", "the same below which a small change ends an iteration"),
+    Constant("cone_nearly", 1e-5, "1", "the same below which a small change ends an iteration"),
+    Constant("cone_nearly_rate", 1e-8, "1", "the same of rates, whose rows are no longer corrected"),
     Constant("cone_impulse", 1e3, "1", "largest impulse that means anything over the residual of a stage's start"),
     Constant("cone_near", 1e-9, "rad or m, or their rates", "change that a line search takes whole: rounding is near"),
     Constant(

@@ -38,7 +38,9 @@ def friction_errors(result: Any, arm: Robot, expected: Any) -> np.ndarray:
 
 def test_jitter_of_arrival_is_refused_with_the_way_out(arm: Robot, shared: Path) -> None:
     log, expected = case(shared, "Q12")
-    with pytest.raises(InputError, match=r"64 samples .* steps of .* split it; bridge 0.03 closes them, rate 100") as refused:
+    with pytest.raises(
+        InputError, match=r"64 samples .* steps of .* split it; bridge 0.03 closes them, rate 100"
+    ) as refused:
         diffpbd.identify(arm, log, fit="friction")
     bridge = float(re.search(r"bridge ([\d.]+)", str(refused.value))[1])  # type: ignore[index]
     for given in (bridge, 0.05):

@@ -178,3 +178,16 @@ def test_the_judgement_is_cheap(of: str, shared: Path) -> None:
     own += without(kernel_graph(bordered.landing(model.tree), "landing", prepared), "potentials")
     whole = load(generated(path, functions=("joint_step",))).joint_step.facts.operations
     assert 0 < own < 0.03 * whole
+
+
+def test_no_contact_is_passed_at_the_end(shared: Path) -> None:
+    """1000 kg on 1 kg that lands sliding: an iteration that a short change ended left a rate through the ground of 0.6 mm/s."""
+    p = [-0.027258727083728437, 0.10593593683605561, 0.022783426266746887, -0.042861730610419924, 0.3064628575014624,
+         0.02278342390926916]  # fmt: skip
+    pd = [0.9313350365196862, -1.8296693967808895, -10.555363709381396, -1.0438027969576076, -1.9297172974209678,
+          -10.555362989757024]  # fmt: skip
+    r, h = robot(str(shared / CASE / "stack.toml")), 0.0035185461225117334
+    alpha = alpha_of(r, 0.5)
+    p_next, pd_next = r.joint_step(p, pd, np.zeros(6), h=h, alpha=alpha)
+    normal = np.reshape(r.contact_jacobian(p_next, alpha=alpha), (-1, 3, 6))[:, 0]
+    assert (2.0 * r.contact_gap(p_next, alpha=alpha) / h + normal @ pd_next).min() > -2e-5
