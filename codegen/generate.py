@@ -54,7 +54,7 @@ def generate(
     plain, asked = find_recipe(robot), recipe
     described, doubts = read_doubted(recipe)
     for doubt in doubts:
-        say(doubt.line("doubt"))
+        say(doubt.line("warning"))
     wrench_frames(described, recipe.wrench)
     lever_joints(described, recipe.lever_springs)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
@@ -131,7 +131,15 @@ def _portable(robot: str) -> str:
 
 def _options_hash(robot: Robot, recipe: Recipe) -> str:
     """Hash of everything that decides the folder's content: robot, recipe, generator sources, versions."""
-    apart = ("urdf", "loop", "plane", "contact", "contact_from_collision")  # they are in the robot as read
+    apart = (
+        "urdf",
+        "loop",
+        "close",
+        "plane",
+        "ground",
+        "contact",
+        "contact_from_collision",
+    )  # they are in the robot as read
     chosen: dict[str, Any] = {
         f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe) if f.name not in apart
     }

@@ -14,6 +14,7 @@ import click
 from diffpbd.runtime.errors import DiffpbdError
 from diffpbd.runtime.extras import extra_of, missing
 from diffpbd.runtime.locate import ROBOTS
+from diffpbd.runtime.origin import started
 
 __all__ = ["cli", "main"]
 
@@ -28,7 +29,7 @@ class _Command(NamedTuple):
 
 COMMANDS = {
     "generate": _Command("diffpbd.runtime.commands.generate", "Derive, emit and compile a robot's dynamics."),
-    "check": _Command("diffpbd.runtime.commands.check", "List every fault and doubt of a description."),
+    "check": _Command("diffpbd.runtime.commands.check", "List all errors and warnings about a description."),
     "export": _Command("diffpbd.runtime.commands.export", "Write a robot with its parameters back to URDF."),
     "info": _Command("diffpbd.runtime.commands.info", "Show joints, limits, parameters and functions of a robot."),
     "eval": _Command("diffpbd.runtime.commands.evaluate", "Evaluate a generated function on JSON."),
@@ -81,6 +82,8 @@ class LazyGroup(click.Group):
         """Run and exit: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."""
         extra["standalone_mode"] = False
         robots = os.environ.get(ROBOTS)
+        given = args[0] if args else extra.get("args")
+        started(sys.argv[1:] if given is None else given)
         try:
             result = super().main(*args, **extra)
         except click.Abort:

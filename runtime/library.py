@@ -53,7 +53,7 @@ class Library:
         if not self.path.is_file():
             raise InputError(
                 f"{self.path} does not exist. Compile it with `make -C {self.path.parent} shared`, "
-                f"or generate the folder again: diffpbd generate {self._manifest.name}."
+                f"or generate the folder again: {self._manifest.again()}."
             )
         if _is_cut_short(self.path):
             raise InputError(
@@ -109,7 +109,7 @@ class Library:
     def _mismatch(self, why: str) -> InputError:
         return InputError(
             f"{self.path} does not match its manifest: {why}. Compile it again with `make -C "
-            f"{self.path.parent} shared`, or generate the folder again: diffpbd generate {self._manifest.name}."
+            f"{self.path.parent} shared`, or generate the folder again: {self._manifest.again()}."
         )
 
     @property

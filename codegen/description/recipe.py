@@ -73,6 +73,23 @@ LARGEST_RELAXATION: Final = 2.0
 """From here on Jacobi sweeps diverge even for a joint alone."""
 
 
+GROUND: Final = "ground"
+"""Name of the plane of `ground`."""
+CLOSING: Final = ("ball", "hinge", "weld")
+"""Types of the loops of `close`, the default first."""
+
+
+def _closed(words: str) -> LoopEntry:
+    """The loop of `LINK=LINK` or `LINK=LINK:TYPE`; a hinge turns about z of both frames."""
+    pair, _, kind = words.partition(":")
+    parent, _, child = pair.partition("=")
+    if not parent or not child or (kind or CLOSING[0]) not in CLOSING:
+        raise InputError(
+            f'recipe: close = "{words}"; expected LINK=LINK or LINK=LINK:TYPE with a type of {", ".join(CLOSING)}'
+        )
+    return LoopEntry(f"{parent} to {child}", kind or CLOSING[0], parent, child, axis=(0.0, 0.0, 1.0))
+
+
 def _entry(read: str, flag: str = "", choices: tuple[str, ...] = ()) -> dict[str, Any]:
     """How a recipe's file reads an entry (a method of `recipe_file.Entries`), the option that sets it, its values."""
     return {"read": read, "flag": flag, "choices": choices}
@@ -99,7 +116,8 @@ class Recipe:
     Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md),
     by rows that are kept of it, or by `loop_rows` all of them. Every `contact` is a
     sphere or point that touches planes (`plane`) or other spheres; words LINK or LINK=PLANE in `contact_from_collision` make
-    such of the link's `<collision>` (docs/contact.md).
+    such of the link's `<collision>` (docs/contact.md). Words LINK=LINK or LINK=LINK:TYPE in `close` are loops that keep two
+    links' frames together; `ground` [m] is a plane of that name, across z at this height over the root or the world.
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
     or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU besides (docs/gpu.md).
     """
@@ -128,11 +146,13 @@ class Recipe:
     lever_springs: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--lever-spring"))
     relaxation: Relaxation = field(default=None, metadata=_entry("relaxation", "--relaxation"))
     functions: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--functions"))
-    passive: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    passive: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--passive"))
     loop: tuple[LoopEntry, ...] = field(default=(), metadata=_entry("loops"))
     loop_rows: str = field(default="kept", metadata=_entry("text", "", LOOP_ROWS))
     plane: tuple[PlaneEntry, ...] = field(default=(), metadata=_entry("planes"))
     contact: tuple[ContactEntry, ...] = field(default=(), metadata=_entry("contacts"))
+    close: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--close"))
+    ground: float | None = field(default=None, metadata=_entry("number", "--ground"))
     contact_from_collision: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--contact-from-collision"))
     table: float | None = field(default=None, metadata=_entry("number"))
     sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
@@ -184,14 +204,20 @@ class Recipe:
             )
         if not all(math.isfinite(component) for component in self.gravity):
             raise InputError(f'recipe "{self.name}": gravity = {self.gravity}; finite numbers are expected')
-        for kind in ("loop", "plane", "contact"):
+        for kind in ("loops", "plane", "contact"):
             for k, entry_ in enumerate(getattr(self, kind)):
-                self._expect_usable(entry_, f'recipe "{self.name}": {kind} {k + 1}')
+                self._expect_usable(entry_, f'recipe "{self.name}": {kind.rstrip("s")} {k + 1}')
+
+    @property
+    def loops(self) -> tuple[LoopEntry, ...]:
+        """Loops of the recipe, then those of `close`."""
+        return (*self.loop, *map(_closed, self.close))
 
     @property
     def touching(self) -> Touching:
         """What the description needs to know about contact."""
-        return Touching(self.plane, self.contact, self.contact_from_collision)
+        up = () if self.ground is None else (PlaneEntry(GROUND, (0.0, 0.0, self.ground), (0.0, 0.0, 1.0)),)
+        return Touching((*self.plane, *up), self.contact, self.contact_from_collision)
 
     @staticmethod
     def _expect_usable(loop: LoopEntry | PlaneEntry | ContactEntry, where: str) -> None:

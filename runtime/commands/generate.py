@@ -66,8 +66,8 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
 @click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
 @click.option(
     "--base-joint",
-    type=click.Choice(["fixed", "planar", "floating"]),
-    help="How the base moves: not (default), in a plane, or freely.",
+    type=click.Choice(["fixed", "planar", "floor", "floating"]),
+    help="How the base moves: not (default), in the vertical plane of x and z, on the floor (x and y), or freely.",
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder (default: generated/NAME).")
 @click.option("--integrator", type=click.Choice(["variational", "paper"]), help="Integrator of `step`.")
@@ -138,6 +138,19 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     help="Contacts of this link's <collision> (spheres, boxes, capsules, cylinders) against a plane of the recipe, may be "
     "given more than once.",
 )
+@click.option(
+    "--ground",
+    type=float,
+    metavar="Z",
+    help="A plane called ground across z at this height [m], for --contact-from-collision; of a floating base in the world.",
+)
+@click.option(
+    "--close",
+    metavar="LINK=LINK[:TYPE]",
+    multiple=True,
+    help="Close a loop: the frames of both links stay together, by a ball (default), a hinge about z, or a weld; repeatable.",
+)
+@click.option("--passive", metavar="JOINT", multiple=True, help="This joint has no motor; may be given more than once.")
 @click.option(
     "--lever-spring",
     "lever_springs",

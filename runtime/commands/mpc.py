@@ -205,6 +205,8 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
         check_goal(robot, start, "--q0")
         expect_above(robot, alpha, table, [start], "start of --q0")
     if options["reference"] is None:
+        if start is None:
+            check_goal(robot, robot.neutral, "the start, which is zero without --q0")
         start = closed_start(robot, start, alpha)
         goal = _goal(robot, options, start, alpha)
         expect_above(robot, alpha, table, [np.where(np.isnan(goal), start, goal)], "goal")

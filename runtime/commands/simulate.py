@@ -15,13 +15,14 @@ from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
+from diffpbd.runtime.limits import beyond_effort
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
 from diffpbd.runtime.logs.table import TURN
 from diffpbd.runtime.orders import Order
 from diffpbd.runtime.quaternions import with_turn
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.simulation import Run, maximal_variant, simulate
+from diffpbd.runtime.simulation import Run, expect_log, maximal_variant, simulate
 
 __all__ = ["command", "summary"]
 
@@ -79,6 +80,7 @@ def command(
         ("--meshes", meshes),
     ]
     if torque not in ("zero", "gravity"):
+        expect_log(torque, "--torque")
         named.append(("--torque", torque))
     distinct(
         [("--out", out), ("--plot", plot), ("--movie", movie), ("--report", report)], [*named, *robot_files(robot)]
@@ -150,8 +152,11 @@ def summary(robot: Robot, run: Run) -> str:
         total = run.kinetic + run.potential
         drift = float(np.abs(total - total[0]).max())
         swing = float(np.ptp(run.kinetic))
-        moves = swing > STILL * float(np.abs(total).max())
-        share = f" ({100 * drift / swing:.3g} % of the kinetic energy's range)" if moves else ""
+        share = ""
+        if drift > swing or run.tau.any():
+            share = " (work of torques, friction and contact included)"
+        elif swing > STILL * float(np.abs(total).max()):
+            share = f" ({100 * drift / swing:.3g} % of the kinetic energy's range)"
         lines.append(
             f"energy: {total[0]:.6g} J at the start, {total[-1]:.6g} J at the end, largest change {drift:.3g} J{share}"
         )
@@ -171,6 +176,11 @@ def summary(robot: Robot, run: Run) -> str:
                 f"note: {joint.name} went from {low:.4g} to {high:.4g} {joint.unit}, beyond its limits "
                 f"{number(joint.lower)} and {number(joint.upper)}, which do not act"
             )
+    if robot.manifest.robot.base_joint == "planar" and "base_z" in robot.joints:
+        lines.append(
+            "note: the base moves in the vertical plane of x and z, where gravity acts (floor: --base-joint floor)"
+        )
+    lines += [f"note: {text}" for text in beyond_effort(joints, run.tau)]
     rows = [
         [
             joint.name, f"{place[joint.name][-1]:.6f}" if joint.name in place else "-", joint.unit, f"{run.dq[-1, k]:.6f}",
