@@ -64,8 +64,8 @@ class Run:
 
 
 def expect_log(torque: str | Path, where: str) -> None:
-    """Refuses what is neither a policy's name nor a file; a name is answered with the nearest."""
-    if not Path(torque).exists():
+    """Refuses a word that is neither a policy's name nor a file, with the nearest name."""
+    if str(torque).isidentifier() and not Path(torque).exists():
         raise InputError(f"{where}: there is neither a policy nor a log {str(torque)!r}. {hint(str(torque), POLICIES)}")
 
 

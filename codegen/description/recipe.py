@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from diffpbd.codegen.description.base import BASE_JOINTS, FIXED
 from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry, Touching
-from diffpbd.codegen.description.loops import LoopEntry
+from diffpbd.codegen.description.loops import LoopEntry, closing
 from diffpbd.codegen.description.mjcf import file_defaults
 from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.report import quoted
@@ -75,19 +75,6 @@ LARGEST_RELAXATION: Final = 2.0
 
 GROUND: Final = "ground"
 """Name of the plane of `ground`."""
-CLOSING: Final = ("ball", "hinge", "weld")
-"""Types of the loops of `close`, the default first."""
-
-
-def _closed(words: str) -> LoopEntry:
-    """The loop of `LINK=LINK` or `LINK=LINK:TYPE`; a hinge turns about z of both frames."""
-    pair, _, kind = words.partition(":")
-    parent, _, child = pair.partition("=")
-    if not parent or not child or (kind or CLOSING[0]) not in CLOSING:
-        raise InputError(
-            f'recipe: close = "{words}"; expected LINK=LINK or LINK=LINK:TYPE with a type of {", ".join(CLOSING)}'
-        )
-    return LoopEntry(f"{parent} to {child}", kind or CLOSING[0], parent, child, axis=(0.0, 0.0, 1.0))
 
 
 def _entry(read: str, flag: str = "", choices: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -211,7 +198,7 @@ class Recipe:
     @property
     def loops(self) -> tuple[LoopEntry, ...]:
         """Loops of the recipe, then those of `close`."""
-        return (*self.loop, *map(_closed, self.close))
+        return (*self.loop, *map(closing, self.close))
 
     @property
     def touching(self) -> Touching:

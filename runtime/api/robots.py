@@ -10,6 +10,7 @@ from diffpbd.runtime.api.progress import terminal
 from diffpbd.runtime.api.words import expect_options, in_python
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.finish import complete
 from diffpbd.runtime.locate import GENERATED, locate, robot_folders
 from diffpbd.runtime.parameters import ParameterValues, ParameterVector, read_values
 from diffpbd.runtime.robot import Robot
@@ -72,12 +73,14 @@ def generate(
     *,
     out: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
+    all: bool = False,
     **options: Unpack[GenerateOptions],
 ) -> Robot:
     """The robot of a URDF or MJCF file, a recipe (.toml) or a shipped name: derived, emitted as C, compiled and loaded.
 
     Nothing is done where `out` (default: ./generated/NAME) already holds exactly this; else it takes 10 s to a minute.
     `progress` hears what is being done, `print` for example; without it a terminal shows one line that changes.
+    The library is compiled quickly at first and in full in the background, to the same results; `all=True` waits for that.
     Options, several names as a list or a string:
 
     - `base`, `tip`: link names; `hold`: joints welded at zero; `limits=True`: joints stop at their limits;
@@ -97,7 +100,9 @@ def generate(
     choices = _several("generate", options)
     folder = default_folder(str(robot)) if out is None else Path(out)
     with terminal(progress) as say:
-        made = make(str(robot), out=folder, progress=say, **choices)
+        made = make(str(robot), out=folder, progress=say, quick=not all, **choices)
+        if all:
+            complete(made.folder, made.manifest.library, say)
     return open_folder(made.folder)
 
 

@@ -11,6 +11,7 @@ from diffpbd.runtime.api.robots import default_folder
 from diffpbd.runtime.commands.numbers import MOST
 from diffpbd.runtime.commands.progress import staged
 from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
+from diffpbd.runtime.finish import begin, complete, is_quick
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]
@@ -166,8 +167,14 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     default="2",
     help="6: a compiled step of sixth order besides, as --functions default,sixth_order_step; 4 is made of joint_step anyway.",
 )
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Compile in full at once, as for a control PC or for timing; else quickly at first, and in full in the background.",
+)
 @json_option
-def command(robot: str, out: Path | None, order: str, **options: Any) -> None:
+def command(robot: str, out: Path | None, order: str, everything: bool, **options: Any) -> None:
     """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml), a URDF or MJCF file."""
     from diffpbd.codegen.generate import generate
 
@@ -175,7 +182,11 @@ def command(robot: str, out: Path | None, order: str, **options: Any) -> None:
         options["functions"] = [*(options["functions"] or ["default"]), "sixth_order_step"]
     out = default_folder(robot) if out is None else out
     with staged() as say:
-        made = generate(robot, out=out, progress=say, **options)
+        made = generate(robot, out=out, progress=say, quick=not everything, **options)
+        if everything:
+            complete(made.folder, made.manifest.library, say)
+    if is_quick(made.folder, made.manifest.library) and begin(made.folder, made.manifest.library):
+        note("compiled quickly; the optimised library follows in the background (--all waits for it)")
     branches = made.manifest.robot.left_out
     if branches:
         note(

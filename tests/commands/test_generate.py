@@ -26,7 +26,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             unchanged=robot == "old",
             seconds=2.0,
             compile_seconds=1.0,
-            manifest=SimpleNamespace(robot=SimpleNamespace(left_out=())),
+            manifest=SimpleNamespace(robot=SimpleNamespace(left_out=()), library="libnew.so"),
         )
 
     module = ModuleType("diffpbd.codegen.generate")
@@ -83,6 +83,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "ground": 0.1,
         "close": ("a=b:hinge",),
         "passive": ("j",),
+        "quick": True,
     }
 
 
