@@ -16,8 +16,8 @@ __all__ = ["command"]
 @click.command("check")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--base", metavar="LINK", help="Base link (default: the root).")
-@click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
-@click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
+@click.option("--tip", metavar="LINK", multiple=True, help="Tip link; repeatable.")
+@click.option("--hold", metavar="JOINT", multiple=True, help="Fix this joint at zero; repeatable.")
 @click.option(
     "--contact-from-collision",
     "collision",

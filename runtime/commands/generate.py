@@ -63,8 +63,8 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
 @click.command("generate")
 @click.argument("robot")
 @click.option("--base", metavar="LINK", help="Base link (default: the recipe's, or the root).")
-@click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
-@click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
+@click.option("--tip", metavar="LINK", multiple=True, help="Tip link; repeatable.")
+@click.option("--hold", metavar="JOINT", multiple=True, help="Fix this joint at zero; repeatable.")
 @click.option(
     "--base-joint",
     type=click.Choice(["fixed", "planar", "floor", "floating"]),
@@ -94,8 +94,8 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     "--relaxation",
     callback=_relaxation,
     metavar="FACTOR",
-    help="What Jacobi sweeps make of their corrections: a factor between 0 and 2 (default: 1.8 over the most joints that meet "
-    "at a link, at most 1), or `averaging`, which loses momentum.",
+    help="Relaxation factor of Jacobi sweeps, between 0 and 2 (default: 1.8 divided by the largest number of joints at a link, "
+    "at most 1), or `averaging`, which loses momentum.",
 )
 @click.option(
     "--variants",
@@ -115,22 +115,22 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     "--symbolic",
     metavar="LIST",
     callback=_names,
-    help="Symbolic quantities out of mass,com,inertia,origin, by commas.",
+    help="Make these run-time parameters: mass, com, inertia, origin (separated by commas).",
 )
 @click.option("--friction", type=click.Choice(["none", "urdf"]), help="Default friction: none, or the file's.")
 @click.option(
     "--friction-law",
     metavar="LIST",
     callback=_names,
-    help="Parts of the law of friction beside viscous and Coulomb's, by commas: asymmetric (coefficients differ by direction), "
-    "stribeck (more at rest, falling with speed).",
+    help="Parts of the friction law besides viscous and Coulomb friction, separated by commas: asymmetric (coefficients differ "
+    "by direction), stribeck (more at rest, falling with speed).",
 )
-@click.option("--limits/--no-limits", default=None, help="Whether joints stop at their limits in `step`.")
+@click.option("--limits/--no-limits", default=None, help="Joints stop at their limits.")
 @click.option(
     "--wrench",
     metavar="LINK",
     multiple=True,
-    help="Parameters of a force [N] and torque [N·m] on this link or tip, may be given more than once.",
+    help="External force [N] and torque [N·m] on this link or tip, as parameters; repeatable.",
 )
 @click.option(
     "--contact-from-collision",
@@ -160,12 +160,12 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     help="Parameters of a spring between two lever arms about this hinge (stiffness [N/m], arms and rest length [m], angle "
     "[rad]), may be given more than once.",
 )
-@click.option("--cuda/--no-cuda", default=None, help="Whether there is a .cu text besides, for batches on a GPU.")
+@click.option("--cuda/--no-cuda", default=None, help="Also generate CUDA code, for batches on a GPU.")
 @click.option(
     "--order",
     type=click.Choice(["2", "4", "6"]),
     default="2",
-    help="6: a compiled step of sixth order besides, as --functions default,sixth_order_step; 4 is made of joint_step anyway.",
+    help="6: also generate the step of sixth order, as --functions default,sixth_order_step; order 4 needs nothing more.",
 )
 @click.option(
     "--all",

@@ -42,7 +42,7 @@ STILL = 1e-12
     "--rate",
     type=RATE,
     metavar="HZ",
-    help="Of a LOG without time, or for even steps in place of stamps.",
+    help="Sampling rate of a LOG without time stamps, or to replace its stamps by even steps.",
 )
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option("--order", type=click.Choice(list(ORDERS)), default="2", help="4: Suzuki; 6: extrapolation; no friction.")

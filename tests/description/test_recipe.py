@@ -178,10 +178,11 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
         "wrench": ("l", "k"), "lever_springs": ("e",), "relaxation": 0.5,
         "sweep_order": "printed", "multiplier": "scalar", "variants": ("paper_direct", "paper_jacobi"),
         "functions": ("mpc",), "cuda": True, "base_joint": "floating", "contact_from_collision": ("hand=table", "foot"),
+        "close": ("a=b", "c=d:hinge"), "ground": -0.5, "passive": ("j",),
     }  # fmt: skip
     changed = with_options(plain, **given)
     parsed = command.make_context("generate", ["arm.urdf", *option_words(changed, plain)]).params
-    options = {name: value for name, value in parsed.items() if name not in ("robot", "out", "order")}
+    options = {name: value for name, value in parsed.items() if name not in ("robot", "out", "order", "everything")}
     assert with_options(plain, **options) == changed
     assert set(options) == set(given)
     assert option_words(with_options(plain, limits=False), with_options(plain, limits=True)) == ["--no-limits"]
