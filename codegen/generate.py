@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from diffpbd.codegen.description.attached import lever_joints, wrench_frames
-from diffpbd.codegen.description.recipe import Recipe, option_words
+from diffpbd.codegen.description.frames import chosen_frames
+from diffpbd.codegen.description.option_words import option_words
+from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.heartbeat import Heartbeat, Stage
@@ -60,6 +62,7 @@ def generate(
         say(doubt.line("warning"))
     wrench_frames(described, recipe.wrench)
     lever_joints(described, recipe.lever_springs)
+    chosen_frames(described, recipe.frames)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
     folder = out if out is not None else Path("generated") / recipe.name
 
@@ -158,6 +161,8 @@ def _options_hash(robot: Robot, recipe: Recipe) -> str:
         "ground",
         "contact",
         "contact_from_collision",
+        "shape",
+        "srdf",
     )  # they are in the robot as read
     chosen: dict[str, Any] = {
         f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe) if f.name not in apart
@@ -179,7 +184,7 @@ def _sources(folder: Any, prefix: str) -> list[tuple[str, bytes]]:
     for item in folder.iterdir():
         if item.is_dir() and item.name not in ("__pycache__", "robots"):
             found += _sources(item, f"{prefix}{item.name}/")
-        elif item.name.endswith((".py", ".jinja")):
+        elif item.name.endswith((".py", ".jinja", ".c", ".h")):
             found.append((f"{prefix}{item.name}", item.read_bytes()))
     return found
 

@@ -35,6 +35,7 @@ COMMANDS = {
     "export": _Command("diffpbd.runtime.commands.export", "Write a robot with its parameters back to URDF."),
     "info": _Command("diffpbd.runtime.commands.info", "Show joints, limits, parameters and functions of a robot."),
     "eval": _Command("diffpbd.runtime.commands.evaluate", "Evaluate a generated function on JSON."),
+    "ik": _Command("diffpbd.runtime.commands.ik", "Find joint positions for a pose of a frame."),
     "simulate": _Command("diffpbd.runtime.commands.simulate", "Simulate a robot and write a log."),
     "mpc": _Command(
         "diffpbd.runtime.commands.mpc", "Predictive control of the simulated robot, to a goal or along a log."

@@ -32,6 +32,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "VECTOR",
     "Argument",
+    "Clearance",
     "Constant",
     "Function",
     "Generator",
@@ -42,6 +43,7 @@ __all__ = [
     "Parameter",
     "Recipe",
     "RobotFacts",
+    "Shape",
     "hash_of_content",
     "read_manifest",
 ]
@@ -221,6 +223,38 @@ class Contact:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """What must not touch: a core swept by a sphere of `radius` [m] on `link`, in whose frame `centre` [m] (3) and `rotation`
+    (9, by rows) are. The core is a point (sphere), a segment of one half [m] along the last axis (capsule), a box of three
+    halves; a plane's last axis is its normal. `part` is the link of the description; what stands still is on
+    `world`."""
+
+    name: str
+    part: str
+    link: str
+    kind: str
+    centre: tuple[float, float, float]
+    rotation: tuple[float, ...]
+    halves: tuple[float, ...]
+    radius: float
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """Shapes of a robot; `rows` names both sides of every distance in order, obstacles as `spheres 0`; `obstacles` counts them
+    by kind; `reach` [m or 1] is how far a point of a shape moves at most per unit of every joint. Of pairs that are left out
+    `apart` never touched among `samples` poses, `always` mostly did."""
+
+    shapes: tuple[Shape, ...]
+    rows: tuple[tuple[str, ...], ...]
+    obstacles: Mapping[str, int]
+    samples: int
+    apart: int
+    reach: tuple[float, ...]
+    always: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """`mass` [kg] of `links` behind a joint that was not chosen, which the link `carrier` misses."""
 
@@ -239,6 +273,7 @@ class RobotFacts:
     taken for these. `base_joint` says whether the base moves in a plane or floats: its freedoms are the first joints.
     `loops` close what the tree leaves open; `passive` joints have no motor;
     `contacts` are what can touch, in the order of gaps and forces. Of the rows that are kept `spare_rows` depend on others.
+    `frames` are those of `frame_pose` and its like, numbered in this order; the tips come first.
     """
 
     base: str
@@ -255,6 +290,7 @@ class RobotFacts:
     contacts: tuple[Contact, ...] = ()
     base_joint: str = ""
     spare_rows: int = 0
+    frames: tuple[str, ...] = ()
 
     @property
     def floating(self) -> bool:
@@ -316,7 +352,8 @@ class Manifest:
 
     `content_hash` is the sha256 of everything else, so that an edited manifest, which would make calls write past their
     arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue are
-    not there, by a name of `families`; `graphs` are serialized CasADi graphs without a compiled function.
+    not there, by a name of `families`; `graphs` are serialized CasADi graphs without a compiled function. `clearance` is there
+    where distances are.
     """
 
     name: str
@@ -335,6 +372,7 @@ class Manifest:
     content_hash: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
     graphs: Mapping[str, str] = field(default_factory=dict)
+    clearance: Clearance | None = None
 
     def why_not(self, function: str) -> str:
         """A sentence that says why this robot has no such function, where the generator knew; else empty."""
@@ -358,9 +396,12 @@ class Manifest:
             "contacts",
             "base_joint",
             "spare_rows",
+            "frames",
         ):  # what an open fixed tree with motors in free space has none of
             if not data["robot"][name]:
                 del data["robot"][name]
+        if data["clearance"] is None:
+            del data["clearance"]
         if data["recipe"]["table"] is None:
             del data["recipe"]["table"]
         return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
@@ -423,7 +464,13 @@ def _check_names(manifest: Manifest, reader: _Reader) -> None:
     parts: tuple[Joint | Mimic | Link | Parameter, ...] = (
         *robot.joints, *robot.mimics, *robot.links, *manifest.alpha,
     )  # fmt: skip
-    for name in (robot.base, *robot.tips, *(part.name for part in parts), *(n for k in robot.links for n in k.merged)):
+    for name in (
+        robot.base,
+        *robot.tips,
+        *robot.frames,
+        *(part.name for part in parts),
+        *(n for k in robot.links for n in k.merged),
+    ):
         if strange_characters(name):
             raise reader.fault(name, "a name", "letters, digits and few signs")
     for word in (manifest.name, *(text for f in manifest.functions for text in (f.name, f.symbol))):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.attempt import Attempt
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.exchange import restore_folder
 from diffpbd.runtime.extras import extra_of, missing
@@ -130,6 +131,8 @@ class Robot(RobotFunctions):
 
     def _make(self, facts: FunctionFacts, made: Mapping[str, BoundFunction]) -> BoundFunction:
         arguments = (facts, self.manifest, self._library, self.alpha)
+        if facts.name == "ik":
+            return Attempt(*arguments)
         if not facts.rollout:
             return Function(*arguments)
         if not facts.name.startswith(GRADIENT_PREFIX):

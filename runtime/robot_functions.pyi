@@ -451,6 +451,108 @@ class TipJacobian(Function):
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """
 
+class FramePoseResult(NamedTuple):
+    position: FloatArray
+    """[m] world (root link)"""
+    rotation: FloatArray
+    """[1] tip axes in world (root link)"""
+
+class FramePose(Function):
+    def __call__(self, p: JointValues, frame: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FramePoseResult:
+        """Position and rotation of a frame, by default the tip's.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        frame: [1] its name, in C an entry of the header's enum of frames
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class FrameJacobian(Function):
+    def __call__(self, p: JointValues, frame: npt.ArrayLike | None = None, reference: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
+        """Velocity of a frame, linear then angular, per joint rate.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        frame: [1] its name, in C an entry of the header's enum of frames
+        reference: [1] world, local or local_world_aligned: the axes and the point; in C an entry of the header's enum
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class FrameVelocity(Function):
+    def __call__(self, p: JointValues, pd: JointValues, frame: npt.ArrayLike | None = None, reference: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
+        """Velocity of a frame, linear then angular.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        frame: [1] its name, in C an entry of the header's enum of frames
+        reference: [1] world, local or local_world_aligned: the axes and the point; in C an entry of the header's enum
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class FrameAccelerationResult(NamedTuple):
+    spatial: FloatArray
+    """[m/s^2 and rad/s^2] linear, then angular, as reference says"""
+    classical: FloatArray
+    """[m/s^2 and rad/s^2] spatial with omega x v in its linear part: of the frame's origin where reference is at it"""
+
+class FrameAcceleration(Function):
+    def __call__(self, p: JointValues, pd: JointValues, pdd: JointValues, frame: npt.ArrayLike | None = None, reference: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FrameAccelerationResult:
+        """Acceleration of a frame, linear then angular: spatial, and classical, that of the point.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        pdd: [rad/s^2 (m/s^2 where prismatic)] joints, base to tip
+        frame: [1] its name, in C an entry of the header's enum of frames
+        reference: [1] world, local or local_world_aligned: the axes and the point; in C an entry of the header's enum
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class IkResult(NamedTuple):
+    p: FloatArray
+    """[rad (m where prismatic)] joints, base to tip"""
+    ik_info: FloatArray
+    """[m, rad, 1] misses of position and rotation, the start that found p, steps of all starts"""
+
+class Ik(Function):
+    @overload
+    def __call__(self, goal_position: npt.ArrayLike, goal_rotation: npt.ArrayLike, goal_weights: npt.ArrayLike, p0: JointValues, fixed: npt.ArrayLike, frame: npt.ArrayLike | None = None, *, ik_options: npt.ArrayLike, alpha: Alpha | None = None, threads: int = 1) -> IkResult:
+        """Inverse kinematics: the position of the first start that brings a frame to a goal within the joint limits.
+
+        goal_position: [m] world (root link)
+        goal_rotation: [1] frame axes in world (root link)
+        goal_weights: [1/m, 1/rad] of position and rotation; 0 leaves either out
+        p0: [rad (m where prismatic)] joints, base to tip
+        fixed: [1] 1 keeps a coordinate as it is, 0 lets it change
+        frame: [1] its name, in C an entry of the header's enum of frames
+        ik_options: [m, rad, 1] 0 and 1 misses that count as none (1e-6 both); 2 starts (10); 3 the first of them (0,
+        which is p0); 4 most steps of each (100); 0 or less: the number in brackets
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+    @overload
+    def __call__(self, goal_position: npt.ArrayLike, goal_rotation: npt.ArrayLike, goal_weights: npt.ArrayLike, p0: JointValues, fixed: npt.ArrayLike, frame: npt.ArrayLike | None, ik_options: npt.ArrayLike, alpha: Alpha | None = None, *, threads: int = 1) -> IkResult:
+        """Inverse kinematics: the position of the first start that brings a frame to a goal within the joint limits.
+
+        goal_position: [m] world (root link)
+        goal_rotation: [1] frame axes in world (root link)
+        goal_weights: [1/m, 1/rad] of position and rotation; 0 leaves either out
+        p0: [rad (m where prismatic)] joints, base to tip
+        fixed: [1] 1 keeps a coordinate as it is, 0 lets it change
+        frame: [1] its name, in C an entry of the header's enum of frames
+        ik_options: [m, rad, 1] 0 and 1 misses that count as none (1e-6 both); 2 starts (10); 3 the first of them (0,
+        which is p0); 4 most steps of each (100); 0 or less: the number in brackets
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
 class Regressor(Function):
     def __call__(self, p: JointValues, pd: JointValues, pdd: JointValues, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
         """Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.
@@ -2003,6 +2105,120 @@ class ContactResidual(Function):
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """
 
+class Clearance(Function):
+    def __call__(self, p: JointValues, spheres: npt.ArrayLike | None = None, capsules: npt.ArrayLike | None = None, boxes: npt.ArrayLike | None = None, planes: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
+        """Signed distances of links from each other and from obstacles.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        spheres: [m] world (root link); a column each: centre, radius
+        capsules: [m] world (root link); a column each: both ends of the axis, radius
+        boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
+        planes: [1, m] world (root link); a column each: normal away from the solid, height along it
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class VjpClearanceResult(tuple[FloatArray, ...]):
+    """The array alone, or with more than one output a named tuple of them; which those are depends on the robot."""
+
+    @property
+    def p_bar(self) -> FloatArray:
+        """[derivative of a scalar by p] joints, base to tip"""
+    @property
+    def spheres_bar(self) -> FloatArray:
+        """[derivative of a scalar by spheres] world (root link); a column each: centre, radius"""
+    @property
+    def capsules_bar(self) -> FloatArray:
+        """[derivative of a scalar by capsules] world (root link); a column each: both ends of the axis, radius"""
+    @property
+    def boxes_bar(self) -> FloatArray:
+        """[derivative of a scalar by boxes] world (root link); a column each: centre, quaternion, lengths of the sides"""
+    @property
+    def planes_bar(self) -> FloatArray:
+        """[derivative of a scalar by planes] world (root link); a column each: normal away from the solid, height along
+        it
+        """
+    @property
+    def alpha_bar(self) -> FloatArray:
+        """[derivative of a scalar by alpha]"""
+
+class VjpClearance(Function):
+    @overload
+    def __call__(self, p: JointValues, spheres: npt.ArrayLike | None = None, capsules: npt.ArrayLike | None = None, boxes: npt.ArrayLike | None = None, planes: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, distance_bar: npt.ArrayLike, threads: int = 1) -> VjpClearanceResult:
+        """Reverse derivative of clearance: seeds on the outputs, gradients by every input.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        spheres: [m] world (root link); a column each: centre, radius
+        capsules: [m] world (root link); a column each: both ends of the axis, radius
+        boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
+        planes: [1, m] world (root link); a column each: normal away from the solid, height along it
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        distance_bar: [derivative of a scalar by distance] pair by pair, then obstacle by obstacle to every shape that
+        moves; below 0 where bodies overlap
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+    @overload
+    def __call__(self, p: JointValues, spheres: npt.ArrayLike | None, capsules: npt.ArrayLike | None, boxes: npt.ArrayLike | None, planes: npt.ArrayLike | None, alpha: Alpha | None, distance_bar: npt.ArrayLike, *, threads: int = 1) -> VjpClearanceResult:
+        """Reverse derivative of clearance: seeds on the outputs, gradients by every input.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        spheres: [m] world (root link); a column each: centre, radius
+        capsules: [m] world (root link); a column each: both ends of the axis, radius
+        boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
+        planes: [1, m] world (root link); a column each: normal away from the solid, height along it
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        distance_bar: [derivative of a scalar by distance] pair by pair, then obstacle by obstacle to every shape that
+        moves; below 0 where bodies overlap
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class ClearancePointsResult(NamedTuple):
+    distance: FloatArray
+    """[m] pair by pair, then obstacle by obstacle to every shape that moves; below 0 where bodies overlap"""
+    point: FloatArray
+    """[m] world (root link); a column a distance: nearest point of the first body"""
+    other_point: FloatArray
+    """[m] world (root link); the same of the other one"""
+    normal: FloatArray
+    """[1] world (root link); a column a distance: from the other body to the first, 0 where cores cross"""
+
+class ClearancePoints(Function):
+    def __call__(self, p: JointValues, spheres: npt.ArrayLike | None = None, capsules: npt.ArrayLike | None = None, boxes: npt.ArrayLike | None = None, planes: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> ClearancePointsResult:
+        """clearance with the nearest points on both bodies and the normals there.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        spheres: [m] world (root link); a column each: centre, radius
+        capsules: [m] world (root link); a column each: both ends of the axis, radius
+        boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
+        planes: [1, m] world (root link); a column each: normal away from the solid, height along it
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class JacClearanceResult(NamedTuple):
+    distance: FloatArray
+    """[m] pair by pair, then obstacle by obstacle to every shape that moves; below 0 where bodies overlap"""
+    ddistance_dp: FloatArray
+    """[distance per p] rows: output, columns: input (matrices column by column)"""
+
+class JacClearance(Function):
+    def __call__(self, p: JointValues, spheres: npt.ArrayLike | None = None, capsules: npt.ArrayLike | None = None, boxes: npt.ArrayLike | None = None, planes: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> JacClearanceResult:
+        """clearance and its Jacobian by p.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        spheres: [m] world (root link); a column each: centre, radius
+        capsules: [m] world (root link); a column each: both ends of the axis, radius
+        boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
+        planes: [1, m] world (root link); a column each: normal away from the solid, height along it
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
 class RobotFunctions:
     """The attributes of a robot."""
 
@@ -2065,6 +2281,21 @@ class RobotFunctions:
 
     tip_jacobian: TipJacobian
     """Geometric Jacobian of the tip frame."""
+
+    frame_pose: FramePose
+    """Position and rotation of a frame, by default the tip's."""
+
+    frame_jacobian: FrameJacobian
+    """Velocity of a frame, linear then angular, per joint rate."""
+
+    frame_velocity: FrameVelocity
+    """Velocity of a frame, linear then angular."""
+
+    frame_acceleration: FrameAcceleration
+    """Acceleration of a frame, linear then angular: spatial, and classical, that of the point."""
+
+    ik: Ik
+    """Inverse kinematics: the position of the first start that brings a frame to a goal within the joint limits."""
 
     regressor: Regressor
     """Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out."""
@@ -2283,3 +2514,15 @@ class RobotFunctions:
 
     contact_residual: ContactResidual
     """Equations of a step in contact, zero along joint_step: for transcriptions."""
+
+    clearance: Clearance
+    """Signed distances of links from each other and from obstacles."""
+
+    vjp_clearance: VjpClearance
+    """Reverse derivative of clearance: seeds on the outputs, gradients by every input."""
+
+    clearance_points: ClearancePoints
+    """clearance with the nearest points on both bodies and the normals there."""
+
+    jac_clearance: JacClearance
+    """clearance and its Jacobian by p."""

@@ -23,7 +23,7 @@ from diffpbd.codegen.description.mjcf_equalities import read_equalities
 from diffpbd.codegen.description.mjcf_limits import not_taken
 from diffpbd.codegen.description.mjcf_motors import efforts, one_sided, without_motor
 from diffpbd.codegen.description.mjcf_names import Names
-from diffpbd.codegen.description.mjcf_shapes import colliding_meshes, collisions
+from diffpbd.codegen.description.mjcf_shapes import colliding_meshes, collisions, vertices_by_body
 from diffpbd.codegen.description.report import printable
 from diffpbd.codegen.description.source import Element, SourceError, parse, read_bytes
 from diffpbd.codegen.description.unread import unread
@@ -51,7 +51,7 @@ def is_mjcf(root: Element) -> bool:
 
 
 def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> Document:
-    """The links, joints, loops and motors of an MJCF; sites named in `frames` become links, for tips.
+    """The links, joints, loops and motors of an MJCF; sites named in `frames` ("all": every one) become links.
 
     Raises SourceError where MuJoCo does not compile the file, InputError where MuJoCo is missing.
     """
@@ -79,7 +79,24 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
         loops=couplings.loops,
         passive=passive,
         shapes=collisions(model, names, meshes),
+        sites=frozenset(model.site(k).name for k in range(model.nsite)) - frozenset(names.bodies),
     )
+
+
+def mesh_vertices(source: str | os.PathLike[str] | bytes) -> dict[str, list[Any]]:
+    """Vertices (k, 3) [m] of every colliding mesh in its body's frame, by body, in the order of its `<mesh>` elements.
+
+    A SourceError where the file has such and MuJoCo does not compile it with its meshes.
+    """
+    spec = _parsed(source)
+    if not colliding_meshes(spec):
+        return {}
+    spec.compiler.fusestatic = False
+    try:
+        model = spec.compile()
+    except ValueError as error:
+        raise SourceError(f"MuJoCo does not compile the file with its meshes: {_one_line(error)}") from error
+    return vertices_by_body(model, Names(model))
 
 
 def _of_shapes(spec: Any, names: Names) -> set[str]:

@@ -17,12 +17,13 @@ from diffpbd.codegen.description.loops import LoopEntry, closing
 from diffpbd.codegen.description.mjcf import file_defaults
 from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.report import quoted
+from diffpbd.codegen.description.shapes import ShapeEntry, Shaping
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import IDENTIFIER, LONGEST, PUNCTUATION, RESERVED, strange_characters
 
 INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
-SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop")
+SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop", "contact")
 LOOP_ROWS: Final = ("kept", "all")
 FRICTIONS: Final = ("none", "urdf")
 FRICTION_LAWS: Final = ("asymmetric", "stribeck")
@@ -107,6 +108,9 @@ class Recipe:
     links' frames together; `ground` [m] is a plane of that name, across z at this height over the root or the world.
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
     or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU besides (docs/gpu.md).
+    `frames` names links whose pose the generated code knows beside the tips', ALL every one (docs/frames.md).
+    With `clearance` there are distances of all `pairs` LINK/LINK (those that sampling and the `srdf` leave), of shapes of
+    `<collision>` or every `shape`, and to as many `obstacles` as words KIND=COUNT say (docs/clearance.md).
     """
 
     name: str = field(metadata=_entry("text"))
@@ -146,6 +150,12 @@ class Recipe:
     multiplier: str = field(default="block", metadata=_entry("text", "--multiplier", MULTIPLIERS))
     base_joint: str = field(default=FIXED, metadata=_entry("text", "--base-joint", BASE_JOINTS))
     cuda: bool = field(default=False, metadata=_entry("flag", "--cuda"))
+    frames: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--frames"))
+    clearance: bool = field(default=False, metadata=_entry("flag", "--clearance"))
+    shape: tuple[ShapeEntry, ...] = field(default=(), metadata=_entry("shapes"))
+    srdf: Path | None = field(default=None, metadata=_entry("text"))
+    pairs: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    obstacles: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--obstacles"))
 
     @property
     def variant(self) -> str:
@@ -191,7 +201,7 @@ class Recipe:
             )
         if not all(math.isfinite(component) for component in self.gravity):
             raise InputError(f'recipe "{self.name}": gravity = {self.gravity}; finite numbers are expected')
-        for kind in ("loops", "plane", "contact"):
+        for kind in ("loops", "plane", "contact", "shape"):
             for k, entry_ in enumerate(getattr(self, kind)):
                 self._expect_usable(entry_, f'recipe "{self.name}": {kind.rstrip("s")} {k + 1}')
 
@@ -206,8 +216,13 @@ class Recipe:
         up = () if self.ground is None else (PlaneEntry(GROUND, (0.0, 0.0, self.ground), (0.0, 0.0, 1.0)),)
         return Touching((*self.plane, *up), self.contact, self.contact_from_collision)
 
+    @property
+    def shaping(self) -> Shaping:
+        """What it needs to know about shapes."""
+        return Shaping(self.clearance, self.shape)
+
     @staticmethod
-    def _expect_usable(loop: LoopEntry | PlaneEntry | ContactEntry, where: str) -> None:
+    def _expect_usable(loop: LoopEntry | PlaneEntry | ContactEntry | ShapeEntry, where: str) -> None:
         """A name that may go into code and pages, and numbers that are some."""
         if not loop.name.strip() or len(loop.name) > LONGEST or strange_characters(loop.name):
             raise InputError(
@@ -255,29 +270,6 @@ def with_options(recipe: Recipe, **options: Any) -> Recipe:
                 f"sweeps: {name} is not made, so nothing would count its sweeps; add it by --variants {name}, or leave it out."
             )
     return made
-
-
-def option_words(recipe: Recipe, plain: Recipe) -> list[str]:
-    """The options of `diffpbd generate` that make the one recipe of the other."""
-    words: list[str] = []
-    for entry in dataclasses.fields(recipe):
-        flag, value = entry.metadata["flag"], getattr(recipe, entry.name)
-        if not flag or value == getattr(plain, entry.name):
-            continue
-        if isinstance(value, bool):
-            words.append(flag if value else flag.replace("--", "--no-"))
-        elif entry.name in ("symbolic", "variants", "functions", "friction_law"):
-            joined = entry.name == "variants" and value == (*plain.variants, recipe.variant)
-            words += [] if joined else [flag, ",".join(value)]
-        elif entry.name == "sweeps":
-            changed = {k: count for k, count in value.items() if count != plain.sweeps.get(k)}
-            alone = set(changed) == {recipe.variant}
-            words += [flag, ",".join(str(count) if alone else f"{k}={count}" for k, count in changed.items())]
-        elif isinstance(value, tuple):
-            words += [word for name in value for word in (flag, name)]
-        else:
-            words += [flag, str(value)]
-    return words
 
 
 def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:

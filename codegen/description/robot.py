@@ -151,6 +151,7 @@ class Contact:
     """A sphere on link `link` (index, -1 the world) about `point` [m] (3, link frame); radius 0 [m] is a point.
 
     `against` names planes and other spheres that it touches, all with the coefficient `friction` [1]; 0 is frictionless.
+    Contacts of one `surface` share the law of their contact.
     """
 
     name: str
@@ -159,6 +160,12 @@ class Contact:
     radius: float
     friction: float
     against: tuple[str, ...] = ()
+    surface: str = ""
+
+    @property
+    def law(self) -> str:
+        """Whose friction, load and compliance are its own: the name of its entries of alpha."""
+        return self.surface or self.name
 
 
 @dataclass(frozen=True)
@@ -168,6 +175,25 @@ class Pair:
     name: str
     sphere: Contact
     other: Plane | Contact
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What must not touch: a core swept by a sphere of `radius` [m], on link `link` (index, -1 the world).
+
+    `kind` is sphere, capsule, box or plane. The core is about `centre` [m] (3, link frame): a point, a segment of `halves[0]`
+    [m] to both sides along the last column of `rotation` (3 x 3, R_link_shape), or a box of three `halves`; a plane's last
+    column points away from the solid. `part` is the link of the description that it belongs to.
+    """
+
+    name: str
+    part: str
+    link: int
+    kind: str
+    rotation: Mat3
+    centre: Vec3
+    halves: tuple[float, ...]
+    radius: float
 
 
 @dataclass(frozen=True)
@@ -187,7 +213,8 @@ class Robot:
     `base` names the link the tree hangs on, `tips[0]` is the tip of every function that speaks of one. `left_out` and `rotors`
     (joint, reflected inertia [kg·m²]) are in the file and not in the dynamics. `loops` close what the tree leaves open; joints
     in `passive` have no motor. `base_joint` says whether the base is fixed, moves in a plane or is free: its three or six
-    freedoms are the first joints then. `contacts` are spheres on links that touch `planes` and each other.
+    freedoms are the first joints then. `contacts` are spheres on links that touch `planes` and each other; `shapes` must not.
+    `frames` are all links of the chosen part, fixed ones and those on the base (link -1) included.
     """
 
     name: str
@@ -203,6 +230,10 @@ class Robot:
 
     planes: tuple[Plane, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    frames: tuple[Tip, ...] = field(default=(), compare=False)
+    shapes: tuple[Shape, ...] = ()
+    apart: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """Links of the description whose shapes are not compared, as an SRDF says."""
 
     @property
     def pairs(self) -> tuple[Pair, ...]:

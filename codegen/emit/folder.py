@@ -11,9 +11,11 @@ from typing import Final
 
 import casadi as ca
 
+from diffpbd.codegen.description.frames import chosen_frames
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
+from diffpbd.codegen.emit.clearance import add_clearance
 from diffpbd.codegen.emit.cone_constants import CONE_CONSTANTS
 from diffpbd.codegen.emit.constants import (
     CONSTANTS,
@@ -24,6 +26,7 @@ from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
+from diffpbd.codegen.emit.frames import add_frames
 from diffpbd.codegen.emit.loop_constants import LOOP_CONSTANTS
 from diffpbd.codegen.emit.loop_instant import add_loop_instant
 from diffpbd.codegen.emit.step_kernels import step_kernels
@@ -122,12 +125,14 @@ def write_folder(
             paths.add_lanes(emission, kernels, n, robot.n, alpha)
         clock.lap("joint_step")
         hand_over()
+    shaped = add_clearance(emission, model, found, graphs, say) if recipe.clearance else None
     # The step's compilation is the longest: it is derived first. Plain functions are listed first.
     count = len(emission.functions)
     say("deriving forces, kinematics and what comes of them")
     _add_plain(emission, model, found, graphs, clock)
-    hand_over()
+    add_frames(emission, model, chosen_frames(robot, recipe.frames), found.has("ik"))
     emission.functions[:] = emission.functions[count:] + emission.functions[:count]
+    hand_over()
     if found.has("mpc"):
         mpc.add_mpc(emission, model)
     if found.has("estimate_torque"):
@@ -158,7 +163,7 @@ def write_folder(
         name=recipe.name,
         abi_hash=abi_hash,
         generator=Generator(**known, command=command(recipe)),
-        robot=facts(model, squared_joints(robot, recipe)),
+        robot=facts(model, squared_joints(robot, recipe), emission.frames),
         recipe=RecipeFacts(
             recipe.h,
             recipe.integrator,
@@ -184,6 +189,7 @@ def write_folder(
         options_hash=options_hash,
         left_out=found.left_out,
         graphs={name: f"casadi/{name}.casadi" for name in graphs if name == UNROLLED},
+        clearance=shaped,
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, clock.seconds)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from diffpbd.codegen.description.recipe import ALL, DEFAULT, DEFAULT_SWEEPS, Recipe, default_recipe, option_words
+from diffpbd.codegen.description.option_words import option_words
+from diffpbd.codegen.description.recipe import ALL, DEFAULT, DEFAULT_SWEEPS, Recipe, default_recipe
 from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.program.tree import DENSE_DEPTH
@@ -67,6 +68,10 @@ GROUPS: Final = (
         ),
         made=ALWAYS,
     ),
+    Group(
+        "frames by name", ("frame_pose", "frame_jacobian", "frame_velocity", "frame_acceleration"), made=ALWAYS,
+    ),
+    Group("inverse kinematics", ("ik",), ("open",)),
     Group("joint states of states of links", ("joint_state",), ("anchored",), made=ALWAYS),
     Group("inverse dynamics", ("inverse_dynamics",), ("shared",), made=ALWAYS),
     Group(
@@ -120,6 +125,8 @@ OF_CONTACT: Final = Group(
     "contacts", ("contact_gap", "contact_jacobian", "contact_torque", "contact_force", "contact_residual"), made=ALWAYS
 )
 """What only a robot with contacts has."""
+OF_SHAPES: Final = Group("distances of links", ("clearance", "clearance_points"), made=ON_DEMAND)
+"""What only a robot has that is generated with `--clearance`."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +263,7 @@ def _asked(asked: tuple[str, ...]) -> set[Group]:
 def table() -> str:
     """The table of the documentation, in Markdown."""
     rows = ["| functions | made | a robot gets them if |", "|---|---|---|"]
-    for group in (*GROUPS, OF_LOOPS, OF_CONTACT):
+    for group in (*GROUPS, OF_LOOPS, OF_CONTACT, OF_SHAPES):
         names = ", ".join(f"`{name}`" for name in group.functions)
         needs = ", ".join(NEEDS[need] for need in group.needs) or "–"
         rows.append(f"| {group.what}: {names} | {group.made} | {needs} |")

@@ -56,6 +56,10 @@ class GenerateOptions(TypedDict, total=False):
     contact_from_collision: str | Sequence[str]
     close: str | Sequence[str]
     ground: float
+    frames: str | Sequence[str]
+    clearance: bool
+    pairs: str | Sequence[str]
+    obstacles: str | Sequence[str]
 
 
 @in_python
@@ -89,6 +93,7 @@ def generate(
     - `friction_law`: of "asymmetric", "stribeck"; `springs`, `lever_springs`: joints with one; `wrench`: links
     - `close`: "LINK=LINK" or "LINK=LINK:hinge", loops; `passive`: joints without a motor
     - `contact_from_collision`: links that touch planes; `ground`: height [m] of such a plane
+    - `frames`: links beside the tips that `robot.frame_pose(p, "link")` and its like know, or "all"
     - `functions`: "default", "all", or names as `diffpbd info` lists them; `variants`: steps on maximal states
     - `cuda=True`: for an NVIDIA GPU too
     - `h`: default step [s]; `gravity` [m/s²] (3); `table` [m]: height that `excite` and `mpc` keep the arm above
@@ -146,7 +151,7 @@ def examined(file: str, **options: Any) -> Report:
         recipe = with_options(default_recipe(file), **options)
     report, robot = examine(
         recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loops, passive=recipe.passive,
-        base_joint=recipe.base_joint, touch=recipe.touching,
+        base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping,
     )  # fmt: skip
     if robot is None or not (robot.loops or robot.passive or robot.pairs):
         return report

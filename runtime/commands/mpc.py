@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.clearance import expect_apart, least_distance
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
 from diffpbd.runtime.commands.mpc_words import ending, facts, summary
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED, Whole
 from diffpbd.runtime.commands.options import (
+    clearance_option,
     live_option,
     meshes_option,
     movie_option,
@@ -45,6 +47,8 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["command", "parse_weights"]
 
+LOOKS = 101
+"""[1] Poses of the way to a goal that are looked at."""
 WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 
 
@@ -105,6 +109,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option(
     "--bridge-jumps", is_flag=True, help="Go over jumps of LOG, and to its first sample, at --goal-speed; else refused."
 )
+@clearance_option(0.0)
 @mending_options
 @json_option
 @view_option
@@ -206,22 +211,31 @@ def _counts(mpc: Mpc) -> list[str]:
 
 
 def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple[Reference, Any, float]:
-    """What to follow, the start pose, and for how long; none of it outside of limits or in the table of the recipe."""
+    """What to follow, the start pose, and for how long; none of it outside of limits, in the table of the recipe or in
+    the robot itself."""
     start = (
         None if options["q0"] is None else np.array(parse_state(options["q0"], "--q0", robot.positions, robot.neutral))
     )
-    table, alpha = robot.manifest.recipe.table, robot.alpha.vector(options["params"])
+    alpha, least = robot.alpha.vector(options["params"]), least_distance(robot, options["clearance"])
+
+    def expect_clear(poses: Iterable[FloatArray], what: str) -> None:
+        every = list(poses)
+        expect_above(robot, alpha, robot.manifest.recipe.table, every, what)
+        expect_apart(robot, alpha, least, every, what)
+
     if start is not None:
         check_goal(robot, start, "--q0")
-        expect_above(robot, alpha, table, [start], "start of --q0")
+        expect_clear([start], "start of --q0")
     if options["reference"] is None:
         if start is None:
             check_goal(robot, robot.neutral, "the start, which is zero without --q0")
         start = closed_start(robot, start, alpha)
         goal = _goal(robot, options, start, alpha)
-        expect_above(robot, alpha, table, [np.where(np.isnan(goal), start, goal)], "goal")
+        expect_clear([np.where(np.isnan(goal), start, goal)], "goal")
         reference = GoalReference(goal, options["goal_speed"], robot.manifest.robot.floating)
         needed = reference.takes(start)
+        reference.start(start)
+        expect_clear(reference.at(np.linspace(0.0, needed, LOOKS))[0], "straight way to the goal")
         duration = options["duration"] or needed + SETTLING
         if needed > duration:
             k = int(np.argmax(np.abs(reference.way(start))))
@@ -237,7 +251,7 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
     found, notes = read_reference(
         options["reference"], robot, reading, options["goal_speed"], bridge=options["bridge_jumps"], alpha=alpha,
     )  # fmt: skip
-    expect_above(robot, alpha, table, found.q, "reference")
+    expect_clear(found.q, "reference")
     for said in notes:
         note(said)
     length = float(found.time[-1] - found.time[0])

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import click
 import numpy as np
 
+from diffpbd.runtime.clearance import Distances, distances_of
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
 from diffpbd.runtime.commands.numbers import RATE
@@ -109,7 +110,7 @@ def command(
         plot_run(run, plot, title=title, robot=loaded)
     filmed(loaded, run, movie, meshes)
     write_log(out, run.log())  # after the picture, which fails without matplotlib
-    words = summary(loaded, run)
+    words = summary(loaded, run, distances_of(loaded, alpha))
     reported(loaded, run, words, report)
     result(words, facts(loaded, run), out, plot, movie, report)
     if view:
@@ -145,8 +146,8 @@ def _from_log(
     return torques, start
 
 
-def summary(robot: Robot, run: Run) -> str:
-    """Steps, energy, joint gaps, the final state, and joints that left their limits."""
+def summary(robot: Robot, run: Run, distances: Distances | None = None) -> str:
+    """Steps, energy, joint gaps, the final state, joints that left their limits, and where links come nearest to each other."""
     lines = [f"{robot.name}: {len(run.time) - 1} steps of {run.h:g} s by {run.function}, to {run.time[-1]:g} s"]
     if run.kinetic is not None and run.potential is not None:
         total = run.kinetic + run.potential
@@ -181,6 +182,8 @@ def summary(robot: Robot, run: Run) -> str:
             "note: the base moves in the vertical plane of x and z, where gravity acts (floor: --base-joint floor)"
         )
     lines += [f"note: {text}" for text in beyond_effort(joints, run.tau)]
+    if distances is not None:
+        lines.append(_nearest(distances, run))
     rows = [
         [
             joint.name, f"{place[joint.name][-1]:.6f}" if joint.name in place else "-", joint.unit, f"{run.dq[-1, k]:.6f}",
@@ -189,6 +192,17 @@ def summary(robot: Robot, run: Run) -> str:
         for k, joint in enumerate(joints)
     ]  # fmt: skip
     return "\n".join([*lines, "", table(["final state", "q", "", "dq", "", "tau", ""], rows)])
+
+
+def _nearest(distances: Distances, run: Run) -> str:
+    """The pair of links that comes nearest in the samples, and in how many any touch."""
+    values = distances.at(run.q)
+    least = values.min(axis=1)
+    k, inside = int(np.argmin(least)), int((least < 0.0).sum())
+    text = f"{distances.words(values[k])} at {run.time[k]:.4g} s"
+    if inside:
+        return f"note: the motion goes through the robot itself in {inside} of {len(least)} samples: {text}"
+    return f"nearest links: {text}"
 
 
 def facts(robot: Robot, run: Run) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from support.robots import CACHE, generated
 from support.rolled import rolled_step, run_rolled
 from support.sled import LAWS, MASS, URDF, description, friction, law, sled
 
-from diffpbd.codegen.description.recipe import default_recipe, option_words, with_options
+from diffpbd.codegen.description.option_words import option_words
+from diffpbd.codegen.description.recipe import default_recipe, with_options
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.parameters import alpha_entries
@@ -244,6 +245,7 @@ def test_what_would_push_is_refused_by_name(arm: Robot) -> None:
         simulate(arm, duration=H, h=H, step=4, alpha=arm.alpha.vector({"friction.stribeck.hub": 1.0}))
 
 
+@pytest.mark.thorough
 def test_the_step_along_a_tree(arm: Robot, alpha: Array, tmp_path: Path) -> None:
     """As deep trees are emitted: values, reverse mode and Jacobian are those of the straight-line step."""
     library = rolled_step(Described.of(description(tmp_path), friction_law=LAWS).model, tmp_path)
