@@ -62,23 +62,15 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 )
 @click.option("--tip-goal", metavar="[X,Y,Z]", help="Or where the tip's origin shall be [m], in the world.")
 @click.option(
-    "--stop-within",
-    type=AMOUNT,
-    metavar="RAD",
-    help="Stop when all joints rest within this distance of the goal [rad or m].",
+    "--stop-within", type=AMOUNT, metavar="RAD", help="Stop when all joints rest this near the goal [rad or m]."
 )
 @click.option("--plant", metavar="FILE", help="Values of alpha of the simulated robot that the plan does not know.")
-@click.option(
-    "--noise", type=AMOUNT, default=0.0, help="Standard deviation of the noise on measured positions [rad or m]."
-)
-@click.option("--rate-noise", type=AMOUNT, default=0.0, help="Standard deviation of the noise on measured velocities.")
+@click.option("--noise", type=AMOUNT, default=0.0, help="Noise of measured positions, standard deviation [rad or m].")
+@click.option("--rate-noise", type=AMOUNT, default=0.0, help="Noise of measured velocities, standard deviation.")
 @click.option("--seed", type=SEED, default=0, help="Seed of the noise.")
 @click.option("--goal-speed", type=SPEED, default=0.5, help="Speed towards the goal or the log's first sample [rad/s].")
 @click.option(
-    "--rate",
-    type=RATE,
-    metavar="HZ",
-    help="Sampling rate of a LOG without time stamps, or to replace its stamps by even steps.",
+    "--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without time stamps, or to replace its stamps."
 )
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option("--q0", metavar="JSON", help="Start [rad]; default: the log's first sample, or zero.")
@@ -89,12 +81,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option("--h", type=DURATION, metavar="S", help="Step and tick (default: the recipe's).")
 @click.option("--backend", type=click.Choice(BACKENDS), default="embedded", help="Solver of a tick.")
 @click.option("--programs", type=COUNT, default=1, help="Quadratic programs a tick.")
-@click.option(
-    "--time-limit",
-    type=DURATION,
-    metavar="S",
-    help="Time limit of a tick's solver: no quadratic program starts after it.",
-)
+@click.option("--time-limit", type=DURATION, metavar="S", help="No quadratic program of a tick starts later than this.")
 @click.option("--delay", type=Whole(0, 10), default=0, help="Steps until a torque acts; it is compensated.")
 @click.option("--disturbance/--no-disturbance", default=False, help="Estimate and compensate unmodelled joint torques.")
 @click.option(

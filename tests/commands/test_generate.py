@@ -84,6 +84,9 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "close": ("a=b:hinge",),
         "passive": ("j",),
         "quick": True,
+        "frames": [],
+        "clearance": None,
+        "obstacles": (),
     }
 
 
