@@ -12,10 +12,10 @@ from urllib.parse import urlparse
 
 import pytest
 
+from diffpbd.runtime.errors import GraphError
 from diffpbd.runtime.ros1 import Node, master
 from diffpbd.runtime.ros1 import node as node_module
 from diffpbd.runtime.ros1.addresses import own_interface
-from diffpbd.runtime.ros1.errors import GraphError
 from diffpbd.runtime.ros1.guests import Guests
 from diffpbd.runtime.ros1.master import LARGEST_CALL, MOST_CALLERS, Master, SlaveServer, call
 from diffpbd.runtime.ros1.master_server import LocalMaster
