@@ -214,6 +214,7 @@ class Robot:
     (joint, reflected inertia [kg·m²]) are in the file and not in the dynamics. `loops` close what the tree leaves open; joints
     in `passive` have no motor. `base_joint` says whether the base is fixed, moves in a plane or is free: its three or six
     freedoms are the first joints then. `contacts` are spheres on links that touch `planes` and each other; `shapes` must not.
+    `frames` are all links of the chosen part, fixed ones and those on the base (link -1) included.
     """
 
     name: str
@@ -229,6 +230,7 @@ class Robot:
 
     planes: tuple[Plane, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    frames: tuple[Tip, ...] = field(default=(), compare=False)
     shapes: tuple[Shape, ...] = ()
     apart: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     """Links of the description whose shapes are not compared, as an SRDF says."""

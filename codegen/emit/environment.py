@@ -13,6 +13,14 @@ def render(template: str, **values: Any) -> str:
     return _ENVIRONMENT.get_template(f"{template}.jinja").render(**values)
 
 
+def plain(name: str) -> str:
+    """Text of `templates/<name>`, which is C as it stands."""
+    text = _load(name)
+    if text is None:
+        raise FileNotFoundError(f"templates/{name}")
+    return text
+
+
 def _load(name: str) -> str | None:
     source = resources.files("diffpbd.templates") / name
     return source.read_text(encoding="utf-8") if source.is_file() else None

@@ -78,8 +78,10 @@ STATE_PERIOD = 0.004
 
 def main() -> None:
     from support.lone_baxter import EFFORT, LoneBaxter
+    from support.stall import Pulse
 
-    urdf, gravity, pose = sys.argv[1:]
+    urdf, gravity, pose, *more = sys.argv[1:]
+    period = float(more[0]) if more else STATE_PERIOD
     robot = LoneBaxter(urdf, time.monotonic())
     robot._sprung[:] = 0.0
     robot.place(json.loads(pose))
@@ -92,9 +94,10 @@ def main() -> None:
     account = {"wrong_length": 0, "label": "", "rate": 0.0}
     before: tuple[float, list[float]] | None = None
     print("ready", flush=True)
-    due = time.monotonic()
+    due, pulse = time.monotonic(), Pulse()
     while not select.select([sys.stdin], [], [], 0)[0]:
         now = time.monotonic()
+        pulse.beat()
         for message in reader.take(10):
             if not message.sample_info.valid_data:
                 continue
@@ -119,7 +122,7 @@ def main() -> None:
         writer.write(States(
             Head(Stamp(stamp // 10**9, stamp % 10**9), "base"), names, [*q[::-1], 0.01], [*dq[::-1], 0.0], [*effort[::-1], 0.0]
         ))  # fmt: skip
-        due = max(due + STATE_PERIOD, now)
+        due = max(due + period, now)
         time.sleep(max(0.0, due - time.monotonic()))
     left = before[1] if before else []
     print(json.dumps({**account, **robot.account, "q": robot.q.tolist(), "dq": robot.dq.tolist(), "left": left,
