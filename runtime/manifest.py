@@ -338,11 +338,12 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Generator:
-    """Versions of what generated the folder."""
+    """Versions of what generated the folder, and the command that did, as it was typed."""
 
     diffpbd: str
     casadi: str
     sympy: str
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -377,6 +378,10 @@ class Manifest:
         """A sentence that says why this robot has no such function, where the generator knew; else empty."""
         reason = next((self.left_out[name] for name in families(function) if name in self.left_out), "")
         return f"It was left out: {reason}." if reason else ""
+
+    def again(self, more: str = "") -> str:
+        """The command that generates the robot again, with `more` options."""
+        return " ".join(filter(None, (self.generator.command or f"diffpbd generate {self.name}", more)))
 
     def sealed(self) -> Manifest:
         """The same with its `content_hash`."""
@@ -448,7 +453,7 @@ def read_manifest(folder: str | Path) -> Manifest:
     if manifest.content_hash and manifest.content_hash != hash_of_content(data):
         raise InputError(
             f"{path} is not the manifest that was generated: its content has another hash than it says. "
-            f"Generate the folder again from its description (diffpbd generate)."
+            f"Generate the folder again: {manifest.again()}."
         )
     return manifest
 

@@ -62,18 +62,15 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 )
 @click.option("--tip-goal", metavar="[X,Y,Z]", help="Or where the tip's origin shall be [m], in the world.")
 @click.option(
-    "--stop-within", type=AMOUNT, metavar="RAD", help="End when every joint rests so near the goal [rad or m]."
+    "--stop-within", type=AMOUNT, metavar="RAD", help="Stop when all joints rest this near the goal [rad or m]."
 )
 @click.option("--plant", metavar="FILE", help="Values of alpha of the simulated robot that the plan does not know.")
-@click.option("--noise", type=AMOUNT, default=0.0, help="Of measured positions, standard deviation [rad or m].")
-@click.option("--rate-noise", type=AMOUNT, default=0.0, help="Of measured rates, standard deviation.")
-@click.option("--seed", type=SEED, default=0, help="Of the noise.")
+@click.option("--noise", type=AMOUNT, default=0.0, help="Noise of measured positions, standard deviation [rad or m].")
+@click.option("--rate-noise", type=AMOUNT, default=0.0, help="Noise of measured velocities, standard deviation.")
+@click.option("--seed", type=SEED, default=0, help="Seed of the noise.")
 @click.option("--goal-speed", type=SPEED, default=0.5, help="Speed towards the goal or the log's first sample [rad/s].")
 @click.option(
-    "--rate",
-    type=RATE,
-    metavar="HZ",
-    help="Of a LOG without time, or for even steps in place of stamps.",
+    "--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without time stamps, or to replace its stamps."
 )
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option("--q0", metavar="JSON", help="Start [rad]; default: the log's first sample, or zero.")
@@ -84,9 +81,9 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option("--h", type=DURATION, metavar="S", help="Step and tick (default: the recipe's).")
 @click.option("--backend", type=click.Choice(BACKENDS), default="embedded", help="Solver of a tick.")
 @click.option("--programs", type=COUNT, default=1, help="Quadratic programs a tick.")
-@click.option("--time-limit", type=DURATION, metavar="S", help="No program begins later than this in a tick.")
+@click.option("--time-limit", type=DURATION, metavar="S", help="No quadratic program of a tick starts later than this.")
 @click.option("--delay", type=Whole(0, 10), default=0, help="Steps until a torque acts; it is compensated.")
-@click.option("--disturbance/--no-disturbance", default=False, help="Balance joint torques that an observer finds.")
+@click.option("--disturbance/--no-disturbance", default=False, help="Estimate and compensate unmodelled joint torques.")
 @click.option(
     "--load", metavar="JSON", help="Torques [N·m] by joint that act on the simulated robot, unknown to the plan."
 )
@@ -217,6 +214,8 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
         check_goal(robot, start, "--q0")
         expect_clear([start], "start of --q0")
     if options["reference"] is None:
+        if start is None:
+            check_goal(robot, robot.neutral, "the start, which is zero without --q0")
         start = closed_start(robot, start, alpha)
         goal = _goal(robot, options, start, alpha)
         expect_clear([np.where(np.isnan(goal), start, goal)], "goal")

@@ -16,13 +16,14 @@ from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
+from diffpbd.runtime.limits import beyond_effort
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
 from diffpbd.runtime.logs.table import TURN
 from diffpbd.runtime.orders import Order
 from diffpbd.runtime.quaternions import with_turn
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.simulation import Run, maximal_variant, simulate
+from diffpbd.runtime.simulation import Run, expect_log, maximal_variant, simulate
 
 __all__ = ["command", "summary"]
 
@@ -42,7 +43,7 @@ STILL = 1e-12
     "--rate",
     type=RATE,
     metavar="HZ",
-    help="Of a LOG without time, or for even steps in place of stamps.",
+    help="Sampling rate of a LOG without time stamps, or to replace its stamps by even steps.",
 )
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option("--order", type=click.Choice(list(ORDERS)), default="2", help="4: Suzuki; 6: extrapolation; no friction.")
@@ -80,6 +81,7 @@ def command(
         ("--meshes", meshes),
     ]
     if torque not in ("zero", "gravity"):
+        expect_log(torque, "--torque")
         named.append(("--torque", torque))
     distinct(
         [("--out", out), ("--plot", plot), ("--movie", movie), ("--report", report)], [*named, *robot_files(robot)]
@@ -151,8 +153,11 @@ def summary(robot: Robot, run: Run, distances: Distances | None = None) -> str:
         total = run.kinetic + run.potential
         drift = float(np.abs(total - total[0]).max())
         swing = float(np.ptp(run.kinetic))
-        moves = swing > STILL * float(np.abs(total).max())
-        share = f" ({100 * drift / swing:.3g} % of the kinetic energy's range)" if moves else ""
+        share = ""
+        if drift > swing or run.tau.any():
+            share = " (work of torques, friction and contact included)"
+        elif swing > STILL * float(np.abs(total).max()):
+            share = f" ({100 * drift / swing:.3g} % of the kinetic energy's range)"
         lines.append(
             f"energy: {total[0]:.6g} J at the start, {total[-1]:.6g} J at the end, largest change {drift:.3g} J{share}"
         )
@@ -172,6 +177,11 @@ def summary(robot: Robot, run: Run, distances: Distances | None = None) -> str:
                 f"note: {joint.name} went from {low:.4g} to {high:.4g} {joint.unit}, beyond its limits "
                 f"{number(joint.lower)} and {number(joint.upper)}, which do not act"
             )
+    if robot.manifest.robot.base_joint == "planar" and "base_z" in robot.joints:
+        lines.append(
+            "note: the base moves in the vertical plane of x and z, where gravity acts (floor: --base-joint floor)"
+        )
+    lines += [f"note: {text}" for text in beyond_effort(joints, run.tau)]
     if distances is not None:
         lines.append(_nearest(distances, run))
     rows = [

@@ -132,7 +132,7 @@ def excite(
         inside = _inside(series, followed, pose, envelope, time)
         if inside is None:
             continue
-        say(f"power {power:g}: within all limits, condition {search.condition(inside):.4g}")
+        say(f"within all limits, condition number {search.condition(inside):.4g}")
         if best is None or search.measure(inside) < search.measure(best):
             best = inside
         if search.logdet:
