@@ -226,7 +226,8 @@ class Contact:
 class Shape:
     """What must not touch: a core swept by a sphere of `radius` [m] on `link`, in whose frame `centre` [m] (3) and `rotation`
     (9, by rows) are. The core is a point (sphere), a segment of one half [m] along the last axis (capsule), a box of three
-    halves; a plane's last axis is its normal. `part` is the link of the description."""
+    halves; a plane's last axis is its normal. `part` is the link of the description; what stands still is on
+    `world`."""
 
     name: str
     part: str
@@ -241,13 +242,15 @@ class Shape:
 @dataclass(frozen=True)
 class Clearance:
     """Shapes of a robot; `rows` names both sides of every distance in order, obstacles as `spheres 0`; `obstacles` counts them
-    by kind. Of pairs that are left out: `apart` never touched among `samples` poses, `always` mostly did."""
+    by kind; `reach` [m or 1] is how far a point of a shape moves at most per unit of every joint. Of pairs that are left out
+    `apart` never touched among `samples` poses, `always` mostly did."""
 
     shapes: tuple[Shape, ...]
     rows: tuple[tuple[str, ...], ...]
     obstacles: Mapping[str, int]
     samples: int
     apart: int
+    reach: tuple[float, ...]
     always: tuple[tuple[str, ...], ...] = ()
 
 
@@ -335,11 +338,12 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Generator:
-    """Versions of what generated the folder."""
+    """Versions of what generated the folder, and the command that did, as it was typed."""
 
     diffpbd: str
     casadi: str
     sympy: str
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -374,6 +378,10 @@ class Manifest:
         """A sentence that says why this robot has no such function, where the generator knew; else empty."""
         reason = next((self.left_out[name] for name in families(function) if name in self.left_out), "")
         return f"It was left out: {reason}." if reason else ""
+
+    def again(self, more: str = "") -> str:
+        """The command that generates the robot again, with `more` options."""
+        return " ".join(filter(None, (self.generator.command or f"diffpbd generate {self.name}", more)))
 
     def sealed(self) -> Manifest:
         """The same with its `content_hash`."""
@@ -445,7 +453,7 @@ def read_manifest(folder: str | Path) -> Manifest:
     if manifest.content_hash and manifest.content_hash != hash_of_content(data):
         raise InputError(
             f"{path} is not the manifest that was generated: its content has another hash than it says. "
-            f"Generate the folder again: diffpbd generate {manifest.name}."
+            f"Generate the folder again: {manifest.again()}."
         )
     return manifest
 

@@ -73,7 +73,7 @@ def write_folder(
     found = capabilities(model, command)
     if recipe.cuda:
         check_cuda(model, found)
-    for line in (*found.notes(), *(doubt.line("doubt") for doubt in model.chosen.doubts)):
+    for line in (*found.notes(), *(doubt.line("warning") for doubt in model.chosen.doubts)):
         say(line)
     loose = [j.name for k, j in enumerate(robot.joints) if k not in model.tree.limits and j.lower is not None]
     if recipe.limits and loose:
@@ -162,7 +162,7 @@ def write_folder(
     manifest = Manifest(
         name=recipe.name,
         abi_hash=abi_hash,
-        generator=Generator(**known),
+        generator=Generator(**known, command=command(recipe)),
         robot=facts(model, squared_joints(robot, recipe), emission.frames),
         recipe=RecipeFacts(
             recipe.h,

@@ -142,8 +142,8 @@ class Mpc(planner.Mpc):
         `goal` is a pose (n_p,) [rad or m], or by name of `robot.positions` (other joints stay, a base drifts), and so is
         `q0`; or `tip` (3,) [m], where the tip's origin shall be in the world. The run ends when every joint rests `within`
         [rad or m] of the goal, or after `duration` [s] (default: the way and 1 s). `profile` is "ramp", at
-        constant speed, "smooth", with bounded acceleration and jerk, or "ruckig", the shortest time within the same bounds (extra
-        ruckig). `plant` is the robot where it differs from what the plan knows, a `Plant` or {"payload.mass": 0.5} for its alpha.
+        constant speed, "smooth", with bounded acceleration and jerk, or "ruckig", the shortest time within the same bounds
+        (extra ruckig). `plant` is the robot where it differs from what the plan knows, a `Plant` or alpha by name.
         """
         robot = self.problem.robot
         within = None if within is None else number("Mpc.run_to: within", within, 0.0)
