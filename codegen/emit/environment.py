@@ -1,4 +1,4 @@
-"""The one place that knows Jinja: templates in, text out. Undefined names are errors, nothing is escaped."""
+"""The one place that reads `templates/` and knows Jinja. Undefined names are errors, nothing is escaped."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ def render(template: str, **values: Any) -> str:
     return _ENVIRONMENT.get_template(f"{template}.jinja").render(**values)
 
 
+def plain(name: str) -> str:
+    """Text of `templates/<name>`, C that is no template."""
+    return (resources.files("diffpbd.templates") / name).read_text(encoding="utf-8")
+
+
 def _load(name: str) -> str | None:
     source = resources.files("diffpbd.templates") / name
     return source.read_text(encoding="utf-8") if source.is_file() else None
 
 
 LARGE_ANGLE: Final = 1e5
-"""[rad] Up to here the emitted sine and cosine are their own; see templates/_kernels.jinja."""
+"""[rad] Up to here the emitted sine and cosine are their own; see templates/sine_cosine.h."""
 
 _ENVIRONMENT = jinja2.Environment(
     loader=jinja2.FunctionLoader(_load),

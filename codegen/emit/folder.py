@@ -24,8 +24,10 @@ from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
+from diffpbd.codegen.emit.joint_step import add_joint_step, add_lanes
 from diffpbd.codegen.emit.loop_constants import LOOP_CONSTANTS
 from diffpbd.codegen.emit.loop_instant import add_loop_instant
+from diffpbd.codegen.emit.model_header import add_model
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
@@ -44,7 +46,7 @@ from diffpbd.codegen.graph.floating import graphs_of, stepped
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Manifest, family
+from diffpbd.runtime.manifest import MANIFEST_NAME, Constant, Generator, Manifest, family
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
 
 
@@ -92,7 +94,8 @@ def write_folder(
         for path in (k for k in fresh if k.endswith(".c")):
             ready(folder / path, {header: emission.files[header]})
 
-    emission.add("src/paths.h", "paths.h")
+    constants = _constants(model, found)
+    add_model(emission, constants)
     n, alpha, work = model.tree.freedoms, model.entries, 0
     constrained = bool(model.tree.closures or model.tree.sided)
     if found.has("joint_step") and robot.floating:
@@ -116,10 +119,10 @@ def write_folder(
         graphs |= step_graphs.step_graphs(model, found)
         by_alpha = found.has("jac_alpha_joint_step")
         kernels = step_kernels(model, by_alpha, found.has("sixth_order_step"))
-        work = sources.add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha)
+        work = add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha)
         paths.add_second_path(emission, "joint_step")
         if not kernels.deep:
-            paths.add_lanes(emission, kernels, n, robot.n, alpha)
+            add_lanes(emission)
         clock.lap("joint_step")
         hand_over()
     # The step's compilation is the longest: it is derived first. Plain functions are listed first.
@@ -171,13 +174,7 @@ def write_folder(
             recipe.table,
         ),
         alpha=model.entries,
-        constants=(
-            *CONSTANTS,
-            *(FLOATING_CONSTANTS if robot.floating else ()),
-            *(LIMIT_CONSTANTS if model.tree.limits else ()),
-            *(CONE_CONSTANTS if model.tree.sided and found.has("joint_step") else ()),
-            *(LOOP_CONSTANTS if model.tree.closures else ()),
-        ),  # fmt: skip
+        constants=constants,
         functions=tuple(emission.functions),
         files={path: hashlib.sha256(data).hexdigest() for path, data in sorted(content.items())},
         library=f"lib{recipe.name}.so",
@@ -187,6 +184,17 @@ def write_folder(
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, clock.seconds)
+
+
+def _constants(model: Model, found: Capabilities) -> tuple[Constant, ...]:
+    """Named numbers of what is emitted for a robot."""
+    return (
+        *CONSTANTS,
+        *(FLOATING_CONSTANTS if model.robot.floating else ()),
+        *(LIMIT_CONSTANTS if model.tree.limits else ()),
+        *(CONE_CONSTANTS if model.tree.sided and found.has("joint_step") else ()),
+        *(LOOP_CONSTANTS if model.tree.closures else ()),
+    )
 
 
 def _acting(model: Model) -> list[str]:
