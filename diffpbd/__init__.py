@@ -20,6 +20,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from diffpbd.codegen.description.report import DescriptionError
     from diffpbd.runtime.api.control import ClosedLoop, Mpc
     from diffpbd.runtime.api.excitation import Excitation, excite
     from diffpbd.runtime.api.identification import Identification, identify
@@ -35,37 +36,40 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "api.control": ("ClosedLoop", "Mpc"),
-    "api.excitation": ("Excitation", "excite"),
-    "api.identification": ("Identification", "identify"),
-    "api.recordings": ("read_log",),
-    "api.robots": ("check", "export_urdf", "generate", "load"),
-    "api.simulation": ("Run", "simulate"),
-    "api.torques": ("TorqueEstimate", "estimate_torque"),
-    "errors": ("DiffpbdError", "InputError", "SolverError"),
-    "logs.recording": ("Recording",),
-    "mpc.simulation": ("Plant",),
-    "robot": ("Robot",),
+    "codegen.description.report": ("DescriptionError",),
+    "runtime.api.control": ("ClosedLoop", "Mpc"),
+    "runtime.api.excitation": ("Excitation", "excite"),
+    "runtime.api.identification": ("Identification", "identify"),
+    "runtime.api.recordings": ("read_log",),
+    "runtime.api.robots": ("check", "export_urdf", "generate", "load"),
+    "runtime.api.simulation": ("Run", "simulate"),
+    "runtime.api.torques": ("TorqueEstimate", "estimate_torque"),
+    "runtime.errors": ("DiffpbdError", "InputError", "SolverError"),
+    "runtime.logs.recording": ("Recording",),
+    "runtime.mpc.simulation": ("Plant",),
+    "runtime.robot": ("Robot",),
 }
-"""Where each name is, in `diffpbd.runtime`; imported when it is asked for."""
+"""Where each name is, in `diffpbd`; imported when it is asked for."""
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ClosedLoop", "DiffpbdError", "Excitation", "Identification", "InputError", "Mpc", "Plant", "Recording", "Robot", "Run",
-    "SolverError", "TorqueEstimate", "__version__", "check", "estimate_torque", "excite", "export_urdf", "generate", "identify",
-    "load", "read_log", "simulate",
+    "ClosedLoop", "DescriptionError", "DiffpbdError", "Excitation", "Identification", "InputError", "Mpc", "Plant", "Recording",
+    "Robot", "Run", "SolverError", "TorqueEstimate", "__version__", "check", "estimate_torque", "excite", "export_urdf",
+    "generate", "identify", "load", "read_log", "simulate",
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        value: Any = _version()
-    elif name in _HOME:
-        value = getattr(importlib.import_module(f"diffpbd.runtime.{_HOME[name]}"), name)
-    else:
-        raise AttributeError(f"module 'diffpbd' has no attribute {name!r}; it has {', '.join(__all__)}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # so that a type checker finds names that are not there
+
+    def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            value: Any = _version()
+        elif name in _HOME:
+            value = getattr(importlib.import_module(f"diffpbd.{_HOME[name]}"), name)
+        else:
+            raise AttributeError(f"module 'diffpbd' has no attribute {name!r}; it has {', '.join(__all__)}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

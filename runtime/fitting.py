@@ -89,6 +89,7 @@ KINDS: Final = {
     "Mapping[str, int]": Kind("whole numbers by name", lambda value: _mapping(value, _whole), "int"),
     "Mapping[str, float]": Kind("numbers by name", lambda value: _mapping(value, _real), "float"),
     "Mapping[str, Any]": Kind("values by name", lambda value: _mapping(value, lambda _item: True)),
+    "Mapping[str, npt.ArrayLike]": Kind("values by name", lambda value: _mapping(value, lambda _item: True)),
     "tuple[float, float]": Kind("two numbers", lambda value: _sequence(value, _real) and len(value) == 2),
     "tuple[float, float, float]": Kind("three numbers", lambda value: _sequence(value, _real) and len(value) == 3),
 }

@@ -13,6 +13,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.help_text import help_text, shape_words, signature_of
+from diffpbd.runtime.joint_values import by_joint, of_joints
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.manifest import MATRIX, POSITIONS, SCALAR, Argument, Manifest
 from diffpbd.runtime.manifest import Function as FunctionFacts
@@ -38,9 +39,8 @@ def as_array(value: Any, name: str, function: str, *, finite: bool = True) -> Fl
                 raise TypeError
             array = array.astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError(
-            f"{function}: argument {name!r}: expected numbers in a regular array, found {_shorten(value)}."
-        ) from None
+        words = f"expected numbers in a regular array, found {_shorten(value)}"
+        raise InputError(f"{function}: argument {name!r}: {words}.") from None
     if finite and not np.isfinite(array).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         where = f" at index {place if len(place) > 1 else place[0]}" if place else ""
@@ -78,6 +78,7 @@ class BoundFunction(Sent, ABC):
         self._h = manifest.recipe.h
         self._call: Callable[..., int] = library.bind(facts)
         self._names = [argument.name for argument in facts.inputs]
+        self._by_joint = of_joints(facts.inputs, manifest.robot)
         self._positions = [k for k, a in enumerate(facts.inputs) if manifest.robot.floating and a.name in POSITIONS]
         self._result = result_type(facts.name, tuple(argument.name for argument in facts.outputs))
         self.__doc__ = help_text(facts, repr(self), manifest.recipe.h)
@@ -114,6 +115,8 @@ class BoundFunction(Sent, ABC):
 
     def _default(self, argument: Argument, value: Any) -> Any:
         if value is not None:
+            if type(value) is dict and argument.name in self._by_joint:
+                return by_joint(f"{self.name}: {argument.name}", value, *self._by_joint[argument.name])
             if argument.name != "alpha":
                 return value
             return self._alpha.vector(value) if isinstance(value, Mapping) else self._alpha.checked(value)
@@ -260,8 +263,7 @@ class Function(BoundFunction):
 
     def _failed_row(self, inputs: list[FloatArray], in_sizes: list[int], rows: int, failed: int) -> SolverError:
         """The map in C only counts failures: call the rows one by one until the first."""
-        outputs = [np.empty(argument.size()) for argument in self.facts.outputs]
-        work = np.empty(self._work)
+        outputs, work = [np.empty(argument.size()) for argument in self.facts.outputs], np.empty(self._work)
         others = f" ({failed} of {rows} rows failed)" if failed > 1 else ""
         for row in range(rows):
             pointers = (ctypes.c_void_p * len(inputs))(*_offset(inputs, in_sizes, row))

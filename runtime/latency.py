@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 
 __all__ = ["Latency"]
@@ -14,7 +16,7 @@ class Latency:
     """Durations [s], counted by microsecond; percentiles are upper edges of bins."""
 
     def __init__(self) -> None:
-        self._bins = np.zeros(BINS + 1, dtype=np.int64)
+        self._bins = array("q", bytes(8 * (BINS + 1)))
         self.maximum = 0.0
         self.count = 0
 
@@ -28,7 +30,7 @@ class Latency:
         """The duration [s] that this share (0 to 1) stays below; 0 without any."""
         if self.count == 0:
             return 0.0
-        position = int(np.searchsorted(np.cumsum(self._bins), share * self.count))
+        position = int(np.searchsorted(np.cumsum(np.frombuffer(self._bins, np.int64)), share * self.count))
         return self.maximum if position >= BINS else min((position + 1) * BIN, self.maximum)
 
     def __str__(self) -> str:

@@ -26,7 +26,7 @@ PATH_VARIABLE = "DIFFPBD_PATH"
 
 
 class Library:
-    """Symbols of one robot's library. Calls release the interpreter lock; work is the caller's."""
+    """Symbols of one robot's library. Calls release the interpreter lock but for those of `Fixed`; work is the caller's."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         """Open `<folder>/<library>` and refuse one that was not compiled from the manifest's sources."""
@@ -153,10 +153,11 @@ class Library:
         """The address of the function, for `call` and `map_rows`."""
         return ctypes.cast(self._symbol(function.symbol), ctypes.c_void_p)
 
-    def bind(self, function: Function) -> Any:
-        """The C function as a callable of ([steps,] in, out, work) that returns the status."""
+    def bind(self, function: Function, *, locked: bool = False) -> Any:
+        """The C function as a callable of ([steps,] in, out, work) that returns the status; `locked`: see `Fixed`."""
         prefix = [ctypes.c_int] if function.rollout else []
-        signature = ctypes.CFUNCTYPE(ctypes.c_int, *prefix, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+        kind = ctypes.PYFUNCTYPE if locked else ctypes.CFUNCTYPE
+        signature = kind(ctypes.c_int, *prefix, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
         return signature((function.symbol, self._dll))
 
     def map_rows(

@@ -32,6 +32,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "VECTOR",
     "Argument",
+    "Clearance",
     "Constant",
     "Function",
     "Generator",
@@ -42,6 +43,7 @@ __all__ = [
     "Parameter",
     "Recipe",
     "RobotFacts",
+    "Shape",
     "hash_of_content",
     "read_manifest",
 ]
@@ -221,6 +223,35 @@ class Contact:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """What must not touch: a core swept by a sphere of `radius` [m] on `link`, in whose frame `centre` [m] (3) and `rotation`
+    (9, by rows) are. The core is a point (sphere), a segment of one half [m] along the last axis (capsule), a box of three
+    halves; a plane's last axis is its normal. `part` is the link of the description."""
+
+    name: str
+    part: str
+    link: str
+    kind: str
+    centre: tuple[float, float, float]
+    rotation: tuple[float, ...]
+    halves: tuple[float, ...]
+    radius: float
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """Shapes of a robot; `rows` names both sides of every distance in order, obstacles as `spheres 0`; `obstacles` counts them
+    by kind. Of pairs that are left out: `apart` never touched among `samples` poses, `always` mostly did."""
+
+    shapes: tuple[Shape, ...]
+    rows: tuple[tuple[str, ...], ...]
+    obstacles: Mapping[str, int]
+    samples: int
+    apart: int
+    always: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """`mass` [kg] of `links` behind a joint that was not chosen, which the link `carrier` misses."""
 
@@ -260,6 +291,11 @@ class RobotFacts:
     def floating(self) -> bool:
         """Whether positions have a place and a quaternion for the base, one number more than there are joints."""
         return self.base_joint == "floating"
+
+    @property
+    def neutral(self) -> tuple[float, ...]:
+        """The position with everything at zero: of a floating base the quaternion that turns nothing."""
+        return tuple(float(self.floating and k == 3) for k in range(len(self.positions)))
 
     @property
     def base_freedoms(self) -> tuple[str, ...]:
@@ -310,7 +346,8 @@ class Manifest:
 
     `content_hash` is the sha256 of everything else, so that an edited manifest, which would make calls write past their
     arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue are
-    not there, by a name of `families`; `graphs` are serialized CasADi graphs without a compiled function.
+    not there, by a name of `families`; `graphs` are serialized CasADi graphs without a compiled function. `clearance` is there
+    where distances are.
     """
 
     name: str
@@ -329,6 +366,7 @@ class Manifest:
     content_hash: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
     graphs: Mapping[str, str] = field(default_factory=dict)
+    clearance: Clearance | None = None
 
     def why_not(self, function: str) -> str:
         """A sentence that says why this robot has no such function, where the generator knew; else empty."""
@@ -351,6 +389,8 @@ class Manifest:
         ):  # what an open fixed tree with motors in free space has none of
             if not data["robot"][name]:
                 del data["robot"][name]
+        if data["clearance"] is None:
+            del data["clearance"]
         if data["recipe"]["table"] is None:
             del data["recipe"]["table"]
         return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"

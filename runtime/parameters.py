@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,10 +18,11 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import read_json
 from diffpbd.runtime.fitting import expect
 from diffpbd.runtime.friction import mean_of, pushes
+from diffpbd.runtime.html import html_table
 from diffpbd.runtime.manifest import Parameter
 from diffpbd.runtime.names import hint
 
-__all__ = ["ParameterVector", "ParameterValues", "read_values"]
+__all__ = ["Alpha", "AlphaOrFile", "ParameterVector", "ParameterValues", "read_values"]
 
 A_LITTLE = 1e-3
 """In the entry's unit: how far beyond a bound a whole vector may be, for derivatives by differences there; but where the bound
@@ -29,6 +30,10 @@ is above zero, because a step divides by the entry."""
 INERTIALS = ("mass.", "com.", "inertia.")  # how names of links' inertial parameters begin
 
 ParameterValues: TypeAlias = "Mapping[str, float] | str | Path | None"
+Alpha: TypeAlias = Mapping[str, float] | npt.ArrayLike
+"""Parameters of a call: by name, or all of them in order."""
+AlphaOrFile: TypeAlias = Mapping[str, float] | npt.ArrayLike | str | Path
+"""The same, or a JSON file of values by name."""
 
 
 def read_values(path: str | Path) -> dict[str, float]:
@@ -73,6 +78,20 @@ class ParameterVector:
 
     def __contains__(self, name: object) -> bool:
         return name in self._positions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __getitem__(self, name: str) -> float:
+        """The default of an entry; an unknown name is refused with near matches."""
+        return float(self.entries[self.index(name)].default)
+
+    def keys(self) -> tuple[str, ...]:
+        """Names in order, so that `dict(robot.alpha)` gives the defaults by name."""
+        return self.names
+
+    def _repr_html_(self) -> str:
+        return html_table(("parameter", "default", "unit"), [(e.name, f"{e.default:g}", e.unit) for e in self.entries])
 
     @cached_property
     def _positions(self) -> dict[str, int]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.exchange import restore_folder
+from diffpbd.runtime.extras import extra_of, missing
 from diffpbd.runtime.fitting import checked, expect
+from diffpbd.runtime.fixed import Fixed
 from diffpbd.runtime.function import BoundFunction, Function
+from diffpbd.runtime.html import html_table
 from diffpbd.runtime.library import Library
 from diffpbd.runtime.limits import JointLimits
 from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
@@ -21,6 +24,14 @@ from diffpbd.runtime.manifest import Function as FunctionFacts
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.parameters import ParameterValues, ParameterVector
 from diffpbd.runtime.rollout import Rollout, RolloutGradient
+
+if TYPE_CHECKING:
+    import casadi
+
+    from diffpbd.runtime.gpu import Gpu
+    from diffpbd.runtime.robot_functions import RobotFunctions
+else:
+    RobotFunctions = object  # the generated functions are attributes by __getattr__
 
 __all__ = ["Robot", "load"]
 
@@ -64,7 +75,7 @@ def _function_of(folder: Path, changed: Mapping[str, float], name: str) -> Bound
     return _kept(folder, changed).function(name)
 
 
-class Robot:
+class Robot(RobotFunctions):
     """A robot's generated functions on numpy arrays.
 
     `robot.joint_step(p, pd, u)` and every other function of the manifest are attributes; see `Function` for
@@ -116,10 +127,7 @@ class Robot:
     @property
     def neutral(self) -> FloatArray:
         """The position with everything at zero, (n_p,): of a floating base the quaternion that turns nothing."""
-        position = np.zeros(self.n_p)
-        if self.manifest.robot.floating:
-            position[3] = 1.0
-        return position
+        return np.array(self.manifest.robot.neutral)
 
     @checked
     def with_parameters(self, values: ParameterValues) -> Robot:
@@ -135,6 +143,14 @@ class Robot:
     def __repr__(self) -> str:
         return f"<Robot {self.name}: {self.n} joints, {len(self.functions)} functions, from {self.folder}>"
 
+    def _repr_html_(self) -> str:
+        limits, rows = self.limits, []
+        for k, joint in enumerate(self.manifest.robot.joints):
+            range_ = f"{limits.lower[k]:g} … {limits.upper[k]:g} {joint.unit}"
+            rows.append((joint.name, joint.type, range_, f"{limits.speed[k]:g}", f"{limits.effort[k]:g}"))
+        heads = ("joint", "type", "range", "velocity", "effort")
+        return html_table(heads, rows, f"{self.name}: {len(self.functions)} functions, {len(self.alpha)} parameters")
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, self._origin()
 
@@ -145,13 +161,17 @@ class Robot:
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.functions})
 
-    def __getattr__(self, name: str) -> Any:
-        functions = self.__dict__.get("functions", {})
-        if name in functions:
-            return functions[name]
-        why = self.__dict__["manifest"].why_not(name) if "manifest" in self.__dict__ else ""
-        words = f"{type(self).__name__} {self.__dict__.get('name', '')} has no {name!r}. {why or hint(name, functions)}"
-        raise AttributeError(words.rstrip(". "))  # Python may add ". Did you mean ...?"
+    if not TYPE_CHECKING:  # which knows the functions from robot_functions.pyi, and finds names that are none
+
+        def __getattr__(self, name: str) -> Any:
+            functions = self.__dict__.get("functions", {})
+            if name in functions:
+                return functions[name]
+            why = self.__dict__["manifest"].why_not(name) if "manifest" in self.__dict__ else ""
+            words = (
+                f"{type(self).__name__} {self.__dict__.get('name', '')} has no {name!r}. {why or hint(name, functions)}"
+            )
+            raise AttributeError(words.rstrip(". "))  # Python may add ". Did you mean ...?"
 
     @property
     def instructions(self) -> str:
@@ -171,10 +191,14 @@ class Robot:
             raise InputError(f"{self.name} has no function {name!r}. {why}")
         return self.functions[name]
 
+    def fixed(self, name: str, alpha: FloatArray) -> Fixed:
+        """A function of vectors at one alpha (entries,), for a loop: see `Fixed`."""
+        return Fixed(self.function(name).facts, self._library, self.alpha.checked(alpha))
+
     @checked
     def gpu(
         self, dtype: str = "float32", *, device: int = 0, newtons: int | None = None, chords: int | None = None
-    ) -> Any:
+    ) -> Gpu:
         """The functions that have text for a GPU (`generate --cuda`) on arrays of one, in float32 or float64.
 
         A pose takes `newtons` Newton and `chords` chord iterations and one more as the end of its step (default: 1
@@ -186,7 +210,7 @@ class Robot:
         return open_gpu(self, dtype, device, newtons, chords)
 
     @checked
-    def casadi(self, name: str, *, external: bool = False) -> Any:
+    def casadi(self, name: str, *, external: bool = False) -> casadi.Function:
         """The function as a `casadi.Function` with named arguments.
 
         By default the serialized graph, with derivatives of any order. With `external` the compiled code,
@@ -198,6 +222,11 @@ class Robot:
                 f"{self.name}: compiled functions of a floating base have no casadi Jacobian, which would be by the seven "
                 "numbers of the base; leave out external."
             )
-        from diffpbd.runtime.casadi_functions import external_function, graph_function
-
-        return external_function(self, name) if external else graph_function(self, name)
+        try:
+            from diffpbd.runtime.casadi_functions import external_function, graph_function
+        except ModuleNotFoundError as error:
+            if extra_of(error.name) is None:
+                raise
+            raise missing(f"{self.name}.casadi", error.name or "") from None
+        made: casadi.Function = external_function(self, name) if external else graph_function(self, name)
+        return made

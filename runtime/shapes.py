@@ -17,6 +17,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.extras import missing
+from diffpbd.runtime.located import located
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["Shape", "Shapes", "quaternion", "read_shapes", "simple"]
@@ -152,20 +153,8 @@ def _mesh(trimesh: Any, element: Element, path: Path) -> Any:
 
 
 def _located(name: str, path: Path) -> Path | None:
-    """The file that a `package://`, `file://` or relative name stands for: beside the URDF or in a folder above it."""
-    if Path(name).suffix.lower() not in READ:
-        return None
-    plain = name.removeprefix("file://")
-    if not plain.startswith("package://"):
-        direct = path.parent / plain
-        return direct if direct.is_file() else None
-    package = plain.removeprefix("package://")
-    inside = package.partition("/")[2]
-    for folder in path.resolve().parents:
-        for tried in (folder / package, folder / inside):
-            if tried.is_file():
-                return tried
-    return None
+    """The file of a mesh that is read."""
+    return located(name, path) if Path(name).suffix.lower() in READ else None
 
 
 def _joint(element: Element) -> _Joint:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.function import as_array
+from diffpbd.runtime.joint_values import JointValues, by_joint
 from diffpbd.runtime.live import Share
 from diffpbd.runtime.logs.csv import Log, TorqueLog
 from diffpbd.runtime.names import listing
@@ -133,7 +134,7 @@ def simulate(
     *,
     duration: float,
     h: float | None = None,
-    start: tuple[npt.ArrayLike | None, npt.ArrayLike | None] = (None, None),
+    start: tuple[JointValues | None, JointValues | None] = (None, None),
     torque: Torque = "zero",
     alpha: FloatArray | None = None,
     step: Order | str = 2,
@@ -188,10 +189,12 @@ def simulate(
     return Run(function, h, robot.joints, time, q, dq, tau, kinetic, potential, gap, robot.positions)
 
 
-def _start(robot: Robot, name: str, value: npt.ArrayLike | None) -> FloatArray:
+def _start(robot: Robot, name: str, value: JointValues | None) -> FloatArray:
     none = robot.neutral if name == "q0" else np.zeros(robot.n)
     if value is None:
         return none
+    if isinstance(value, Mapping):
+        return by_joint(f"simulate: {name}", value, robot.positions if name == "q0" else robot.joints, none)
     array = as_array(value, name, "simulate")
     if array.shape != none.shape:
         raise InputError(f"simulate: argument {name!r}: expected shape {none.shape}, found {array.shape}.")

@@ -79,7 +79,8 @@ def test_codegen_uses_of_runtime_only_what_opens_a_generated_folder() -> None:
         for name in imports(path)
         if name.startswith("diffpbd.runtime.")
     }
-    # `generate` compiles and opens what it emitted with the code that the runtime opens it with
+    # `generate` compiles and opens what it emitted with the code that the runtime opens it with, and meshes are looked for
+    # where the viewer looks
     assert {name.split(".")[2] for name in names} <= {
         "manifest",
         "errors",
@@ -87,6 +88,7 @@ def test_codegen_uses_of_runtime_only_what_opens_a_generated_folder() -> None:
         "exchange",
         "integrity",
         "library",
+        "located",
         "names",
     }
 

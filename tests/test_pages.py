@@ -114,8 +114,10 @@ def test_stiff_controllers_and_springs(stiff: float, damp: float, h: float) -> N
 
 def test_the_gallery_has_every_picture_and_a_command_that_exists() -> None:
     page = (DOCS / "gallery.md").read_text(encoding="utf-8")
-    shown = re.findall(r"^!\[[^]]+\]\(figures/(\w+)\.png\)\n\n\*[^*]+:\* (?:`([^`]+)`|the same)", page, re.MULTILINE)
-    assert sorted(name for name, _ in shown) == sorted(path.stem for path in (DOCS / "figures").glob("*.png"))
+    shown = re.findall(
+        r"^!\[[^]]+\]\(figures/(\w+)\.(?:png|gif)\)\n\n\*[^*]+:\* (?:`([^`]+)`|the same)", page, re.MULTILINE
+    )
+    assert sorted(name for name, _ in shown) == sorted(path.stem for path in (DOCS / "figures").glob("*.*"))
     for _, command in shown:
         match command.split():
             case ["diffpbd", name, *_]:

@@ -23,6 +23,7 @@ LONG_FILES = {
     "codegen/program/program.py": "one language",
     "codegen/joint_space/step.py": "one step",
     "codegen/joint_space/link_frames.py": "one step in link frames",
+    "codegen/joint_space/link_step.py": "one step in link frames",
 }
 """Files above the bar, and why each is one piece."""
 LONG_FUNCTIONS = {"runtime/control/cartesian.py __init__"}

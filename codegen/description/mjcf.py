@@ -23,7 +23,7 @@ from diffpbd.codegen.description.mjcf_equalities import read_equalities
 from diffpbd.codegen.description.mjcf_limits import not_taken
 from diffpbd.codegen.description.mjcf_motors import efforts, one_sided, without_motor
 from diffpbd.codegen.description.mjcf_names import Names
-from diffpbd.codegen.description.mjcf_shapes import colliding_meshes, collisions
+from diffpbd.codegen.description.mjcf_shapes import colliding_meshes, collisions, vertices_by_body
 from diffpbd.codegen.description.report import printable
 from diffpbd.codegen.description.source import Element, SourceError, parse, read_bytes
 from diffpbd.codegen.description.unread import unread
@@ -80,6 +80,22 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
         passive=passive,
         shapes=collisions(model, names, meshes),
     )
+
+
+def mesh_vertices(source: str | os.PathLike[str] | bytes) -> dict[str, list[Any]]:
+    """Vertices (k, 3) [m] of every colliding mesh in its body's frame, by body, in the order of its `<mesh>` elements.
+
+    A SourceError where the file has such and MuJoCo does not compile it with its meshes.
+    """
+    spec = _parsed(source)
+    if not colliding_meshes(spec):
+        return {}
+    spec.compiler.fusestatic = False
+    try:
+        model = spec.compile()
+    except ValueError as error:
+        raise SourceError(f"MuJoCo does not compile the file with its meshes: {_one_line(error)}") from error
+    return vertices_by_body(model, Names(model))
 
 
 def _of_shapes(spec: Any, names: Names) -> set[str]:

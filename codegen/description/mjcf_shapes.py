@@ -37,6 +37,25 @@ def collisions(model: Any, names: Names, meshes: list[str]) -> Element:
     return _element("mujoco", *links)
 
 
+def vertices_by_body(model: Any, names: Names) -> dict[str, list[Any]]:
+    """Vertices (k, 3) [m] of every colliding mesh in the frame of its body."""
+    import mujoco
+    import numpy as np
+
+    found: dict[str, list[Any]] = {}
+    for geom in range(model.ngeom):
+        mesh = int(model.geom_dataid[geom])
+        if int(model.geom_type[geom]) != mujoco.mjtGeom.mjGEOM_MESH or mesh < 0:
+            continue
+        if model.geom_contype[geom] or model.geom_conaffinity[geom]:
+            first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+            w, x, y, z = (float(part) for part in model.geom_quat[geom])
+            turn = np.array(rotation_from_quaternion((w, x, y, z)))
+            points = np.asarray(model.mesh_vert[first : first + count], dtype=np.float64) @ turn.T
+            found.setdefault(names.bodies[model.geom_bodyid[geom]], []).append(points + model.geom_pos[geom])
+    return found
+
+
 def _collision(shape: Element, *more: Element, **attributes: str) -> Element:
     return _element("collision", *more, _element("geometry", shape), **attributes)
 

@@ -17,6 +17,7 @@ from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.codegen.description.mjcf import file_defaults
 from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.report import quoted
+from diffpbd.codegen.description.shapes import ShapeEntry, Shaping
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import IDENTIFIER, LONGEST, PUNCTUATION, RESERVED, strange_characters
 
@@ -102,6 +103,8 @@ class Recipe:
     such of the link's `<collision>` (docs/contact.md).
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
     or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU besides (docs/gpu.md).
+    With `clearance` there are distances of all `pairs` LINK/LINK (those that sampling and the `srdf` leave), of shapes of
+    `<collision>` or every `shape`, and to as many `obstacles` as words KIND=COUNT say (docs/clearance.md).
     """
 
     name: str = field(metadata=_entry("text"))
@@ -139,6 +142,11 @@ class Recipe:
     multiplier: str = field(default="block", metadata=_entry("text", "--multiplier", MULTIPLIERS))
     base_joint: str = field(default=FIXED, metadata=_entry("text", "--base-joint", BASE_JOINTS))
     cuda: bool = field(default=False, metadata=_entry("flag", "--cuda"))
+    clearance: bool = field(default=False, metadata=_entry("flag", "--clearance"))
+    shape: tuple[ShapeEntry, ...] = field(default=(), metadata=_entry("shapes"))
+    srdf: Path | None = field(default=None, metadata=_entry("text"))
+    pairs: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    obstacles: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--obstacles"))
 
     @property
     def variant(self) -> str:
@@ -184,7 +192,7 @@ class Recipe:
             )
         if not all(math.isfinite(component) for component in self.gravity):
             raise InputError(f'recipe "{self.name}": gravity = {self.gravity}; finite numbers are expected')
-        for kind in ("loop", "plane", "contact"):
+        for kind in ("loop", "plane", "contact", "shape"):
             for k, entry_ in enumerate(getattr(self, kind)):
                 self._expect_usable(entry_, f'recipe "{self.name}": {kind} {k + 1}')
 
@@ -193,8 +201,13 @@ class Recipe:
         """What the description needs to know about contact."""
         return Touching(self.plane, self.contact, self.contact_from_collision)
 
+    @property
+    def shaping(self) -> Shaping:
+        """What it needs to know about shapes."""
+        return Shaping(self.clearance, self.shape)
+
     @staticmethod
-    def _expect_usable(loop: LoopEntry | PlaneEntry | ContactEntry, where: str) -> None:
+    def _expect_usable(loop: LoopEntry | PlaneEntry | ContactEntry | ShapeEntry, where: str) -> None:
         """A name that may go into code and pages, and numbers that are some."""
         if not loop.name.strip() or len(loop.name) > LONGEST or strange_characters(loop.name):
             raise InputError(

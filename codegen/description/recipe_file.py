@@ -14,6 +14,7 @@ from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry
 from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.codegen.description.mjcf import file_defaults
 from diffpbd.codegen.description.recipe import AVERAGING, DEFAULT_SWEEPS, Recipe, Relaxation
+from diffpbd.codegen.description.shapes import ShapeEntry
 from diffpbd.runtime.errors import InputError
 
 if sys.version_info >= (3, 11):
@@ -21,7 +22,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-Table = TypeVar("Table", LoopEntry, PlaneEntry, ContactEntry)
+Table = TypeVar("Table", LoopEntry, PlaneEntry, ContactEntry, ShapeEntry)
 
 LONGEST_SHOWN: Final = 200
 """[characters] Of an entry in a message."""
@@ -46,6 +47,7 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
     options: dict[str, Any] = {"name": path.stem, "urdf": f"{path.stem}.urdf"}
     options |= {name: getattr(entries, known[name])(name) for name in content}
     options["urdf"] = path.parent / options["urdf"]
+    options |= {"srdf": path.parent / options["srdf"]} if "srdf" in options else {}
     options = {**file_defaults(options["urdf"]), **options}
     options["base"] = options.get("base") or None
     options["sweeps"] = {**DEFAULT_SWEEPS, **options.get("sweeps", {})}
@@ -119,6 +121,10 @@ class Entries:
         """Tables `[[contact]]`."""
         return self._tables(key, ContactEntry)
 
+    def shapes(self, key: str) -> tuple[ShapeEntry, ...]:
+        """Tables `[[shape]]`."""
+        return self._tables(key, ShapeEntry)
+
     def _tables(self, key: str, made: type[Table]) -> tuple[Table, ...]:
         """Tables of one kind; every entry of one is checked like those of the recipe itself."""
         value = self.content[key]
@@ -136,6 +142,7 @@ class Entries:
         own = Entries(self.path, {f"{where}: {name}": value for name, value in table.items()})
         read: dict[object, Any] = {
             "str": own.text, "float": own.number, "float | None": own.number, "Vec3": own.vector,
+            "Vec3 | None": own.vector,
             "tuple[str, ...]": own.texts,
         }  # fmt: skip
         return made(**{name: read[fields[name].type](f"{where}: {name}") for name in table})

@@ -11,6 +11,7 @@ from diffpbd.codegen.description.recipe import Recipe, default_recipe, with_opti
 from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.report import DescriptionError, Finding
 from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.srdf import beside, disabled
 from diffpbd.codegen.description.validate import examine
 from diffpbd.runtime.errors import InputError
 
@@ -58,11 +59,19 @@ def read_doubted(recipe: Recipe) -> tuple[Robot, tuple[Finding, ...]]:
     """The same with every doubt about its description."""
     report, robot = examine(
         recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
-        base_joint=recipe.base_joint, touch=recipe.touching,
+        base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping,
     )  # fmt: skip
     if robot is None:
         raise DescriptionError(report)
-    return dataclasses.replace(robot, name=recipe.name), report.doubts
+    return dataclasses.replace(robot, name=recipe.name, apart=_apart(recipe)), report.doubts
+
+
+def _apart(recipe: Recipe) -> tuple[tuple[str, str], ...]:
+    """Pairs of links that an SRDF leaves out: the recipe's, or the one beside the description."""
+    if not recipe.clearance:
+        return ()
+    path = beside(recipe.urdf) if recipe.srdf is None else recipe.srdf
+    return () if path is None else disabled(path)
 
 
 def resolve(robot: str, **options: Any) -> tuple[Recipe, Robot]:

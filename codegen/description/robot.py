@@ -171,6 +171,25 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """What must not touch: a core swept by a sphere of `radius` [m], on link `link` (index, -1 the world).
+
+    `kind` is sphere, capsule, box or plane. The core is about `centre` [m] (3, link frame): a point, a segment of `halves[0]`
+    [m] to both sides along the last column of `rotation` (3 x 3, R_link_shape), or a box of three `halves`; a plane's last
+    column points away from the solid. `part` is the link of the description that it belongs to.
+    """
+
+    name: str
+    part: str
+    link: int
+    kind: str
+    rotation: Mat3
+    centre: Vec3
+    halves: tuple[float, ...]
+    radius: float
+
+
+@dataclass(frozen=True)
 class Tip:
     """A named frame on link `link` (index): `rotation` (3 x 3, R_link_tip), `translation` [m] (3, link)."""
 
@@ -187,7 +206,7 @@ class Robot:
     `base` names the link the tree hangs on, `tips[0]` is the tip of every function that speaks of one. `left_out` and `rotors`
     (joint, reflected inertia [kg·m²]) are in the file and not in the dynamics. `loops` close what the tree leaves open; joints
     in `passive` have no motor. `base_joint` says whether the base is fixed, moves in a plane or is free: its three or six
-    freedoms are the first joints then. `contacts` are spheres on links that touch `planes` and each other.
+    freedoms are the first joints then. `contacts` are spheres on links that touch `planes` and each other; `shapes` must not.
     """
 
     name: str
@@ -203,6 +222,9 @@ class Robot:
 
     planes: tuple[Plane, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    shapes: tuple[Shape, ...] = ()
+    apart: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """Links of the description whose shapes are not compared, as an SRDF says."""
 
     @property
     def pairs(self) -> tuple[Pair, ...]:

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from diffpbd.codegen.description.assembly import assemble
 from diffpbd.codegen.description.base import FIXED, Base, base_doubts, base_faults, massless_base, with_base
@@ -24,11 +25,12 @@ from diffpbd.codegen.description.loops import (
     passive_doubts,
     passive_faults,
 )
-from diffpbd.codegen.description.mjcf import is_mjcf, read_mjcf
+from diffpbd.codegen.description.mjcf import is_mjcf, mesh_vertices, read_mjcf
 from diffpbd.codegen.description.recipe import as_names
 from diffpbd.codegen.description.report import Finding, Report
-from diffpbd.codegen.description.robot import WORLD, Robot
-from diffpbd.codegen.description.source import SourceError, parse, read_bytes
+from diffpbd.codegen.description.robot import WORLD, Robot, Shape
+from diffpbd.codegen.description.shapes import Shaping, shapes_of
+from diffpbd.codegen.description.source import Element, SourceError, parse, read_bytes
 from diffpbd.codegen.description.symmetry import asymmetry_doubts
 from diffpbd.codegen.description.transmissions import rotor_doubts, rotors
 from diffpbd.codegen.description.tree import Selection, grow, select
@@ -61,9 +63,10 @@ def examine(
     passive: Sequence[str] = (),
     base_joint: str = FIXED,
     touch: Touching = Touching(),  # noqa: B008 (frozen)
+    shaping: Shaping = Shaping(),  # noqa: B008 (frozen)
 ) -> tuple[Report, Robot | None]:
     """The report and, without faults, the robot; `loops` and `touch` are a recipe's, `passive` joints have no motor (besides
-    those of which an MJCF says so), `base_joint` says how the base moves."""
+    those of which an MJCF says so), `base_joint` says how the base moves; shapes are read if `shaping` asks for them."""
     name, content = read_bytes(source)
     try:
         root = parse(content)
@@ -93,6 +96,8 @@ def examine(
         spheres = (*touch.contacts, *taken)
         faults += (*refused, *contact_faults(selection, touch.planes, spheres))
         doubts += (*doubtful, *contact_doubts(touch.planes, spheres))
+        shapes, refused, doubtful = _shapes(source, document, root, selection, shaping)
+        faults, doubts = [*faults, *refused], [*doubts, *doubtful]
     if selection is not None and not faults:
         robot = assemble(document.name or "robot", selection)
         robot = replace(
@@ -100,7 +105,7 @@ def examine(
         )
         faults += length_faults(robot)
         planes, contacts = touching(selection, touch.planes, spheres)
-        robot = replace(robot, planes=planes, contacts=contacts)
+        robot = replace(robot, planes=planes, contacts=contacts, shapes=shapes)
         if foot.kind != FIXED:
             robot = replace(robot, base=foot.chosen, base_joint=foot.kind)
             faults += massless_base(foot, robot)
@@ -124,6 +129,17 @@ def examine(
         doubts=(*document.doubts, *(doubt for doubt in doubts if unread.isdisjoint(doubt.names))),
     )
     return report, robot
+
+
+def _shapes(
+    source: Source, document: Document, root: Element, selection: Selection, shaping: Shaping
+) -> tuple[tuple[Shape, ...], tuple[Finding, ...], tuple[Finding, ...]]:
+    """What must not touch, faults, doubts; nothing unless it is asked for."""
+    if not shaping.asked:
+        return (), (), ()
+    vertices = mesh_vertices(source) if document.shapes is not None else {}
+    place = None if isinstance(source, bytes) else Path(source)
+    return shapes_of(document.shapes or root, selection, shaping, place, vertices)
 
 
 def _passive(document: Document, selection: Selection, more: Sequence[str]) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from diffpbd.codegen.emit.cone_constants import IN_CONES
 from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, LAST_OF_FLOATING, OUTSIDE_LIMITS, REFUTED
 from diffpbd.codegen.emit.loop_constants import IN_LOOPS
 from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.functions import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph import constrained_step
-from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.sided import STRAIGHT, sides
@@ -35,12 +35,15 @@ def stepped(model: Model) -> tuple[int, ...]:
 
 
 def judged(model: Model) -> int:
-    """Operations of the judgement of a step (templates/_certificate.jinja), but for those in its kernels."""
+    """Operations of the judgement of a step whose energy falls, and whose pose is where its rates lead, but for those in its
+    kernels (templates/_certificate.jinja, _loops_closed.jinja)."""
     n, m, tree = model.tree.freedoms, model.tree.rows, model.tree
+    looked = (2 * n - 1) * len(constrained_step.told(model)) if tree.closures else 0
     if not tree.sided:
-        return (2 * n - 1) * len(constrained_step.told(model)) + 4 * n if tree.closures else 0
-    touching = sum(22 if k.rough else 9 for k in tree.contacts)
-    return n * (2 * n + 16) + m * (2 * n + 3) + 8 * len(sides(model)) + touching + 20
+        return looked + 4 * n + 1 if tree.closures else 0
+    turning = sum(not tree.slides[joint] for joint in tree.coordinates)
+    touching = sum(17 if k.rough else 3 for k in tree.contacts)
+    return n * (2 * n + 8) + 3 * turning + m * (3 * n + 3) + 5 * len(sides(model)) + touching + 12
 
 
 def motors(model: Model) -> list[int]:
@@ -74,7 +77,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
     stretch = [i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb.")]
     emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
     total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)
-    total += sided_size(n, m, len(found), len(tree.contacts), touches) if tree.sided else 0
+    total += sided_size(n, m, len(found), len(tree.contacts), touches) if tree.sided else 2 * n
     known = len(emission.functions)
     _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, total), graphs, by_alpha)
     dispatched = [] if tree.base else emission.functions[known:]

@@ -14,6 +14,7 @@ import casadi as ca
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
+from diffpbd.codegen.emit.clearance import add_clearance
 from diffpbd.codegen.emit.cone_constants import CONE_CONSTANTS
 from diffpbd.codegen.emit.constants import (
     CONSTANTS,
@@ -125,6 +126,7 @@ def write_folder(
             add_lanes(emission)
         clock.lap("joint_step")
         hand_over()
+    shaped = add_clearance(emission, model, found, graphs, say) if recipe.clearance else None
     # The step's compilation is the longest: it is derived first. Plain functions are listed first.
     count = len(emission.functions)
     say("deriving forces, kinematics and what comes of them")
@@ -181,6 +183,7 @@ def write_folder(
         options_hash=options_hash,
         left_out=found.left_out,
         graphs={name: f"casadi/{name}.casadi" for name in graphs if name == UNROLLED},
+        clearance=shaped,
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, clock.seconds)

@@ -9,7 +9,7 @@ from diffpbd.codegen.emit.model_header import Value, add_source_model
 from diffpbd.codegen.emit.paths import V3, V4, add_path
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.emit.step_kernels import MOST_LANES, StepKernels
-from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.codegen.functions import FUNCTIONS, Slot
 from diffpbd.runtime.manifest import Argument, Parameter
 
 
@@ -44,9 +44,9 @@ def add_joint_step(
         "h": (1, 1), "alpha": (len(alpha), 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"),
     }  # fmt: skip
 
-    def arguments(names: str) -> tuple[Argument, ...]:
+    def arguments(slots: Sequence[Slot]) -> tuple[Argument, ...]:
         result = []
-        for name in names.split():
+        for name in (slot.name for slot in slots):
             if name.startswith("d"):
                 shape: tuple[int, int | str] = (n, len(alpha) if name.endswith("alpha") else n)
             else:
@@ -54,30 +54,28 @@ def add_joint_step(
             result.append(argument(name, *shape))
         return tuple(result)
 
-    state, ends = "p pd u h alpha", "p_next pd_next"
-    blocks = f"{ends} dp_next_dp dp_next_dpd dp_next_du dpd_next_dp dpd_next_dpd dpd_next_du"
-    bars, bars0 = "p_bar pd_bar u_bar h_bar alpha_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar"
     onward = step - count("prepare")
     node = count("prepare", "node", "velocity", "node_torque")
     declared = set()
-    for name, inputs, outputs, operations in (
-        ("joint_step", state, ends, step),
-        ("jac_joint_step", state, blocks, step + jacobian),
-        ("jac_kicked_step", "p pd u kick h alpha", blocks, step + jacobian),
-        ("jac_alpha_joint_step", state, "dp_next_dalpha dpd_next_dalpha", step + jacobian_alpha),
-        ("vjp_joint_step", f"{state} p_next_bar pd_next_bar", bars, step + adjoint),
-        ("node_torque", "p_prev p p_next h alpha", "u", node),
-        ("sixth_order_step", state, ends, 6 * step),
-        ("rollout", "p0 pd0 U h alpha", "P PD", onward),
-        ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, onward + adjoint),
-        ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, count("prepare") + adjoint),
+    for name, operations in (
+        ("joint_step", step),
+        ("jac_joint_step", step + jacobian),
+        ("jac_kicked_step", step + jacobian),
+        ("jac_alpha_joint_step", step + jacobian_alpha),
+        ("vjp_joint_step", step + adjoint),
+        ("node_torque", node),
+        ("sixth_order_step", 6 * step),
+        ("rollout", onward),
+        ("vjp_rollout", onward + adjoint),
+        ("vjp_trajectory", count("prepare") + adjoint),
     ):
         if (name == "jac_alpha_joint_step" and not by_alpha) or (name == "sixth_order_step" and not kernels.sixth):
             continue
         work = None if name.endswith(("rollout", "trajectory")) else size + lanes.get(name, 0)
         declared.add(name)
+        declared_as = FUNCTIONS[name]
         emission.declare(
-            name, DOCS[name], arguments(inputs), arguments(outputs),
+            name, declared_as.doc, arguments(declared_as.inputs), arguments(declared_as.outputs),
             operations=operations, work=work, graph=name in graphs,
             status=(1, 2, 11) if name == "sixth_order_step" else (1, 2),
         )  # fmt: skip

@@ -52,6 +52,19 @@ LOOP_CONSTANTS: Final = (
         "rad",
         "turn in a step beside the mean rate of its ends: sin(turn) = h rate has its end within, and every other root beyond",
     ),
+    Constant(
+        "on_mean",
+        1e-5,
+        "relative to the largest motion",
+        "motion beside the mean rate of a step's ends up to which its rows give less than `gained`: twice it by the root of "
+        "the inertia's condition, up to 1e5",
+    ),
+    Constant(
+        "gained",
+        1e-2,
+        "relative to the kinetic energy",
+        "energy that rows may give in one step, which is the step's own error",
+    ),
     Constant("closed", 1e-12, "m or 1", "largest residual of loops that close_loops has closed"),
     Constant("close_far", 0.3, "rad or m", "longest change of a coordinate in one iteration of close_loops"),
     Constant("close_least", 1e-15, "rad or m", "change after which close_loops stops"),

@@ -11,7 +11,7 @@ from diffpbd.codegen.emit.constants import IN_C
 from diffpbd.codegen.emit.constrained_step import motors
 from diffpbd.codegen.emit.loop_constants import IN_LOOPS
 from diffpbd.codegen.emit.sources import Emission, argument
-from diffpbd.codegen.graph.derivatives import alpha_doc, jac_doc, vjp_doc
+from diffpbd.codegen.functions import alpha_doc, jac_doc, vjp_doc
 from diffpbd.codegen.graph.loop_instant import systems
 from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.manifest import Argument

@@ -9,7 +9,7 @@ from diffpbd.codegen.emit.constants import IN_C, IN_FLOATING
 from diffpbd.codegen.emit.constrained_step import motors
 from diffpbd.codegen.emit.paths import add_second_path
 from diffpbd.codegen.emit.sources import Emission, argument
-from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LOOPS
+from diffpbd.codegen.functions import DOCS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.model import Model
 
 CALLED: Final = ("joint_step", "jac_joint_step", "gravity", "spring_torque", "tip_pose", "tip_jacobian")

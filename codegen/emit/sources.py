@@ -13,6 +13,7 @@ from diffpbd.codegen.emit.constants import NOT_FORWARDS, SPECIAL_STATUS, STATUS
 from diffpbd.codegen.emit.enumerators import parameters, statuses
 from diffpbd.codegen.emit.environment import plain, render
 from diffpbd.codegen.emit.unused import with_unused
+from diffpbd.codegen.functions import expect_declared
 from diffpbd.codegen.graph.catalogue import axes, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
@@ -72,8 +73,9 @@ class Emission:
     ) -> str:
         """Add a function's entry to the manifest; without `work` it is a rollout; returns its symbol."""
         symbol, casadi = f"{self.robot}_{name}", f"casadi/{name}.casadi" if graph else None
+        inputs, outputs = list(inputs), list(outputs)
+        expect_declared(name, [a.name for a in inputs], [a.name for a in outputs])
         given, found = worded(inputs, self.floating), worded(outputs, self.floating)
-        inputs = list(inputs)
         steps = bool(status) and any(a.name == "h" for a in inputs)  # what has no status is a formula
         status = (*status, *((NOT_FORWARDS,) if steps else ()))
         meanings = {k: (STATUS | SPECIAL_STATUS)[k] for k in status}

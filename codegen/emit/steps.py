@@ -13,7 +13,7 @@ from diffpbd.codegen.emit.kinds import COULOMB, VISCOUS, starts
 from diffpbd.codegen.emit.loop_constants import IN_LOOPS
 from diffpbd.codegen.emit.numbers import numbers
 from diffpbd.codegen.emit.sources import Emission, argument
-from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.maximal import StepVariant, block_sizes, blocks
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.laws.cuts import ROWS

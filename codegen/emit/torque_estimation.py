@@ -10,7 +10,7 @@ from diffpbd.codegen.emit.c_writer import kernel
 from diffpbd.codegen.emit.constants import IN_C
 from diffpbd.codegen.emit.kinds import FRICTION, starts
 from diffpbd.codegen.emit.sources import Emission, argument
-from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.codegen.functions import DOCS
 from diffpbd.runtime.manifest import Parameter
 
 INPUTS = "p0 pd0 U_start P_ref PD_ref u_prev lambdas known_friction h alpha"

@@ -120,6 +120,8 @@ OF_CONTACT: Final = Group(
     "contacts", ("contact_gap", "contact_jacobian", "contact_torque", "contact_force", "contact_residual"), made=ALWAYS
 )
 """What only a robot with contacts has."""
+OF_SHAPES: Final = Group("distances of links", ("clearance", "clearance_points"), made=ON_DEMAND)
+"""What only a robot has that is generated with `--clearance`."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,7 @@ def _asked(asked: tuple[str, ...]) -> set[Group]:
 def table() -> str:
     """The table of the documentation, in Markdown."""
     rows = ["| functions | made | a robot gets them if |", "|---|---|---|"]
-    for group in (*GROUPS, OF_LOOPS, OF_CONTACT):
+    for group in (*GROUPS, OF_LOOPS, OF_CONTACT, OF_SHAPES):
         names = ", ".join(f"`{name}`" for name in group.functions)
         needs = ", ".join(NEEDS[need] for need in group.needs) or "–"
         rows.append(f"| {group.what}: {names} | {group.made} | {needs} |")

@@ -92,6 +92,17 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "gap": ("m", "of every contact, below 0 where bodies overlap"),
     "contact_rows": ("m per joint unit", "contact by contact: along the normal towards the sphere, then two tangents"),
+    "spheres": ("m", f"{WORLD}; a column each: centre, radius"),
+    "capsules": ("m", f"{WORLD}; a column each: both ends of the axis, radius"),
+    "boxes": ("m, 1 (quaternion wxyz)", f"{WORLD}; a column each: centre, quaternion, lengths of the sides"),
+    "planes": ("1, m", f"{WORLD}; a column each: normal away from the solid, height along it"),
+    "distance": (
+        "m",
+        "pair by pair, then obstacle by obstacle to every shape that moves; below 0 where bodies overlap",
+    ),
+    "point": ("m", f"{WORLD}; a column a distance: nearest point of the first body"),
+    "other_point": ("m", f"{WORLD}; the same of the other one"),
+    "normal": ("1", f"{WORLD}; a column a distance: from the other body to the first, 0 where cores cross"),
     "unbalanced": (EFFORT, f"what motors and loops cannot give; {JOINTS}"),
     "xi_next": ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM"),
     "terms": ("u per coefficient", TORQUE_COLUMNS),
@@ -149,7 +160,10 @@ SCALARS: Final = frozenset({
     "lever_offset", "lever_rest", "lever_torque",
 })  # fmt: skip
 """Arguments that are one number for every robot."""
-MATRICES: Final = frozenset({"M", "J", "Y", "terms", "contact_rows", "contact_force"})
+MATRICES: Final = frozenset({
+    "M", "J", "Y", "terms", "contact_rows", "contact_force", "spheres", "capsules", "boxes", "planes", "point", "other_point",
+    "normal",
+})  # fmt: skip
 """Arguments that are matrices, whatever the number of their columns."""
 
 
@@ -185,70 +199,3 @@ def worded(arguments: Iterable[Argument], floating: bool) -> tuple[Argument, ...
         dataclasses.replace(a, unit=OF_FLOATING.get(a.unit, a.unit), frame=a.frame.replace(JOINTS, OF_FLOATING[JOINTS]))
         for a in arguments
     )
-
-
-DOCS: Final[Mapping[str, str]] = {
-    "inverse_dynamics": "Torque that a joint sensor reads: rigid body, rotors, friction, springs, sensor offset.",
-    "forward_dynamics": "Joint acceleration under the true torque u.",
-    "mass_matrix": "Joint-space inertia, rotors included.",
-    "gravity": "Torque that holds the arm against gravity at rest, payload included.",
-    "coriolis": "Velocity-product torque C(p, pd) pd.",
-    "energy": "Kinetic energy (rotors included); potential energy of gravity and joint springs, zero at the world origin.",
-    "tip_pose": "Position and rotation of the tip frame.",
-    "tip_jacobian": "Geometric Jacobian of the tip frame.",
-    "regressor": "Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.",
-    "spring_torque": "Torque of the joint springs.",
-    "friction_torque": "Torque of joint friction, viscous plus smoothed Coulomb.",
-    "torque_terms": "What inverse_dynamics is linear in: inverse_dynamics = terms phi.",
-    "torque_coefficients": "Coefficients of torque_terms: inertial parameters, friction, rotors, offsets, springs.",
-    "joint_step": "One second-order symplectic step on joint coordinates.",
-    "sixth_order_step": "joint_steps over h, h/2 and h/3, extrapolated to sixth order; no friction.",
-    "jac_joint_step": "joint_step and its Jacobian by p, pd and u.",
-    "jac_alpha_joint_step": "Jacobian of joint_step by alpha.",
-    "vjp_joint_step": "Reverse derivative of joint_step.",
-    "vjp_rollout": "Reverse derivative of rollout; with h_bar and alpha_bar both NULL those two are left out and cost nothing.",
-    "vjp_trajectory": "Reverse derivative of rollout along a trajectory P, PD that it gave; otherwise as vjp_rollout.",
-    "node_torque": "Torque from three poses: the discrete Euler-Lagrange equation at the middle one, sensor offset included.",
-    "jac_kicked_step": "joint_step with a known impulse on the joints at its end, and its Jacobian by p, pd and u.",
-    "estimate_torque": "Torques of a window of joint_steps that come closest to recorded positions and angular velocities "
-    "(Gauss-Newton from U_start); what no term of the loss depends on stays as it was.",
-    "rollout": "joint_step repeated over the columns of U; P and PD hold the start and every step's end.",
-    "rollout_impulses": "rollout with what it took: iterations, and the impulses of loops, limits and contacts in every step.",
-    "mpc": "Plan of N torques along a reference, bounded: sequential quadratic programs over joint_step.",
-    "fk": "Maximal state of every link from joint positions and rates.",
-    "joint_state": "Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.",
-    "step": "One step on the maximal state:",
-    "rollout_step": "repeated over the columns of U; XI holds the start and every step's end.",
-    "constraints": "Residual rows of every joint.",
-    "momentum_residual": "Momentum balances of a variational step between two maximal states, zero along `step`.",
-    "state_residual": "What makes a maximal state consistent: constraints, unit quaternions, rates of the constraints.",
-    "close_loops": "Closed pose nearest to p: Gauss-Newton with least change on every row of the loops.",
-    "close_rates": "Rates that the loops allow, nearest to pd in the kinetic energy.",
-    "loop_residual": "Every row of the loops, and its rate.",
-    "loop_force": "Forces along the kept rows of the loops at an instant.",
-    "contact_gap": "How far apart what can touch is.",
-    "contact_force": "Mean forces of contacts over the joint_step from a state, and the iterations that it takes.",
-    "contact_residual": "Equations of a step in contact, zero along joint_step: for transcriptions.",
-    "contact_torque": "What forces on the spheres of contacts, at the point between them and the other, do on the joints.",
-    "contact_jacobian": "Rates of the sphere of every contact against the other, at the point between them, per joint rate.",
-    "lever_spring_torque": "Torque of a straight spring between two lever arms about a joint.",
-}
-
-DOCS_OF_LOOPS: Final[Mapping[str, str]] = {
-    "joint_step": "One second-order symplectic step on joint coordinates, closed loops kept closed.",
-    "inverse_dynamics": "Torques of the motors (zero at passive joints), forces of the loops, and what is left where there are "
-    "fewer motors than freedoms; of more the least torques.",
-    "forward_dynamics": "Joint acceleration under the true torque u, the loops' forces included.",
-    "mpc": "Plan of N torques of the motors along a reference, bounded: sequential quadratic programs over joint_step, every "
-    "node and the measured state moved to what closed loops allow. Torques of joints without a motor are zero; their weights "
-    "and bounds of u are not read.",
-    "torque_terms": "What the torques of the tree, with a motor at every joint, are linear in: terms phi.",
-    "node_torque": "Torques of the motors from three poses: the discrete Euler-Lagrange equation at the middle one.",
-    "constraints": "Residual rows of every joint, then every row of the loops.",
-}
-"""What reads differently for a robot with closed loops."""
-
-DOCS_OF_LIMITS: Final[Mapping[str, str]] = {
-    "joint_step": "One second-order symplectic step on joint coordinates; joints stop at their limits.",
-}
-"""What reads differently for a robot whose limits act."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import casadi as ca
 
-from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.constrained_step import Closed
 from diffpbd.codegen.graph.derivatives import Spec
 from diffpbd.codegen.graph.joint_step import residuals

@@ -13,7 +13,7 @@ from typing import Any
 
 import casadi as ca
 
-from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.codegen.functions import DOCS, alpha_doc, jac_doc, vjp_doc
 from diffpbd.codegen.graph.functions import Graphs, Pairs
 from diffpbd.codegen.graph.joint_step import solve
 from diffpbd.codegen.joint_space import recursive
@@ -172,18 +172,3 @@ def _vjp(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, Any]) -
 def _function(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> ca.Function:
     dense = [ca.densify(ca.SX(v)) for v in outputs.values()]
     return ca.Function(name, [v for _, v in inputs], dense, [k for k, _ in inputs], list(outputs), {"cse": True})
-
-
-def jac_doc(name: str) -> str:
-    """What a Jacobian by all but alpha is said to be."""
-    return f"{name} and its Jacobian by everything but alpha."
-
-
-def alpha_doc(name: str) -> str:
-    """The same of one by alpha."""
-    return f"Jacobian of {name} by alpha."
-
-
-def vjp_doc(name: str) -> str:
-    """The same of a reverse derivative."""
-    return f"Reverse derivative of {name}: seeds on the outputs, gradients by every input."

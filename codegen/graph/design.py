@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import casadi as ca
 
-from diffpbd.codegen.graph.catalogue import DOCS
+from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.derivatives import Spec
 from diffpbd.codegen.graph.translate import function
 from diffpbd.codegen.laws import levers

@@ -13,7 +13,7 @@ from typing import Any
 
 import casadi as ca
 
-from diffpbd.codegen.graph.catalogue import DOCS, DOCS_OF_LOOPS
+from diffpbd.codegen.functions import DOCS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.derivatives import Spec
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.joint_space import recursive

@@ -48,6 +48,10 @@ LEAST_SLIP: Final = 1e-9
 """[m/s] Below, rounding decides."""
 LOAD: Final = 10.0
 """[N] Default normal force that the smoothing of a contact is scaled by: a hand on a table."""
+SMOOTHING: Final = 1e-6
+"""[m] Default smoothing length of distances: a hair's hundredth, and far above what rounding makes of parallel segments."""
+LEAST_SMOOTHING: Final = 1e-8
+"""[m] Below, rounding decides where parallel segments touch."""
 LEAST_LOAD: Final = 1e-6
 """[N, and N·m at limits] Without any there is no smoothing, and what it smooths has no slope at rest."""
 
@@ -66,7 +70,7 @@ def is_limited(joint: Joint) -> bool:
 def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
     """Every entry of alpha in order: gravity, payload, the joint kinds one after another (friction beyond the plain law
     after what every robot has of it), lever springs, limits, external
-    wrenches, contacts, then what is symbolic, frames of closed loops last."""
+    wrenches, contacts, the smoothing of distances, then what is symbolic, frames of closed loops last."""
     return tuple(_entries(robot, recipe))
 
 
@@ -118,6 +122,8 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
             for axis in AXES:
                 yield Parameter(f"wrench.{name}.{kind}.{axis}", unit, 0.0, None, None)
     yield from _contact_entries(robot)
+    if recipe.clearance:
+        yield Parameter("clearance.smoothing", "m", SMOOTHING, LEAST_SMOOTHING, None)
     if "mass" in recipe.symbolic:
         for link in links:
             yield Parameter(f"mass.{link.name}", "kg", link.inertial.mass, 0.0, None)

@@ -70,15 +70,18 @@ def _begun(name: str, doc: str, tree: Tree, *inputs: str) -> Program:
 
 @stored
 def start(tree: Tree) -> Program:
-    """`link_step.start`, with A at the start and every row of the loops there; energies where something acts on one side."""
-    b = _begun("constrained_step_start", "Start of a step, its loops' gradient and gaps.", tree, "p", "pd", "u", "h")
-    begun = _within(b, link_step.start(tree))
+    """`link_step.start`, with A at the start and every row of the loops there; energies where something acts on one side, else
+    what acts, of a tree with loops."""
+    b = Program("constrained_step_start", "Start of a step, its loops' gradient and gaps.")
+    begun = link_step.begin(b, tree)
     for name in ("record", "terms", "guess"):
-        b.output(name, begun[name])
+        b.output(name, begun.outputs[name])
     b.output("A0", _rows(b, tree)["A"])
     b.output("gap", _rows(b, tree, True)["g"])
     if tree.sided:
-        b.output("energies", _within(b, link_energies.energies(tree))["energies"])
+        b.output("energies", Matrix(link_energies.energies(b, tree, begun, b.inputs["pd"])))
+    elif tree.closures:
+        b.output("force", link_step.acting(b, tree, b.inputs["u"], begun.known))
     return b
 
 
@@ -119,19 +122,19 @@ def chord(tree: Tree) -> Program:
 
 @stored
 def end(tree: Tree) -> Program:
-    """The same at the end of a step, with its momentum (A₀ᵀ Λ/h not yet added), inertia and A; of every row the `gap`, of the
-    dropped ones their gradient."""
-    b = _begun(
-        "constrained_step_end", "End of a step.", tree, "p_next", "p", "record", "terms", "u", "factors", "X", "h"
-    )
-    found = _within(b, link_step.end(tree))
+    """The same at the end of a step, with its momentum (A₀ᵀ Λ/h not yet added), inertia and A; what acts; of every row the
+    `gap`, of the dropped ones their gradient."""
+    b = Program("constrained_step_end", "End of a step.")
+    found, known = link_step.finish(b, tree)
+    X = b.input("X", tree.freedoms, tree.rows)
     rows, (kept, dropped) = _rows(b, tree, True, p=b.inputs["p_next"]), closures.places(tree)
     g, A = rows["g"], rows["A"]
     for name in ("correction", "momentum", "M"):
         b.output(name, found[name])
-    _border(b, A[kept, :], b.inputs["X"], found["correction"], -g[kept, :])
+    _border(b, A[kept, :], X, found["correction"], -g[kept, :])
     b.output("A", A[kept, :])
     if tree.closures:
+        b.output("force", link_step.acting(b, tree, b.inputs["u"], known))
         b.output("gap", g)
         b.output("dropped", A[dropped, :])
     return b
@@ -241,11 +244,11 @@ def landing(tree: Tree) -> Program:
     b = Program("constrained_step_landing", "Residual, momentum and inertia at the end of a step.")
     p1, step, F = link_step.iteration(b, tree, "p_next")
     u, h = b.input("u", tree.freedoms), b.scalar("h")
-    momentum, M = step.ended(b, tree, F, u, h)
-    rows, stored_up = _rows(b, tree, p=p1), _within(b, link_energies.potentials(tree), p=p1)
+    momentum, M, _ = step.ended(b, tree, F, u, h)
+    rows, stored_up = _rows(b, tree, p=p1), link_energies.potentials(b, tree, step.numbers, step.at1, step.first1)
     for name, value in (
         ("F", Matrix(list(F))), ("momentum", Matrix(list(momentum))), ("M", M), ("g", rows["g"]), ("A", rows["A"]),
-        ("potentials", stored_up["potentials"]),
+        ("potentials", Matrix(stored_up)),
     ):  # fmt: skip
         b.output(name, b.let(value))
     return b

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from diffpbd.codegen.joint_space import gears, link_frames, link_moments
+from diffpbd.codegen.joint_space import link_frames
 from diffpbd.codegen.joint_space.link_frames import ZERO, Links, Side
 from diffpbd.codegen.joint_space.link_moments import Firsts
-from diffpbd.codegen.joint_space.link_step import Numbers, momenta, numbers
+from diffpbd.codegen.joint_space.link_step import Begun, Numbers
 from diffpbd.codegen.laws import forces, levers
-from diffpbd.codegen.program.program import Matrix, Program
+from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.rotation import dot
-from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Tree
 
 
@@ -28,34 +27,17 @@ def _fallen(b: Program, tree: Tree, links: Links, at: Side, first: Firsts, gravi
     return total
 
 
-def _potentials(b: Program, tree: Tree, given: Numbers, at: Side, first: Firsts) -> list[Any]:
+def potentials(b: Program, tree: Tree, given: Numbers, at: Side, first: Firsts) -> list[Any]:
     """Of gravity and of springs [J]."""
     plant = given.plant
     lever = levers.on_joints(b, "potential", tree, plant.lever, at.q)
-    own = [forces.spring_energy(at.q[i], plant.stiffness[i], plant.rest[i]) + lever[i] for i in range(tree.n)]
-    return [_fallen(b, tree, given.links, at, first, given.gravity), b.let(sum(own, ZERO))]
+    stretch = [b.let(at.q[i] - plant.rest[i]) for i in range(tree.n)]
+    pull = [b.let(-forces.spring_torque(at.q[i], plant.stiffness[i], plant.rest[i])) for i in range(tree.n)]
+    springs = b.let(sum((pull[i] * stretch[i] for i in range(tree.n)), ZERO) / 2)
+    return [_fallen(b, tree, given.links, at, first, given.gravity), b.let(sum(lever, springs))]
 
 
-@stored
-def energies(tree: Tree) -> Program:
-    """p, pd → `energies` (3) [J]: kinetic, of gravity (zero at the world origin), of springs."""
-    b = Program("link_step_energies", "Energies of a state.")
-    p, pd = (b.input(k, tree.freedoms) for k in ("p", "pd"))
-    given = numbers(b, tree)
-    at = link_frames.side(b, tree, gears.positions(b, tree, p))
-    held = momenta(b, tree, given, at, pd)
-    kinetic = b.let(sum((held[i] * pd[i] for i in range(tree.freedoms)), ZERO) / 2)
-    first = link_moments.firsts(b, tree, given.links, at)
-    b.output("energies", Matrix([kinetic, *_potentials(b, tree, given, at, first)]))
-    return b
-
-
-@stored
-def potentials(tree: Tree) -> Program:
-    """p → `potentials` (2) [J]: of gravity, of springs."""
-    b = Program("link_step_potentials", "Potential energies of a pose.")
-    given = numbers(b, tree)
-    at = link_frames.side(b, tree, gears.positions(b, tree, b.input("p", tree.freedoms)))
-    first = link_moments.firsts(b, tree, given.links, at)
-    b.output("potentials", Matrix(_potentials(b, tree, given, at, first)))
-    return b
+def energies(b: Program, tree: Tree, begun: Begun, pd: Any) -> list[Any]:
+    """Kinetic, of gravity (zero at the world origin) and of springs [J] of a start at rates pd."""
+    kinetic = b.let(sum((begun.held[i] * pd[i] for i in range(tree.freedoms)), ZERO) / 2)
+    return [kinetic, *potentials(b, tree, begun.numbers, begun.at, begun.first)]

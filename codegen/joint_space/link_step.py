@@ -86,10 +86,20 @@ def kicked(b: Program, tree: Tree, factor: Any, held: Any, kick: Any, u: Any, kn
     )
 
 
-@stored
-def start(tree: Tree) -> Program:
-    """p, pd, u, h → `record` of the start (8 × n), the constant `terms` of h F, and a first guess p + h ṗ."""
-    b = Program("link_step_start", "Start of a step and first guess of its end.")
+@dataclass(frozen=True)
+class Begun:
+    """A start of a step: its pose, moments, momenta M ṗ and known torques, and outputs of `start` by name."""
+
+    numbers: Numbers
+    at: Side
+    first: Firsts
+    held: Any
+    known: tuple[Any, Any, Any]
+    outputs: dict[str, Any]
+
+
+def begin(b: Program, tree: Tree) -> Begun:
+    """Declare p, pd, u, h and the robot's numbers; the start."""
     p, pd, u = (b.input(k, tree.freedoms) for k in ("p", "pd", "u"))
     h = b.scalar("h")
     given = numbers(b, tree)
@@ -97,9 +107,23 @@ def start(tree: Tree) -> Program:
     first = link_moments.firsts(b, tree, given.links, at)
     held = momenta(b, tree, given, at, pd)
     known = given.known_torques(b, tree, at, first)
-    b.output("record", packed(tree, at, first))
-    b.output("terms", kicked(b, tree, h, held, b.let(h * h / 2), u, known))
-    b.output("guess", b.each(tree.freedoms, lambda i: p[i] + h * pd[i]))
+    terms = kicked(b, tree, h, held, b.let(h * h / 2), u, known)
+    guess = b.each(tree.freedoms, lambda i: p[i] + h * pd[i])
+    return Begun(given, at, first, held, known, {"record": packed(tree, at, first), "terms": terms, "guess": guess})
+
+
+def acting(b: Program, tree: Tree, u: Any, known: tuple[Any, Any, Any]) -> Any:
+    """Torques of motors and all that is known, of every coordinate."""
+    weight, spring, external = known
+    return b.each(tree.freedoms, lambda i: b.let(b.let(u[i] + spring[i] + external[i]) + weight[i]))
+
+
+@stored
+def start(tree: Tree) -> Program:
+    """p, pd, u, h → `record` of the start (8 × n), the constant `terms` of h F, and a first guess p + h ṗ."""
+    b = Program("link_step_start", "Start of a step and first guess of its end.")
+    for name, value in begin(b, tree).outputs.items():
+        b.output(name, value)
     return b
 
 
@@ -172,14 +196,14 @@ class Between:
         rows = gears.torques(b, tree, b.each(tree.n, row))
         return b.each(tree.freedoms, lambda i: rows[i] - left[i])
 
-    def ended(self, b: Program, tree: Tree, left: Any, u: Any, h: Any) -> tuple[Any, Any]:
-        """Momentum at the end of the step before friction, and the inertia there. What is `left` of h F carries the momentum
-        to the pose that corrects it."""
+    def ended(self, b: Program, tree: Tree, left: Any, u: Any, h: Any) -> tuple[Any, Any, tuple[Any, Any, Any]]:
+        """Momentum at the end of the step before friction, inertia and known torques there. What is `left` of h F carries the
+        momentum to the pose that corrects it."""
         links = self.numbers.links
         known = self.numbers.known_torques(b, tree, self.at1, self.first1)
         momentum = kicked(b, tree, b.let(1 / h), self.momentum(b, tree, left), b.let(h / 2), u, known)
         M = link_moments.inertia(b, tree, links, self.at1, self.first1, self.numbers.plant.rotor)
-        return momentum, gears.folded(b, tree, M)
+        return momentum, gears.folded(b, tree, M), known
 
 
 def between(b: Program, tree: Tree, given: Numbers, at0: Side, first0: Firsts, p1: Any) -> Between:
@@ -233,17 +257,21 @@ def chord(tree: Tree) -> Program:
     return b
 
 
+def finish(b: Program, tree: Tree) -> tuple[dict[str, Any], Any]:
+    """Declare what `end` takes; its outputs by name, and the known torques at the end."""
+    _, step, F = iteration(b, tree, "p_next")
+    u, factors, h = b.input("u", tree.freedoms), known_factors(b, tree), b.scalar("h")
+    momentum, M, known = step.ended(b, tree, F, u, h)
+    return {"correction": b.let(-elimination.solve(b, factors, F)), "momentum": momentum, "M": M}, known
+
+
 @stored
 def end(tree: Tree) -> Program:
     """p_next and the `factors` of a Jacobian → the last `correction`; joint `momentum` at the corrected pose before friction,
     and the inertia `M` at p_next (rotors included)."""
     b = Program("link_step_end", "End of a step: its last correction, momentum and inertia.")
-    _, step, F = iteration(b, tree, "p_next")
-    u, factors, h = b.input("u", tree.freedoms), known_factors(b, tree), b.scalar("h")
-    momentum, M = step.ended(b, tree, F, u, h)
-    b.output("correction", b.let(-elimination.solve(b, factors, F)))
-    b.output("momentum", momentum)
-    b.output("M", M)
+    for name, value in finish(b, tree)[0].items():
+        b.output(name, value)
     return b
 
 
@@ -261,7 +289,7 @@ def residuals(tree: Tree) -> Program:
     terms = kicked(b, tree, h, momenta(b, tree, given, at, pd), b.let(h * h / 2), u, known)
     step = between(b, tree, given, at, first, p1)
     b.output("F", step.residual(b, tree, terms))
-    momentum, M = step.ended(b, tree, [ZERO] * tree.freedoms, u, h)
+    momentum, M, _ = step.ended(b, tree, [ZERO] * tree.freedoms, u, h)
     balance = b.call(velocity_gradient(tree), M=M, momentum=Matrix(list(momentum)), h=h, pd=pd1, **friction)
     b.output("G", b.each(tree.freedoms, lambda i: h * balance["gradient"][i]))
     return b
@@ -276,7 +304,7 @@ def node(tree: Tree) -> Program:
     given, none = numbers(b, tree), [ZERO] * tree.freedoms
     at = link_frames.side(b, tree, gears.positions(b, tree, p0))
     before = between(b, tree, given, at, link_moments.firsts(b, tree, given.links, at), p1)
-    arriving, M = before.ended(b, tree, none, none, h)
+    arriving, M, _ = before.ended(b, tree, none, none, h)
     known = given.known_torques(b, tree, before.at1, before.first1)
     terms = kicked(b, tree, ZERO, none, b.let(h * h / 2), none, known)
     after = between(b, tree, given, before.at1, before.first1, p2)

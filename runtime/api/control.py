@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -15,18 +15,39 @@ from diffpbd.runtime.api.words import expect_options, in_python, values_of
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.fitting import expect, number
+from diffpbd.runtime.html import html_table, motion_table
+from diffpbd.runtime.joint_values import JointValues, by_joint
 from diffpbd.runtime.logs.csv import write_log
 from diffpbd.runtime.mpc import planner, simulation
-from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.options import Backend, MpcOptions
 from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
 from diffpbd.runtime.mpc.problem import Bounds, Weights, bounds_by_name
 from diffpbd.runtime.mpc.reference import GoalReference
 from diffpbd.runtime.mpc.reference_check import check_goal
 from diffpbd.runtime.mpc.tip_goal import pose_at
 from diffpbd.runtime.names import hint
+from diffpbd.runtime.parameters import AlphaOrFile
 from diffpbd.runtime.robot import Robot
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 __all__ = ["ClosedLoop", "Mpc"]
+
+
+class MpcHow(TypedDict, total=False):
+    """How `Mpc` solves and what it does between solves, see `MpcOptions`."""
+
+    backend: Backend
+    programs: int
+    time_limit: float | None
+    delay: int
+    reuse: int
+    price: tuple[float, float]
+    damping: npt.ArrayLike | None
+    disturbance: float | None
+    transition: float
+
 
 WITHIN = 2e-3
 """[rad or m] From the goal at which a run to it ends."""
@@ -39,6 +60,10 @@ class ClosedLoop(simulation.ClosedLoop):
 
     robot: Robot = field(kw_only=True)
     bounds: FloatArray = field(kw_only=True)
+
+    def _repr_html_(self) -> str:
+        caption = f"{self.robot.name}: {len(self.seconds)} ticks to {self.time[-1]:g} s"
+        return motion_table(caption, self.robot.joints, self.q, self.tau, self.robot.positions)
 
     @in_python
     def plot(self, path: str | Path | None = None) -> Picture:
@@ -69,11 +94,11 @@ class Mpc(planner.Mpc):
         robot: Robot,
         horizon: int = 20,
         *,
-        weights: Mapping[str, Any] | Weights | None = None,
-        bounds: Mapping[str, Any] | Bounds | None = None,
+        weights: Mapping[str, npt.ArrayLike] | Weights | None = None,
+        bounds: Mapping[str, npt.ArrayLike] | Bounds | None = None,
         h: float | None = None,
-        alpha: Any = None,
-        **options: Any,
+        alpha: AlphaOrFile | None = None,
+        **options: Unpack[MpcHow],
     ) -> None:
         """See the class."""
         expect_options("Mpc", options, MpcOptions.__annotations__)
@@ -90,24 +115,33 @@ class Mpc(planner.Mpc):
             options=MpcOptions(**options),
         )
 
+    def _repr_html_(self) -> str:
+        robot, bounds = self.problem.robot, self.problem.bounds
+        rows = [
+            (name, f"{low:.4g} … {high:.4g}", f"{pd:.4g}")
+            for name, low, high, pd in zip(robot.joints, bounds[0], bounds[1], bounds[5], strict=True)
+        ]
+        caption = f"{robot.name}: plan of {self.problem.horizon} steps of {self.problem.h:g} s"
+        return html_table(("joint", "torque", "largest rate"), rows, caption)
+
     @in_python
     def run_to(
         self,
-        goal: npt.ArrayLike | Mapping[str, float] | None = None,
+        goal: JointValues | None = None,
         *,
         tip: npt.ArrayLike | None = None,
-        q0: npt.ArrayLike | None = None,
+        q0: JointValues | None = None,
         speed: float = 0.5,
         duration: float | None = None,
         within: float | None = WITHIN,
-        plant: simulation.Plant | Mapping[str, Any] | None = None,
+        plant: simulation.Plant | Mapping[str, float] | None = None,
     ) -> ClosedLoop:
         """The simulated robot from rest at `q0` (zero) to `goal` at `speed` [rad/s]; a run that can be plotted and saved.
 
-        `goal` is a pose (n_p,) [rad or m], or by name of `robot.positions` (other joints stay, a base drifts); or `tip` (3,)
-        [m], where the tip's origin shall be in the world. The run ends when every joint rests `within` [rad or m] of the goal,
-        or after `duration` [s] (default: the way and 1 s). `plant` is the robot where it differs from what the plan knows, a
-        `Plant` or {"payload.mass": 0.5} for its alpha.
+        `goal` is a pose (n_p,) [rad or m], or by name of `robot.positions` (other joints stay, a base drifts), and so is
+        `q0`; or `tip` (3,) [m], where the tip's origin shall be in the world. The run ends when every joint rests `within`
+        [rad or m] of the goal, or after `duration` [s] (default: the way and 1 s). `plant` is the robot where it differs from
+        what the plan knows, a `Plant` or {"payload.mass": 0.5} for its alpha.
         """
         robot = self.problem.robot
         within = None if within is None else number("Mpc.run_to: within", within, 0.0)
@@ -139,7 +173,9 @@ def _weights(given: Mapping[str, Any]) -> Weights:
     return Weights(**given)
 
 
-def _pose(robot: Robot, name: str, value: npt.ArrayLike) -> FloatArray:
+def _pose(robot: Robot, name: str, value: JointValues) -> FloatArray:
+    if isinstance(value, Mapping):
+        return by_joint(f"Mpc.run_to: {name}", value, robot.positions, robot.neutral)
     expect(f"Mpc.run_to: {name}", value, "npt.ArrayLike")
     pose = np.asarray(value, dtype=np.float64)
     if pose.shape != (robot.n_p,):
@@ -153,8 +189,4 @@ def _goal(robot: Robot, goal: Any) -> FloatArray:
     """A pose; NaN where a joint stays."""
     if not isinstance(goal, Mapping):
         return _pose(robot, "goal", goal)
-    for name in goal:
-        if name not in robot.positions:
-            raise InputError(f"Mpc.run_to: goal: there is no joint {name!r}. {hint(name, robot.positions)}")
-    given = {name: number(f"Mpc.run_to: goal: {name}", value) for name, value in goal.items()}
-    return np.array([given.get(name, np.nan) for name in robot.positions], dtype=np.float64)
+    return by_joint("Mpc.run_to: goal", goal, robot.positions, np.full(robot.n_p, np.nan))

@@ -5,21 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.excite import excitation
+from diffpbd.runtime.html import motion_table
 from diffpbd.runtime.logs.csv import Log, write_log
+from diffpbd.runtime.parameters import AlphaOrFile
 from diffpbd.runtime.robot import Robot
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from diffpbd.runtime.arrays import FloatArray
 
 __all__ = ["Excitation", "excite"]
+
+
+class ExciteHow(TypedDict, total=False):
+    """What a motion shall be, see `excite`."""
+
+    harmonics: int
+    rate: float
+    least_height: float | None
+    margin: float
+    acceleration: npt.ArrayLike | None
+    table: float | None
+    criterion: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,6 +48,11 @@ class Excitation(excitation.Excitation):
     def __repr__(self) -> str:
         m = self.motion
         return f"<Excitation of {self.robot.name}: {m.time[-1]:g} s, condition {self.before:.4g} to {self.after:.4g}>"
+
+    def _repr_html_(self) -> str:
+        m = self.motion
+        caption = f"{self.robot.name}: {m.time[-1]:g} s, condition {self.before:.4g} to {self.after:.4g}"
+        return motion_table(caption, self.robot.joints, m.q, m.tau)
 
     def log(self) -> Log:
         """The motion as a log, with the predicted torque."""
@@ -55,9 +77,9 @@ def excite(
     robot: Robot,
     duration: float = 10.0,
     *,
-    alpha: Any = None,
+    alpha: AlphaOrFile | None = None,
     progress: Callable[[str], None] | None = None,
-    **wishes: Any,
+    **wishes: Unpack[ExciteHow],
 ) -> Excitation:
     """A motion of `duration` [s] within all limits whose base regressor has a small condition number.
 
@@ -66,15 +88,16 @@ def excite(
     takes seconds.
     """
     expect_options("excite", wishes, _wishes())
-    if wishes.get("acceleration") is not None:
-        wishes["acceleration"] = _accelerations(robot, wishes["acceleration"])
+    asked: dict[str, Any] = {**wishes}
+    if asked.get("acceleration") is not None:
+        asked["acceleration"] = _accelerations(robot, asked["acceleration"])
     table = robot.manifest.recipe.table
-    if table is not None and "table" not in wishes:
+    if table is not None and "table" not in asked:
         from diffpbd.runtime.loop.clearance import RADIUS
 
-        wishes["table"] = table + RADIUS
+        asked["table"] = table + RADIUS
     values = values_of(robot, alpha)
-    found = excitation.excite(robot, excitation.Wishes(duration, **wishes), values, progress)
+    found = excitation.excite(robot, excitation.Wishes(duration, **asked), values, progress)
     return Excitation(**{f.name: getattr(found, f.name) for f in fields(found)}, robot=robot)
 
 

@@ -52,6 +52,9 @@ class GenerateOptions(TypedDict, total=False):
     table: float
     base_joint: str
     contact_from_collision: str | Sequence[str]
+    clearance: bool
+    pairs: str | Sequence[str]
+    obstacles: str | Sequence[str]
 
 
 @in_python
@@ -133,7 +136,7 @@ def examined(file: str, **options: Any) -> Report:
         recipe = with_options(default_recipe(file), **options)
     report, robot = examine(
         recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
-        base_joint=recipe.base_joint, touch=recipe.touching,
+        base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping,
     )  # fmt: skip
     if robot is None or not (robot.loops or robot.passive or robot.pairs):
         return report

@@ -6,16 +6,17 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import numpy.typing as npt
-
 from diffpbd.runtime import simulation
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.words import in_python, values_of
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.fitting import number
+from diffpbd.runtime.html import motion_table
+from diffpbd.runtime.joint_values import JointValues
 from diffpbd.runtime.logs.csv import TorqueLog, read_torques, write_log
 from diffpbd.runtime.logs.recording import Recording
 from diffpbd.runtime.orders import Order
+from diffpbd.runtime.parameters import AlphaOrFile
 from diffpbd.runtime.robot import Robot
 
 __all__ = ["Run", "simulate"]
@@ -26,6 +27,10 @@ class Run(simulation.Run):
     """A simulation: `time` (steps + 1,) [s], `q`, `dq`, `tau` (steps + 1, n), `kinetic` and `potential` energy [J], `gap`."""
 
     robot: Robot = field(kw_only=True)
+
+    def _repr_html_(self) -> str:
+        caption = f"{self.robot.name}: {len(self.time) - 1} steps of {self.h:g} s"
+        return motion_table(caption, self.joints, self.q, self.tau, self.positions)
 
     @in_python
     def plot(self, path: str | Path | None = None) -> Picture:
@@ -47,14 +52,14 @@ def simulate(
     controller: simulation.Torque | str | Path | Recording = "zero",
     *,
     duration: float | None = None,
-    q0: npt.ArrayLike | None = None,
-    dq0: npt.ArrayLike | None = None,
+    q0: JointValues | None = None,
+    dq0: JointValues | None = None,
     h: float | None = None,
-    alpha: Any = None,
+    alpha: AlphaOrFile | None = None,
     order: Order = 2,
 ) -> Run:
     """Simulate `robot` by `joint_step` for `duration` [s] in steps of `h` [s] (default 1 s, the recipe's) from `q0`, `dq0`
-    (zero).
+    (zero; vectors, or by name: {"elbow": 0.3}).
 
     `controller` is "zero", "gravity", a function of (time, q, dq) that gives the torque (n,) [N·m or N], an array (n,) or
     (steps, n), or a log: a file, or a recording of `read_log`. Torques are held during each step. `alpha` is a vector, or

@@ -5,26 +5,43 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
+from diffpbd.runtime.html import motion_table
 from diffpbd.runtime.logs.checked import check_parts, read_whole
 from diffpbd.runtime.logs.closed_samples import on_loops
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.recording import Reading, Recording
+from diffpbd.runtime.parameters import AlphaOrFile
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.torques.contact_forces import Forces, forces_in, given_forces
 from diffpbd.runtime.torques.estimation import Estimate, estimate
 from diffpbd.runtime.torques.settings import Settings
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from diffpbd.runtime.logs.processing import Samples
 
 __all__ = ["TorqueEstimate", "estimate_torque"]
+
+
+class TorqueHow(TypedDict, total=False):
+    """How torques are estimated, see `Settings`."""
+
+    loss: str
+    start: str
+    horizon: int
+    weights: tuple[float, float, float] | None
+    carry: bool
+    optimizer: str
+    friction: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,6 +54,10 @@ class TorqueEstimate(Estimate):
 
     def __repr__(self) -> str:
         return f"<TorqueEstimate of {self.robot.name}: {len(self.time)} torques at steps of {self.h:.4g} s>"
+
+    def _repr_html_(self) -> str:
+        caption = f"{self.robot.name}: {len(self.time)} torques at steps of {self.h:.4g} s"
+        return motion_table(caption, self.robot.joints, self.q, self.u, self.robot.positions)
 
     def log(self) -> Log:
         """Motion and sensor torques as a log."""
@@ -63,10 +84,10 @@ def estimate_torque(
     log: Logged,
     *,
     cutoff: float | None = 5.0,
-    alpha: Any = None,
+    alpha: AlphaOrFile | None = None,
     pose: Mapping[str, float] | None = None,
-    forces: Mapping[str, Any] | None = None,
-    **how: Any,
+    forces: Mapping[str, npt.ArrayLike] | None = None,
+    **how: Unpack[TorqueHow],
 ) -> TorqueEstimate:
     """The joint torques [N·m or N] behind a recorded motion; parts between gaps follow each other.
 

@@ -146,6 +146,17 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     help="Parameters of a spring between two lever arms about this hinge (stiffness [N/m], arms and rest length [m], angle "
     "[rad]), may be given more than once.",
 )
+@click.option(
+    "--clearance/--no-clearance",
+    default=None,
+    help="Whether there are distances of links, from each other and from obstacles, of the shapes of <collision>.",
+)
+@click.option(
+    "--obstacles",
+    metavar="KIND=COUNT",
+    multiple=True,
+    help="With --clearance: so many spheres, capsules, boxes or planes given at run time, may be given more than once.",
+)
 @click.option("--cuda/--no-cuda", default=None, help="Whether there is a .cu text besides, for batches on a GPU.")
 @click.option(
     "--order",

@@ -25,6 +25,7 @@ from diffpbd.runtime.reproduce.torque_table import (
     Recordings,
     converged,
     descended,
+    from_zero,
     nodes,
     read_recordings,
     write_table,
@@ -68,6 +69,7 @@ def reproduce(
             if not descent.full:
                 whole = replace(descent, solver=solvers[-1], seconds=LONGEST)
                 cells += descended(loaded, test, WHOLE, known, whole, say, only=LONG)
+            cells += from_zero(loaded, test, replace(descent, solver=solvers[0]), say)
             cells += optima(loaded, test, IDENTIFIED, known, chosen(loaded, steps), descent.seconds, say)
         for model, alpha in models.items():
             cells += converged(loaded, test, model, alpha, False, say)

@@ -71,7 +71,7 @@ class ImpedanceController:
         """Spring and damper, and the scaled net torque [N·m]."""
         reference = self.expected(time)
         spring: FloatArray = self.stiffness * (reference - q) - self.damping * dq
-        net = np.zeros_like(q) if self._net is None else self._scaling * self._net.torque(reference, q, dq)
+        net = np.zeros(len(q)) if self._net is None else self._scaling * self._net.torque(reference, q, dq)
         return spring, net
 
     def output(self, time: float, q: FloatArray, dq: FloatArray) -> FloatArray:

@@ -13,6 +13,8 @@ __all__ = ["Beside"]
 
 WINDOW = 2.0
 """s over which unexplained torque is averaged."""
+EVERY = 0.02
+"""s between two states that are looked at."""
 LEAST_SPAN = 1.0
 """s that it has to last: an arm that sinks to its stop may be there in less than the window."""
 PLACES = 10
@@ -39,14 +41,16 @@ class Beside:
 
     def start(self) -> None:
         """Forget the past."""
-        self._past: deque[tuple[float, FloatArray, FloatArray, FloatArray | None]] = deque()
+        self._past: deque[tuple[float, list[float], FloatArray, FloatArray | None]] = deque()
 
     def add(
-        self, stamp: float, q: FloatArray, dq: FloatArray, external: FloatArray, reference: FloatArray | None
+        self, stamp: float, q: list[float], dq: list[float], external: FloatArray, reference: FloatArray | None
     ) -> None:
         """A state [s, rad, rad/s], the torque on the joints that the model does not explain [N·m], and where the law leads."""
-        if (np.abs(dq) > SLOW).any():
+        if any(abs(rate) > SLOW for rate in dq):
             self._past.clear()
+        if self._past and stamp - self._past[-1][0] < EVERY:
+            return
         self._past.append((stamp, q, external, reference))
         while stamp - self._past[0][0] > WINDOW:
             self._past.popleft()
@@ -62,7 +66,7 @@ class Beside:
         if not len(large) or self.load is None:
             return ""
         _, q, _, reference = self._past[-1]
-        places = [at for _, at, _, _ in self._past]
+        places = [np.array(at) for _, at, _, _ in self._past]
         one = np.mean([self.load(at) for at in places[:: max(1, len(places) // PLACES)]], axis=0) / self._effort
         share = held / self._effort
         mass = float(one @ share / max(one @ one, np.finfo(float).tiny))

@@ -67,8 +67,12 @@ def has_spring(robot: Robot, alpha: FloatArray) -> bool:
 
 
 def gravity_model(robot: Robot, alpha: FloatArray) -> GravityModel:
-    """The torque [N·m] that holds the arm still at q: gravity less what the joints' springs do."""
-    return lambda q: holding_torque(robot, q, alpha)
+    """The torque [N·m] that holds the arm still at q: gravity less what the joints' springs do. For one thread at a time."""
+    facts = robot.manifest.robot
+    if facts.loops or facts.passive:
+        return lambda q: holding_torque(robot, q, alpha)
+    gravity, spring = robot.fixed("gravity", alpha), robot.fixed("spring_torque", alpha)
+    return lambda q: gravity(q) - spring(q)
 
 
 def tip_load(robot: Robot, alpha: FloatArray) -> GravityModel:
@@ -79,14 +83,10 @@ def tip_load(robot: Robot, alpha: FloatArray) -> GravityModel:
 
 
 def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
-    """The torque [N·m] that motion alone takes: inertia, Coriolis, and the friction that alpha has."""
-    dynamics = robot.function("inverse_dynamics")
+    """The torque [N·m] that motion alone takes: inertia, Coriolis, the friction of alpha. For one thread at a time."""
+    dynamics = robot.fixed("inverse_dynamics", alpha)
     zero = np.zeros(robot.n)
-
-    def torque(q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
-        return np.asarray(dynamics(q, dq, ddq, alpha) - dynamics(q, zero, zero, alpha), dtype=np.float64)
-
-    return torque
+    return lambda q, dq, ddq: dynamics(q, dq, ddq) - dynamics(q, zero, zero)
 
 
 def motion_model(robot: Robot, alpha: FloatArray) -> Motion:
@@ -96,8 +96,7 @@ def motion_model(robot: Robot, alpha: FloatArray) -> Motion:
     rigid = inertial_model(robot, smooth) if (smooth != alpha).any() else None
     if "mass_matrix" not in robot.functions:
         return Motion(inertial_model(robot, alpha), rigid)
-    mass = robot.function("mass_matrix")
-    return Motion(inertial_model(robot, alpha), rigid, lambda q: np.asarray(mass(q, smooth), dtype=np.float64))
+    return Motion(inertial_model(robot, alpha), rigid, robot.fixed("mass_matrix", smooth))
 
 
 def make_controller(data: Mapping[str, Any], robot: Robot, alpha: FloatArray, effort: FloatArray) -> Controller:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.arrays import FloatArray, finite
 from diffpbd.runtime.controller import Mode
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.arm import Arm
@@ -49,7 +49,7 @@ class CommandGate:
         limits = self.limits
         if values.shape != limits.effort.shape:
             return f"a command of shape {values.shape} for {len(limits.effort)} joints"
-        if not np.isfinite(values).all():
+        if not finite(values):
             return "a command that is not finite"
         if not age <= self.stale_after:
             return f"a command from a state {age:.3f} s old (at most {self.stale_after:g} s)"
@@ -60,9 +60,9 @@ class CommandGate:
                 "may be back"
             )
         if mode is Mode.TORQUE:
-            if (np.abs(values) > limits.effort + EFFORT_TOLERANCE).any():
+            if any(_beyond(values, limits.effort)):
                 return "a torque beyond the effort limits"
-            if self._torque is not None and (np.abs(values - self._torque) > self.step + EFFORT_TOLERANCE).any():
+            if self._torque is not None and any(_beyond(values - self._torque, self.step)):
                 return "a torque that changes faster than the limit"
             return ""
         if mode is Mode.POSITION:
@@ -73,6 +73,12 @@ class CommandGate:
                 return f"a position more than {POSITION_REACH:g} rad from the measured one"
             return ""
         return f"{mode.name.lower()} mode is not used"
+
+
+def _beyond(torques: FloatArray, allowed: FloatArray) -> list[bool]:
+    """Joint by joint, whether finite torques [N·m] are larger than what is allowed."""
+    sizes = zip(torques.tolist(), allowed.tolist(), strict=True)
+    return [abs(torque) > most + EFFORT_TOLERANCE for torque, most in sizes]
 
 
 class GatedArm:

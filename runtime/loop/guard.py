@@ -10,7 +10,7 @@ import enum
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray, common_factor, within
+from diffpbd.runtime.arrays import FloatArray, common_factor, finite, within
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.braking import nearest
 
@@ -64,7 +64,11 @@ class Guard:
         self.limits = limits
         self.step: FloatArray = limits.torque_rate * period
         """N·m by which a torque may differ from the one sent before."""
-        self._seen: tuple[float, FloatArray, FloatArray] | None = None
+        self._ends = list(zip(limits.lower.tolist(), limits.upper.tolist(), strict=True))
+        self._speeds: list[float] = limits.speed.tolist()
+        self._efforts: list[float] = limits.law_effort.tolist()
+        self._seen: tuple[float, list[float], list[float]] | None = None
+        """Stamp [s], q [rad] and dq [rad/s]; as plain numbers, on which a comparison costs a fifth of one on arrays."""
         self._newest: float
         self._renewed: float
         """Stamp of the newest state, and the time of the first tick that had it [s]."""
@@ -79,26 +83,30 @@ class Guard:
 
     def judge(self, stamp: float, q: FloatArray, dq: FloatArray) -> TickStatus:
         """Whether a state measured at `stamp` [s] can be believed."""
-        if not (np.isfinite(q).all() and np.isfinite(dq).all()):
+        if not (finite(q) and finite(dq)):
             return TickStatus.NOT_FINITE_STATE
-        limits = self.limits
-        if (limits.outside(q) > POSITION_TOLERANCE).any():
-            return TickStatus.ABSURD_POSITION
-        if (np.abs(dq) > ABSURD * limits.speed).any():
-            return TickStatus.ABSURD_SPEED
+        angles, rates = q.tolist(), dq.tolist()
+        for angle, (lower, upper) in zip(angles, self._ends, strict=True):
+            if max(lower - angle, angle - upper) > POSITION_TOLERANCE:
+                return TickStatus.ABSURD_POSITION
+        for rate, speed in zip(rates, self._speeds, strict=True):
+            if abs(rate) > ABSURD * speed:
+                return TickStatus.ABSURD_SPEED
         if self._seen is not None:
-            before, q0, dq0 = self._seen
+            before, angles0, rates0 = self._seen
             if stamp < before:
                 return TickStatus.STAMP_WENT_BACK
-            elapsed = stamp - before
-            unexplained = np.abs(q - q0 - 0.5 * elapsed * (dq0 + dq))
-            if (unexplained > JUMP_FLOOR + 0.5 * elapsed**2 / SPEED_UP * limits.speed).any():
-                return TickStatus.POSITION_JUMP
+            half = 0.5 * (stamp - before)
+            gained = half * (stamp - before) / SPEED_UP
+            for k, speed in enumerate(self._speeds):
+                unexplained = angles[k] - angles0[k] - half * (rates0[k] + rates[k])
+                if abs(unexplained) > JUMP_FLOOR + gained * speed:
+                    return TickStatus.POSITION_JUMP
         return TickStatus.OK
 
     def accept(self, stamp: float, q: FloatArray, dq: FloatArray) -> None:
         """Remember a state that was used."""
-        self._seen = (stamp, q.copy(), dq.copy())
+        self._seen = (stamp, q.tolist(), dq.tolist())
 
     def heeded(self, time: float, stamp: float) -> float:
         """Share of a law that the age of its state leaves at `time` [s]: without new states the arm must not gain speed."""
@@ -114,18 +122,25 @@ class Guard:
         shrinks towards an end, a joint that is too fast for it is braked by the law's own effort.
         """
         limits = self.limits
-        room_up = (limits.upper - q) / limits.position_margin
-        room_down = (q - limits.lower) / limits.position_margin
-        fade = 1.0 / (1.0 - SPEED_MARGIN)
-        speed_up = fade * (1.0 - dq / limits.speed)
-        speed_down = fade * (1.0 + dq / limits.speed)
-        high = limits.law_effort * within(np.minimum(room_up, speed_up), 0.0, 1.0)
-        low = -limits.law_effort * within(np.minimum(room_down, speed_down), 0.0, 1.0)
+        low, high = self._zones(q.tolist(), dq.tolist())
         approach = limits.approach
         if approach is not None:
             high = np.minimum(high, limits.law_effort * _left(dq, approach.towards(approach.upper - q)))
             low = np.maximum(low, -limits.law_effort * _left(-dq, approach.towards(q - approach.lower)))
         return within(common_factor(law, limits.law_effort) * law, low, high)
+
+    def _zones(self, angles: list[float], rates: list[float]) -> tuple[FloatArray, FloatArray]:
+        """The least and the largest torque [N·m] of a law that the zones before positions and speeds leave."""
+        margin, fade = self.limits.position_margin, 1.0 / (1.0 - SPEED_MARGIN)
+        low, high = [], []
+        for angle, rate, (lower, upper), speed, effort in zip(
+            angles, rates, self._ends, self._speeds, self._efforts, strict=True
+        ):
+            up = min((upper - angle) / margin, fade * (1.0 - rate / speed))
+            down = min((angle - lower) / margin, fade * (1.0 + rate / speed))
+            high.append(effort * min(max(up, 0.0), 1.0))
+            low.append(-effort * min(max(down, 0.0), 1.0))
+        return np.array(low), np.array(high)
 
     def send(self, law: FloatArray, gravity: FloatArray, mass: FloatArray | None = None) -> FloatArray:
         """Law and gravity [N·m] within the efforts, and within a step of the torque sent before.

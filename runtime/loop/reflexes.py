@@ -7,6 +7,7 @@ The thresholds are here, each with its reason; docs/safety.md has them by joint.
 from __future__ import annotations
 
 import enum
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -133,22 +134,23 @@ class Breach:
 
 
 class _Sample(NamedTuple):
+    """Plain numbers: on seven joints their arithmetic costs a third of that on arrays."""
+
     stamp: float
-    q: FloatArray
-    dq: FloatArray
-    effort: FloatArray | None
-    law: FloatArray
-    way: FloatArray
+    q: list[float]
+    dq: list[float]
+    effort: list[float] | None
+    law: list[float]
+    way: list[float]
     """∫ dq since the start [rad]."""
-    path: FloatArray
+    path: list[float]
     """∫ |dq| since the start [rad]."""
-    push: FloatArray
+    push: list[float]
     """∫ law since the start [N·m·s]."""
 
     def same(self, other: _Sample) -> bool:
         """Whether every measured number is the same; torques that are missing are like each other and like no others."""
-        pairs = ((self.q, other.q), (self.dq, other.dq), (self.effort, other.effort))
-        return all(np.array_equal(mine, its) for mine, its in pairs)  # type: ignore[arg-type]
+        return self.q == other.q and self.dq == other.dq and self.effort == other.effort
 
 
 class Reflexes:
@@ -169,6 +171,12 @@ class Reflexes:
         self.settings = settings
         self._inertial = inertial
         self._clearance = clearance
+        self._least = (limits.lower + settings.margin).tolist()
+        self._most = (limits.upper - settings.margin).tolist()
+        self._ends = list(zip(limits.lower.tolist(), limits.upper.tolist(), strict=True))
+        self._speeds: list[float] = limits.speed.tolist()
+        self._efforts: list[float] = limits.effort.tolist()
+        self._allowed: list[float] = (settings.speed * limits.speed).tolist()
         self._slow = SlowFaults(joints, settings.contact * limits.effort)
         self.beside = Beside(joints, limits.effort)
         self.external: FloatArray
@@ -187,6 +195,8 @@ class Reflexes:
     def start(self) -> None:
         """Forget the past."""
         self._past: deque[_Sample] = deque()
+        self._lately: deque[_Sample] = deque()
+        """From the newest one on that is older by PUSHED than the last, or the oldest there is."""
         self._seen: set[Reflex] = set()
         self._slow.start()
         self.beside.start()
@@ -221,24 +231,24 @@ class Reflexes:
             return frozen
         return (
             self._motion(sample, self._past[0], MOTION_FLOOR) or self._drift()
-            or self._motion(sample, self._before(sample, PUSHED), SURE_FLOOR)
+            or self._motion(sample, self._lately[0], SURE_FLOOR)
         )  # fmt: skip
 
     def at_rest(self, speed: float) -> bool:
         """Whether both the newest speeds and the way of the last states are below `speed` [rad/s]."""
         if len(self._past) < FEW:
             return False
-        now = self._past[-1]
-        then = self._before(now, PUSHED)
+        now, then = self._past[-1], self._lately[0]
         way = speed * (now.stamp - then.stamp) + ENCODER
-        return bool((np.abs(now.dq) <= speed).all() and (np.abs(now.q - then.q) <= way).all())
+        slow = all(abs(rate) <= speed for rate in now.dq)
+        return slow and all(abs(angle - before) <= way for angle, before in zip(now.q, then.q, strict=True))
 
     def free(self, way: float, since: FloatArray) -> bool:
         """Whether the arm is within `way` of the pose `since` [rad], and stopped now would rest off its limits and off what
         `clearance` knows."""
         now = self._past[-1]
-        ahead = self._ahead(now)
-        near = (np.abs(now.q - since) <= way).all()
+        ahead = np.array(self._ahead(now))
+        near = (np.abs(np.array(now.q) - since) <= way).all()
         off = not (self.limits.outside(ahead, self.settings.margin) > 0.0).any()
         return bool(near and off) and not (self._clearance is not None and self._clearance(ahead))
 
@@ -246,72 +256,94 @@ class Reflexes:
         self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray
     ) -> _Sample | None:
         """The state as a sample, if it is a new one."""
-        way = path = push = np.zeros_like(q)
+        angles, rates, torques = q.tolist(), dq.tolist(), law.tolist()
+        way = path = push = [0.0] * len(angles)
         if self._past:
             last = self._past[-1]
             elapsed = stamp - last.stamp
             if elapsed <= 0.0:
                 return None
-            way = last.way + 0.5 * elapsed * (last.dq + dq)
-            path = last.path + 0.5 * elapsed * (np.abs(last.dq) + np.abs(dq))
-            push = last.push + elapsed * law
-        sample = _Sample(stamp, q.copy(), dq.copy(), effort, law.copy(), way, path, push)
-        self._past.append(sample)
-        while len(self._past) > FEW and stamp - self._past[1].stamp >= WINDOW:
-            self._past.popleft()
+            half = 0.5 * elapsed
+            both = list(zip(last.dq, rates, strict=True))
+            way = [total + half * (before + rate) for total, (before, rate) in zip(last.way, both, strict=True)]
+            path = [
+                total + half * (abs(before) + abs(rate)) for total, (before, rate) in zip(last.path, both, strict=True)
+            ]
+            push = [total + elapsed * torque for total, torque in zip(last.push, torques, strict=True)]
+        measured = None if effort is None else effort.tolist()
+        sample = _Sample(stamp, angles, rates, measured, torques, way, path, push)
+        past, lately = self._past, self._lately
+        past.append(sample)
+        lately.append(sample)
+        while len(past) > FEW and stamp - past[1].stamp >= WINDOW:
+            past.popleft()
+        while len(lately) > 1 and stamp - lately[1].stamp >= PUSHED:
+            lately.popleft()
         self._observe(sample)
-        self._slow.add(stamp, sample.q, sample.dq, way, path, self.external)
+        self._slow.add(stamp, angles, rates, way, path, self.external)
         return sample
 
     def _speed(self, now: _Sample) -> Breach | None:
-        allowed = self.settings.speed * self.limits.speed_along(now.q, now.dq)
-        over = np.abs(now.dq) > allowed
-        seen = self._lasts(Reflex.SPEED, bool(over.any()))
-        if len(self._past) > 1:  # the way says so too, so it is no noise
+        allowed = self._allowed if self.limits.approach is None else self._approaching(now)
+        over = [k for k, rate in enumerate(now.dq) if abs(rate) > allowed[k]]
+        seen = self._lasts(Reflex.SPEED, bool(over))
+        if over and not seen and len(self._past) > 1:  # the way says so too, so it is no noise
             before = self._past[-2]
-            way = AGREEING * self.limits.speed * (now.stamp - before.stamp)
-            seen = seen or bool((over & (np.abs(now.q - before.q) > way)).any())
+            elapsed = now.stamp - before.stamp
+            seen = any(abs(now.q[k] - before.q[k]) > AGREEING * self._speeds[k] * elapsed for k in over)
         if not seen:
             return None
-        k = int(np.argmax(np.abs(now.dq) / allowed))
+        k = _largest([abs(rate) / most for rate, most in zip(now.dq, allowed, strict=True)])
         return self._breach(Reflex.SPEED, k, f"moves at {abs(now.dq[k]):.2f} rad/s, above {allowed[k]:.2f} rad/s")
 
+    def _approaching(self, now: _Sample) -> list[float]:
+        """The speeds [rad/s] that are allowed where the limits shrink."""
+        allowed: list[float] = (
+            self.settings.speed * self.limits.speed_along(np.array(now.q), np.array(now.dq))
+        ).tolist()
+        return allowed
+
     def _position(self, now: _Sample) -> Breach | None:
-        ahead = self.limits.outside(self._ahead(now))
-        beyond = np.maximum(self.limits.outside(now.q, self.settings.margin), ahead)
-        if not (beyond > 0.0).any():
+        ahead = self._ahead(now)
+        for k, (lower, upper) in enumerate(self._ends):
+            if not (self._least[k] <= now.q[k] <= self._most[k] and lower <= ahead[k] <= upper):
+                break
+        else:
             return None
+        limits = self.limits
+        beyond = np.maximum(limits.outside(np.array(now.q), self.settings.margin), limits.outside(np.array(ahead)))
         k = int(np.argmax(beyond))
-        low, high = self.limits.lower[k], self.limits.upper[k]
+        lower, upper = self._ends[k]
         return self._breach(
             Reflex.POSITION, k,
-            f"at {now.q[k]:.3f} rad and {now.dq[k]:.2f} rad/s comes too near to its limits [{low:.3f}, {high:.3f}] rad",
+            f"at {now.q[k]:.3f} rad and {now.dq[k]:.2f} rad/s comes too near to its limits [{lower:.3f}, {upper:.3f}] rad",
         )  # fmt: skip
 
     def _driven(self, now: _Sample) -> Breach | None:
         """A rate that the braking torque, which comes in at its own rate, would otherwise be too late for."""
-        then = self._before(now, PUSHED)
-        along, elapsed = np.sign(now.dq), max(now.stamp - then.stamp, PUSHED)
-        ahead = along * (now.dq + (now.dq - then.dq) / elapsed * REACTION)
-        allowed = OVERSHOOT * self.limits.speed
-        driven = (along * self.external > DRIVEN * self.limits.effort) & (ahead > allowed)
-        if not driven.any():
-            return None
-        k = int(np.argmax(driven))
-        text = f"is driven from {abs(now.dq[k]):.2f} rad/s towards {ahead[k]:.2f} rad/s, above {allowed[k]:.2f} rad/s"
-        return self._breach(Reflex.SPEED, k, text)
+        then = self._lately[0]
+        elapsed = max(now.stamp - then.stamp, PUSHED)
+        for k, (rate, push) in enumerate(zip(now.dq, self.external.tolist(), strict=True)):
+            along = math.copysign(1.0, rate)
+            if rate != 0.0 and along * push > DRIVEN * self._efforts[k]:
+                ahead = along * (rate + (rate - then.dq[k]) / elapsed * REACTION)
+                allowed = OVERSHOOT * self._speeds[k]
+                if ahead > allowed:
+                    text = f"is driven from {abs(rate):.2f} rad/s towards {ahead:.2f} rad/s, above {allowed:.2f} rad/s"
+                    return self._breach(Reflex.SPEED, k, text)
+        return None
 
     def _motion(self, now: _Sample, then: _Sample, floor: float) -> Breach | None:
-        apart = np.abs((now.q - then.q) - (now.way - then.way))
-        excess = apart - floor - MOTION_SHARE * (now.path - then.path)
-        if len(self._past) < FEW or not (excess > 0.0).any():
+        if len(self._past) < FEW:
             return None
-        k = int(np.argmax(excess))
-        return self._breach(
-            Reflex.MOTION, k,
-            f"moved by {now.q[k] - then.q[k]:.3f} rad in {now.stamp - then.stamp:.3f} s, its speeds say "
-            f"{now.way[k] - then.way[k]:.3f} rad",
-        )  # fmt: skip
+        worst, found = 0.0, None
+        for k, angle in enumerate(now.q):
+            moved, shown = angle - then.q[k], now.way[k] - then.way[k]
+            excess = abs(moved - shown) - floor - MOTION_SHARE * (now.path[k] - then.path[k])
+            if excess > worst:
+                text = f"moved by {moved:.3f} rad in {now.stamp - then.stamp:.3f} s, its speeds say {shown:.3f} rad"
+                worst, found = excess, self._breach(Reflex.MOTION, k, text)
+        return found
 
     def _drift(self) -> Breach | None:
         return Breach(Reflex.MOTION, self._slow.drifted) if self._slow.drifted else None
@@ -326,27 +358,29 @@ class Reflexes:
             return None
         # Without measured torques a joint may be held by its friction alone while the law changes.
         share = FROZEN_SHARE if now.effort is not None else self.settings.contact
-        must = (np.abs(now.dq) > STILL) | (np.abs(now.law - first.law) > share * self.limits.effort)
-        if not must.any():
-            return None
-        k = int(np.argmax(must))
-        text = f"and all others show the same values for {now.stamp - first.stamp:.3f} s, but must have moved"
-        return self._breach(Reflex.FROZEN, k, text)
+        for k, rate in enumerate(now.dq):
+            if abs(rate) > STILL or abs(now.law[k] - first.law[k]) > share * self._efforts[k]:
+                text = f"and all others show the same values for {now.stamp - first.stamp:.3f} s, but must have moved"
+                return self._breach(Reflex.FROZEN, k, text)
+        return None
 
     def _tracking(self, now: _Sample, reference: FloatArray | None) -> Breach | None:
-        error = np.zeros_like(now.q) if reference is None else np.abs(reference - now.q)
-        if not self._lasts(Reflex.TRACKING, bool((error > self.settings.tracking).any())):
+        there = now.q if reference is None else reference.tolist()
+        error = [abs(goal - angle) for goal, angle in zip(there, now.q, strict=True)]
+        if not self._lasts(Reflex.TRACKING, max(error) > self.settings.tracking):
             return None
-        k = int(np.argmax(error))
+        k = _largest(error)
         text = f"is {error[k]:.2f} rad from where its law leads it, above {self.settings.tracking:g} rad"
         return self._breach(Reflex.TRACKING, k, text)
 
     def _contact(self) -> Breach | None:
-        allowed = self.settings.contact * self.limits.effort
-        if not (np.abs(self.external) > allowed).any():
+        pushes = self.external.tolist()
+        shares = [abs(push) / (self.settings.contact * most) for push, most in zip(pushes, self._efforts, strict=True)]
+        if not max(shares) > 1.0:
             return Breach(Reflex.CONTACT, self._slow.loaded) if self._slow.loaded else None
-        k = int(np.argmax(np.abs(self.external) / allowed))
-        text = f"is moved by {self.external[k]:.1f} N·m that the model does not explain, above {allowed[k]:.1f} N·m"
+        k = _largest(shares)
+        allowed = self.settings.contact * self._efforts[k]
+        text = f"is moved by {pushes[k]:.1f} N·m that the model does not explain, above {allowed:.1f} N·m"
         return self._breach(Reflex.CONTACT, k, text)
 
     def _observe(self, now: _Sample) -> None:
@@ -354,19 +388,16 @@ class Reflexes:
         if self._inertial is None or len(self._past) < FEW or now.stamp - self._judged < BETWEEN:
             return
         self._judged = now.stamp
-        then = self._before(now, PUSHED)
+        then = self._lately[0]
         elapsed = now.stamp - then.stamp
-        self.moving = (now.q - then.q) / elapsed
-        motion = self._inertial(now.q, self.moving, (now.dq - then.dq) / elapsed)
+        q, dq = np.array(now.q), np.array(now.dq)
+        self.moving = (q - then.q) / elapsed
+        motion = self._inertial(q, self.moving, (dq - then.dq) / elapsed)
         acted = self.acted.mean(then.stamp, now.stamp)
-        self.external = motion - ((now.push - then.push) / elapsed if acted is None else acted)
-
-    def _before(self, now: _Sample, seconds: float) -> _Sample:
-        """The newest state that is older by `seconds`, or the oldest there is."""
-        return next((sample for sample in reversed(self._past) if now.stamp - sample.stamp >= seconds), self._past[0])
+        self.external = motion - ((np.array(now.push) - then.push) / elapsed if acted is None else acted)
 
     def _power(self, now: _Sample) -> Breach | None:
-        power = float(now.law @ now.dq)
+        power = sum(torque * rate for torque, rate in zip(now.law, now.dq, strict=True))
         if not self._lasts(Reflex.POWER, power > self.settings.power):
             return None
         text = f"the law puts {power:.0f} W into the arm, above {self.settings.power:g} W"
@@ -375,12 +406,15 @@ class Reflexes:
     def _collision(self, now: _Sample) -> Breach | None:
         if self._clearance is None:
             return None
-        near = self._clearance(now.q) or self._clearance(self._ahead(now))
+        near = self._clearance(np.array(now.q)) or self._clearance(np.array(self._ahead(now)))
         return Breach(Reflex.COLLISION, near) if near else None
 
-    def _ahead(self, now: _Sample) -> FloatArray:
+    def _ahead(self, now: _Sample) -> list[float]:
         """Where the stop would bring the arm to rest [rad]."""
-        return now.q + now.dq * REACTION + 0.5 * now.dq * np.abs(now.dq) * BRAKING / self.limits.speed
+        return [
+            angle + rate * REACTION + 0.5 * rate * abs(rate) * BRAKING / speed
+            for angle, rate, speed in zip(now.q, now.dq, self._speeds, strict=True)
+        ]
 
     def _lasts(self, reflex: Reflex, breached: bool) -> bool:
         """Whether a breach is seen in a second state in a row: one may be noise."""
@@ -393,3 +427,8 @@ class Reflexes:
 
     def _breach(self, reflex: Reflex, joint: int, text: str) -> Breach:
         return Breach(reflex, f"{self.joints[joint]} {text}")
+
+
+def _largest(values: list[float]) -> int:
+    """The place of the largest number."""
+    return values.index(max(values))

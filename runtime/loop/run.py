@@ -116,7 +116,7 @@ class Run:
         self._controlled = False
         self._late = 0.0
         self._taken: LimbState | None = None
-        self._unusable: Counter[str] = Counter()
+        self._unusable: dict[str, int] = {}
         """Messages that could not be used up to the newest state, by reason."""
 
     def execute(self) -> Report:
@@ -364,13 +364,13 @@ class Run:
         """The newest state, or the end of the phase if it is old."""
         state, now = self.arm.state, self.clock.now()
         if state is not self._taken:
-            self._taken, self._unusable = state, Counter(self.arm.rejected)
+            self._taken, self._unusable = state, dict(self.arm.rejected)
         if state is None:
             raise StopRun(Reason.STALE_STATE, "the arm's state was never seen")
         age = state.age(now)
         if age <= self.arm.stale_after:
             return state
-        since = Counter(self.arm.rejected) - self._unusable
+        since = Counter(self.arm.rejected) - Counter(self._unusable)
         if since.total() >= COMING:  # it is not their age that is wrong
             why = "; ".join(f"{reason} ({count} messages)" for reason, count in since.most_common(2))
             raise StopRun(Reason.BAD_STATE, f"no joint state could be used for {age:.3f} s: {why}", Reflex.STATE)

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-import numpy as np
-
 from diffpbd.runtime.arrays import FloatArray
 
 __all__ = ["SlowFaults"]
@@ -32,13 +30,13 @@ LOAD_SHARE = 0.5
 
 class _Look(NamedTuple):
     stamp: float
-    q: FloatArray
-    dq: FloatArray
-    way: FloatArray
+    q: list[float]
+    dq: list[float]
+    way: list[float]
     """∫ dq [rad]."""
-    path: FloatArray
+    path: list[float]
     """∫ |dq| [rad]."""
-    load: FloatArray
+    load: list[float]
     """∫ of unexplained torque [N·m·s]."""
 
 
@@ -48,7 +46,7 @@ class SlowFaults:
     def __init__(self, joints: tuple[str, ...], contact: FloatArray) -> None:
         """`contact` [N·m] is the unexplained torque that ends a run at once."""
         self._joints = joints
-        self._allowed = LOAD_SHARE * contact
+        self._allowed: list[float] = (LOAD_SHARE * contact).tolist()
         self.drifted: str
         """Positions and speeds that contradict each other."""
         self.loaded: str
@@ -61,17 +59,18 @@ class SlowFaults:
         self._past: deque[_Look] = deque()
 
     def add(
-        self, stamp: float, q: FloatArray, dq: FloatArray, way: FloatArray, path: FloatArray, external: FloatArray
+        self, stamp: float, q: list[float], dq: list[float], way: list[float], path: list[float], external: FloatArray
     ) -> None:
         """A state [rad, rad/s], the integrals of dq and of |dq| up to it [rad] and the torque unexplained at it [N·m]."""
         past = self._past
         if not past:
-            past.append(_Look(stamp, q, dq, way, path, np.zeros_like(q)))
+            past.append(_Look(stamp, q, dq, way, path, [0.0] * len(q)))
             return
         elapsed = stamp - past[-1].stamp
         if elapsed < EVERY:
             return
-        now = _Look(stamp, q, dq, way, path, past[-1].load + elapsed * external)
+        load = [total + elapsed * push for total, push in zip(past[-1].load, external.tolist(), strict=True)]
+        now = _Look(stamp, q, dq, way, path, load)
         past.append(now)
         while stamp - past[1].stamp >= DRIFT_WINDOW:
             past.popleft()
@@ -80,24 +79,28 @@ class SlowFaults:
         self.loaded = "" if then is None else self._load(now, then)
 
     def _drift(self, now: _Look, then: _Look) -> str:
-        moved, shown = now.q - then.q, now.way - then.way
-        allowed = DRIFT_FLOOR + DRIFT_SHARE * (now.path - then.path) + LAG * (np.abs(now.dq) + np.abs(then.dq))
-        excess = np.abs(moved - shown) - allowed
-        k = int(np.argmax(excess))
-        if not excess[k] > 0.0:
-            return ""
-        return (
-            f"{self._joints[k]} moved by {moved[k]:.3f} rad in {now.stamp - then.stamp:.2f} s, its speeds say "
-            f"{shown[k]:.3f} rad: its position creeps or its speed is wrong"
-        )
+        worst, found = 0.0, ""
+        for k, joint in enumerate(self._joints):
+            moved, shown = now.q[k] - then.q[k], now.way[k] - then.way[k]
+            allowed = (
+                DRIFT_FLOOR + DRIFT_SHARE * (now.path[k] - then.path[k]) + LAG * (abs(now.dq[k]) + abs(then.dq[k]))
+            )
+            excess = abs(moved - shown) - allowed
+            if excess > worst:
+                worst, found = excess, (
+                    f"{joint} moved by {moved:.3f} rad in {now.stamp - then.stamp:.2f} s, its speeds say "
+                    f"{shown:.3f} rad: its position creeps or its speed is wrong"
+                )  # fmt: skip
+        return found
 
     def _load(self, now: _Look, then: _Look) -> str:
         seconds = now.stamp - then.stamp
-        mean = (now.load - then.load) / seconds
-        k = int(np.argmax(np.abs(mean) / self._allowed))
-        if not abs(mean[k]) > self._allowed[k]:
-            return ""
-        return (
-            f"{self._joints[k]} was loaded for {seconds:.1f} s by {mean[k]:.1f} N·m that the model does not explain, above "
-            f"{self._allowed[k]:.2f} N·m: a weight, somebody who leans on it, or a wrong position"
-        )
+        worst, found = 1.0, ""
+        for k, joint in enumerate(self._joints):
+            mean = (now.load[k] - then.load[k]) / seconds
+            if abs(mean) > worst * self._allowed[k]:
+                worst, found = abs(mean) / self._allowed[k], (
+                    f"{joint} was loaded for {seconds:.1f} s by {mean:.1f} N·m that the model does not explain, above "
+                    f"{self._allowed[k]:.2f} N·m: a weight, somebody who leans on it, or a wrong position"
+                )  # fmt: skip
+        return found

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray, within
+from diffpbd.runtime.arrays import FloatArray, finite, within
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.controller import Controller, Mode
 from diffpbd.runtime.errors import DiffpbdError, InputError
@@ -183,9 +182,9 @@ class Supervisor:
             gravity = self._held_gravity if self._gravity_model is None else self._gravity_model(q)
         except (DiffpbdError, ArithmeticError, np.linalg.LinAlgError):
             return self._refuse(time, TickStatus.CONTROLLER_FAILED)
-        if wanted.shape != q.shape or not np.isfinite(wanted).all():
+        if wanted.shape != q.shape or not finite(wanted):
             return self._refuse(time, TickStatus.NOT_FINITE_OUTPUT)
-        if not np.isfinite(gravity).all():
+        if not finite(gravity):
             return self._refuse(time, TickStatus.NOT_FINITE_GRAVITY)
         self._guard.accept(stamp, q, dq)
         self._refused_since = None
@@ -202,11 +201,10 @@ class Supervisor:
         share = 1.0 if time >= self.settings.ramp else max(time, 0.0) / self.settings.ramp
         ramped = share * wanted
         law = self._guard.heeded(time, stamp) * self._guard.limit(ramped, q, dq)
-        decision = self._torque(TickStatus.OK, law, gravity)
-        if not (decision.law == ramped).all():
-            decision = replace(decision, status=TickStatus.LIMITED)
-        self.counts[decision.status] += 1
-        return decision
+        command = self._torque(law, gravity)
+        status = TickStatus.OK if self._law.tolist() == ramped.tolist() else TickStatus.LIMITED
+        self.counts[status] += 1
+        return Decision(status, Mode.TORQUE, command, self._law, gravity)
 
     def brake(
         self, time: float, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None = None,
@@ -223,32 +221,30 @@ class Supervisor:
             law, mass = self._brake.yielding(q, dq, external)
         else:
             law, mass = self._brake.torque(q, dq, external, self._reflexes.moving)
-        if not (np.isfinite(law).all() and np.isfinite(gravity).all()):
+        if not (finite(law) and finite(gravity)):
             return self._refuse(time, TickStatus.NOT_FINITE_OUTPUT)
         self._guard.accept(stamp, q, dq)
         self._refused_since = None
         breach = self._reflexes.doubt(stamp, q, dq, effort, self._law)
         if breach is not None:
             return self._end(TickStatus.OK, breach)
-        decision = self._torque(TickStatus.OK, self._guard.heeded(time, stamp) * law, gravity, mass)
-        return replace(decision, yielding=True) if yielding else decision
+        command = self._torque(self._guard.heeded(time, stamp) * law, gravity, mass)
+        return Decision(TickStatus.OK, Mode.TORQUE, command, self._law, gravity, yielding=yielding)
 
     def _judge(self, stamp: float, q: FloatArray, dq: FloatArray) -> TickStatus:
         status = self._guard.judge(stamp, q, dq)
         self.accepted = q.copy() if status.good else None
         return status
 
-    def _torque(
-        self, status: TickStatus, law: FloatArray, gravity: FloatArray, mass: FloatArray | None = None
-    ) -> Decision:
-        """What is sent for this law and gravity [N·m]; the rate may leave another law."""
+    def _torque(self, law: FloatArray, gravity: FloatArray, mass: FloatArray | None = None) -> FloatArray:
+        """What is sent for this law and gravity [N·m]; the rate may leave another law, which `_law` then is."""
         command = self._guard.send(law, gravity, mass)
         remained: FloatArray = np.where(command == law + gravity, law, command - gravity)
         self._law, self._held_gravity = remained, gravity
         self._reflexes.acted.begin(self._now + self._age, remained)
         if self._told is not None:
             self._told(remained)
-        return Decision(status, Mode.TORQUE, command, remained, gravity)
+        return command
 
     def _end(self, status: TickStatus, breach: Breach) -> Decision:
         """Nothing is to be sent any more by this law: what was sent last stays what it was."""
@@ -273,4 +269,5 @@ class Supervisor:
         self.counts[status] += 1
         if self.controller.mode is Mode.POSITION:
             return Decision(status, Mode.POSITION, self._held_position, self._zero, self._zero)
-        return self._torque(status, self._law if lasted < REPEAT else self._zero, self._held_gravity)
+        command = self._torque(self._law if lasted < REPEAT else self._zero, self._held_gravity)
+        return Decision(status, Mode.TORQUE, command, self._law, self._held_gravity)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import deque
+from bisect import bisect_left, bisect_right
 
 import numpy as np
 
@@ -20,35 +20,36 @@ class History:
 
     def __init__(self, first: FloatArray | None) -> None:
         """`first`: what acted before the first one sent; None: unknown."""
-        self._rows: deque[tuple[float, FloatArray]] = deque(maxlen=LENGTH)
+        self._times: list[float] = []
+        self._torques: list[list[float]] = []
         if first is not None:
-            self._rows.append((-math.inf, first))
+            self._add(-math.inf, first)
+
+    def _add(self, time: float, torque: FloatArray) -> None:
+        self._times.append(time)
+        self._torques.append(torque.tolist())
+        del self._times[:-LENGTH], self._torques[:-LENGTH]
 
     def begin(self, time: float, torque: FloatArray) -> None:
         """`torque` acts from `time` [s] on; a time that is not finite or not later than the last one's changes nothing."""
-        if math.isfinite(time) and (not self._rows or time > self._rows[-1][0]):
-            self._rows.append((time, torque))
+        if math.isfinite(time) and (not self._times or time > self._times[-1]):
+            self._add(time, torque)
 
     def sent(self, torque: FloatArray, after: float | None) -> None:
         """The last torque was really this one, or, `after` [s] later, another followed it."""
-        if not self._rows:
+        if not self._times:
             return
-        time, _ = self._rows[-1]
         if after is None:
-            self._rows[-1] = (time, torque)
+            self._torques[-1] = torque.tolist()
         else:
-            self.begin(time + after, torque)
+            self.begin(self._times[-1] + after, torque)
 
     def mean(self, start: float, end: float) -> FloatArray | None:
         """The mean torque [N·m] (n,) from `start` to `end` [s], later than it; None where it is not known."""
-        if not self._rows or not self._rows[0][0] <= start < end:
+        times = self._times
+        if not times or not times[0] <= start < end:
             return None
-        total, upper = np.zeros_like(self._rows[0][1]), end
-        for begun, torque in reversed(self._rows):
-            lower = max(begun, start)
-            if lower < upper:
-                total = total + (upper - lower) * torque
-                upper = lower
-            if lower <= start:
-                break
-        return total / (end - start)
+        first, last = bisect_right(times, start) - 1, bisect_left(times, end)
+        edges = np.array([start, *times[first + 1 : last], end])
+        spans = (edges[1:] - edges[:-1])[:, None]
+        return np.asarray((spans * self._torques[first:last]).sum(axis=0) / (end - start), dtype=np.float64)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time as clock
 from collections import Counter, deque
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -83,7 +82,7 @@ class Mpc(Sent):
         weights: Weights | None = None,
         bounds: Bounds | None = None,
         h: float | None = None,
-        alpha: Any = None,
+        alpha: npt.ArrayLike | None = None,
         options: MpcOptions | None = None,
     ) -> None:
         """`weights`, `bounds` and the step `h` [s] are by default the paper's, the description's and the recipe's; `alpha` is a

@@ -178,7 +178,7 @@ class _MaximalEnds:
             for j in range(n):
                 seeds = {"p_bar": np.zeros((k, n)), "pd_bar": np.zeros((k, n))}
                 seeds[f"{name}_bar"][:, j] = 1.0
-                bars.append(robot.vjp_joint_state(end, self.alpha, self.near, **seeds).xi_bar)
+                bars.append(robot.vjp_joint_state(end, self.alpha, self.near, seeds["p_bar"], seeds["pd_bar"]).xi_bar)
         pull = robot.functions[f"vjp_{self.function}"]
         rows = [pull(self.xi, u, self.h, self.alpha, bar).u_bar for bar in bars]
         return np.concatenate(values, axis=1), np.stack(rows, axis=1)

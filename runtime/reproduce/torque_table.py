@@ -17,14 +17,15 @@ from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.reproduce.one_step import label_of
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.rows import write_rows
-from diffpbd.runtime.torques.adam import Lane, descend
+from diffpbd.runtime.torques.adam import LONG as MANY
+from diffpbd.runtime.torques.adam import RATE, RATE_FROM_ZERO, SHORT, Lane, descend
 from diffpbd.runtime.torques.errors import TorqueErrors
 from diffpbd.runtime.torques.estimation import Estimate, estimate
 from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings
 
 __all__ = [
-    "LONG", "PAPER", "WINDOW", "Cell", "Descending", "Recordings", "converged", "descended", "nodes", "read_recordings",
-    "short_errors", "write_table",
+    "LONG", "PAPER", "UNSPRUNG", "WINDOW", "Cell", "Descending", "Recordings", "converged", "descended", "from_zero", "nodes",
+    "read_recordings", "short_errors", "write_table",
 ]  # fmt: skip
 
 Say: TypeAlias = Callable[[str], None]
@@ -35,6 +36,12 @@ LONG = Settings("angle+omega", "previous", carry=True, optimizer="adam", frictio
 """The scheme that is followed over the whole recording."""
 GRAVITY = 9.8
 """[m/s²] Of the published experiments."""
+UNSPRUNG = "description without spring"
+"""The arm as described: no spring, and torques of the model in place of the recorded ones."""
+RATES = ((RATE_FROM_ZERO, MANY), (RATE, SHORT))
+"""Learning rate [N·m] and iterations of the published descents: from zero torque, and from the other starts."""
+UNSPRUNG_STEPS = 160
+"""[1] Steps of these descents; the errors still grow with their number."""
 PAPER = {
     ("zero", "angle", 1): (13.429, 2.172, 6.926),
     ("zero", "omega", 1): (2.353, 1.518, 2.251),
@@ -167,6 +174,30 @@ def descended(
         for settings, one in zip(chosen, found, strict=True):
             made = Estimate(samples.time[:count], one.q, one.dq, one.u, offset, 1.0 / samples.rate, True, one.loss)
             cells.append(Cell(model, method, settings, count, short_errors(made, tau), made))
+    return cells
+
+
+def from_zero(robot: Robot, samples: Samples, descent: Descending, say: Say) -> list[Cell]:
+    """Descents from zero torque at both published rates, on an arm without its spring: states carried, errors against the
+    torques that the description asks for along the recorded motion."""
+    count = min(len(samples) - 1, UNSPRUNG_STEPS, max(1, round(descent.seconds * samples.rate)))
+    p, pd, pdd = (x[: count + 1] for x in (samples.q, samples.dq, samples.ddq))
+    alpha = robot.alpha.defaults.copy()
+    alpha[robot.alpha.index("gravity.z")] = -GRAVITY
+    tau = np.asarray(robot.inverse_dynamics(p, pd, pdd, alpha), dtype=np.float64)
+    chosen = [
+        Settings(loss, "zero", carry=True, optimizer="adam", friction="step") for loss in ("omega", "angle+omega")
+    ]
+    cells = []
+    for rate, iterations in RATES:
+        method = f"adam at rate {rate:g} × {iterations} without spring"
+        say(f"{UNSPRUNG}, {method}: {len(chosen)} schemes over {count} steps")
+        lanes = [Lane(s.start, s.lambdas, 1, True, iterations, rate) for s in chosen]
+        found = descend(robot, p, pd, 1.0 / samples.rate, lanes, alpha, solver=descent.solver, watch=Watch(say))
+        for settings, one in zip(chosen, found, strict=True):
+            offset = alpha[list(robot.alpha.indices("torque_offset"))]
+            made = Estimate(samples.time[:count], one.q, one.dq, one.u, offset, 1.0 / samples.rate, True, one.loss)
+            cells.append(Cell(UNSPRUNG, method, settings, count, short_errors(made, tau), made))
     return cells
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ Stamp = tuple[int, int]
 _FORMATS = {"bool": "<?", "uint8": "<B", "uint16": "<H", "int32": "<i", "uint32": "<I", "float64": "<d"}
 _STRUCTS = {name: struct.Struct(form) for name, form in _FORMATS.items()}
 _LENGTH = struct.Struct("<I")
+_DOUBLES = np.dtype("<f8")
 _TIME = struct.Struct("<II")
 
 
@@ -52,19 +54,30 @@ def _read(cursor: _Cursor, field: Field) -> Any:
         (count,) = _LENGTH.unpack_from(cursor.data, cursor.take(4))
         if field.type == "float64":
             start = cursor.take(8 * count)
-            return np.frombuffer(cursor.data, "<f8", count, start).astype(np.float64)
+            return np.frombuffer(cursor.data, _DOUBLES, count, start).astype(np.float64)
         if field.type == "string":
             return _read_names(cursor, count)
         return tuple(_read_one(cursor, field.type) for _ in range(count))
     return _read_one(cursor, field.type)
 
 
+_KNOWN: dict[int, tuple[bytes, tuple[str, ...]]] = {}
+"""The last names that were read, by their number, with their bytes: a robot sends the same ones a thousand times a second."""
+_MOST_KNOWN = 64
+
+
 def _read_names(cursor: _Cursor, count: int) -> tuple[str, ...]:
     """Strings, decoded with replacement: a name that is not UTF-8 matches nothing and harms nothing."""
-    names = []
-    for _ in range(count):
-        names.append(_read_one(cursor, "string"))
-    return tuple(names)
+    begin = cursor.at
+    known = _KNOWN.get(count)
+    if known is not None and cursor.data.startswith(known[0], begin):
+        cursor.take(len(known[0]))
+        return known[1]
+    names = tuple(_read_one(cursor, "string") for _ in range(count))
+    if len(_KNOWN) >= _MOST_KNOWN:
+        _KNOWN.clear()
+    _KNOWN[count] = cursor.data[begin : cursor.at], names
+    return names
 
 
 def _read_one(cursor: _Cursor, kind: str) -> Any:
@@ -91,13 +104,25 @@ def decode_values(definition: Definition, data: bytes) -> list[Any]:
     return values
 
 
+@lru_cache(maxsize=_MOST_KNOWN)
+def _names(names: tuple[str, ...]) -> bytes:
+    """The bytes of strings in a row; remembered, as those of a command never change."""
+    out: list[bytes] = []
+    for name in names:
+        _write_one(out, "string", name)
+    return b"".join(out)
+
+
 def _write(out: list[bytes], field: Field, value: Any) -> None:
     if not field.array:
         _write_one(out, field.type, value)
         return
     out.append(_LENGTH.pack(len(value)))
     if field.type == "float64":
-        out.append(np.asarray(value, dtype="<f8").tobytes())
+        out.append(np.asarray(value, dtype=_DOUBLES).tobytes())
+        return
+    if field.type == "string":
+        out.append(_names(tuple(value)))
         return
     for entry in value:
         _write_one(out, field.type, entry)

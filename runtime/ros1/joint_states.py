@@ -7,8 +7,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.arrays import FloatArray, finite
 from diffpbd.runtime.ros1.messages import JointState
 
 __all__ = ["LEAP", "JointStateReader", "LimbState", "stepped_ahead", "stepped_back"]
@@ -62,6 +63,10 @@ def stepped_ahead(seconds: float) -> str:
     return f"the stamps of the joint states went ahead by {seconds:.3f} s: the robot's clock was set"
 
 
+Places = npt.NDArray[np.int_]
+"""Where the arm's joints are among a message's."""
+
+
 class JointStateReader:
     """Maps names in every message; what cannot be used is counted by its reason."""
 
@@ -75,11 +80,11 @@ class JointStateReader:
         """A publisher that also names this arm's joints while another one does: two robots on one graph."""
         self.stepped = ""
         """How the robot's clock stepped at the last message that concerns the arm, in words, or empty."""
-        self._maps: dict[tuple[str, ...], list[int] | str] = {}
+        self._maps: dict[tuple[str, ...], Places | str] = {}
         self._last: LimbState | None = None
         self._offset = float("inf")
 
-    def _map(self, names: tuple[str, ...]) -> list[int] | str:
+    def _map(self, names: tuple[str, ...]) -> Places | str:
         """Where our joints are among these names, or why not; remembered by the names."""
         found = self._maps.get(names)
         if found is None:
@@ -92,7 +97,7 @@ class JointStateReader:
             elif len(where) != len(names):
                 found = "a joint named twice"
             else:
-                found = [where[joint] for joint in self.joints]
+                found = np.array([where[joint] for joint in self.joints])
             if len(self._maps) > 1000:  # orders may change with every message
                 self._maps.clear()
             self._maps[names] = found
@@ -102,7 +107,7 @@ class JointStateReader:
         """The arm's state from a message, or None; `received` is monotonic time [s], default now."""
         received = clock.monotonic() if received is None else received
         order = self._map(message.name)
-        if order == "":
+        if isinstance(order, str) and not order:
             last = self._last
             if last is not None and source == last.source and received - last.received > UNNAMED:
                 self.rejected["no joint of the arm named"] += 1
@@ -116,12 +121,14 @@ class JointStateReader:
         if reason := self._wrong(message, received, source):
             self.rejected[reason] += 1
             return None
-        effort = message.effort[order] if len(message.effort) else None
-        if effort is not None and not np.isfinite(effort).all():
+        effort = message.effort.take(order) if len(message.effort) else None
+        if effort is not None and not finite(effort):
             effort = None
-        dq = message.velocity[order] if len(message.velocity) else np.full(len(order), np.nan)
+        dq = message.velocity.take(order) if len(message.velocity) else np.full(len(order), np.nan)
         stamp = message.header.time
-        state = LimbState(message.position[order], dq, effort, stamp, received, self._delay(stamp, received), source)
+        state = LimbState(
+            message.position.take(order), dq, effort, stamp, received, self._delay(stamp, received), source
+        )
         self._last = state
         return state
 

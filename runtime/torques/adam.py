@@ -22,7 +22,7 @@ from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 from diffpbd.runtime.torques.settings import window_start
 
-__all__ = ["LONG", "SOLVERS", "Descent", "Lane", "descend", "unlike_published"]
+__all__ = ["LONG", "RATE", "RATE_FROM_ZERO", "SHORT", "SOLVERS", "Descent", "Lane", "descend", "unlike_published"]
 
 SOLVERS = ("gauss_seidel", "jacobi")
 """Of the sweeps; the paper names both, its experiments the second."""
@@ -42,21 +42,22 @@ REPORTED_STEPS = 50
 
 @dataclass(frozen=True)
 class Lane:
-    """One scheme: start of a window's torques, λ (3,), steps of a window, whether the state is carried on, and the iterations
-    from zero torque."""
+    """One scheme: start of a window's torques, λ (3,), steps of a window, whether the state is carried on, and iterations and
+    learning rate [N·m] from zero torque."""
 
     start: str
     weights: FloatArray
     horizon: int = 1
     carry: bool = True
     from_zero: int = LONG
+    rate_from_zero: float = RATE_FROM_ZERO
 
     @property
     def rate(self) -> float:
         """Learning rate [N·m]."""
         if self.horizon > 1:
             return RATE_OF_WINDOWS
-        return RATE_FROM_ZERO if self.start == "zero" else RATE
+        return self.rate_from_zero if self.start == "zero" else RATE
 
     @property
     def iterations(self) -> int:

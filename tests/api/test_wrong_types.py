@@ -59,8 +59,8 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any], Mapping[str, Any]]] =
 }
 """What is called, with arguments that do as they are (or, where the call would take long, a name that is refused at the end),
 and options that its signature does not show."""
-LEFT = {"ClosedLoop", "DiffpbdError", "Excitation", "Identification", "InputError", "Recording", "Run", "SolverError",
-        "TorqueEstimate", "__version__"}  # fmt: skip
+LEFT = {"ClosedLoop", "DescriptionError", "DiffpbdError", "Excitation", "Identification", "InputError", "Recording", "Run",
+        "SolverError", "TorqueEstimate", "__version__"}  # fmt: skip
 """What users get and do not make."""
 
 

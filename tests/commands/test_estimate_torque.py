@@ -181,12 +181,20 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "13.43" in text and "nodes, identified" in text
     rows = [line.split(",") for line in files[0].read_text().splitlines()]
     header, cells = rows[0], [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
-    assert "rmse_filtered_elbow" in header and len(cells) == 3 * 10 + 2 + 10 + 1 + 4 * 9
+    assert "rmse_filtered_elbow" in header and len(cells) == 3 * 10 + 2 + 10 + 1 + 2 * 2 + 4 * 9
     ours = [
         c for c in cells if c["model"] == "identified" and c["method"] == "gauss-newton" and c["states"] == "recorded"
     ]
     both = [float(c["rmse_filtered_shoulder"]) for c in ours if c["loss"] == "angle+omega" and c["horizon"] == "1"]
     assert len(both) == 3 and max(both) - min(both) < 1e-6 and max(both) < 0.2
+    rates = [c for c in cells if c["model"] == "description without spring"]
+    assert [(c["method"], c["loss"]) for c in rates] == [
+        (f"adam at rate {rate} without spring", loss)
+        for rate in ("1 × 120", "0.2 × 80")
+        for loss in ("omega", "angle+omega")
+    ]
+    missed = [float(c["rmse_shoulder"]) for c in rates]  # 80 × 0.2 N·m are not enough for the torque that holds the arm
+    assert max(missed[:2]) < 0.3 < 1.0 < min(missed[2:]), missed
     assert all(path.is_file() for path in files)
     assert list(columns) == [
         "published descent, Gauss–Seidel × 30",

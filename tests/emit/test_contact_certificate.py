@@ -167,9 +167,9 @@ def without(f: ca.Function, output: str) -> int:
     return kernel(f, "all").operations - kernel(less, "less").operations
 
 
-@pytest.mark.parametrize(("of", "most"), [("rod", 0.04), ("stack", 0.03), ("quad", 0.03)])
-def test_the_judgement_is_cheap(of: str, most: float, shared: Path) -> None:
-    """Operations of it over those of a step, energies in its kernels included."""
+@pytest.mark.parametrize("of", ["rod", "stack", "quad"])
+def test_the_judgement_is_cheap(of: str, shared: Path) -> None:
+    """Operations of it over those of a step whose energy falls, energies in its kernels included."""
     path = str(shared / CASE / f"{of}.toml")
     found = find_recipe(path)
     model = independent(build(read_robot(found), found))
@@ -177,4 +177,4 @@ def test_the_judgement_is_cheap(of: str, most: float, shared: Path) -> None:
     own += without(kernel_graph(bordered.start(model.tree), "start", prepared), "energies")
     own += without(kernel_graph(bordered.landing(model.tree), "landing", prepared), "potentials")
     whole = load(generated(path, functions=("joint_step",))).joint_step.facts.operations
-    assert 0 < own < most * whole
+    assert 0 < own < 0.03 * whole

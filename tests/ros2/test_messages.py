@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from diffpbd.runtime.arms.ros2.messages import (
     values_of,
 )
 from diffpbd.runtime.arms.ros2.node import domain_of, topic_name
+from diffpbd.runtime.arms.ros2.quick import read_parts
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.ros1.errors import MessageError
 
@@ -60,6 +62,42 @@ def test_joint_states() -> None:
     assert state.position.tolist() == [1.5, -2.0] and len(state.velocity) == 0 and state.effort.tolist() == [3.0, 4.0]
     assert unpadded(message.serialize()) == unpadded(by_hand.whole())
     assert joint_state(("a",), 5 * 10**9 + 7, *np.ones((3, 1))).header.stamp == Time(5, 7)
+
+
+@pytest.mark.parametrize(
+    "names, numbers", [(["left_s0", "b"], 2), ([], 0), (["ä"], 3), (["a"] * 1000, 1000), (["a"], 1001)]
+)
+def test_what_is_read_at_once_is_what_the_middleware_reads(names: list[str], numbers: int) -> None:
+    random = np.random.default_rng(numbers)
+    for empty in range(4):
+        lists = [[] if k == empty else random.normal(size=numbers).tolist() for k in range(3)]
+        whole = DdsJointState(StdHeader(Time(12, 345), "base"), names, *lists).serialize()
+        message = DdsJointState.deserialize(whole)
+        assert message == DdsJointState.__idl__.deserialize(whole)
+        assert (read_parts(whole) is not None) == (numbers <= 1000)
+        assert message == DdsJointState.deserialize(whole[:3] + b"\0" + whole[4:])
+
+
+def test_damaged_bytes_are_read_as_the_middleware_reads_them() -> None:
+    whole = bytes(DdsJointState(StdHeader(Time(1, 2), "base"), ["a", "bcd"], [1.0, 2.0], [], [3.0, 4.0]).serialize())
+    random = np.random.default_rng(1)
+
+    def read(reader: Callable[[bytes], DdsJointState], data: bytes) -> DdsJointState | None:
+        try:
+            return reader(data)
+        except Exception:
+            return None
+
+    cut = [whole[:k] for k in range(4, len(whole))]
+    changed = []
+    for _ in range(200):
+        data = bytearray(whole)
+        data[random.integers(4, len(data))] = random.integers(256)
+        changed.append(bytes(data))
+    for data in cut + changed:
+        parts = read_parts(data)
+        if parts is not None:
+            assert repr(DdsJointState.deserialize(data)) == repr(read(DdsJointState.__idl__.deserialize, data))
 
 
 def test_torques() -> None:

@@ -41,6 +41,14 @@ def test_the_torques_of_its_own_steps_come_back(loss: str, horizon: int, frictio
     assert found.unsettled == 0
 
 
+def test_a_step_alone_is_that_of_the_rollout() -> None:
+    """Also where elbows whip by 0.4 rad in a step: no step before it tells where it begins to look."""
+    robot, P, PD, U = driven(60)
+    assert np.abs(np.diff(P, axis=0)).max() > 0.35
+    ends = [robot.joint_step(p, pd, u, h=H) for p, pd, u in zip(P, PD, U, strict=False)]
+    np.testing.assert_allclose([end.p_next for end in ends], P[1:], rtol=0, atol=1e-10)
+
+
 def test_torques_at_nodes_from_poses_alone() -> None:
     robot, P, PD, U = driven(30, **{"torque_offset.j1": 0.3, "torque_offset.j2": 2.0})
     found = estimate(robot, P, PD, H, Settings(loss="nodes"), alpha={"torque_offset.j1": 0.3, "torque_offset.j2": 2.0})
@@ -58,10 +66,10 @@ def test_an_open_motion_is_closed_first() -> None:
 
 
 def test_the_command_on_a_log_of_the_motors_alone(tmp_path: Path) -> None:
-    robot, P, PD, U = driven(36)  # before the elbows whip by 0.4 rad a step, where a step alone does not close
+    robot, P, PD, U = driven(60)
     log, out = tmp_path / "log.csv", tmp_path / "torques.csv"
     tau = np.vstack([U, U[-1:]])
-    rows = np.column_stack([H * np.arange(37), P[:, MOTORS], PD[:, MOTORS], tau[:, MOTORS]])
+    rows = np.column_stack([H * np.arange(61), P[:, MOTORS], PD[:, MOTORS], tau[:, MOTORS]])
     np.savetxt(log, rows, delimiter=",", header="time,q_j1,q_j3,dq_j1,dq_j3,tau_j1,tau_j3", comments="")
     words = ["estimate-torque", str(robot.folder), str(log), "--cutoff", "0", "--out", str(out)]
     done = CliRunner().invoke(cli, [*words, "--pose", f"j2={P[0, 1] + 0.2}", "--pose", "j4=0.7"])

@@ -12,6 +12,7 @@ import numpy as np
 from cyclonedds.idl import IdlStruct
 from cyclonedds.idl.types import float64, int32, sequence, uint32
 
+from diffpbd.runtime.arms.ros2.quick import read_parts
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.ros1.errors import MessageError
 from diffpbd.runtime.ros1.messages import Header, JointState
@@ -50,6 +51,15 @@ class DdsJointState(IdlStruct, typename="sensor_msgs::msg::dds_::JointState_"): 
     position: sequence[float64]
     velocity: sequence[float64]
     effort: sequence[float64]
+
+    @classmethod
+    def deserialize(cls, data: bytes, has_header: bool = True, use_version_2: bool | None = None) -> "DdsJointState":
+        """The message in some bytes; what is as usual is read by ourselves, in a twentieth of the time."""
+        parts = read_parts(data) if has_header and use_version_2 is None else None
+        if parts is None:
+            found: DdsJointState = super().deserialize(data, has_header, use_version_2)
+            return found
+        return cls(StdHeader(Time(parts.sec, parts.nanosec), parts.frame), parts.names, *parts.lists)
 
 
 @dataclass

@@ -1,0 +1,230 @@
+"""Shapes that must not touch: spheres, capsules, boxes and planes of every link, from a recipe, or of its `<collision>`.
+
+Spheres, boxes and capsules are taken as they are. A cylinder becomes the capsule of least volume about it, a mesh the one that
+`capsules.fitted` finds about its vertices; what that adds is said. `[[shape]]` entries of a link replace all of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from diffpbd.codegen.description.capsules import Capsule, about_cylinder, fitted
+from diffpbd.codegen.description.faults import SHORTEST_AXIS
+from diffpbd.codegen.description.loops import WORLD_FRAME, no_link, place_of
+from diffpbd.codegen.description.meshes import MeshError, hull, mesh_points
+from diffpbd.codegen.description.numerals import NumberError, read_number, read_vector
+from diffpbd.codegen.description.report import Finding, quoted
+from diffpbd.codegen.description.rigid import Pose, add, compose, norm, rotation_from_rpy, scale
+from diffpbd.codegen.description.robot import IDENTITY, ZERO, Mat3, Shape, Vec3
+from diffpbd.codegen.description.source import Element
+from diffpbd.codegen.description.tree import Selection
+
+LEAST: Final = 1e-9
+"""[m] A capsule shorter than this is a sphere."""
+
+
+@dataclass(frozen=True)
+class ShapeEntry:
+    """A `[[shape]]` of a recipe on `link`, in whose frame all numbers are [m, rad].
+
+    A sphere has `point` and `radius`; a capsule `end` too, the other end of its axis; a box `size` about `point`, turned by
+    `rpy`; a plane through `point` has `normal`, away from the solid. With none of these the link has no shape.
+    """
+
+    name: str
+    link: str
+    point: Vec3 = ZERO
+    radius: float = 0.0
+    end: Vec3 | None = None
+    size: Vec3 | None = None
+    normal: Vec3 | None = None
+    rpy: Vec3 = ZERO
+
+
+@dataclass(frozen=True)
+class Shaping:
+    """What a recipe says of shapes; nothing is read unless `asked`."""
+
+    asked: bool = False
+    entries: tuple[ShapeEntry, ...] = ()
+
+
+class _Refused(ValueError):
+    """A shape that cannot be taken, with the reason."""
+
+
+Core = tuple[str, Pose, tuple[float, ...], float]
+"""Kind, place, halves and radius."""
+
+
+def shapes_of(
+    root: Element, selection: Selection, shaping: Shaping, source: Path | None, vertices: dict[str, list[Any]]
+) -> tuple[tuple[Shape, ...], tuple[Finding, ...], tuple[Finding, ...]]:
+    """Shapes of all chosen links and the world, faults, doubts. Meshes lie beside `source`, or are `vertices` by link, (k, 3)
+    [m] in its frame, which stand for the link's `<mesh>` elements in turn."""
+    found: list[Shape] = []
+    faults: list[Finding] = []
+    doubts: list[Finding] = []
+    for entry in shaping.entries:
+        if place_of(selection, entry.link) is None:
+            faults.append(
+                Finding("shape", f"shape {quoted(entry.name)}: {no_link(selection, entry.link)}", (entry.link,))
+            )
+    parts: dict[str, list[tuple[str, Core]]] = {}
+    replaced = {entry.link for entry in shaping.entries}
+    for element in root.named("link"):
+        link = element.attributes.get("name", "")
+        if link not in selection.place or link in replaced:
+            continue
+        waiting = iter(vertices.get(link, ()))
+        every = element.named("collision")
+        for k, collision in enumerate(every):
+            where = f"link {quoted(link)}, shape {k + 1}: "
+            try:
+                core, doubt = _of_collision(collision, source, waiting)
+            except (_Refused, NumberError, MeshError) as error:
+                faults.append(Finding("shape", f"{where}{error}", (link,)))
+                continue
+            parts.setdefault(link, []).append((link if len(every) == 1 else f"{link}.{k + 1}", core))
+            doubts += [Finding("shape", f"{where}{doubt}", (link,))] if doubt else []
+    for entry in shaping.entries:
+        try:
+            core_of = _of_entry(entry)
+        except _Refused as error:
+            faults.append(Finding("shape", f"shape {quoted(entry.name)}: {error}", (entry.link,)))
+            continue
+        parts.setdefault(entry.link, []).extend([(entry.name, core_of)] if core_of else [])
+    if not faults:
+        found = [_placed(selection, link, name, core) for link, cores in parts.items() for name, core in cores]
+        faults += _twice(found)
+    if not faults:
+        doubts += _bare(selection, {shape.link for shape in found})
+    return tuple(found), tuple(faults), tuple(doubts)
+
+
+def _bare(selection: Selection, shaped: set[int]) -> Iterator[Finding]:
+    """Moving links without a shape."""
+    for k, names in enumerate(selection.carried()):
+        if k not in shaped and names[0] and not selection.joints[k].of_base:
+            yield Finding("shape", f"link {quoted(names[0])}: it has no shape; nothing is kept from it", (names[0],))
+
+
+def _placed(selection: Selection, link: str, name: str, core: Core) -> Shape:
+    kind, pose, halves, radius = core
+    carrier, place = place_of(selection, link) or (-1, Pose())
+    seen = compose(place, pose)
+    return Shape(name, link, carrier, kind, seen.rotation, seen.translation, halves, radius)
+
+
+def _twice(shapes: Sequence[Shape]) -> Iterator[Finding]:
+    names = [shape.name for shape in shapes]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield Finding("shape", f"{names.count(name)} shapes are called {quoted(name)}; names must differ")
+
+
+def _of_entry(entry: ShapeEntry) -> Core | None:
+    kinds = [word for word in ("end", "size", "normal") if getattr(entry, word) is not None]
+    if len(kinds) > 1:
+        raise _Refused(f"it has {' and '.join(kinds)}; a capsule has `end`, a box `size`, a plane `normal`")
+    if entry.radius < 0.0:
+        raise _Refused(f"radius {entry.radius:g} m is negative")
+    if entry.size is not None:
+        if min(entry.size) <= 0.0:
+            raise _Refused(f"size {entry.size}: sides above 0 m are expected")
+        x, y, z = entry.size
+        return "box", Pose(rotation_from_rpy(entry.rpy), entry.point), (x / 2, y / 2, z / 2), entry.radius
+    if entry.normal is not None:
+        if norm(entry.normal) < SHORTEST_AXIS:
+            raise _Refused(f"normal {entry.normal} has no direction")
+        return "plane", Pose(_turned_to(scale(entry.normal, 1.0 / norm(entry.normal))), entry.point), (0.0,), 0.0
+    if entry.end is not None:
+        if entry.radius == 0.0:
+            raise _Refused("radius is missing; a capsule's is above 0 m")
+        return _capsule(Capsule(entry.point, entry.end, entry.radius))
+    return ("sphere", Pose(translation=entry.point), (), entry.radius) if entry.radius else None
+
+
+def _capsule(found: Capsule) -> Core:
+    """A capsule, or the sphere that a short one is."""
+    middle = scale(add(found.start, found.end), 0.5)
+    way = add(found.end, scale(found.start, -1.0))
+    half = norm(way) / 2.0
+    if half < LEAST:
+        return "sphere", Pose(translation=middle), (), found.radius
+    return "capsule", Pose(_turned_to(scale(way, 0.5 / half)), middle), (half,), found.radius
+
+
+def _turned_to(z: Vec3) -> Mat3:
+    """A rotation whose last column is the unit vector z."""
+    if z == (0.0, 0.0, 1.0):
+        return IDENTITY
+    least = int(np.argmin(np.abs(z)))
+    x = np.cross(np.eye(3)[least], z)
+    x /= np.linalg.norm(x)
+    y = np.cross(z, x)
+    rows = np.stack([x, y, np.array(z)], axis=1).tolist()
+    return (tuple(rows[0]), tuple(rows[1]), tuple(rows[2]))
+
+
+def _of_collision(collision: Element, source: Path | None, vertices: Iterator[Any]) -> tuple[Core, str]:
+    """The shape of a `<collision>` in the link's frame, and what it takes in besides, or empty."""
+    geometries = [child for element in collision.named("geometry") for child in element.children]
+    if len(geometries) != 1:
+        raise _Refused(f"{len(geometries)} shapes in <geometry>, one is expected")
+    (shape,) = geometries
+    pose = Pose()
+    for origin in collision.named("origin"):
+        xyz, rpy = (read_vector(origin.attributes[k]) if k in origin.attributes else ZERO for k in ("xyz", "rpy"))
+        pose = Pose(rotation_from_rpy(rpy), xyz)
+    if shape.tag == "mesh":
+        points, name = next(vertices, None), "mesh"
+        if points is None:
+            points, name = mesh_points(shape, source)
+            points = points @ np.array(pose.rotation).T + np.array(pose.translation)
+        corners, volume = hull(points)
+        found = fitted(corners)
+        more = f", {found.volume / volume:.2f} times its hull" if volume > 0.0 else ""
+        text = f"{name} of {len(points)} vertices is in a capsule of length {found.length:.4g} and radius "
+        text += f"{found.radius:.4g} m{more}"
+        return _capsule(found), text
+    if shape.tag == "sphere":
+        return ("sphere", pose, (), _size(shape, "radius")), ""
+    if shape.tag == "plane":
+        return ("plane", pose, (0.0,), 0.0), ""
+    if shape.tag == "box":
+        sides = read_vector(shape.attributes.get("size", ""))
+        if min(sides) <= 0.0:
+            raise _Refused(f"<box> size={quoted(shape.attributes.get('size', ''))}: sides above 0 m are expected")
+        x, y, z = sides
+        return ("box", pose, (x / 2, y / 2, z / 2), 0.0), ""
+    if shape.tag not in ("capsule", "cylinder"):
+        raise _Refused(
+            f"{shape.label}: spheres, capsules, boxes, cylinders, planes and meshes are taken; write [[shape]] entries for "
+            "the link"
+        )
+    radius, length = _size(shape, "radius"), _size(shape, "length")
+    found, text = Capsule((0.0, 0.0, -length / 2), (0.0, 0.0, length / 2), radius), ""
+    if shape.tag == "cylinder":
+        found = about_cylinder(radius, length)
+        share = found.volume / (math.pi * radius**2 * length)
+        text = f"a cylinder becomes the capsule about it, of radius {found.radius:.4g} m, {share:.2f} times its volume"
+    kind, place, halves, swept = _capsule(found)
+    return (kind, compose(pose, place), halves, swept), text
+
+
+def _size(shape: Element, attribute: str) -> float:
+    if attribute not in shape.attributes:
+        raise _Refused(f"{shape.label} has no {attribute}")
+    value = read_number(shape.attributes[attribute])
+    if value <= 0.0:
+        raise _Refused(f"{shape.label} {attribute}={value:g}: above 0 m is expected")
+    return value
+
+
+__all__ = ["WORLD_FRAME", "ShapeEntry", "Shaping", "shapes_of"]

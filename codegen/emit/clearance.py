@@ -1,0 +1,59 @@
+"""src/clearance.c: distances of shapes with their derivatives, and what the manifest says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import casadi as ca
+
+from diffpbd.codegen.emit import sources
+from diffpbd.codegen.graph.capabilities import GRAPHS, Capabilities
+from diffpbd.codegen.graph.clearance import Clearance, counts_of, specs
+from diffpbd.codegen.graph.clearance_pairs import SAMPLES, choose
+from diffpbd.codegen.graph.floating import graphs_of
+from diffpbd.codegen.graph.model import Model
+from diffpbd.runtime.manifest import Clearance as Facts
+from diffpbd.runtime.manifest import Shape
+
+
+def add_clearance(
+    emission: sources.Emission,
+    model: Model,
+    found: Capabilities,
+    graphs: dict[str, ca.Function],
+    say: Callable[[str], None],
+) -> Facts:
+    """The functions of a robot with shapes; a line of `say` for every choice."""
+    own = graphs_of(model, forward=False)
+    chosen, counts = choose(own), counts_of(model.recipe.obstacles)
+    for line in chosen.lines:
+        say(line)
+    clearance = Clearance(own, chosen.pairs, counts)
+    made = list(specs(clearance))
+    for spec in made:
+        if found.has(GRAPHS) or not spec.name.startswith(("jac_", "vjp_")):
+            graphs[spec.name] = spec.graph
+    sources.add_leaves(emission, "src/clearance.c", made, graphs)
+    robot = model.robot
+    carriers = [*(link.name for link in robot.links), robot.base]
+    shapes = tuple(
+        Shape(
+            s.name,
+            s.part,
+            carriers[s.link],
+            s.kind,
+            s.centre,
+            tuple(x for row in s.rotation for x in row),
+            s.halves,
+            s.radius,
+        )
+        for s in robot.shapes
+    )
+
+    def other(row: int) -> str:
+        at = clearance.rows[row]
+        return f"{at.obstacle} {at.other}" if at.obstacle else shapes[at.other].name
+
+    rows = tuple((shapes[at.one].name, other(k)) for k, at in enumerate(clearance.rows))
+    always = tuple((shapes[a].name, shapes[b].name) for a, b in chosen.always)
+    return Facts(shapes, rows, counts, 0 if model.recipe.pairs else SAMPLES, chosen.apart, always)

@@ -1,0 +1,201 @@
+"""Which pairs of shapes `clearance` compares: those that may touch, and do not always.
+
+Left out are shapes of one rigid link, those of two links that a joint connects, what an SRDF disables, and what sampling finds,
+as MoveIt's setup assistant does: pairs that touch in nearly every pose, since they are made so, and pairs that never do. Poses
+are drawn from the limits, the same for the same robot. From those where a pair that never touched came nearest, its distance is
+then followed down its gradient, which finds what lies in a corner that no sample hit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.codegen.description.report import listed, quoted
+from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.graph.clearance import Clearance, moves
+from diffpbd.codegen.graph.floating import PLACE
+from diffpbd.codegen.graph.functions import Graphs
+from diffpbd.runtime.errors import InputError
+
+Array = npt.NDArray[np.float64]
+Indices = tuple[int, int]
+
+SAMPLES: Final = 10_000
+"""[1] Poses; MoveIt's default."""
+MOSTLY: Final = 0.95
+"""[1] Share of the poses from which on a pair is taken for one that always touches; MoveIt's."""
+OFTEN: Final = 0.5
+"""[1] Share from which on a pair that is kept is named: its shapes are wide for the robot, or it is folded by nature."""
+FOLLOWED: Final = 4
+"""[1] Nearest poses of a pair from which its distance is followed down."""
+WAY, SHORTER = 40, 0.7
+"""[1] Steps of it, and by what one that led nowhere is shortened."""
+FIRST: Final = 0.3
+"""[rad or m] Its first step."""
+SLIDE: Final = 0.5
+"""[m] To either side of zero where a slide has no limits; a hinge without has half a turn."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Pairs by index; how many never touched, those that always do, a line for everything worth one."""
+
+    pairs: tuple[Indices, ...]
+    apart: int
+    always: tuple[Indices, ...]
+    lines: tuple[str, ...]
+
+
+def choose(graphs: Graphs) -> Chosen:
+    """The pairs of a model's robot; those of its recipe, where it names any."""
+    robot, recipe = graphs.model.robot, graphs.model.recipe
+    if not robot.shapes:
+        raise InputError(
+            f"{robot.name}: --clearance: the description has no <collision>, and the recipe no [[shape]]; nothing is to be "
+            "kept clear of."
+        )
+    every = tuple(_candidates(robot))
+    if recipe.pairs:
+        return Chosen(_named(robot, every, recipe.pairs), 0, (), ())
+    if not every:
+        return Chosen((), 0, (), ())
+    values = _distances(graphs, every)
+    poses = _poses(robot, SAMPLES)
+    found = values(poses)
+    touching = (found < 0.0).mean(axis=0)
+    never = [k for k in range(len(every)) if not touching[k]]
+    missed = _reached(graphs, every, never, poses, found) if never else set()
+    always = [k for k in range(len(every)) if touching[k] >= MOSTLY]
+    kept = [k for k in range(len(every)) if k not in always and (k not in never or k in missed)]
+
+    def named(indices: Sequence[int]) -> str:
+        return listed(f"{robot.shapes[every[k][0]].name}/{robot.shapes[every[k][1]].name}" for k in indices)
+
+    lines = [
+        f"clearance: {len(kept)} pairs of shapes; {len(never) - len(missed)} never touched in {SAMPLES} poses, {len(always)} "
+        f"did in {100 * MOSTLY:g} % of them or more"
+    ]
+    lines += [f"touching by their make, left out: {named(always)}"] if always else []
+    often = [k for k in kept if touching[k] >= OFTEN]
+    lines += [f"touching in half of all poses or more, kept: {named(often)}"] if often else []
+    return Chosen(
+        tuple(every[k] for k in kept), len(never) - len(missed), tuple(every[k] for k in always), tuple(lines)
+    )
+
+
+def _candidates(robot: Robot) -> list[Indices]:
+    """Pairs of shapes on links that no joint connects and no SRDF takes apart, of which one moves against the other."""
+    disabled = {frozenset(pair) for pair in robot.apart}
+    found = []
+    for a, one in enumerate(robot.shapes):
+        for b, other in enumerate(robot.shapes[:a]):
+            if one.link == other.link or (one.kind == other.kind == "plane"):
+                continue
+            if frozenset((one.part, other.part)) in disabled or _connected(robot, one.link, other.link):
+                continue
+            found.append((a, b) if moves(robot, one) else (b, a))
+    return found
+
+
+def _connected(robot: Robot, one: int, other: int) -> bool:
+    """Whether one link carries the other, with nothing or massless links without a shape between them."""
+    shaped = {shape.link for shape in robot.shapes} | {-1}
+    for low, high in ((one, other), (other, one)):
+        if high < 0:
+            continue
+        parent = robot.joints[high].parent
+        while parent not in shaped:
+            parent = robot.joints[parent].parent
+        if parent == low and not (low < 0 and robot.base_freedoms):
+            return True
+    return False
+
+
+def _named(robot: Robot, every: Sequence[Indices], words: Sequence[str]) -> tuple[Indices, ...]:
+    """The pairs of words LINK/LINK, of links or shapes."""
+    found: list[Indices] = []
+    for word in words:
+        one, _, other = word.partition("/")
+        sides = [{k for k, s in enumerate(robot.shapes) if name in (s.name, s.part)} for name in (one, other)]
+        own = [
+            pair
+            for pair in every
+            if any({x}.issubset(sides[0]) and {y}.issubset(sides[1]) for x, y in (pair, pair[::-1]))
+        ]
+        if not own:
+            raise InputError(
+                f"{robot.name}: pairs: {quoted(word)}: LINK/LINK of two links or shapes that can move against each other is "
+                f"expected; shapes are {listed(s.name for s in robot.shapes)}."
+            )
+        found += [pair for pair in own if pair not in found]
+    return tuple(found)
+
+
+def _distances(graphs: Graphs, pairs: Sequence[Indices]) -> Callable[[Array], Array]:
+    """Distances (poses, pairs) at poses (poses, n_p), with the defaults of alpha."""
+    at = Clearance(graphs, pairs, {})
+    f = ca.Function("clearance", [graphs.p, graphs.alpha], [ca.vertcat(*[x.distance for x in at.found()])])
+    alpha = [entry.default for entry in graphs.model.entries]
+    return lambda poses: np.asarray(f(poses.T, ca.DM(alpha)).full().T)
+
+
+def _poses(robot: Robot, count: int) -> Array:
+    """Poses (count, n_p) within the limits, the first in their middle; a base stands at zero."""
+    rng = np.random.default_rng(0)
+    low, high = limits(robot)
+    poses = low + (high - low) * rng.random((count, len(low)))
+    poses[0] = 0.5 * (low + high)
+    if not robot.floating:
+        return poses
+    base = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (count, 1))
+    return np.hstack([base, poses[:, PLACE - 1 :]])
+
+
+def limits(robot: Robot) -> tuple[Array, Array]:
+    """Limits (n) of the coordinates, those of a moving base 0."""
+    low, high = [], []
+    for i in robot.independent:
+        joint = robot.joints[i]
+        room = 0.0 if joint.name in robot.base_freedoms else SLIDE if joint.type is JointType.PRISMATIC else np.pi
+        low.append(-room if joint.lower is None or room == 0.0 else joint.lower)
+        high.append(room if joint.upper is None or room == 0.0 else joint.upper)
+    return np.array(low), np.array(high)
+
+
+def _reached(graphs: Graphs, every: Sequence[Indices], never: Sequence[int], poses: Array, found: Array) -> set[int]:
+    """Pairs that never touched in a sample, and do where their distance is followed down."""
+    at = Clearance(graphs, [every[k] for k in never], {})
+    apart = at.found()
+    J = at.jacobian(apart)
+    both = ca.Function("clearance", [graphs.p, graphs.alpha], [ca.vertcat(*[x.distance for x in apart]), J])
+    alpha = ca.DM([entry.default for entry in graphs.model.entries])
+    low, high = limits(graphs.model.robot)
+    first = PLACE if graphs.model.robot.floating else 0
+    low, high = low[max(first - 1, 0) :], high[max(first - 1, 0) :]
+    nearest = np.argsort(found[:, list(never)], axis=0, kind="stable")[:FOLLOWED]  # (followed, pairs)
+    count = nearest.size
+    q, own = poses[nearest.T.ravel()], np.repeat(np.arange(len(never)), len(nearest))
+    step = np.full(count, FIRST)
+
+    def at_poses(q: Array) -> tuple[Array, Array]:
+        d, slopes = both(q.T, alpha)
+        slopes = np.stack(np.hsplit(slopes.full(), count))
+        return d.full().T[np.arange(count), own], slopes[np.arange(count), own]
+
+    d, slope = at_poses(q)
+    for _ in range(WAY):
+        size = np.linalg.norm(slope, axis=1, keepdims=True)
+        moved = q.copy()
+        way = (step[:, None] * slope / np.maximum(size, 1e-12))[:, max(first - 1, 0) :]
+        moved[:, first:] = np.clip(q[:, first:] - way, low, high)
+        lower, there = at_poses(moved)
+        better = lower < d
+        q[better], d[better], slope[better] = moved[better], lower[better], there[better]
+        step[~better] *= SHORTER
+    return {never[k] for k in own[d < 0.0]}

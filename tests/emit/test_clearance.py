@@ -1,0 +1,241 @@
+"""Distances of a generated robot: beside coal at poses of pinocchio, with derivatives beside differences and CasADi's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import coal
+import numpy as np
+import pinocchio as pin
+import pytest
+from support.coal_judge import distance, geometry, of_shape, placed
+from support.robots import generated
+
+from diffpbd.codegen.description.recipe import default_recipe, with_options
+from diffpbd.codegen.description.resolve import read_doubted
+from diffpbd.runtime import Robot, load
+
+EXACT = 1e-9  # m, of spheres and capsules
+OF_BOXES = 1e-8  # m
+OBSTACLES = ("spheres=2", "capsules=1", "boxes=1", "planes=1")
+
+LINK = """<link name="{name}"><inertial><mass value="1"/><origin xyz="0 0 0.1"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.005" ixy="0" ixz="0" iyz="0"/></inertial>{shapes}</link>"""
+SHAPE = '<collision><origin xyz="{xyz}" rpy="{rpy}"/><geometry>{form}</geometry></collision>'
+JOINT = """<joint name="{name}" type="{kind}"><origin xyz="{xyz}" rpy="{rpy}"/><parent link="{parent}"/><child link="{child}"/>
+<axis xyz="{axis}"/><limit lower="-2.8" upper="2.8" effort="10" velocity="2"/></joint>"""
+
+
+def shape(form: str, xyz: str = "0 0 0.15", rpy: str = "0 0 0") -> str:
+    return SHAPE.format(form=form, xyz=xyz, rpy=rpy)
+
+
+URDF = "\n".join([
+    '<robot name="shaped">',
+    f'<link name="base">{shape("<sphere radius=&quot;0.1&quot;/>".replace("&quot;", chr(34)), "0 0 0")}</link>',
+    LINK.format(name="one", shapes=shape('<capsule radius="0.05" length="0.2"/>')),
+    LINK.format(name="two", shapes=shape('<box size="0.08 0.1 0.3"/>', rpy="0.1 0 0.3")),
+    LINK.format(name="three", shapes=shape('<cylinder radius="0.04" length="0.25"/>', rpy="0 0.4 0")),
+    LINK.format(name="slid", shapes=shape('<sphere radius="0.06"/>', "0 0 0.1")),
+    LINK.format(name="hand", shapes=shape('<sphere radius="0.05"/>') + shape('<box size="0.1 0.02 0.06"/>', "0 0.02 0.2")),
+    JOINT.format(name="a", kind="revolute", xyz="0 0 0.1", rpy="0 0 0", parent="base", child="one", axis="0 0 1"),
+    JOINT.format(name="b", kind="revolute", xyz="0 0 0.3", rpy="0.2 0 0", parent="one", child="two", axis="0 1 0"),
+    JOINT.format(name="c", kind="revolute", xyz="0 0 0.3", rpy="0 0 1", parent="two", child="three", axis="0.6 0 0.8"),
+    JOINT.replace("2.8", "0.2").format(
+        name="s", kind="prismatic", xyz="0.1 0 0.1", rpy="0 0 0", parent="three", child="slid", axis="1 0 0"
+    ),
+    JOINT.format(name="d", kind="revolute", xyz="0 0 0.12", rpy="0 0 0", parent="slid", child="hand", axis="0 1 0"),
+    "</robot>",
+])  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("shapes") / "shaped.urdf"
+    path.write_text(URDF, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def robot(file: Path) -> Robot:
+    return load(generated(str(file), functions=("inverse_dynamics",), clearance=True, obstacles=OBSTACLES))
+
+
+Frames = dict[str, tuple[np.ndarray, np.ndarray]]
+
+
+class Judge:
+    """Link frames by pinocchio, distances by coal."""
+
+    def __init__(self, robot: Robot, file: Path) -> None:
+        self.robot, self.clearance = robot, robot.manifest.clearance
+        self.model = pin.buildModelFromUrdf(str(file))
+        self.data = self.model.createData()
+        assert self.clearance is not None
+        self.shapes = {s.name: s for s in self.clearance.shapes}
+        self.forms = {s.name: of_shape(s) for s in self.clearance.shapes}
+
+    def frames(self, q: np.ndarray) -> Frames:
+        pin.framesForwardKinematics(self.model, self.data, q)
+        found = zip(self.model.frames, self.data.oMf, strict=True)
+        return {f.name: (np.array(M.rotation), np.array(M.translation)) for f, M in found}
+
+    def place(self, name: str, frames: Frames, given: Mapping[str, np.ndarray]) -> tuple[Any, np.ndarray, np.ndarray]:
+        if name in self.shapes:
+            own = self.shapes[name]
+            return self.forms[name], *placed(own, *frames[own.link])
+        kind, number = name.split()
+        x = given[kind][:, int(number)]
+        if kind == "spheres":
+            return geometry("sphere", (), x[3]), np.eye(3), x[:3]
+        if kind == "planes":
+            n = x[:3] / np.linalg.norm(x[:3])
+            return coal.Halfspace(n, x[3]), np.eye(3), np.zeros(3)
+        if kind == "boxes":
+            return (
+                geometry("box", x[7:10] / 2, 0.0),
+                np.array(pin.Quaternion(*(x[3:7] / np.linalg.norm(x[3:7]))).matrix()),
+                x[:3],
+            )
+        way = x[3:6] - x[:3]
+        R = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), way).matrix()
+        return geometry("capsule", [np.linalg.norm(way) / 2], x[6]), np.array(R), (x[:3] + x[3:6]) / 2
+
+    def distances(self, q: np.ndarray, given: Mapping[str, np.ndarray]) -> np.ndarray:
+        frames = self.frames(q)
+        return np.array([
+            distance(*self.place(one, frames, given), *self.place(other, frames, given)) for one, other in self.clearance.rows
+        ])  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def judge(robot: Robot, file: Path) -> Judge:
+    return Judge(robot, file)
+
+
+def obstacles(rng: np.random.Generator) -> dict[str, np.ndarray]:
+    columns = {
+        "spheres": np.vstack([rng.normal(size=(3, 2)), rng.uniform(0.05, 0.2, (1, 2))]),
+        "capsules": np.vstack([rng.normal(size=(6, 1)), rng.uniform(0.05, 0.2, (1, 1))]),
+        "boxes": np.vstack([rng.normal(size=(3, 1)), rng.normal(size=(4, 1)), rng.uniform(0.1, 0.5, (3, 1))]),
+        "planes": np.append(rng.normal(size=3), -0.3)[:, None],
+    }
+    columns["planes"][:3] /= np.linalg.norm(columns["planes"][:3])
+    return columns
+
+
+def poses(robot: Robot, rng: np.random.Generator, count: int) -> np.ndarray:
+    return rng.uniform(robot.limits.lower, robot.limits.upper, (count, robot.n))
+
+
+def test_every_distance_is_coals(robot: Robot, judge: Judge, count: Callable[[int, int], int]) -> None:
+    rng = np.random.default_rng(0)
+    kinds = {name: s.kind for name, s in judge.shapes.items()}
+    boxed = np.array([any(kinds.get(name, name)[:3] == "box" for name in row) for row in judge.clearance.rows])
+    worst = np.zeros(len(boxed))
+    for q in poses(robot, rng, count(40, 5000)):
+        given = obstacles(rng)
+        worst = np.maximum(worst, np.abs(robot.clearance(q, **given) - judge.distances(q, given)))
+    assert worst[~boxed].max() < EXACT
+    assert worst[boxed].max() < OF_BOXES
+
+
+def test_points_lie_on_both_surfaces(robot: Robot, judge: Judge) -> None:
+    rng = np.random.default_rng(1)
+    for q in poses(robot, rng, 20):
+        given, frames = obstacles(rng), judge.frames(q)
+        found = robot.clearance_points(q, **given)
+        for k, names in enumerate(judge.clearance.rows):
+            n = found.normal[:, k]
+            assert np.linalg.norm(n) == pytest.approx(1.0, abs=1e-6)
+            np.testing.assert_allclose(found.point[:, k] - found.other_point[:, k], found.distance[k] * n, atol=1e-6)
+            for name, point in zip(names, (found.point[:, k], found.other_point[:, k]), strict=True):
+                form, R, x = judge.place(name, frames, given)
+                if found.distance[k] > 1e-3:
+                    assert abs(distance(geometry("sphere", (), 1e-3), np.eye(3), point, form, R, x) + 1e-3) < 1e-5
+
+
+def test_jacobians(robot: Robot) -> None:
+    """Beside differences of fourth order, away from where faces change, and by every other input as `vjp_clearance` says."""
+    rng, judged = np.random.default_rng(2), 0
+    for q in poses(robot, rng, 10):
+        given = obstacles(rng)
+        found = robot.jac_clearance(q, **given)
+        np.testing.assert_array_equal(found.distance, robot.clearance(q, **given))
+        seed = rng.normal(size=len(found.distance))
+        back = robot.vjp_clearance(q, **given, distance_bar=seed)
+        np.testing.assert_allclose(back.p_bar, found.ddistance_dp.T @ seed, atol=1e-12)
+        for j in range(robot.n):
+            near, far = (_difference(partial(_of_pose, robot, given), q, j, h) for h in (1e-4, 2e-4))
+            smooth = np.abs(near - far) < 1e-5
+            judged += smooth.sum()
+            assert np.abs((4.0 * near - far) / 3.0 - found.ddistance_dp[:, j])[smooth].max() < 1e-8
+        for kind, numbers in given.items():
+            bar = getattr(back, f"{kind}_bar")
+            for i in range(numbers.size):
+
+                def at(x: np.ndarray, kind: str = kind, given: Any = given, q: Any = q) -> np.ndarray:
+                    return robot.clearance(q, **{**given, kind: x.reshape(given[kind].shape)})
+
+                near, far = (_difference(at, numbers.ravel(), i, h) for h in (1e-4, 2e-4))
+                smooth = np.abs(near - far) < 1e-5
+                gap = np.abs(seed) @ np.where(smooth, 0.0, 10.0)
+                assert abs(bar.ravel()[i] - seed @ ((4.0 * near - far) / 3.0)) < 1e-6 + gap
+    assert judged > 500
+
+
+def _of_pose(robot: Robot, given: Mapping[str, np.ndarray], q: np.ndarray) -> np.ndarray:
+    return robot.clearance(q, **given)
+
+
+def _difference(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, k: int, h: float) -> np.ndarray:
+    step = h * np.eye(len(x))[k]
+    return (f(x + step) - f(x - step)) / (2.0 * h)
+
+
+def test_the_graph_is_the_same(robot: Robot) -> None:
+    """CasADi's graph gives the same distances, and its own derivative the same Jacobian."""
+    import casadi as ca
+
+    f, rng = robot.casadi("clearance"), np.random.default_rng(3)
+    slopes = f.factory("slopes", f.name_in(), ["jac:distance:p"])
+    for q in poses(robot, rng, 3):
+        given = obstacles(rng)
+        arguments = [q, *(given[name] for name in f.name_in()[1:-1]), robot.alpha.defaults]
+        np.testing.assert_allclose(np.array(f(*arguments)).ravel(), robot.clearance(q, **given), atol=1e-15)
+        expected = robot.jac_clearance(q, **given).ddistance_dp
+        np.testing.assert_allclose(np.array(ca.densify(slopes(*arguments))), expected, atol=1e-6)
+
+
+def test_pairs_are_those_that_may_touch(robot: Robot, judge: Judge) -> None:
+    """What touches in poses that the generator did not draw is compared, or said to touch always."""
+    clearance, rng, touched = judge.clearance, np.random.default_rng(4), set()
+    names = list(judge.shapes)
+    for q in poses(robot, rng, 300):
+        frames = judge.frames(q)
+        for k, one in enumerate(names):
+            for other in names[:k]:
+                if distance(*judge.place(one, frames, {}), *judge.place(other, frames, {})) < 0.0:
+                    touched.add(frozenset((one, other)))
+    pairs = {frozenset(row) for row in clearance.rows if " " not in row[1]}
+    links = {s.name: s.link for s in clearance.shapes}
+    order = ["base", "one", "two", "three", "slid", "hand"]
+
+    def apart(pair: frozenset[str]) -> int:
+        return abs(int(np.subtract(*(order.index(links[name]) for name in pair))))
+
+    assert all(apart(pair) > 1 for pair in pairs)
+    assert {pair for pair in touched if apart(pair) > 1} <= pairs | {frozenset(row) for row in clearance.always}
+    assert len(touched & pairs) > 3
+    assert len([row for row in clearance.rows if row[1].startswith("spheres")]) == 2 * 6
+    assert clearance.samples == 10_000
+
+
+def test_without_the_option_nothing_is_there(file: Path) -> None:
+    described = read_doubted(default_recipe(file))[0]
+    assert described.shapes == ()
+    named = read_doubted(with_options(default_recipe(file), clearance=True))[0]
+    assert [s.name for s in named.shapes] == ["base", "one", "two", "three", "slid", "hand.1", "hand.2"]
