@@ -25,6 +25,7 @@ hypothesis.settings.register_profile("soak", COMMON, max_examples=500)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="the long counts, and the tests marked soak")
+    parser.addoption("--thorough", action="store_true", help="the tests marked thorough, too; --soak has them")
     parser.addoption("--update-golden", action="store_true", help="accept regenerated files as golden")
 
 
@@ -84,7 +85,8 @@ def among(file: Path, places: tuple[Path, ...]) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep what shares fixtures in one process of several, in the order of `turn`; without --soak, leave the marked tests out.
+    """Keep what shares fixtures in one process of several, in the order of `turn`; leave out what is marked soak or thorough,
+    unless it is asked for.
 
     pytest counts them as deselected in its closing line.
     """
@@ -94,12 +96,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.xdist_group("real time" if among(file, REAL_TIME) else str(file)))
         if among(file, REAL_TIME):
             item.add_marker(pytest.mark.real_time)
-    if config.getoption("--soak"):
-        return
-    long = [item for item in items if item.get_closest_marker("soak")]
-    if long:
-        config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+    soak, thorough = (config.getoption(name) for name in ("--soak", "--thorough"))
+    unasked = () if soak else ("soak",) if thorough else ("soak", "thorough")
+    left = [item for item in items if any(is_marked(item, name) for name in unasked)]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not any(is_marked(item, name) for name in unasked)]
+
+
+def is_marked(item: pytest.Item, name: str) -> bool:
+    """Whether the test has the mark; one with words is of those parameters alone whose id holds one of them. Of shipped robots
+    those alike to another are thorough."""
+    if name == "thorough" and isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+        if ALIKE.intersection(item.callspec.id.split("-")):
+            return True
+    mark = item.get_closest_marker(name)
+    return mark is not None and (not mark.args or any(word in item.name for word in mark.args))
+
+
+ALIKE = {"baxter", "baxter_right", "baxter_dual"}
+"""`baxter_bare` with the link of a hand, the other arm, and both arms."""
 
 
 @pytest.fixture(scope="session")

@@ -52,6 +52,8 @@ def test_there_is_a_promise_for_each() -> None:
     assert all(f"{name}.py" in pages for name in scripts)
 
 
+@pytest.mark.thorough("mpc_payload")
+@pytest.mark.thorough("panda", "gripper_mimic", "jax")
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.soak) if n in LONG else n for n in PROMISES])
 def test_it_runs_and_keeps_its_promise(name: str, tmp_path: Path) -> None:
     script = EXAMPLES / f"{name}.py"

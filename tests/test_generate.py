@@ -294,6 +294,7 @@ main()
 """
 
 
+@pytest.mark.thorough("2-True")
 @pytest.mark.parametrize(
     ("number", "group"),
     [

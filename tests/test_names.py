@@ -82,6 +82,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return generate(str(recipe), out=folder / "generated").folder
 
 
+@pytest.mark.thorough
 def test_a_robot_called_k_with_odd_names_compiles(odd: Path) -> None:
     for source in [*(odd / "src").glob("*.c"), odd / "main.c"]:
         subprocess.run(

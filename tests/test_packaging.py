@@ -136,6 +136,7 @@ def _environment(python: str | Path, folder: Path) -> bool:
     return True
 
 
+@pytest.mark.thorough("3.10", "3.12", "3.13", "3.14")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_release_is_that_version_on_every_python(version: str, wheel: Path, tmp_path: Path) -> None:
     """Every file compiles there, the door opens without numpy, and says the version of pyproject.toml."""

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import diffpbd
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +26,7 @@ def command() -> list[str]:
     return [sys.executable, "-m", "sphinx", *line[1].split()]
 
 
+@pytest.mark.thorough
 def test_the_site_is_whole_and_stands_alone(tmp_path: Path) -> None:
     site = tmp_path / "site"
     done = subprocess.run(

@@ -67,6 +67,7 @@ def test_a_run_keeps_its_budget() -> None:
     assert row.rates == {"step": {}, "gradient": {}} and "left out" in row.notes[0]
 
 
+@pytest.mark.thorough
 def test_torques_are_timed_without_torch(bare: None, tmp_path: Path) -> None:
     options = argparse.Namespace(library=generated("baxter_bare"), steps=1, compile=False, budget=1.0)
     rows = list(torque.rows(options))
@@ -93,6 +94,7 @@ def test_generated_batches_are_counted(robot: Robot, tmp_path: Path) -> None:
     assert (tmp_path / "batch.png").stat().st_size > 10_000
 
 
+@pytest.mark.thorough
 def test_batches_on_a_gpu_are_counted(robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the stand-in: every call is made, what is counted says nothing."""
     monkeypatch.setattr(batch_gpu, "SETTINGS", {"float32": {}})

@@ -148,6 +148,7 @@ def test_robots_are_found_from_anywhere(desk: Path) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_names_are_completed(desk: Path) -> None:
     def offered(words: str) -> list[str]:
         environment = {

@@ -151,6 +151,7 @@ def test_mistakes_are_one_message_and_nothing_is_written(
     assert all(word in text for word in words), text
 
 
+@pytest.mark.thorough
 def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On simulated recordings: every scheme is there, the identified model is right, the starts agree."""
     robot, data = loaded("double_pendulum"), tmp_path / "runs"

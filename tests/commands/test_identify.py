@@ -132,6 +132,7 @@ def test_a_failed_solve_writes_nothing(tmp_path: Path, log: Path, monkeypatch: p
     assert code == 1 and "Maximum_Iterations_Exceeded" in text and not out.exists()
 
 
+@pytest.mark.thorough
 def test_a_recording_of_a_physical_baxter(shared: Path, tmp_path: Path) -> None:
     folder = shared / "data" / "baxter_left_100hz"
     if not folder.is_dir():

@@ -127,6 +127,7 @@ def test_what_cannot_be_followed(changed: dict[str, Any], words: str) -> None:
         TrackController(settings(**changed), nothing, JOINTS)
 
 
+@pytest.mark.thorough
 def test_it_follows_a_motion_on_a_baxter() -> None:
     pytest.importorskip("pinocchio")
     from support.bench_baxter import BenchBaxter

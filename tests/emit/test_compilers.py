@@ -114,6 +114,7 @@ def test_make_refuses_fast_math_and_takes_the_remedy(tmp_path: Path) -> None:
     judged(folder, folder / "libarm.a")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
 def test_cmake_refuses_fast_math_and_takes_the_remedy(tmp_path: Path) -> None:
     folder = tmp_path / "arm"

@@ -131,6 +131,7 @@ def planned(r: Robot, goal: Any, slips: Any) -> tuple[Any, dict[float, float]]:
     return x, off
 
 
+@pytest.mark.thorough
 def test_a_plan_holds_at_a_smaller_slip() -> None:
     """Forces planned at 1e-4 m/s and played at 1e-7: within a millimetre; planned softer it is not, harder it is better."""
     goal = np.array([0.06, 0.02, 0.0, 0.0, 0.0])

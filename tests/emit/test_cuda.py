@@ -58,6 +58,7 @@ def steps(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], tup
     return found
 
 
+@pytest.mark.thorough("baxter")
 @pytest.mark.parametrize("name", [ARM, "prismatic_skew"])
 def test_in_double_precision_the_step_is_the_c(steps: dict[Any, Any], name: str) -> None:
     p, pd = steps[name, "float64"]
@@ -109,6 +110,7 @@ def compiled(nvrtc: Compiler, name: str, *words: str) -> dict[str, tuple[int, in
 STEP = ENTRIES["joint_step"].options
 
 
+@pytest.mark.thorough
 def test_the_lean_step_in_single_precision_stays_in_registers(nvrtc: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIFFPBD_CACHE", "off")
     found = compiled(nvrtc, ARM, *STEP, "-DSINGLE", "-DSHARED_ALPHA")
@@ -118,6 +120,7 @@ def test_the_lean_step_in_single_precision_stays_in_registers(nvrtc: Compiler, m
     assert 0 < double[1] < 4000, "the pattern that reads spills, or the step in double precision, has changed"
 
 
+@pytest.mark.thorough
 def test_every_entry_compiles_for_a_gpu(nvrtc: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIFFPBD_CACHE", "off")
     every = {name for entry in ENTRIES.values() for name, _ in entry.passes}
@@ -198,6 +201,7 @@ def test_a_robot_with_closed_loops_is_refused_before_anything_is_derived(tmp_pat
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.thorough
 def test_what_the_text_lacks_is_said(tmp_path: Path, root: Path, libraries: Any) -> None:
     """Torque estimation of a robot with a passive joint: when it is generated, and where it is asked for."""
     from diffpbd.codegen.generate import generate

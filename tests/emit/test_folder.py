@@ -241,6 +241,7 @@ def test_makefile(pendulum: Path) -> None:
     assert left == {*loaded("double_pendulum").manifest.files, "manifest.json"}
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("tcc") is None, reason="no tcc: a compiler of plain C99 without gcc's extensions")
 @pytest.mark.parametrize("name", ["double_pendulum", pytest.param("baxter_bare", marks=pytest.mark.soak)])
 def test_a_plain_compiler_gives_the_same_bits(name: str, tmp_path: Path) -> None:
@@ -266,6 +267,7 @@ def test_a_plain_compiler_gives_the_same_bits(name: str, tmp_path: Path) -> None
                     np.testing.assert_array_equal(one, two, err_msg=f.name)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
 def test_cmake(pendulum: Path) -> None:
     quiet = {"check": True, "stdout": subprocess.DEVNULL}

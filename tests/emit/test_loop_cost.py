@@ -30,6 +30,7 @@ def operations(folder: Path, name: str, closed: bool) -> dict[str, int]:
     return {f.name: f.operations for f in emission.functions}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["four_bar", pytest.param("five_bar", marks=pytest.mark.soak)])
 def test_operations_of_a_loop(name: str, tmp_path: Path) -> None:
     tree, loop = (operations(tmp_path, name, closed) for closed in (False, True))

@@ -85,6 +85,7 @@ def rubbed(robot: Robot) -> dict[str, float]:
     return {f"friction.coulomb.{joint}": 0.3 for joint in robot.joints}
 
 
+@pytest.mark.thorough("portable")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("friction", [False, True])
 def test_rows_side_by_side_are_rows_alone(on_path: Robot, name: str, friction: bool) -> None:

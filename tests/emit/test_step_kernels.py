@@ -37,6 +37,7 @@ def state(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"p": p, "pd": pd, "u": u, "h": 0.01, "alpha": alpha}
 
 
+@pytest.mark.thorough("smooth")
 def test_values_and_reverse_derivatives_agree(rolled: ctypes.CDLL, state: dict[str, Any]) -> None:
     robot, rng = loaded(ROBOT), np.random.default_rng(12)
     n, m = robot.n, len(state["alpha"])

@@ -78,6 +78,7 @@ def build(arms: dict[str, Path], folder: Path, compiler: str, suffix: str, flags
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("compiler", "suffix", "flags"), [("cc", "c", ["-std=c99"]), ("c++", "cpp", ["-std=c++98"])])
 def test_one_program(
     arms: dict[str, Path], shared: Path, tmp_path: Path, compiler: str, suffix: str, flags: list[str]

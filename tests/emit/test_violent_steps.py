@@ -21,6 +21,7 @@ FEW = {"quad": 2e-2, "stack 1:1000": 1e-3, "weld4": 3e-3}
 """Most steps that may end in a status, as a share: legs reach a radian a step, where no end is left."""
 
 
+@pytest.mark.thorough("stack")
 @pytest.mark.parametrize(
     "kind", [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.soak) for kind in STARTS]
 )

@@ -122,6 +122,7 @@ def check(arm: Robot, path: Path, margin: float) -> None:
     assert arm.tip_pose(log.q).position[:, 2].min() >= HEIGHT
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_is_refused(tmp_path: Path, arm: Robot) -> None:
     for words, said in (
         (("--min-tip-height", 3.0), "--min-tip-height 3 m cannot be kept: the tip's greatest height"),
@@ -185,6 +186,7 @@ def test_a_six_axis_arm(tmp_path: Path) -> None:
     assert float(text.split(" for this one")[0].split()[-1]) <= 9.5
 
 
+@pytest.mark.thorough
 def test_parameters_of_the_motion_come_back(tmp_path: Path) -> None:
     """What is written can be recorded: the predicted torques identify the parameters that they were predicted with."""
     params, out = tmp_path / "known.json", tmp_path / "traj.csv"

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
+import pytest
 from support.lone_fr3 import Lone
 
 from diffpbd.codegen.description.resolve import resolve
@@ -45,6 +46,7 @@ def test_they_are_within_what_the_drivers_robot_says_of_itself() -> None:
                 assert theirs - found < 0.95 or theirs > float(limit["velocity"]), (name, q, found, theirs)
 
 
+@pytest.mark.thorough
 def test_the_guard_keeps_an_arm_below_them(alone: Lone, fr3: Robot, tmp_path: Path) -> None:
     """Springs lead joint four towards its lower end at 1.6 rad/s: the guard brakes it, and the log knows why."""
     log, worst, before = tmp_path / "run.bag", {}, LAWS["impedance"] | {"goal": list(READY_POSE), "goal_speed": 0.8}

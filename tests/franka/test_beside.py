@@ -36,11 +36,13 @@ def test_a_load_that_nobody_told(burdened: Lone) -> None:
     assert abs(float(held[1])) == pytest.approx(4.07, abs=0.8) and float(held[2]) == pytest.approx(UNKNOWN, abs=0.15)
 
 
+@pytest.mark.thorough
 def test_a_load_that_sinks_to_a_stop(burdened: Lone) -> None:
     ran = drive(burdened, LAWS["gravity"], rate=250.0, share=0.5, duration=20.0)
     assert ran.report.reflex is Reflex.POSITION and "kg at its tip" in ran.report.remark
 
 
+@pytest.mark.thorough
 def test_nothing_is_said_of_a_load_that_is_known(alone: Lone) -> None:
     ran = drive(alone, LAWS["impedance"], rate=250.0, share=0.5, duration=3.0)
     assert ran.report.exit_code == 0 and ran.report.remark == ""

@@ -149,6 +149,7 @@ def test_a_motion_that_the_robot_refuses(alone: Lone, faulty: FaultyRobot) -> No
 # In motion
 
 
+@pytest.mark.thorough("error1", "error2", "error4")
 @pytest.mark.parametrize(
     ("error", "reason", "words"),
     [
@@ -232,6 +233,20 @@ ENDINGS = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough(
+    "a position that is",
+    "a speed that",
+    "absurd",
+    "0.3 rad",
+    "9 rad",
+    "speeds",
+    "frozen",
+    "stamps that",
+    "one bad",
+    "torques that",
+    "emergency",
+    "program sleeps",
+)
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in rows_of(LIBFRANKA)])
 def test_a_row_of_the_fault_table(struck: Struck, row: Row) -> None:
     arm = StruckFranka(struck)

@@ -30,6 +30,7 @@ def good(ran: object) -> None:
     assert ran.largest_step <= MAX_STEP + ROUNDING
 
 
+@pytest.mark.thorough("hold", "gravity", "cartesian")
 @pytest.mark.parametrize("name", list(LAWS))
 def test_a_law_holds_the_arm_and_stops(alone: Lone, name: str) -> None:
     start = alone.clock.positions[-1] if alone.clock.positions else np.array(READY_POSE)
@@ -42,6 +43,7 @@ def test_a_law_holds_the_arm_and_stops(alone: Lone, name: str) -> None:
     assert np.abs(np.diff(alone.clock.positions[after:], axis=0)).max() < 1e-4
 
 
+@pytest.mark.thorough
 def test_a_law_moves_to_its_goal(alone: Lone, tmp_path: Path, fr3: Robot) -> None:
     start = alone.clock.positions[-1] if alone.clock.positions else np.array(READY_POSE)
     goal = start + np.array([0.15, 0.1, -0.1, 0.1, 0.15, -0.1, 0.2])
@@ -56,6 +58,7 @@ def test_a_law_moves_to_its_goal(alone: Lone, tmp_path: Path, fr3: Robot) -> Non
     assert len(states) > ran.report.ticks  # those of the hold phase too
 
 
+@pytest.mark.thorough
 def test_the_tip_is_led_by_the_cartesian_law(alone: Lone, fr3: Robot) -> None:
     start = alone.clock.positions[-1] if alone.clock.positions else np.array(READY_POSE)
     ran = drive(alone, LAWS["cartesian"] | {"offset": [0.03, -0.04, 0.02]}, duration=1.2, rate=500.0)
@@ -84,6 +87,7 @@ def circle(robot: Robot, q: np.ndarray, radius: float, period: float, h: float =
     return {"time": time.tolist(), "q": angles.tolist(), "dq": np.gradient(angles, time, axis=0).tolist()}
 
 
+@pytest.mark.thorough
 def test_predictive_control_keeps_to_a_circle(alone: Lone, fr3: Robot, tmp_path: Path) -> None:
     """Three millimetres, with an observer that knows neither the motors' inertia nor the joints' friction."""
     start = alone.clock.positions[-1] if alone.clock.positions else np.array(READY_POSE)

@@ -58,6 +58,7 @@ def tracked(loaded: Lone, tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran
     return drive(loaded, law, rate=250.0, share=0.6, log=log), log
 
 
+@pytest.mark.thorough
 def test_the_motion_is_followed_to_its_end(tracked: tuple[Ran, Path], fr3: Robot) -> None:
     ran, log = tracked
     assert ran.report.reason is Reason.FINISHED, str(ran.report)
@@ -71,6 +72,7 @@ def test_the_motion_is_followed_to_its_end(tracked: tuple[Ran, Path], fr3: Robot
     assert replay(log, fr3).difference == ""
 
 
+@pytest.mark.thorough
 def test_payload_and_friction_are_found_in_its_recording(
     tracked: tuple[Ran, Path], fr3_folder: Path, tmp_path: Path
 ) -> None:

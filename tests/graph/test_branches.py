@@ -193,6 +193,7 @@ def test_one_arm_does_not_know_of_the_other() -> None:
         assert np.abs(value[right] - two[name][right]).min() > 0.0, name
 
 
+@pytest.mark.thorough
 def test_the_maximal_step_of_one_arm_does_not_know_of_the_other() -> None:
     """As many iterations for both arms, so the whole step is the same to the bit."""
     d = object.__new__(Described)

@@ -10,6 +10,7 @@ from diffpbd.codegen.graph import identification
 from diffpbd.codegen.graph.functions import Graphs
 
 
+@pytest.mark.thorough("baxter_dual", "baxter_right")
 @pytest.mark.parametrize("name", shipped_robots())
 def test_terms_times_coefficients_are_the_inverse_dynamics(name: str) -> None:
     terms, coefficients = (spec.graph for spec in identification.specs(Graphs(model(name))))

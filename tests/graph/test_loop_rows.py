@@ -54,6 +54,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.thorough("watt", "delta", "spatial")
 @pytest.mark.parametrize("name", EXPECTED)
 def test_rank_mobility_and_the_gradient(name: str, tmp_path: Path) -> None:
     """Kept rows; A by wrenches equals differentiation of g by CasADi, on the loop and off it."""
@@ -70,6 +71,7 @@ def test_rank_mobility_and_the_gradient(name: str, tmp_path: Path) -> None:
         np.testing.assert_allclose(np.array(A), np.array(ca.densify(wanted)), rtol=0, atol=1e-14)
 
 
+@pytest.mark.thorough
 def test_parameters_that_open_dropped_rows_stay_numbers(tmp_path: Path) -> None:
     chosen, model = made(four_bar(), tmp_path, SYMBOLIC)
     names = {entry.name for entry in model.entries}
@@ -117,6 +119,7 @@ def test_poses_about_zero_where_those_all_over_do_not_close(monkeypatch: pytest.
     assert len(poses) >= loop_poses.FEWEST and left == 0.0 and np.linalg.norm(nearest) < 0.5
 
 
+@pytest.mark.thorough
 def test_anchors_off_in_their_last_digits(tmp_path: Path) -> None:
     """A four-bar is one, whatever the last digits of its frames say; the dropped row's gap is said."""
     for digit in (2e-4, 2e-10):
@@ -135,6 +138,7 @@ def test_anchors_off_in_their_last_digits(tmp_path: Path) -> None:
     assert "tilt_z by 1.0e-06 rad" in chosen.doubts[0].message or "tilt_x by 1.0e-06 rad" in chosen.doubts[0].message
 
 
+@pytest.mark.thorough
 def test_what_is_off_by_more_is_refused_with_what_was_tried(tmp_path: Path) -> None:
     """A tilt of 3 mrad is no rounding: refused, and the remedy that is named is tried here on the same file."""
     mechanism = four_bar()
@@ -240,6 +244,7 @@ def test_selection_repeats_itself(tmp_path: Path) -> None:
     assert dataclasses.astuple(chosen_rows(robot, found)) == dataclasses.astuple(first)
 
 
+@pytest.mark.thorough
 def test_every_row_is_kept_where_they_depend_by_their_form_alone(tmp_path: Path) -> None:
     chosen, model = made(MECHANISMS["watt"](), tmp_path, 'loop_rows = "all"')
     assert chosen.kept == ((0, 1, 2, 3, 4),) * 2

@@ -60,6 +60,7 @@ EACH = [
 """The arm's seven joints with default parameters are among the long counts."""
 
 
+@pytest.mark.thorough("baxter_bare", "prismatic_skew")
 @pytest.mark.parametrize(("name", "parameters"), EACH)
 def test_compiled_is_the_sympy_program(name: str, parameters: str) -> None:
     robot, programs = loaded(name), Programs(model(name))

@@ -60,6 +60,7 @@ def test_the_truth_of_a_joined_trajectory(pendulum: Robot) -> None:
     assert count == 5 + 4 and largest < 1e-9  # 6 and 5 windows; the recordings themselves are not tied
 
 
+@pytest.mark.thorough
 def test_one_trajectory_however_it_is_cut(pendulum: Robot) -> None:
     """With noise the windows' length makes no difference, and neither does a single window; untied windows are another fit."""
     runs = recorded(pendulum, 60, noise=0)

@@ -96,6 +96,7 @@ def test_prior_by_entries_is_that_by_coordinates(pendulum: Robot) -> None:
     assert np.linalg.eigvalsh(curvature).min() > 0.0
 
 
+@pytest.mark.thorough("simultaneous")
 @pytest.mark.parametrize("fit", [["inertials", "friction.viscous"], ["com.lower", "inertia.lower", "friction.viscous"]])
 @pytest.mark.parametrize("form", sorted(ALONG))
 def test_what_is_identifiable_comes_to_the_truth(pendulum: Robot, log: Log, form: str, fit: list[str]) -> None:
@@ -124,6 +125,7 @@ def fitted(form: str, robot: Robot, log: Log, fit: list[str], start: dict[str, f
     )
 
 
+@pytest.mark.thorough("simultaneous")
 @pytest.mark.parametrize("form", ["torque", *sorted(ALONG)])
 def test_no_body_is_ever_unphysical(pendulum: Robot, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Data of a body that cannot exist pull beyond the limit; nothing on the way there or at the end goes over it."""
@@ -162,6 +164,7 @@ def test_no_body_is_ever_unphysical(pendulum: Robot, form: str, monkeypatch: pyt
         assert len(tried) > 20 and min(tried) > 0.0
 
 
+@pytest.mark.thorough("simultaneous")
 @pytest.mark.parametrize("form", sorted(ALONG))
 def test_a_strong_prior_holds_the_description(pendulum: Robot, log: Log, form: str) -> None:
     noise = np.random.default_rng(0).normal(size=(2, *log.q.shape))

@@ -29,6 +29,7 @@ def test_intervals_hold_the_truth(kind: str) -> None:
     assert 0.8 <= np.mean(list(found.ratio.values())) <= 1.5, str(found)
 
 
+@pytest.mark.thorough
 def test_ripple_in_a_few_sets(count: Callable[[int, int], int]) -> None:
     """Over position, not over time: windows in time alone hold 0.7, and half of the slow joint's noisy rates."""
     found = covered("ripple", 8)

@@ -85,6 +85,7 @@ def test_a_gain_is_named_where_no_masses_explain_it_and_errors_stay_in_units_of_
     assert measured == pytest.approx(np.vstack([trace.measured for trace in plain.train.traces]), abs=1e-12)
 
 
+@pytest.mark.thorough
 def test_a_sound_baxter_has_no_gains(shared: Path) -> None:
     robot = loaded("baxter")
     logs = sorted(str(p) for p in (shared / "data" / "baxter_left_100hz").glob("train_*"))[:2]

@@ -124,6 +124,7 @@ def test_a_spring_that_is_not_there_has_no_rest(pendulum: Robot) -> None:
     assert np.isfinite(list(result.parameters.values())).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("colour", [0.0, 0.9])
 def test_deviations_cover_the_truth(pendulum: Robot, colour: float, count: Callable[[int, int], int]) -> None:
     """About 68 % of the errors within one deviation, 95 % within two, also where residuals are correlated."""

@@ -65,6 +65,7 @@ def test_lengths_come_back_exactly_from_exact_encoders(name: str) -> None:
     assert max(found.train.rmse.values()) < 1e-10
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", list(TRUTH))
 def test_deviations_say_how_far_lengths_are_off(name: str) -> None:
     """Of 12 recordings with noise, errors over deviations are of one size: neither far below nor far above 1."""
@@ -153,6 +154,7 @@ def test_a_recording_that_was_not_fitted_is_judged() -> None:
         assert rmse < 1.1e-3
 
 
+@pytest.mark.thorough
 def test_the_command_reads_tables_without_torques_and_its_file_serves_dynamics(tmp_path: Path) -> None:
     c = case("four_bar")
     robot, h = c.robot, 0.005

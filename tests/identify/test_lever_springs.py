@@ -40,6 +40,7 @@ def test_all_numbers_once_one_length_is_known(arm: Robot) -> None:
     assert result.validate is not None and max(result.validate.rmse.values()) < 1e-6
 
 
+@pytest.mark.thorough
 def test_without_a_length_the_scale_is_named_and_the_rest_is_found(arm: Robot) -> None:
     result = identify(arm, samples(arm, TRUTH, seed=1), ALL)
     traded = ("stiffness", "arm_1", "arm_2", "rest")
@@ -60,6 +61,7 @@ def test_without_a_length_the_scale_is_named_and_the_rest_is_found(arm: Robot) -
         assert found[name].value == pytest.approx(1.0 / value if inverse else value, rel=1e-6), name
 
 
+@pytest.mark.thorough
 def test_the_papers_order(arm: Robot) -> None:
     """Lengths and α first, then k alone: and k alone with all of them measured."""
     run = samples(arm, TRUTH, seed=1)

@@ -85,6 +85,7 @@ def worst(first: Identification, second: Identification, kind: str) -> float:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("file", ["test_circle_XY_T2_r10", "train_sin_XYZ_12s_T2_Tz_6T_r5"])
 def test_friction_of_a_physical_arm_is_that_of_the_torque_form(shared: Path, file: str) -> None:
     robot = loaded("baxter")
@@ -145,6 +146,7 @@ def test_refusals(pendulum: Robot) -> None:
         identify(pendulum, short, PENDULUM, settings=Settings("simultaneous", residual="torque"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["simultaneous", "shooting"])
 def test_intervals_hold_the_truth(pendulum: Robot, count: Callable[[int, int], int], form: str) -> None:
     """Nominal 95 %, with coloured noise in the torques."""

@@ -46,6 +46,7 @@ def identified(logs: list[Path], out: Path, *words: object) -> tuple[dict[str, A
     return found, text
 
 
+@pytest.mark.thorough
 def test_processes_change_nothing(logs: list[Path], tmp_path: Path) -> None:
     serial, text = identified(logs, tmp_path / "a.json", "--starts", 3)
     assert "3 of 3 starts ended at the same optimum, the best is start 1" in text

@@ -59,6 +59,7 @@ def test_the_truth_of_a_pendulum(pendulum: Robot, samples: list[Samples], form: 
     assert result.validate is not None and result.iterations > 0
 
 
+@pytest.mark.thorough("simultaneous")
 @pytest.mark.parametrize("form", sorted(ALONG))
 def test_slides_rotors_and_a_payload(form: str) -> None:
     robot = loaded("prismatic_skew")
@@ -157,6 +158,7 @@ def test_refusals(pendulum: Robot, samples: list[Samples], monkeypatch: pytest.M
         identify(pendulum, samples, PENDULUM, settings=Settings(form="shooting"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", sorted(ALONG))
 def test_the_command(log: Log, tmp_path: Path, form: str) -> None:
     columns: dict[str, np.ndarray] = {}

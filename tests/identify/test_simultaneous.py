@@ -70,6 +70,7 @@ def test_a_simulated_trajectory_solves_the_equations(name: str) -> None:
     assert np.abs(wrong).max() > 1e-4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("free_torque", [True, False])
 def test_derivatives_against_differences(pendulum: Robot, samples: list[Samples], free_torque: bool) -> None:
     assembly = assembled(pendulum, samples, free_torque)
@@ -101,6 +102,7 @@ def test_derivatives_against_differences(pendulum: Robot, samples: list[Samples]
     assert np.array(flat) == pytest.approx(np.array(derived["hess_lag"](x, [], 1.0, 0 * multipliers)))
 
 
+@pytest.mark.thorough
 def test_baxter_within_thirty_iterations(count: Callable[[int, int], int]) -> None:
     robot = loaded("baxter")
     truth = arm_truth(robot)

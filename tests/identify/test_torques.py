@@ -58,6 +58,7 @@ def samples(log: Log) -> list[Samples]:
     return filter_parts("run", log, EXACT)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("torques", "fit"),
     [
@@ -161,6 +162,7 @@ def invoked(path: Path, words: Sequence[object]) -> tuple[int, str]:
     return done.exit_code, f"{done.output} {done.exception}"
 
 
+@pytest.mark.thorough
 def test_the_command(
     pendulum: Robot, log: Log, applied: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,6 +68,7 @@ def test_our_own_step_gives_the_truth() -> None:
         assert found(result, name)[0] == pytest.approx(value, abs=1e-9)
 
 
+@pytest.mark.thorough
 def test_noise_stays_within_its_deviations() -> None:
     own = samples(pushed(0.5e-3, NOISE))
     start = {FRICTION: 1.5, HEIGHT: -0.1}

@@ -172,6 +172,7 @@ def motions(p: Any, x: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     return found
 
 
+@pytest.mark.thorough
 def test_the_motion_of_the_links_is_the_null_space_of_the_constraints() -> None:
     """Of all displacements of two bodies (12), the constraints' Jacobian (10 × 12) leaves two: those of the joints."""
     x = poses(p0)

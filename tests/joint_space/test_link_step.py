@@ -141,6 +141,7 @@ def test_the_end_corrects_what_it_is_given(pair: tuple[Programs, Array]) -> None
     assert gap <= 0.1 * np.abs(uncorrected).max(), (gap, np.abs(uncorrected).max())
 
 
+@pytest.mark.thorough("baxter_bare", "branching")
 def test_residuals_and_nodes_are_the_same(pair: tuple[Programs, Array]) -> None:
     programs, alpha = pair
     worst = Worst("residuals and nodes in link frames", 1e-11)

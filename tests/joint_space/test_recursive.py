@@ -35,6 +35,7 @@ COMPARED = (
 )
 
 
+@pytest.mark.thorough("baxter_dual", "baxter_right")
 @pytest.mark.parametrize(
     "name", [pytest.param(r, marks=pytest.mark.soak) if r == "baxter_dual" else r for r in shipped_robots()]
 )
@@ -70,6 +71,7 @@ def test_forward_dynamics_under_random_torques(name: str) -> None:
     worst.close()
 
 
+@pytest.mark.thorough("baxter")
 @pytest.mark.parametrize(
     "name", ["double_pendulum", "prismatic_skew", "baxter", pytest.param("baxter_dual", marks=pytest.mark.soak)]
 )

@@ -129,6 +129,7 @@ def test_symplectic(name: str) -> None:
     worst.close()
 
 
+@pytest.mark.thorough("baxter")
 @pytest.mark.parametrize("name", ["baxter", "baxter_bare", "double_pendulum"])  # the slide of the fourth falls for ever
 def test_energy_over_ten_seconds(name: str, count: Callable[[int, int], int]) -> None:
     """Free swings of a chaotic arm: one says little, so many are made from poses within 0.05 rad of `start`.

@@ -48,6 +48,7 @@ def both(name: str) -> tuple[ca.Function, ca.Function]:
     return ca.Function("ours", inputs, f, {"cse": True}), ca.Function("ad", inputs, g, {"cse": True})
 
 
+@pytest.mark.thorough("baxter")
 @pytest.mark.parametrize("parameters", ["default", "loaded"])
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=pytest.mark.soak if n == "baxter_dual" else ()) for n in ROBOTS]

@@ -122,6 +122,7 @@ def test_no_mistake_passes_in_a_simulated_recording(arm2: Robot) -> None:
     assert expect_every(noisy(arm2, 3, about=2.5), arm2, (0, 1), 1.0, turning=0) >= 40
 
 
+@pytest.mark.thorough
 def test_no_mistake_passes_in_a_physical_recording(shared: Path) -> None:
     robot = loaded("baxter")
     recording = physical(shared, robot, slice(3, 4))[0]

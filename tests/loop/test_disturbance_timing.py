@@ -25,6 +25,7 @@ URDF = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots" / "baxter_ba
 REST = [0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0]
 
 
+@pytest.mark.thorough("9 ms", "2 ms", "8 ms")
 @pytest.mark.parametrize(
     "phase, jitter",
     [(0.0, 1e-3), (3e-3, 1e-3), (6e-3, 1e-3), (9e-3, 1e-3), (0.0, 1e-2)],

@@ -60,6 +60,7 @@ def test_a_pause_ends_the_run(pause: float, paused: bool) -> None:
     assert (report.reason is Reason.PAUSED) == paused and report.phase is Phase.RUN
 
 
+@pytest.mark.thorough("impedance")
 @pytest.mark.parametrize("states, rate", [(100.0, 100.0), (1000.0, 1000.0)])
 @pytest.mark.parametrize("law", ["gravity", "impedance"])
 def test_no_stop_without_a_reason(law: str, states: float, rate: float, request: pytest.FixtureRequest) -> None:

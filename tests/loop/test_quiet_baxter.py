@@ -37,6 +37,7 @@ QUICK_MPC: dict[str, Any] = {**MPC, "horizon": 3, "weights": {"p": 1.0, "pd": 0.
 """At 1 kHz: with the weights of 100 Hz an encoder step is worth every torque rate that there is, at each tick."""
 
 
+@pytest.mark.thorough("-100")
 @pytest.mark.parametrize(
     "law, rate",
     [(CARTESIAN, 100.0), (CARTESIAN, 1000.0), (MPC, 100.0), (QUICK_MPC, 1000.0)],

@@ -78,6 +78,7 @@ def test_what_is_not_printed_is_told_apart() -> None:
     assert difference("baxter_bare", "jacobi", 3, True, multiplier=Multiplier.BLOCK) > 1e-6
 
 
+@pytest.mark.thorough
 def test_generated_c_is_the_prints_and_its_reverse_mode_the_prints_derivative() -> None:
     options = {"functions": ("vjp_step",), "multiplier": "scalar", "sweep_order": "printed", "relaxation": 1.0}
     folder = generated("double_pendulum", variants=("published",), **options)

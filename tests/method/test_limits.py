@@ -64,6 +64,7 @@ def rise(E: Array) -> float:
 # The stop of e1 -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_swing_into_the_stop_of_e1() -> None:
     """At 1 ms, the bar: at most 1e-3 rad beyond the stop, no energy gained beyond what the free swing errs by."""
     h, steps = 1e-3, 300
@@ -83,6 +84,7 @@ def test_swing_into_the_stop_of_e1() -> None:
     assert start - stopped["E"][-1] > 1.0  # what the stop took
 
 
+@pytest.mark.thorough("jacobi")
 @pytest.mark.parametrize("solver", ["direct", "gauss_seidel", "jacobi"])
 def test_the_papers_step_stops_too(solver: str) -> None:
     h, steps = 1e-3, 100
@@ -119,6 +121,7 @@ def test_release_when_pulled_away() -> None:
 # Conditions of optimality -------------------------------------------------------------------------
 
 
+@pytest.mark.thorough("baxter")
 @pytest.mark.parametrize("name", ["baxter_bare", "prismatic_skew", "double_pendulum"])
 def test_complementarity_of_many_limits_at_once(name: str, count: Any) -> None:
     """F and G of the joint-space step are the pressures of the limits: right in sign at a limit, zero elsewhere.
@@ -157,6 +160,7 @@ def test_complementarity_of_many_limits_at_once(name: str, count: Any) -> None:
     assert touched > 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("integrator", ["variational", pytest.param("paper", marks=pytest.mark.soak)])
 def test_sweeps_end_where_the_direct_solve_does(integrator: str) -> None:
     """Also after pushing too much: a limit's multiplier takes back what turns out not to be needed."""

@@ -4,6 +4,7 @@ and 27). Each test fails with the printed version; the right one is judged by di
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from support.maximal import Array, evaluate, free, matrix_of, numbers, shipped, tree_of
 
 from diffpbd.codegen.method import step
@@ -48,6 +49,7 @@ def follow(u: Array) -> tuple[Array, Array]:
     return np.array(p), np.array(omega)
 
 
+@pytest.mark.thorough
 def test_13_the_chain_rule_of_losses_weighs_every_rate_and_every_later_step() -> None:
     """Eqs. 25 and 27: ∂L/∂ω stands before ∂ω/∂u; a torque moves all later states; and λ₃'s part is no constant."""
     u = np.array([[1.0, -0.5], [0.2, 0.4]])

@@ -131,6 +131,7 @@ def test_converged_step_is_exact_on_constraints() -> None:
     assert np.abs(J @ s.reshape(-1, 13)[:, [3, 4, 5, 10, 11, 12]].ravel()).max() < 1e-13
 
 
+@pytest.mark.thorough("baxter")
 @pytest.mark.parametrize("gathered", [False, True], ids=["gauss_seidel", "jacobi"])
 @pytest.mark.parametrize("robot", [two_arms(), shipped("prismatic_skew")], ids=lambda r: r.name)
 def test_impulse_sweeps_end_where_newton_does(robot: Robot, gathered: bool) -> None:
@@ -177,6 +178,7 @@ def test_sign_and_length_of_quaternions_do_not_matter(name: str) -> None:
     assert np.abs(np.linalg.norm(last[:, 6:10], axis=1) - 1).max() < 1e-15
 
 
+@pytest.mark.thorough("baxter")
 @pytest.mark.parametrize("name", STEPS)
 def test_flattened_step_is_the_called_one(name: str) -> None:
     robot = shipped("double_pendulum")
@@ -256,6 +258,7 @@ def test_friction_iterations_converge_wherever_they_end() -> None:
 
 
 # Kernels of hinges on a chain of hinges, those of slides where there is one: all they compute is used there.
+@pytest.mark.thorough("baxter")
 @pytest.mark.parametrize("name", ["baxter_bare", "prismatic_skew"])
 @pytest.mark.parametrize("make", [step.variational_direct, step.paper_direct], ids=["variational", "paper"])
 def test_every_statement_matters(name: str, make: Any, count: Callable[[int, int], int]) -> None:

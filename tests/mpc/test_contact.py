@@ -66,6 +66,7 @@ def test_a_block_is_pushed_from_rest() -> None:
     assert np.abs(plan.U[:, :2]).max() > 4.9, "more than friction holds"
 
 
+@pytest.mark.thorough
 def test_ipopt_takes_the_rows_of_contact() -> None:
     """Equations that vanish along the motion; both back ends agree where the plan is soft; from cold down to 1e-4 m/s."""
     mpc, task = pusher(1e-2, "ipopt")

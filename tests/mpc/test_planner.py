@@ -89,6 +89,7 @@ def test_both_back_ends_agree() -> None:
     assert any(active) and (best.P[:, 1] < -0.09 + 1e-4).any()  # the bounds do matter here
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("amplitude", [0.3])
 def test_baxter_is_near_ipopts_optimum(amplitude: float) -> None:
     robot, N = loaded("baxter"), 20

@@ -49,6 +49,7 @@ def random_parameters(alpha: ParameterVector, seed: int = 2) -> dict[str, float]
     return values
 
 
+@pytest.mark.thorough("baxter_dual", "baxter_right")
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=pytest.mark.soak if n == "baxter_dual" else ()) for n in shipped_robots()]
 )

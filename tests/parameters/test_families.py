@@ -65,6 +65,7 @@ def states() -> list[Array]:
     return list(np.random.default_rng(3).uniform(-1.0, 1.0, (4, 3, 3)))
 
 
+@pytest.mark.thorough
 def test_a_payload_is_the_body_merged(folder: Path, plain: Families) -> None:
     """And without it again, wherever it sits, not one bit is another."""
     merged = of(folder, "merged", source(CARRIED))

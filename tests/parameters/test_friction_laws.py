@@ -244,6 +244,7 @@ def test_what_would_push_is_refused_by_name(arm: Robot) -> None:
         simulate(arm, duration=H, h=H, step=4, alpha=arm.alpha.vector({"friction.stribeck.hub": 1.0}))
 
 
+@pytest.mark.thorough
 def test_the_step_along_a_tree(arm: Robot, alpha: Array, tmp_path: Path) -> None:
     """As deep trees are emitted: values, reverse mode and Jacobian are those of the straight-line step."""
     library = rolled_step(Described.of(description(tmp_path), friction_law=LAWS).model, tmp_path)

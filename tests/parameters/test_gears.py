@@ -84,6 +84,7 @@ def shared_alpha(free: Described, geared: Described) -> tuple[Array, Array]:
     return free.alpha.vector(values), geared.alpha.vector({k: v for k, v in values.items() if k in geared.alpha})
 
 
+@pytest.mark.thorough
 def test_the_equations_are_the_free_ones_projected(free: Described, geared: Described) -> None:
     """F and G in coordinates are Aᵀ F and Aᵀ G of the free robot, at any poses, solved or not."""
     assert geared.model.tree.coordinates == (0, 1, 2) and free.model.tree.gears == ()
@@ -149,6 +150,7 @@ def test_what_is_there(hand: Robot) -> None:
     assert not {"step", "vjp_step", "constraints"} & set(hand.functions)
 
 
+@pytest.mark.thorough
 def test_compiled_is_the_program_and_the_graph(hand: Robot, geared: Described) -> None:
     alpha = loaded_alpha(hand.alpha)
     m = Described.of(geared.recipe.urdf, tip=TIPS, only=PLAIN).model

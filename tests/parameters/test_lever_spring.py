@@ -135,6 +135,7 @@ def test_entries(sprung: Described, plain: Described) -> None:
     assert plain.model.tree.levers == () and "lever" not in plain.model.blocks
 
 
+@pytest.mark.thorough
 def test_a_spring_without_stiffness_changes_no_bit(sprung: Described, plain: Described) -> None:
     alpha = loaded_alpha(plain.alpha)
     zero = sprung.alpha.vector(plain.alpha.by_name(alpha))

@@ -122,6 +122,7 @@ def extended(pushed: Described, plain: Described) -> tuple[Array, Array]:
     return alpha, pushed.alpha.vector(plain.alpha.by_name(alpha))
 
 
+@pytest.mark.thorough
 def test_a_wrench_of_zero_changes_no_bit(pushed: Described, plain: Described) -> None:
     """Every plain function, joint_step and the maximal steps, against the robot without wrenches."""
     without, zero = extended(pushed, plain)

@@ -40,6 +40,7 @@ def inputs_of(program: Program, seed: int = 3) -> dict[str, np.ndarray]:
     return {k: rng.uniform(0.5, 1.5, m.shape) for k, m in program.inputs.items()}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_outlined_is_the_same_program(name: str) -> None:
     program = getattr(joint_space, name)(BRANCHED)

@@ -68,6 +68,7 @@ AS_GOOD = 0.02
 """Share of a speed limit by which predictive control may stay behind what no law can change."""
 
 
+@pytest.mark.thorough
 def test_computed_torque_keeps_to_the_circle_and_an_observer_helps(arm: Robot) -> None:
     pytest.importorskip("mujoco")
     chosen = ("undisturbed", "pushed -z", DIFFERENT[1])
@@ -82,6 +83,7 @@ def test_computed_torque_keeps_to_the_circle_and_an_observer_helps(arm: Robot) -
             assert min(track.limits.values()) > 0.1, (name, track.limits)
 
 
+@pytest.mark.thorough
 def test_predictive_control_survives_every_push_that_can_be_survived(
     arm: Robot, count: Callable[[int, int], int]
 ) -> None:
@@ -97,6 +99,7 @@ def test_predictive_control_survives_every_push_that_can_be_survived(
     assert rows["pushed +x"][0] < -0.2
 
 
+@pytest.mark.thorough
 def test_predictive_control_keeps_to_the_circle_with_another_payload(arm: Robot) -> None:
     pytest.importorskip("mujoco")
     found = run(arm, URDF, law="mpc", only=("undisturbed", *DIFFERENT))
@@ -104,6 +107,7 @@ def test_predictive_control_keeps_to_the_circle_with_another_payload(arm: Robot)
         assert track.rms() < 1.5e-3 and min(track.limits.values()) > 0.1, (name, track.limits)
 
 
+@pytest.mark.thorough
 def test_command_writes_table_and_picture(arm: Robot, tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     out = tmp_path / "circle.png"

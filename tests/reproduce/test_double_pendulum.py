@@ -50,6 +50,7 @@ def test_at_one_metre_the_lengths_give_the_description(pendulum: Any) -> None:
     assert max(map(abs, different.values())) < 1e-6  # the file has six digits
 
 
+@pytest.mark.thorough
 def test_the_papers_lengths_and_gains(design: Design) -> None:
     l1, l2, _, _ = PAPER["after"]
     assert design.status == "Solve_Succeeded"

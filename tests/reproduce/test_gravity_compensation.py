@@ -44,6 +44,7 @@ def test_poses_of_recordings(baxter: Robot, shared: Path) -> None:
         draw_from(baxter, logs, 10**6, 99.0099)
 
 
+@pytest.mark.thorough
 def test_the_command_says_where_poses_come_from(tmp_path: Path) -> None:
     picture = tmp_path / "g.png"
     words = ["gravity-compensation", str(generated("baxter")), "--poses", "5", "--out", str(picture)]

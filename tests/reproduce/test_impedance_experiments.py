@@ -58,6 +58,7 @@ def test_friction_holds_the_joint_off_its_goal_and_calms_pd(one: Robot, table: N
     assert abs(found["PD"]["5 N·m"].offset - 5.0 / 30.0) < 0.8 / 30.0
 
 
+@pytest.mark.thorough
 def test_commands_write_tables_and_pictures(one: Robot, tmp_path: Path) -> None:
     for name, words in (("impedance", ("settling [s]", "none")), ("net-torque-map", ("M/h²",))):
         out = tmp_path / f"{name}.png"
@@ -94,6 +95,7 @@ def test_locked_joints_stay_and_the_free_one_has_its_own_inertia() -> None:
     assert plant.dq[plant.moving] == pytest.approx(10.0 * 50 * STEP / MASS, rel=0.01)
 
 
+@pytest.mark.thorough
 def test_a_hand_moves_the_joint_and_lets_it_go() -> None:
     pytest.importorskip("pinocchio")
     from diffpbd.runtime.reproduce.push import GOAL, Hand, run_all

@@ -61,6 +61,7 @@ def test_the_generated_torque_is_minus_the_energys_slope(baxter: Robot) -> None:
     assert NAMES == ("stiffness", "arm_1", "arm_2", "offset", "rest")
 
 
+@pytest.mark.thorough
 def test_recordings_give_slope_and_zero(baxter: Robot, shared: Path, tmp_path: Path) -> None:
     for path in sorted((shared / "data" / "baxter_left_100hz").glob("*train*"))[:2]:
         (tmp_path / path.name).symlink_to(path)
@@ -70,6 +71,7 @@ def test_recordings_give_slope_and_zero(baxter: Robot, shared: Path, tmp_path: P
     assert "Only these two are identifiable" in text
 
 
+@pytest.mark.thorough
 def test_the_command(tmp_path: Path) -> None:
     words = [
         "spring",

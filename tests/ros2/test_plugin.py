@@ -34,6 +34,7 @@ def driven(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.thorough("model")
 @pytest.mark.parametrize("owner", [0, 1], ids=["model", "robot"])
 def test_the_arm_is_held_led_and_held_again(driven: list[dict], owner: int) -> None:
     seen = driven[owner]

@@ -55,6 +55,7 @@ def content(folder: Path) -> set[str]:
     return {path.read_text() for path in folder.iterdir()}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", ["exchange", "plain"])
 def test_a_kill_before_any_step_leaves_one_of_the_two_whole(way: str, tmp_path: Path) -> None:
     seen, killed, step = [], True, 0

@@ -72,6 +72,7 @@ def test_functions_are_those_of_the_cpu(gpu: Gpu, robot: Robot, states: dict[str
         close(gpu.functions[name](**single), robot.functions[name](**single), 1e-11)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("alpha", ["one", "rows"])
 def test_rollouts_and_their_gradients(gpu: Gpu, robot: Robot, states: dict[str, np.ndarray], alpha: str) -> None:
     rng = np.random.default_rng(9)
@@ -232,6 +233,7 @@ def test_arrays_of_others_are_taken_as_they_lie(
         gpu.joint_step(far, pd, u)
 
 
+@pytest.mark.thorough
 def test_what_is_handed_out_lives_until_it_is_given_back(
     gpu: Gpu, states: dict[str, np.ndarray], libraries: Any
 ) -> None:

@@ -85,6 +85,7 @@ def test_sticks_are_the_robot() -> None:
     assert np.isfinite(branched).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("duration", "frames"), [(0.1, 3), (1.0, 21)])
 def test_a_movie_has_twenty_frames_a_second(duration: float, frames: int) -> None:
     robot = loaded("double_pendulum")

