@@ -57,7 +57,7 @@ class Emission:
         """Plain C of `templates/` as it is, below a banner, to src/."""
         path = f"src/{name}"
         banner = dataclasses.replace(self.banner, text=f"{self.robot}: {path}")
-        self.files[path] = render("plain", banner=banner, text=plain(name))
+        self.files[path] = render("plain", banner=banner, text=plain(name), source=name.endswith(".c"))
 
     def declare(
         self,
