@@ -112,6 +112,17 @@ _add(
 )  # fmt: skip
 _add("tip_pose", "Position and rotation of the tip frame.", "p alpha", "position rotation", also=ALL)
 _add("tip_jacobian", "Geometric Jacobian of the tip frame.", "p alpha", "J")
+_add("frame_pose", "Position and rotation of a frame, by default the tip's.", "p frame alpha", "position rotation")
+_add("frame_jacobian", "Velocity of a frame, linear then angular, per joint rate.", "p frame reference alpha", "J")
+_add("frame_velocity", "Velocity of a frame, linear then angular.", "p pd frame reference alpha", "v")
+_add(
+    "frame_acceleration", "Acceleration of a frame, linear then angular: spatial, and classical, that of the point.",
+    "p pd pdd frame reference alpha", "spatial classical",
+)  # fmt: skip
+_add(
+    "ik", "Inverse kinematics: the position of the first start that brings a frame to a goal within the joint limits.",
+    "goal_position goal_rotation goal_weights p0 fixed frame ik_options alpha", "p ik_info",
+)  # fmt: skip
 _add(
     "regressor", "Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.",
     "p pd pdd alpha", "Y",

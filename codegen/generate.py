@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import gc
 import glob
 import hashlib
 import json
@@ -15,13 +16,15 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from diffpbd.codegen.description.attached import lever_joints, wrench_frames
-from diffpbd.codegen.description.recipe import Recipe, option_words
+from diffpbd.codegen.description.frames import chosen_frames
+from diffpbd.codegen.description.option_words import option_words
+from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.heartbeat import Heartbeat, Stage
@@ -40,11 +43,13 @@ def generate(
     *,
     out: Path | None = None,
     progress: Callable[[str], None] | None = None,
+    quick: bool = False,
     **options: Any,
 ) -> GenerateResult:
     """Derive, emit and compile ROBOT (a shipped name, a recipe, a URDF or MJCF file) into `out` (default generated/NAME).
 
     `options` are entries of a `Recipe` by name, as `with_options` takes them; None and empty ones leave the recipe's own.
+    `quick`: the library is compiled without optimisation, see `runtime/finish.py`.
     Nothing is done where the folder already holds exactly this. A new folder is made aside and renamed, so a failure
     leaves the previous one as it was. Raises InputError for everything a user can mend.
     """
@@ -54,9 +59,10 @@ def generate(
     plain, asked = find_recipe(robot), recipe
     described, doubts = read_doubted(recipe)
     for doubt in doubts:
-        say(doubt.line("doubt"))
+        say(doubt.line("warning"))
     wrench_frames(described, recipe.wrench)
     lever_joints(described, recipe.lever_springs)
+    chosen_frames(described, recipe.frames)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
     folder = out if out is not None else Path("generated") / recipe.name
 
@@ -75,7 +81,12 @@ def generate(
 
     beat = Heartbeat(say)
     stages = _Stages(beat, started)
-    with _workshop(folder) as aside, beat, Compilation(aside, progress=stages.note) as compilation:
+    with (
+        _few_collections(),
+        _workshop(folder) as aside,
+        beat,
+        Compilation(aside, progress=stages.note, quick=quick) as compilation,
+    ):
         stages.begin(f"{recipe.name}: {described.n} joints, {described.total_mass:.4g} kg")
         manifest, rows = write_folder(aside, described, recipe, options_hash, command, stages.begin, compilation.add)
         close_to_others(aside)
@@ -88,6 +99,17 @@ def generate(
             raise InputError(f"{folder} cannot be replaced: {error.strerror or error}.") from None
     compiling = sum(compiled.source_seconds.values())
     return GenerateResult(manifest, folder, rows, False, time.perf_counter() - started, compiling)
+
+
+@contextlib.contextmanager
+def _few_collections() -> Iterator[None]:
+    """Derivations make millions of small objects that live: looking for cycles among them is an eighth of their time."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 class _Stages:
@@ -134,7 +156,9 @@ def _options_hash(robot: Robot, recipe: Recipe) -> str:
     apart = (
         "urdf",
         "loop",
+        "close",
         "plane",
+        "ground",
         "contact",
         "contact_from_collision",
         "shape",
@@ -160,7 +184,7 @@ def _sources(folder: Any, prefix: str) -> list[tuple[str, bytes]]:
     for item in folder.iterdir():
         if item.is_dir() and item.name not in ("__pycache__", "robots"):
             found += _sources(item, f"{prefix}{item.name}/")
-        elif item.name.endswith((".py", ".jinja")):
+        elif item.name.endswith((".py", ".jinja", ".c", ".h")):
             found.append((f"{prefix}{item.name}", item.read_bytes()))
     return found
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from diffpbd.runtime.api.control import ClosedLoop, Mpc
     from diffpbd.runtime.api.excitation import Excitation, excite
     from diffpbd.runtime.api.identification import Identification, identify
+    from diffpbd.runtime.api.kinematics import Ik, ik
     from diffpbd.runtime.api.recordings import read_log
     from diffpbd.runtime.api.robots import check, export_urdf, generate, load
     from diffpbd.runtime.api.simulation import Run, simulate
@@ -40,6 +41,7 @@ _HOMES = {
     "runtime.api.control": ("ClosedLoop", "Mpc"),
     "runtime.api.excitation": ("Excitation", "excite"),
     "runtime.api.identification": ("Identification", "identify"),
+    "runtime.api.kinematics": ("Ik", "ik"),
     "runtime.api.recordings": ("read_log",),
     "runtime.api.robots": ("check", "export_urdf", "generate", "load"),
     "runtime.api.simulation": ("Run", "simulate"),
@@ -53,9 +55,9 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ClosedLoop", "DescriptionError", "DiffpbdError", "Excitation", "Identification", "InputError", "Mpc", "Plant", "Recording",
-    "Robot", "Run", "SolverError", "TorqueEstimate", "__version__", "check", "estimate_torque", "excite", "export_urdf",
-    "generate", "identify", "load", "read_log", "simulate",
+    "ClosedLoop", "DescriptionError", "DiffpbdError", "Excitation", "Identification", "Ik", "InputError", "Mpc", "Plant",
+    "Recording", "Robot", "Run", "SolverError", "TorqueEstimate", "__version__", "check", "estimate_torque", "excite",
+    "export_urdf", "generate", "identify", "ik", "load", "read_log", "simulate",
 ]  # fmt: skip
 
 

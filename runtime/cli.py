@@ -14,6 +14,7 @@ import click
 from diffpbd.runtime.errors import DiffpbdError
 from diffpbd.runtime.extras import extra_of, missing
 from diffpbd.runtime.locate import ROBOTS
+from diffpbd.runtime.origin import started
 
 __all__ = ["cli", "main"]
 
@@ -27,30 +28,33 @@ class _Command(NamedTuple):
 
 
 COMMANDS = {
-    "generate": _Command("diffpbd.runtime.commands.generate", "Derive, emit and compile a robot's dynamics."),
-    "check": _Command("diffpbd.runtime.commands.check", "List every fault and doubt of a description."),
+    "generate": _Command(
+        "diffpbd.runtime.commands.generate", "Derive, write and compile the dynamics code of a robot."
+    ),
+    "check": _Command("diffpbd.runtime.commands.check", "List all errors and warnings about a description."),
     "export": _Command("diffpbd.runtime.commands.export", "Write a robot with its parameters back to URDF."),
     "info": _Command("diffpbd.runtime.commands.info", "Show joints, limits, parameters and functions of a robot."),
     "eval": _Command("diffpbd.runtime.commands.evaluate", "Evaluate a generated function on JSON."),
+    "ik": _Command("diffpbd.runtime.commands.ik", "Find joint positions for a pose of a frame."),
     "simulate": _Command("diffpbd.runtime.commands.simulate", "Simulate a robot and write a log."),
     "mpc": _Command(
-        "diffpbd.runtime.commands.mpc", "Control the simulated robot predictively, along a log or to a goal."
+        "diffpbd.runtime.commands.mpc", "Predictive control of the simulated robot, to a goal or along a log."
     ),
     "run": _Command("diffpbd.runtime.commands.run", "Run a controller on an arm, safely."),
     "sim": _Command("diffpbd.runtime.commands.sim", "Simulate any arm with an effort interface, over ROS 2."),
     "sim-baxter": _Command("diffpbd.runtime.commands.sim_baxter", "Simulate a Baxter on a ROS 1 graph."),
     "sim-fr3": _Command("diffpbd.runtime.commands.sim_fr3", "Simulate a Franka Research 3 on this machine."),
-    "log": _Command("diffpbd.runtime.commands.log", "Clean and filter recordings, and say what was found in them."),
+    "log": _Command("diffpbd.runtime.commands.log", "Read, check, clean and filter recordings."),
     "identify": _Command("diffpbd.runtime.commands.identify", "Identify parameters from logs."),
     "net-torque-map": _Command("diffpbd.runtime.commands.net_torque_map", "Sample a joint's net torque, as a C table."),
-    "excite": _Command("diffpbd.runtime.commands.excite", "Find a motion from which inertial parameters can be told."),
+    "excite": _Command("diffpbd.runtime.commands.excite", "Find an exciting trajectory for inertial parameters."),
     "drive-gain": _Command(
-        "diffpbd.runtime.commands.drive_gain", "Find torque over motor current with a known payload."
+        "diffpbd.runtime.commands.drive_gain", "Identify motor torque constants with a known payload."
     ),
     "estimate-torque": _Command(
         "diffpbd.runtime.commands.estimate_torque", "Estimate joint torques from a recorded motion."
     ),
-    "reproduce": _Command("diffpbd.runtime.commands.reproduce", "Make the paper's figures and tables again."),
+    "reproduce": _Command("diffpbd.runtime.commands.reproduce", "Reproduce the paper's figures and tables."),
 }
 """Each module has a click command named `command`."""
 
@@ -81,6 +85,8 @@ class LazyGroup(click.Group):
         """Run and exit: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."""
         extra["standalone_mode"] = False
         robots = os.environ.get(ROBOTS)
+        given = args[0] if args else extra.get("args")
+        started(sys.argv[1:] if given is None else given)
         try:
             result = super().main(*args, **extra)
         except click.Abort:
@@ -144,7 +150,7 @@ def _print_version(ctx: click.Context, option: click.Parameter, wanted: bool) ->
     help="Print the version and exit.",
 )
 def cli() -> None:
-    """Exact, fast, differentiable position-based dynamics, generated from a robot description."""
+    """Generate, simulate, identify and control the dynamics of a robot from its description (URDF or MJCF)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

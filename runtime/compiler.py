@@ -26,6 +26,7 @@ __all__ = [
     "compile_flags",
     "compile_library",
     "find_compiler",
+    "quick_mark",
 ]
 
 # Measured with gcc 12 on 62 000 operations of straight-line code: -O1, -O2 and -O3 run alike (16 us) and
@@ -37,6 +38,9 @@ COMPILE_FLAGS = ("-std=c99", "-O2", "-fno-tree-slp-vectorize", "-fPIC", "-ffp-co
 STRAIGHT = {"functions.c": "-O1", "derivatives.c": "-O1"}
 """Sources of straight-line code, which runs alike at -O1 (0.98 of the time, measured with gcc 12) and compiles in 0.65 of the
 time; what has loops or vectors is 1.1 times faster at -O2."""
+QUICK = ("-O0", "-DDIFFPBD_PORTABLE")
+"""For a first result: a tenth of the time to compile, a third of the speed, the bits of the portable path and no other;
+`runtime/finish.py` does the rest."""
 LINK_FLAGS = ("-shared", "-lm")
 CANDIDATES = ("cc", "gcc", "clang")
 MAX_JOBS = 2  # one big source needs several hundred MB of compiler memory
@@ -100,12 +104,14 @@ def compile_library(
     *,
     jobs: int = MAX_JOBS,
     progress: Callable[[str], None] | None = None,
+    wanted: Callable[[], bool] = lambda: True,
 ) -> CompileResult:
     """Compile `<folder>/src/*.c` into `<folder>/<library>`, replacing a previous library only on success, and its
     hash beside it.
 
     `library` is a file name such as `libbaxter.so`; headers are looked for in the folder and in `src`.
-    At most `jobs` (and never more than 2) compilers run at once. `progress` gets a line per finished source.
+    At most `jobs` (and never more than 2) compilers run at once. `progress` gets a line per finished source. InputError where
+    the library is no longer `wanted` when it is there.
     """
     root = Path(folder)
     sources = sorted((root / "src").glob("*.c"), key=lambda path: (-path.stat().st_size, path.name))
@@ -114,17 +120,26 @@ def compile_library(
     with Compilation(root, jobs=jobs, progress=progress) as compilation:
         for source in sources:
             compilation.add(source)
-        return compilation.finish(library)
+        return compilation.finish(library, wanted)
+
+
+def quick_mark(library: Path) -> Path:
+    """The file beside a library that was compiled quickly; gone when it has been compiled in full."""
+    return library.with_name(f"{library.name}.quick")
 
 
 class Compilation:
     """Compilers at work on the sources of a folder, each from when it is added, while others are still written.
 
-    A context: what still runs at its end is stopped. At most `jobs` (and never more than 2) run at once.
+    A context: what still runs at its end is stopped. At most `jobs` (and never more than 2) run at once. `quick`: as `QUICK`
+    says, unless DIFFPBD_CFLAGS does.
     """
 
-    def __init__(self, folder: Path, *, jobs: int = MAX_JOBS, progress: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, jobs: int = MAX_JOBS, progress: Callable[[str], None] | None = None, quick: bool = False
+    ) -> None:
         """Of `folder`, whose root and `src` hold the headers."""
+        self._quick = QUICK if quick and not _words("DIFFPBD_CFLAGS") else ()
         self._root, self._say = folder, progress or (lambda _line: None)
         self._compiler = find_compiler()
         compile_flags()  # said now where they cannot be read
@@ -163,16 +178,22 @@ class Compilation:
             if job.done():
                 job.result()
 
-    def finish(self, library: str) -> CompileResult:
-        """Wait for all, link them in the order of their names, and install the library and its hash."""
+    def finish(self, library: str, wanted: Callable[[], bool] = lambda: True) -> CompileResult:
+        """Wait for all, link them in the order of their names, and install the library and its hash if it still is `wanted`."""
         for job in self._jobs.values():
             job.result()
         scratch = Path(self._scratch.name)
         objects = [str(scratch / Path(name).stem / "object.o") for name in sorted(self._jobs)]
         built = scratch / library
         self._run((*self._compiler, *objects, *LINK_FLAGS, "-o", str(built)), library)
+        if not wanted():
+            raise InputError(f"{self._root / library} was generated anew while it was compiled.")
         target = _install(built, self._root / library)
         record_library(target)
+        if self._quick:
+            quick_mark(target).touch()
+        else:
+            quick_mark(target).unlink(missing_ok=True)
         return CompileResult(
             library=target,
             seconds=time.perf_counter() - self._started,
@@ -186,7 +207,7 @@ class Compilation:
         start = time.perf_counter()
         includes = [word for path in (own, self._root, self._root / "src") for word in ("-I", str(path))]
         flags = compile_flags(source.name)
-        command = (*self._compiler, *flags, *includes, "-c", str(source), "-o", str(own / "object.o"))
+        command = (*self._compiler, *flags, *self._quick, *includes, "-c", str(source), "-o", str(own / "object.o"))
         self._run(command, source.name)
         self._seconds[source.name] = time.perf_counter() - start
         self._say(f"compiled {source.name} in {self._seconds[source.name]:.1f} s")

@@ -14,3 +14,23 @@ class InputError(DiffpbdError):
 
 class SolverError(DiffpbdError):
     """A numerical solve did not succeed; the message names the status."""
+
+
+class RefusedError(DiffpbdError):
+    """The software refuses to arm: a precondition of safe motion does not hold."""
+
+
+class LogError(DiffpbdError):
+    """The log of a run could not be written or read."""
+
+
+class MessageError(DiffpbdError):
+    """Bytes that are not the message they should be, or a message that cannot be used."""
+
+
+class GraphError(DiffpbdError):
+    """The robot's network did not answer or refused: no master, no publisher, another message type."""
+
+
+class GoneError(GraphError):
+    """A machine answered that nothing listens at an address: whoever was there has ended."""

@@ -73,9 +73,25 @@ def distinct(outputs: Sequence[Named], inputs: Sequence[Named]) -> None:
         for other_name, other in seen:
             if _same(path, other):
                 raise InputError(f"{name} {path} is the same file as {other_name} {other}; expected another one.")
+        if name == "--out" and _is_recording(path):
+            raise InputError(
+                f"{name} {path} is a recording by `diffpbd run`. Choose another name, or move the recording away."
+            )
         if name == "--plot" and str(path).lower().endswith(DATA):
             raise InputError(f"--plot {path}: a picture is written, expected a name such as {Path(path).stem}.png.")
         seen.append((name, path))
+
+
+RECORDED = ",stamp,age,mode,status,note"
+"""Ends the header of a log that `diffpbd run` has written: nobody can make it again."""
+
+
+def _is_recording(path: str | Path) -> bool:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.readline(100_000).rstrip("\r\n").endswith(RECORDED)
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _same(one: str | Path, other: str | Path) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.frames import USUAL, chosen
 from diffpbd.runtime.help_text import help_text, shape_words, signature_of
 from diffpbd.runtime.joint_values import by_joint, of_joints
 from diffpbd.runtime.library import Library
@@ -60,8 +61,7 @@ def check_count(count: Any, function: str, what: str) -> None:
 
 
 def _shorten(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text := repr(value)) <= 60 else text[:57] + "..."
 
 
 class BoundFunction(Sent, ABC):
@@ -70,7 +70,7 @@ class BoundFunction(Sent, ABC):
     def __init__(self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector) -> None:
         self.facts = facts
         self.name = facts.name
-        self._robot = manifest.name
+        self._robot, self._frames = manifest.name, manifest.robot.frames
         self._library = library
         self._alpha = alpha
         self._defaults = alpha.defaults
@@ -114,6 +114,8 @@ class BoundFunction(Sent, ABC):
         return found
 
     def _default(self, argument: Argument, value: Any) -> Any:
+        if argument.name in USUAL:
+            return chosen(argument.name, value, self._robot, self._frames, self.name)
         if value is not None:
             if type(value) is dict and argument.name in self._by_joint:
                 return by_joint(f"{self.name}: {argument.name}", value, *self._by_joint[argument.name])
@@ -197,9 +199,8 @@ class Function(BoundFunction):
 
     def _general(self, values: list[Any], threads: int) -> Any:
         """The checked way for everything that is not a plain single evaluation."""
-        inputs, in_sizes = [], []
+        inputs, in_sizes, rows_of = [], [], ""
         rows: int | None = None
-        rows_of = ""
         for argument, value in zip(self.facts.inputs, values, strict=True):
             array, count = self._prepare(argument, value)
             if count is not None:
@@ -218,8 +219,7 @@ class Function(BoundFunction):
     def _prepare(self, argument: Argument, value: Any) -> tuple[FloatArray, int | None]:
         """The argument contiguous in C's order, and its number of rows if it is a batch."""
         array = as_array(value, argument.name, self.name)
-        found, shape = array.shape, argument.shape
-        array = plain(array, shape)
+        found, shape, array = array.shape, argument.shape, plain(array, argument.shape)
         batched = array.ndim > len(shape)
         if array.shape[batched:] != shape:
             raise InputError(f"{self.name}: argument {argument.name!r}: expected {_shapes(argument)}, found {found}.")

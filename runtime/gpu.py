@@ -55,8 +55,7 @@ def open_gpu(robot: Owner, dtype: str, device: int, newtons: int | None, chords:
     file = f"{robot.name}.cu"
     if file not in robot.manifest.files:
         raise InputError(
-            f"{robot.name} was generated without text for a GPU: `diffpbd generate {robot.name} --cuda` makes it "
-            "(with the options it was generated with)."
+            f"{robot.name} was generated without text for a GPU: `{robot.manifest.again('--cuda')}` makes it."
         )
     for name, count, least in (("newtons", newtons, 1), ("chords", chords, 0)):
         if count is not None and not (isinstance(count, int) and least <= count <= MOST_COUNT):

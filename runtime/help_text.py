@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from inspect import Parameter, Signature
 
+from diffpbd.runtime.frames import USUAL
 from diffpbd.runtime.manifest import MATRIX, Argument, Function
 
 __all__ = ["help_text", "shape_words", "signature_of"]
 
-OPTIONAL = ("alpha", "h", "p_ref")
+OPTIONAL = ("alpha", "h", "p_ref", *USUAL)
 """Inputs with a default."""
 
 
@@ -55,6 +56,7 @@ def help_text(facts: Function, signature: str, h: float) -> str:
         "alpha": "robot.alpha.defaults (the default), such a vector, or values by name: {'payload.mass': 0.5}",
         "h": f"default {h:g}",
         "p_ref": "default 0",
+        **{name: f"by name or number, default {number}" for name, number in USUAL.items()},
     }
     lines = [signature, "", facts.doc, "", "Inputs, by position or name:"]
     lines += [_line(argument, facts.rollout, defaults.get(argument.name, "")) for argument in facts.inputs]

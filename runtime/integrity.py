@@ -25,7 +25,7 @@ RECORD_SUFFIX = ".sha256"
 
 def verify_file(folder: Path, name: str, manifest: Manifest) -> None:
     """Refuse a generated file that is missing, that all may write, or that differs from the hash in the manifest."""
-    again = f"Generate the folder again: diffpbd generate {manifest.name}."
+    again = f"Generate the folder again: {manifest.again()}."
     if name not in manifest.files:
         raise InputError(f"{folder / name} is not listed in the manifest of {manifest.name}. {again}")
     found = hashlib.sha256(_read(folder / name, again)).hexdigest()

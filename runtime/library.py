@@ -7,11 +7,13 @@ import os
 import shutil
 import struct
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.compiler import quick_mark
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.integrity import verify_library, verify_sources
 from diffpbd.runtime.manifest import ABI_VERSION, Function, Manifest
@@ -28,14 +30,18 @@ PATH_VARIABLE = "DIFFPBD_PATH"
 class Library:
     """Symbols of one robot's library. Calls release the interpreter lock but for those of `Fixed`; work is the caller's."""
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
-        """Open `<folder>/<library>` and refuse one that was not compiled from the manifest's sources."""
+    def __init__(self, folder: Path, manifest: Manifest, *, fresh: bool = False) -> None:
+        """Open `<folder>/<library>` and refuse one that was not compiled from the manifest's sources; `fresh`: also where this
+        process has opened it before, and it is another file now."""
         verify_sources(folder, manifest)
         self.path = folder / manifest.library
         self._manifest = manifest
         self._check_exists()
         verify_library(folder, manifest)
-        self._dll = self._open(self.path)
+        self.quick = quick_mark(self.path).exists()
+        """Whether it was compiled quickly, and may be there in full later."""
+        self._look = 0.0
+        self._dll = self._open_copy() if fresh else self._open(self.path)
         if self._hash() != manifest.abi_hash:
             # The loader answers a path it has opened before with the old library: ask under a new name.
             self._dll = self._open_copy()
@@ -43,17 +49,25 @@ class Library:
         self._map = self._symbol(f"{manifest.name}_map")
         self._map.restype = ctypes.c_long
         wanted = os.environ.get(PATH_VARIABLE)
-        if wanted and wanted != self.instructions:
+        if wanted and wanted != self.instructions and not self.quick:  # which has the portable path alone
             try:
                 self.choose_instructions(wanted)
             except InputError as error:
                 raise InputError(f"The environment variable {PATH_VARIABLE}: {error}") from None
 
+    def finished(self) -> bool:
+        """Whether a quick library has been compiled in full by now; looks at most once a second."""
+        now = time.monotonic()
+        if not self.quick or now < self._look:
+            return False
+        self._look = now + 1.0
+        return not quick_mark(self.path).exists()
+
     def _check_exists(self) -> None:
         if not self.path.is_file():
             raise InputError(
                 f"{self.path} does not exist. Compile it with `make -C {self.path.parent} shared`, "
-                f"or generate the folder again: diffpbd generate {self._manifest.name}."
+                f"or generate the folder again: {self._manifest.again()}."
             )
         if _is_cut_short(self.path):
             raise InputError(
@@ -109,7 +123,7 @@ class Library:
     def _mismatch(self, why: str) -> InputError:
         return InputError(
             f"{self.path} does not match its manifest: {why}. Compile it again with `make -C "
-            f"{self.path.parent} shared`, or generate the folder again: diffpbd generate {self._manifest.name}."
+            f"{self.path.parent} shared`, or generate the folder again: {self._manifest.again()}."
         )
 
     @property

@@ -11,10 +11,26 @@ from diffpbd.runtime.arrays import FloatArray, or_else
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.manifest import Joint
 
-__all__ = ["Approach", "JointLimits", "Limits"]
+__all__ = ["Approach", "JointLimits", "Limits", "beyond_effort"]
 
 SLOWEST = 0.05
 """rad/s; no shrinking limit is taken for less: noise of a joint that stands at an end is no motion."""
+
+BEYOND = 1e-9
+"""[1] Of an effort limit, by which what keeps to it may be rounded."""
+
+
+def beyond_effort(joints: Sequence[Joint], tau: FloatArray) -> list[str]:
+    """A sentence for every joint whose torques tau (samples, n) [N·m or N] exceed its effort limit, which does not act."""
+    found = []
+    for joint, most in zip(joints, np.abs(tau).max(axis=0).tolist(), strict=True):
+        if joint.effort is not None and most > joint.effort * (1.0 + BEYOND):
+            unit = "N·m" if joint.unit == "rad" else "N"
+            found.append(
+                f"{joint.name} was driven with up to {most:.4g} {unit}, beyond its effort limit of {joint.effort:g} {unit}, "
+                "which does not act"
+            )
+    return found
 
 
 @dataclass(frozen=True, eq=False)

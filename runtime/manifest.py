@@ -226,7 +226,8 @@ class Contact:
 class Shape:
     """What must not touch: a core swept by a sphere of `radius` [m] on `link`, in whose frame `centre` [m] (3) and `rotation`
     (9, by rows) are. The core is a point (sphere), a segment of one half [m] along the last axis (capsule), a box of three
-    halves; a plane's last axis is its normal. `part` is the link of the description."""
+    halves; a plane's last axis is its normal. `part` is the link of the description; what stands still is on
+    `world`."""
 
     name: str
     part: str
@@ -241,13 +242,15 @@ class Shape:
 @dataclass(frozen=True)
 class Clearance:
     """Shapes of a robot; `rows` names both sides of every distance in order, obstacles as `spheres 0`; `obstacles` counts them
-    by kind. Of pairs that are left out: `apart` never touched among `samples` poses, `always` mostly did."""
+    by kind; `reach` [m or 1] is how far a point of a shape moves at most per unit of every joint. Of pairs that are left out
+    `apart` never touched among `samples` poses, `always` mostly did."""
 
     shapes: tuple[Shape, ...]
     rows: tuple[tuple[str, ...], ...]
     obstacles: Mapping[str, int]
     samples: int
     apart: int
+    reach: tuple[float, ...]
     always: tuple[tuple[str, ...], ...] = ()
 
 
@@ -270,6 +273,7 @@ class RobotFacts:
     taken for these. `base_joint` says whether the base moves in a plane or floats: its freedoms are the first joints.
     `loops` close what the tree leaves open; `passive` joints have no motor;
     `contacts` are what can touch, in the order of gaps and forces. Of the rows that are kept `spare_rows` depend on others.
+    `frames` are those of `frame_pose` and its like, numbered in this order; the tips come first.
     """
 
     base: str
@@ -286,6 +290,7 @@ class RobotFacts:
     contacts: tuple[Contact, ...] = ()
     base_joint: str = ""
     spare_rows: int = 0
+    frames: tuple[str, ...] = ()
 
     @property
     def floating(self) -> bool:
@@ -333,11 +338,12 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Generator:
-    """Versions of what generated the folder."""
+    """Versions of what generated the folder, and the command that did, as it was typed."""
 
     diffpbd: str
     casadi: str
     sympy: str
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -373,6 +379,10 @@ class Manifest:
         reason = next((self.left_out[name] for name in families(function) if name in self.left_out), "")
         return f"It was left out: {reason}." if reason else ""
 
+    def again(self, more: str = "") -> str:
+        """The command that generates the robot again, with `more` options."""
+        return " ".join(filter(None, (self.generator.command or f"diffpbd generate {self.name}", more)))
+
     def sealed(self) -> Manifest:
         """The same with its `content_hash`."""
         return dataclasses.replace(self, content_hash=hash_of_content(json.loads(self.to_json())))
@@ -386,6 +396,7 @@ class Manifest:
             "contacts",
             "base_joint",
             "spare_rows",
+            "frames",
         ):  # what an open fixed tree with motors in free space has none of
             if not data["robot"][name]:
                 del data["robot"][name]
@@ -442,7 +453,7 @@ def read_manifest(folder: str | Path) -> Manifest:
     if manifest.content_hash and manifest.content_hash != hash_of_content(data):
         raise InputError(
             f"{path} is not the manifest that was generated: its content has another hash than it says. "
-            f"Generate the folder again: diffpbd generate {manifest.name}."
+            f"Generate the folder again: {manifest.again()}."
         )
     return manifest
 
@@ -453,7 +464,13 @@ def _check_names(manifest: Manifest, reader: _Reader) -> None:
     parts: tuple[Joint | Mimic | Link | Parameter, ...] = (
         *robot.joints, *robot.mimics, *robot.links, *manifest.alpha,
     )  # fmt: skip
-    for name in (robot.base, *robot.tips, *(part.name for part in parts), *(n for k in robot.links for n in k.merged)):
+    for name in (
+        robot.base,
+        *robot.tips,
+        *robot.frames,
+        *(part.name for part in parts),
+        *(n for k in robot.links for n in k.merged),
+    ):
         if strange_characters(name):
             raise reader.fault(name, "a name", "letters, digits and few signs")
     for word in (manifest.name, *(text for f in manifest.functions for text in (f.name, f.symbol))):

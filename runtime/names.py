@@ -14,7 +14,7 @@ MAX_LISTED = 12
 
 def hint(name: str, known: Iterable[str]) -> str:
     """A sentence with the nearest known names, or with all of them when none is near."""
-    names = list(known)
+    names = list(dict.fromkeys(known))
     near = difflib.get_close_matches(name, names, n=MAX_HINTS)
     if near:
         return f"Did you mean {' or '.join(near)}?"

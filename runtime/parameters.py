@@ -137,8 +137,8 @@ class ParameterVector:
         position = self._positions.get(name)
         if position is None and name.startswith(INERTIALS):
             raise InputError(
-                f"{self.robot} has no parameter {name!r}: inertias are numbers in its code, but for `diffpbd generate "
-                f"{self.robot} --symbolic mass,com,inertia`. {hint(name, self.names)}"
+                f"{self.robot} has no parameter {name!r}: inertias are numbers in its code, unless it is generated with "
+                f"--symbolic mass,com,inertia. {hint(name, self.names)}"
             )
         if position is None:
             raise InputError(f"{self.robot} has no parameter {name!r}. {hint(name, self.names)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.attempt import Attempt
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.exchange import restore_folder
 from diffpbd.runtime.extras import extra_of, missing
@@ -104,6 +106,10 @@ class Robot(RobotFunctions):
         self.limits = JointLimits.of(self.manifest.robot.joints)
         self.alpha = ParameterVector(self.manifest.alpha, self.name)
         self._library = Library(self.folder, self.manifest)
+        if self._library.quick:
+            from diffpbd.runtime.finish import begin
+
+            begin(self.folder, self.manifest.library)
         self._bind_functions()
 
     def _bind_functions(self) -> None:
@@ -115,8 +121,18 @@ class Robot(RobotFunctions):
             {facts.name: functions[facts.name] for facts in self.manifest.functions}
         )
 
+    def _renew(self) -> None:
+        """Take the library that has been compiled in full; functions that somebody holds keep the old one."""
+        before = self._library
+        before.quick = False
+        with contextlib.suppress(InputError):  # the folder has been generated anew: another robot's
+            self._library = Library(self.folder, self.manifest, fresh=True)
+            self._bind_functions()
+
     def _make(self, facts: FunctionFacts, made: Mapping[str, BoundFunction]) -> BoundFunction:
         arguments = (facts, self.manifest, self._library, self.alpha)
+        if facts.name == "ik":
+            return Attempt(*arguments)
         if not facts.rollout:
             return Function(*arguments)
         if not facts.name.startswith(GRADIENT_PREFIX):
@@ -166,7 +182,9 @@ class Robot(RobotFunctions):
         def __getattr__(self, name: str) -> Any:
             functions = self.__dict__.get("functions", {})
             if name in functions:
-                return functions[name]
+                if self._library.quick and self._library.finished():
+                    self._renew()
+                return self.functions[name]
             why = self.__dict__["manifest"].why_not(name) if "manifest" in self.__dict__ else ""
             words = (
                 f"{type(self).__name__} {self.__dict__.get('name', '')} has no {name!r}. {why or hint(name, functions)}"
@@ -181,6 +199,11 @@ class Robot(RobotFunctions):
     @checked
     def choose_instructions(self, name: str) -> None:
         """Use other instruction sets, for all of this process that opened the folder; InputError where they lack."""
+        if self._library.quick:
+            from diffpbd.runtime.finish import complete
+
+            complete(self.folder, self.manifest.library)
+            self._renew()
         self._library.choose_instructions(name)
 
     def function(self, name: str) -> BoundFunction:

@@ -451,6 +451,108 @@ class TipJacobian(Function):
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """
 
+class FramePoseResult(NamedTuple):
+    position: FloatArray
+    """[m] world (root link)"""
+    rotation: FloatArray
+    """[1] tip axes in world (root link)"""
+
+class FramePose(Function):
+    def __call__(self, p: JointValues, frame: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FramePoseResult:
+        """Position and rotation of a frame, by default the tip's.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        frame: [1] its name, in C an entry of the header's enum of frames
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class FrameJacobian(Function):
+    def __call__(self, p: JointValues, frame: npt.ArrayLike | None = None, reference: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
+        """Velocity of a frame, linear then angular, per joint rate.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        frame: [1] its name, in C an entry of the header's enum of frames
+        reference: [1] world, local or local_world_aligned: the axes and the point; in C an entry of the header's enum
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class FrameVelocity(Function):
+    def __call__(self, p: JointValues, pd: JointValues, frame: npt.ArrayLike | None = None, reference: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
+        """Velocity of a frame, linear then angular.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        frame: [1] its name, in C an entry of the header's enum of frames
+        reference: [1] world, local or local_world_aligned: the axes and the point; in C an entry of the header's enum
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class FrameAccelerationResult(NamedTuple):
+    spatial: FloatArray
+    """[m/s^2 and rad/s^2] linear, then angular, as reference says"""
+    classical: FloatArray
+    """[m/s^2 and rad/s^2] spatial with omega x v in its linear part: of the frame's origin where reference is at it"""
+
+class FrameAcceleration(Function):
+    def __call__(self, p: JointValues, pd: JointValues, pdd: JointValues, frame: npt.ArrayLike | None = None, reference: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FrameAccelerationResult:
+        """Acceleration of a frame, linear then angular: spatial, and classical, that of the point.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        pdd: [rad/s^2 (m/s^2 where prismatic)] joints, base to tip
+        frame: [1] its name, in C an entry of the header's enum of frames
+        reference: [1] world, local or local_world_aligned: the axes and the point; in C an entry of the header's enum
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class IkResult(NamedTuple):
+    p: FloatArray
+    """[rad (m where prismatic)] joints, base to tip"""
+    ik_info: FloatArray
+    """[m, rad, 1] misses of position and rotation, the start that found p, steps of all starts"""
+
+class Ik(Function):
+    @overload
+    def __call__(self, goal_position: npt.ArrayLike, goal_rotation: npt.ArrayLike, goal_weights: npt.ArrayLike, p0: JointValues, fixed: npt.ArrayLike, frame: npt.ArrayLike | None = None, *, ik_options: npt.ArrayLike, alpha: Alpha | None = None, threads: int = 1) -> IkResult:
+        """Inverse kinematics: the position of the first start that brings a frame to a goal within the joint limits.
+
+        goal_position: [m] world (root link)
+        goal_rotation: [1] frame axes in world (root link)
+        goal_weights: [1/m, 1/rad] of position and rotation; 0 leaves either out
+        p0: [rad (m where prismatic)] joints, base to tip
+        fixed: [1] 1 keeps a coordinate as it is, 0 lets it change
+        frame: [1] its name, in C an entry of the header's enum of frames
+        ik_options: [m, rad, 1] 0 and 1 misses that count as none (1e-6 both); 2 starts (10); 3 the first of them (0,
+        which is p0); 4 most steps of each (100); 0 or less: the number in brackets
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+    @overload
+    def __call__(self, goal_position: npt.ArrayLike, goal_rotation: npt.ArrayLike, goal_weights: npt.ArrayLike, p0: JointValues, fixed: npt.ArrayLike, frame: npt.ArrayLike | None, ik_options: npt.ArrayLike, alpha: Alpha | None = None, *, threads: int = 1) -> IkResult:
+        """Inverse kinematics: the position of the first start that brings a frame to a goal within the joint limits.
+
+        goal_position: [m] world (root link)
+        goal_rotation: [1] frame axes in world (root link)
+        goal_weights: [1/m, 1/rad] of position and rotation; 0 leaves either out
+        p0: [rad (m where prismatic)] joints, base to tip
+        fixed: [1] 1 keeps a coordinate as it is, 0 lets it change
+        frame: [1] its name, in C an entry of the header's enum of frames
+        ik_options: [m, rad, 1] 0 and 1 misses that count as none (1e-6 both); 2 starts (10); 3 the first of them (0,
+        which is p0); 4 most steps of each (100); 0 or less: the number in brackets
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
 class Regressor(Function):
     def __call__(self, p: JointValues, pd: JointValues, pdd: JointValues, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
         """Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.
@@ -2179,6 +2281,21 @@ class RobotFunctions:
 
     tip_jacobian: TipJacobian
     """Geometric Jacobian of the tip frame."""
+
+    frame_pose: FramePose
+    """Position and rotation of a frame, by default the tip's."""
+
+    frame_jacobian: FrameJacobian
+    """Velocity of a frame, linear then angular, per joint rate."""
+
+    frame_velocity: FrameVelocity
+    """Velocity of a frame, linear then angular."""
+
+    frame_acceleration: FrameAcceleration
+    """Acceleration of a frame, linear then angular: spatial, and classical, that of the point."""
+
+    ik: Ik
+    """Inverse kinematics: the position of the first start that brings a frame to a goal within the joint limits."""
 
     regressor: Regressor
     """Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out."""

@@ -18,10 +18,13 @@ from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.extras import missing
 from diffpbd.runtime.located import located
+from diffpbd.runtime.manifest import Shape as Kept
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["Shape", "Shapes", "quaternion", "read_shapes", "simple"]
+__all__ = ["Shape", "Shapes", "clearance_meshes", "link_frames", "quaternion", "read_shapes", "simple"]
 
+STATE = 13
+"""Numbers of a link's state: centre of mass [m], velocity, quaternion wxyz, angular velocity."""
 READ = (".stl", ".obj", ".ply", ".dae")
 Element = ET.Element
 
@@ -101,6 +104,42 @@ def read_shapes(path: str | Path, robot: Robot) -> Shapes:
     if not shapes:
         raise InputError(f"--meshes {path}: none of its shapes can be read ({', '.join(READ)}, box, cylinder, sphere).")
     return Shapes(tuple(shapes), joints, robot.manifest.robot.base)
+
+
+def link_frames(robot: Robot, q: FloatArray) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Rotation (3, 3) and origin (3) [m] of every moving link at q (n_p,), and of the world."""
+    found = {"world": (np.eye(3), np.zeros(3))}
+    states = np.reshape(robot.function("fk")(q, np.zeros(robot.n)), (-1, STATE))
+    for link, state in zip(robot.manifest.robot.links, states, strict=True):
+        w, x, y, z = state[6:10]
+        cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        R = np.eye(3) + 2.0 * w * cross + 2.0 * cross @ cross
+        found[link.name] = R, state[:3] - R @ np.array(link.com)
+    return found
+
+
+def clearance_meshes(robot: Robot) -> list[tuple[Kept, Any]]:
+    """What may not touch, each with its mesh about its centre, in its axes; planes are left out. Nothing without trimesh."""
+    clearance = robot.manifest.clearance
+    if clearance is None or "fk" not in robot.functions:
+        return []
+    try:
+        import trimesh
+    except ModuleNotFoundError:
+        return []
+    found: list[tuple[Kept, Any]] = []
+    for shape in clearance.shapes:
+        if shape.kind == "box":
+            mesh = trimesh.creation.box(2.0 * np.array(shape.halves))
+        elif shape.kind == "sphere":
+            mesh = trimesh.creation.icosphere(2, shape.radius)
+        elif shape.kind == "capsule":
+            mesh = trimesh.creation.capsule(2.0 * shape.halves[0], shape.radius, count=[16, 16])
+        else:
+            continue
+        mesh.visual.face_colors = [70, 110, 180, 90]
+        found.append((shape, mesh))
+    return found
 
 
 def quaternion(rotation: FloatArray) -> FloatArray:

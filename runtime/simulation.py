@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,18 +16,19 @@ from diffpbd.runtime.function import as_array
 from diffpbd.runtime.joint_values import JointValues, by_joint
 from diffpbd.runtime.live import Share
 from diffpbd.runtime.logs.csv import Log, TorqueLog
-from diffpbd.runtime.names import listing
+from diffpbd.runtime.names import hint, listing
 from diffpbd.runtime.orders import Composed, Order, refuse_friction
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.step_advice import advise, closing
 
-__all__ = ["Run", "gaps_of", "maximal_variant", "simulate", "torque_policy"]
+__all__ = ["Run", "expect_log", "gaps_of", "maximal_variant", "simulate", "torque_policy"]
 
 Controller: TypeAlias = "Callable[[float, FloatArray, FloatArray], npt.ArrayLike]"
 """controller(time [s], q (n,), dq (n,)) gives the torque (n,) held during the step that begins then."""
 Torque: TypeAlias = 'Literal["zero", "gravity"] | TorqueLog | Controller | npt.ArrayLike'
 Policy: TypeAlias = Callable[[int, FloatArray, FloatArray], FloatArray]
 
+POLICIES = ("zero", "gravity")
 MAX_STEPS = 10_000_000  # a run is held in memory: about 200 bytes a joint and step
 SAID = 64  # steps between two words of progress
 TIME_ROUNDING = 1e-9  # in steps: how far a log's sample may lie behind a step's start and still count for it
@@ -59,6 +61,12 @@ class Run:
     def log(self) -> Log:
         """The run as a log."""
         return Log(self.time, self.joints, self.q, self.dq, None, self.tau, self.positions)
+
+
+def expect_log(torque: str | Path, where: str) -> None:
+    """Refuses a word that is neither a policy's name nor a file, with the nearest name."""
+    if str(torque).isidentifier() and not Path(torque).exists():
+        raise InputError(f"{where}: there is neither a policy nor a log {str(torque)!r}. {hint(str(torque), POLICIES)}")
 
 
 def maximal_variant(robot: Robot, integrator: str | None, solver: str | None) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from support import stall
-from support.stall import LATE, Span, Watch
+from support.stall import LATE, PAUSE, Pulse, Span, Watch
 
 STALLED = 3 * LATE
 FOREVER = float("inf")
@@ -40,6 +40,22 @@ def test_a_stall_is_measured_in_its_own_span_alone(watch: Watch) -> None:
     assert 1e3 * (STALLED - LATE) < float(said.split("took ")[1].split()[0])
     assert span.stall(60.0, FOREVER) == ""  # no stall of a minute
     assert Span(watch).stall(STALLED, FOREVER) == ""  # what was before is no excuse
+
+
+def test_pauses_of_a_robot_of_the_tests(watch: Watch) -> None:
+    span, pulse = Span(watch), Pulse()
+    pulse.beat()
+    assert span.stall(60.0, FOREVER) == "" and watch.paused(0.0) == 0.0
+    time.sleep(1.2 * PAUSE)
+    pulse.beat()
+    assert span.stall(60.0, FOREVER) == ""  # where a minute is allowed
+    span._watch.latest = lambda since: 0.0  # the machine itself was in time
+    try:
+        said = span.stall(LATE, FOREVER)
+        assert said.startswith("this machine stalled: a robot of the tests did not run for ") and "(allowed 50)" in said
+        assert Span(watch).stall(LATE, FOREVER) == ""
+    finally:
+        del span._watch.latest
 
 
 def test_processors_that_others_use(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:

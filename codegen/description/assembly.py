@@ -19,16 +19,24 @@ def assemble(name: str, selection: Selection) -> Robot:
     """The Robot of a selection without faults."""
     joints = tuple(_joint(selection, joint) for joint in selection.joints)
     links = tuple(_link(selection, names) for names in selection.carried())
-    tips = []
-    for tip in selection.tips:
-        carrier, pose = selection.place[tip]
-        tips.append(Tip(tip, carrier, pose.rotation, pose.translation))
+    frames = _frames(selection)
+    tips = [frames[tip] for tip in selection.tips]
     left_out = tuple(
         LeftOut(branch.joint.name, selection.joints[branch.carrier].child, branch.links, branch.mass)
         for branch in selection.unused
         if branch.carrier != WORLD
     )
-    return Robot(name, selection.base, joints, links, tuple(tips), left_out)
+    return Robot(name, selection.base, joints, links, tuple(tips), left_out, frames=tuple(frames.values()))
+
+
+def _frames(selection: Selection) -> dict[str, Tip]:
+    """Every link as a frame on the moving link that carries it, without the massless ones in front of a moving base."""
+    hidden = {joint.parent for joint in selection.joints if joint.of_base}
+    return {
+        name: Tip(name, carrier, pose.rotation, pose.translation)
+        for name, (carrier, pose) in selection.place.items()
+        if name not in hidden
+    }
 
 
 def _link(selection: Selection, names: list[str]) -> Link:

@@ -25,7 +25,9 @@ from diffpbd.codegen.description.robot import Robot, Vec3
 from diffpbd.codegen.description.singular import NEGLIGIBLE_MASS
 
 FIXED, PLANAR, FLOATING = "fixed", "planar", "floating"
-BASE_JOINTS: Final = (FIXED, PLANAR, FLOATING)
+FLOOR: Final = "floor"
+"""A planar base whose plane is horizontal, x and y; that of PLANAR is vertical, x and z, unless a file says otherwise."""
+BASE_JOINTS: Final = (FIXED, PLANAR, FLOOR, FLOATING)
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 _PLANES: Final = {X: (("y", Y), ("z", Z)), Y: (("x", X), ("z", Z)), Z: (("x", X), ("y", Y))}
@@ -61,7 +63,8 @@ def with_base(document: Document, base: str | None, hold: Sequence[str], kind: s
         return Base(FIXED, document)  # which is a fault of its own
     of_file = written is not None and kind in (FIXED, written.type)
     kind = written.type if of_file and written is not None else kind
-    normal, pose = Y, Pose()
+    normal, pose = Z if kind == FLOOR else Y, Pose()
+    kind = PLANAR if kind == FLOOR else kind
     if of_file and written is not None and kind == PLANAR:
         axis = DEFAULT_AXIS if written.axis is None else written.axis
         normal, pose = (scale(axis, 1.0 / norm(axis)) if norm(axis) > 0.0 else Y), written.pose

@@ -84,7 +84,9 @@ def _unusable(link: str, plane: str, named: bool, links: dict[str, Element], pla
         return f"there is no plane {quoted(plane)}; a recipe's [[plane]] makes one, here {listed(planes) or 'none'}"
     if not named and len(planes) != 1:
         return (
-            f"{len(planes)} planes; name one as {link}=PLANE" if planes else "no [[plane]] in the recipe to be against"
+            f"{len(planes)} planes; name one as {link}=PLANE"
+            if planes
+            else "no [[plane]] in the recipe to be against; --ground 0 makes one"
         )
     return ""
 

@@ -14,6 +14,7 @@ from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.rigid import add, apply, dot, norm, scale
 from diffpbd.codegen.description.robot import Contact, Plane, Robot, Vec3
 from diffpbd.codegen.description.tree import Selection
+from diffpbd.runtime.names import PUNCTUATION, strange_characters
 
 LEAST_FRICTION: Final = 1e-3
 """[1] Below, a contact is declared frictionless (0); the cone would be a line to the solver."""
@@ -34,7 +35,8 @@ class PlaneEntry:
 @dataclass(frozen=True)
 class ContactEntry:
     """A `[[contact]]` of a recipe: a sphere about `point` [m] on a link (radius 0: a point), and the planes and spheres that it
-    touches; one that others touch needs neither `against` nor `friction`."""
+    touches; one that others touch needs neither `against` nor `friction`. Contacts of one `surface` on a link share their law:
+    one friction, load and compliance, under the surface's name."""
 
     name: str
     link: str
@@ -42,6 +44,7 @@ class ContactEntry:
     radius: float = 0.0
     against: tuple[str, ...] = ()
     friction: float | None = None
+    surface: str | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ def contact_faults(
         if norm(plane.normal) < SHORTEST_AXIS:
             message = f"plane {quoted(plane.name)}: its normal {_numbers(plane.normal)} has no direction"
             yield Finding("contact", message, (plane.link,), (plane.name,))
+    yield from _surface_faults(contacts)
     others = {entry.name: entry for entry in every}
     touched = {name for contact in contacts for name in contact.against}
     for contact in contacts:
@@ -89,6 +93,28 @@ def contact_faults(
                 yield Finding("contact", f"{against}named {count} times", (), (contact.name,))
             for message in _together(selection, contact, others[name]):
                 yield Finding("contact", against + message, (contact.link,), (contact.name, name))
+
+
+def _surface_faults(contacts: Sequence[ContactEntry]) -> Iterator[Finding]:
+    """Contacts of one surface that differ, and surfaces called like a contact that is none of theirs."""
+    surfaces: dict[str, list[ContactEntry]] = {}
+    for contact in contacts:
+        if contact.surface is not None:
+            surfaces.setdefault(contact.surface, []).append(contact)
+    for name, members in surfaces.items():
+        where = f"surface {quoted(name)}"
+        names = tuple(contact.name for contact in members)
+        for what, found in (("friction", {c.friction for c in members}), ("link", {c.link for c in members})):
+            if len(found) > 1:
+                values = ", ".join(f"{c.name} {getattr(c, what)}" for c in members)
+                message = f"{where}: its contacts have different {what} ({values}); one is expected"
+                yield Finding("contact", message, tuple(dict.fromkeys(c.link for c in members)), names)
+        if any(c.name == name and c.surface != name for c in contacts):
+            message = f"{where}: a contact of that name is none of it; their entries of alpha would be the same"
+            yield Finding("contact", message, (), (name,))
+        if not name.strip() or strange_characters(name):
+            message = f"{where}: a name of letters, digits, spaces and {PUNCTUATION.strip()} is expected"
+            yield Finding("contact", message, (), names)
 
 
 def _alone(contact: ContactEntry, touched: set[str]) -> Iterator[str]:
@@ -155,7 +181,7 @@ def _plane(selection: Selection, entry: PlaneEntry) -> Plane:
 def _contact(selection: Selection, entry: ContactEntry) -> Contact:
     link, pose = found_place(selection, entry.link)
     point = add(pose.translation, apply(pose.rotation, entry.point))
-    return Contact(entry.name, link, point, entry.radius, entry.friction or 0.0, entry.against)
+    return Contact(entry.name, link, point, entry.radius, entry.friction or 0.0, entry.against, entry.surface or "")
 
 
 def contact_lines(robot: Robot) -> list[str]:

@@ -127,7 +127,7 @@ class LoopElement:
 @dataclass(frozen=True)
 class Document:
     """Links and joints in file order; joints in `passive` have no motor, as far as the file says which have one. `shapes` is
-    where links with their `<collision>` are to be found, None for the file itself."""
+    where links with their `<collision>` are to be found, None for the file itself; links in `sites` are none of the file's."""
 
     name: str
     links: tuple[LinkElement, ...]
@@ -137,6 +137,7 @@ class Document:
     loops: tuple[LoopElement, ...] = ()
     passive: tuple[str, ...] = ()
     shapes: Element | None = None
+    sites: frozenset[str] = frozenset()
 
 
 def read_document(root: Element) -> Document:

@@ -13,6 +13,7 @@ from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.rigid import Pose, compose, norm, rotation_from_rpy, scale, subtract
 from diffpbd.codegen.description.robot import WORLD, ZERO, Loop, LoopType, Robot, Vec3
 from diffpbd.codegen.description.tree import Selection
+from diffpbd.runtime.errors import InputError
 
 WORLD_FRAME: Final = "world"
 """How a loop names the frame of the root link, whatever the root link is called."""
@@ -44,6 +45,21 @@ class LoopEntry:
     child_rpy: Vec3 = ZERO
     axis: Vec3 = DEFAULT_AXIS
     length: float | None = None
+
+
+CLOSING: Final = ("ball", "hinge", "weld")
+"""Types of the loops of `close`, the default first."""
+
+
+def closing(words: str) -> LoopEntry:
+    """The loop of `LINK=LINK` or `LINK=LINK:TYPE`; a hinge turns about z of both frames."""
+    pair, _, kind = words.partition(":")
+    parent, _, child = pair.partition("=")
+    if not parent or not child or (kind or CLOSING[0]) not in CLOSING:
+        raise InputError(
+            f'recipe: close = "{words}"; expected LINK=LINK or LINK=LINK:TYPE with a type of {", ".join(CLOSING)}'
+        )
+    return LoopEntry(f"{parent} to {child}", kind or CLOSING[0], parent, child, axis=(0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def is_mjcf(root: Element) -> bool:
 
 
 def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> Document:
-    """The links, joints, loops and motors of an MJCF; sites named in `frames` become links, for tips.
+    """The links, joints, loops and motors of an MJCF; sites named in `frames` ("all": every one) become links.
 
     Raises SourceError where MuJoCo does not compile the file, InputError where MuJoCo is missing.
     """
@@ -79,6 +79,7 @@ def read_mjcf(source: str | os.PathLike[str] | bytes, frames: Sequence[str]) -> 
         loops=couplings.loops,
         passive=passive,
         shapes=collisions(model, names, meshes),
+        sites=frozenset(model.site(k).name for k in range(model.nsite)) - frozenset(names.bodies),
     )
 
 

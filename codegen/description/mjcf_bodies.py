@@ -21,6 +21,9 @@ from diffpbd.codegen.description.rigid import (
 )
 from diffpbd.codegen.description.robot import IDENTITY, ZERO, Inertial, Vec3
 
+EVERY = "all"
+"""As a name of `frames`: every site that has a name."""
+
 
 def read_bodies(
     model: Any, names: Names, mimics: Mapping[int, MimicElement], limits: Mapping[int, Reach], frames: Sequence[str]
@@ -38,7 +41,7 @@ def read_bodies(
         joints += chain.joints
     for site in range(model.nsite):
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_SITE, site)
-        if name in frames and name not in names.bodies:
+        if name not in names.bodies and (name in frames or (EVERY in frames and name)):
             pose = _pose(model.site_pos[site], model.site_quat[site])
             links.append(LinkElement(name, 0))
             joints.append(_fixed(names.fresh(f"{name}_fixed"), names.bodies[model.site_bodyid[site]], name, pose))

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from diffpbd.codegen.description.base import BASE_JOINTS, FIXED
 from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry, Touching
-from diffpbd.codegen.description.loops import LoopEntry
+from diffpbd.codegen.description.loops import LoopEntry, closing
 from diffpbd.codegen.description.mjcf import file_defaults
 from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.report import quoted
@@ -23,7 +23,7 @@ from diffpbd.runtime.names import IDENTIFIER, LONGEST, PUNCTUATION, RESERVED, st
 
 INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
-SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop")
+SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop", "contact")
 LOOP_ROWS: Final = ("kept", "all")
 FRICTIONS: Final = ("none", "urdf")
 FRICTION_LAWS: Final = ("asymmetric", "stribeck")
@@ -74,6 +74,10 @@ LARGEST_RELAXATION: Final = 2.0
 """From here on Jacobi sweeps diverge even for a joint alone."""
 
 
+GROUND: Final = "ground"
+"""Name of the plane of `ground`."""
+
+
 def _entry(read: str, flag: str = "", choices: tuple[str, ...] = ()) -> dict[str, Any]:
     """How a recipe's file reads an entry (a method of `recipe_file.Entries`), the option that sets it, its values."""
     return {"read": read, "flag": flag, "choices": choices}
@@ -100,9 +104,11 @@ class Recipe:
     Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md),
     by rows that are kept of it, or by `loop_rows` all of them. Every `contact` is a
     sphere or point that touches planes (`plane`) or other spheres; words LINK or LINK=PLANE in `contact_from_collision` make
-    such of the link's `<collision>` (docs/contact.md).
+    such of the link's `<collision>` (docs/contact.md). Words LINK=LINK or LINK=LINK:TYPE in `close` are loops that keep two
+    links' frames together; `ground` [m] is a plane of that name, across z at this height over the root or the world.
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
     or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU besides (docs/gpu.md).
+    `frames` names links whose pose the generated code knows beside the tips', ALL every one (docs/frames.md).
     With `clearance` there are distances of all `pairs` LINK/LINK (those that sampling and the `srdf` leave), of shapes of
     `<collision>` or every `shape`, and to as many `obstacles` as words KIND=COUNT say (docs/clearance.md).
     """
@@ -131,17 +137,20 @@ class Recipe:
     lever_springs: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--lever-spring"))
     relaxation: Relaxation = field(default=None, metadata=_entry("relaxation", "--relaxation"))
     functions: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--functions"))
-    passive: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    passive: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--passive"))
     loop: tuple[LoopEntry, ...] = field(default=(), metadata=_entry("loops"))
     loop_rows: str = field(default="kept", metadata=_entry("text", "", LOOP_ROWS))
     plane: tuple[PlaneEntry, ...] = field(default=(), metadata=_entry("planes"))
     contact: tuple[ContactEntry, ...] = field(default=(), metadata=_entry("contacts"))
+    close: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--close"))
+    ground: float | None = field(default=None, metadata=_entry("number", "--ground"))
     contact_from_collision: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--contact-from-collision"))
     table: float | None = field(default=None, metadata=_entry("number"))
     sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
     multiplier: str = field(default="block", metadata=_entry("text", "--multiplier", MULTIPLIERS))
     base_joint: str = field(default=FIXED, metadata=_entry("text", "--base-joint", BASE_JOINTS))
     cuda: bool = field(default=False, metadata=_entry("flag", "--cuda"))
+    frames: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--frames"))
     clearance: bool = field(default=False, metadata=_entry("flag", "--clearance"))
     shape: tuple[ShapeEntry, ...] = field(default=(), metadata=_entry("shapes"))
     srdf: Path | None = field(default=None, metadata=_entry("text"))
@@ -192,14 +201,20 @@ class Recipe:
             )
         if not all(math.isfinite(component) for component in self.gravity):
             raise InputError(f'recipe "{self.name}": gravity = {self.gravity}; finite numbers are expected')
-        for kind in ("loop", "plane", "contact", "shape"):
+        for kind in ("loops", "plane", "contact", "shape"):
             for k, entry_ in enumerate(getattr(self, kind)):
-                self._expect_usable(entry_, f'recipe "{self.name}": {kind} {k + 1}')
+                self._expect_usable(entry_, f'recipe "{self.name}": {kind.rstrip("s")} {k + 1}')
+
+    @property
+    def loops(self) -> tuple[LoopEntry, ...]:
+        """Loops of the recipe, then those of `close`."""
+        return (*self.loop, *map(closing, self.close))
 
     @property
     def touching(self) -> Touching:
         """What the description needs to know about contact."""
-        return Touching(self.plane, self.contact, self.contact_from_collision)
+        up = () if self.ground is None else (PlaneEntry(GROUND, (0.0, 0.0, self.ground), (0.0, 0.0, 1.0)),)
+        return Touching((*self.plane, *up), self.contact, self.contact_from_collision)
 
     @property
     def shaping(self) -> Shaping:
@@ -255,29 +270,6 @@ def with_options(recipe: Recipe, **options: Any) -> Recipe:
                 f"sweeps: {name} is not made, so nothing would count its sweeps; add it by --variants {name}, or leave it out."
             )
     return made
-
-
-def option_words(recipe: Recipe, plain: Recipe) -> list[str]:
-    """The options of `diffpbd generate` that make the one recipe of the other."""
-    words: list[str] = []
-    for entry in dataclasses.fields(recipe):
-        flag, value = entry.metadata["flag"], getattr(recipe, entry.name)
-        if not flag or value == getattr(plain, entry.name):
-            continue
-        if isinstance(value, bool):
-            words.append(flag if value else flag.replace("--", "--no-"))
-        elif entry.name in ("symbolic", "variants", "functions", "friction_law"):
-            joined = entry.name == "variants" and value == (*plain.variants, recipe.variant)
-            words += [] if joined else [flag, ",".join(value)]
-        elif entry.name == "sweeps":
-            changed = {k: count for k, count in value.items() if count != plain.sweeps.get(k)}
-            alone = set(changed) == {recipe.variant}
-            words += [flag, ",".join(str(count) if alone else f"{k}={count}" for k, count in changed.items())]
-        elif isinstance(value, tuple):
-            words += [word for name in value for word in (flag, name)]
-        else:
-            words += [flag, str(value)]
-    return words
 
 
 def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:

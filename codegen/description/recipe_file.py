@@ -142,7 +142,7 @@ class Entries:
         own = Entries(self.path, {f"{where}: {name}": value for name, value in table.items()})
         read: dict[object, Any] = {
             "str": own.text, "float": own.number, "float | None": own.number, "Vec3": own.vector,
-            "Vec3 | None": own.vector,
+            "Vec3 | None": own.vector, "str | None": own.text,
             "tuple[str, ...]": own.texts,
         }  # fmt: skip
         return made(**{name: read[fields[name].type](f"{where}: {name}") for name in table})

@@ -1,4 +1,4 @@
-"""What `check` says of a description: faults (refused) and doubts (generated, but named); text and JSON."""
+"""What `check` says of a description: errors (`faults`: refused), warnings (`doubts`: generated, but named); text and JSON."""
 
 from __future__ import annotations
 
@@ -79,6 +79,16 @@ class Report:
     doubts: tuple[Finding, ...] = field(default=())
     loops: tuple[str, ...] = ()
 
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What keeps the robot from being generated; `faults` in JSON."""
+        return self.faults
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What is probably wrong, but does not keep the robot from being generated; `doubts` in JSON."""
+        return self.doubts
+
     def passed(self, *, strict: bool = False) -> bool:
         """True without faults; with `strict`, without doubts too."""
         return not self.faults and not (strict and self.doubts)
@@ -92,9 +102,9 @@ class Report:
             lines.append(f"moving mass: {self.moving_mass:.6g} kg")
             lines += self.loops
         lines.append(f"total mass of the file: {self.total_mass:.6g} kg")
-        lines += [finding.line("fault") for finding in self.faults]
-        lines += [finding.line("doubt") for finding in self.doubts]
-        lines.append(f"{counted(len(self.faults), 'fault')}, {counted(len(self.doubts), 'doubt')}")
+        lines += [finding.line("error") for finding in self.faults]
+        lines += [finding.line("warning") for finding in self.doubts]
+        lines.append(f"{counted(len(self.faults), 'error')}, {counted(len(self.doubts), 'warning')}")
         return "\n".join(lines) + "\n"
 
     def json(self) -> str:
@@ -121,10 +131,10 @@ class DescriptionError(InputError):
         shown = [f"({i}) {fault.message}" for i, fault in enumerate(report.faults[:SHOWN_FAULTS], start=1)]
         if len(report.faults) > SHOWN_FAULTS:
             shown.append(f"and {len(report.faults) - SHOWN_FAULTS} more, which `diffpbd check` lists")
-        super().__init__(f"{report.source}: {counted(len(report.faults), 'fault')}: " + "; ".join(shown))
+        super().__init__(f"{report.source}: {counted(len(report.faults), 'error')}: " + "; ".join(shown))
         self.report = report
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 fault`, `2 faults`."""
+    """`1 error`, `2 errors`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

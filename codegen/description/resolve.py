@@ -14,6 +14,7 @@ from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.srdf import beside, disabled
 from diffpbd.codegen.description.validate import examine
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.names import hint
 
 ROBOTS: Final = Path(__file__).resolve().parent.parent / "robots"
 """Folder of the shipped descriptions and their recipes."""
@@ -44,9 +45,10 @@ def find_recipe(robot: str, **options: Any) -> Recipe:
     if path.is_file():
         return with_options(default_recipe(path), **options)
     what = "a folder" if path.is_dir() else "not a file"
+    near = hint(robot, shipped_robots())
     raise InputError(
         f"ROBOT {robot} is {what}; a shipped name ({', '.join(shipped_robots())}),"
-        " a recipe (.toml), a URDF or MJCF file is expected"
+        f" a recipe (.toml), a URDF or MJCF file is expected.{f' {near}' if near.startswith('Did') else ''}"
     )
 
 
@@ -58,8 +60,8 @@ def read_robot(recipe: Recipe) -> Robot:
 def read_doubted(recipe: Recipe) -> tuple[Robot, tuple[Finding, ...]]:
     """The same with every doubt about its description."""
     report, robot = examine(
-        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
-        base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping,
+        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loops, passive=recipe.passive,
+        base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping, frames=recipe.frames,
     )  # fmt: skip
     if robot is None:
         raise DescriptionError(report)

@@ -151,6 +151,7 @@ class Contact:
     """A sphere on link `link` (index, -1 the world) about `point` [m] (3, link frame); radius 0 [m] is a point.
 
     `against` names planes and other spheres that it touches, all with the coefficient `friction` [1]; 0 is frictionless.
+    Contacts of one `surface` share the law of their contact.
     """
 
     name: str
@@ -159,6 +160,12 @@ class Contact:
     radius: float
     friction: float
     against: tuple[str, ...] = ()
+    surface: str = ""
+
+    @property
+    def law(self) -> str:
+        """Whose friction, load and compliance are its own: the name of its entries of alpha."""
+        return self.surface or self.name
 
 
 @dataclass(frozen=True)
@@ -207,6 +214,7 @@ class Robot:
     (joint, reflected inertia [kg·m²]) are in the file and not in the dynamics. `loops` close what the tree leaves open; joints
     in `passive` have no motor. `base_joint` says whether the base is fixed, moves in a plane or is free: its three or six
     freedoms are the first joints then. `contacts` are spheres on links that touch `planes` and each other; `shapes` must not.
+    `frames` are all links of the chosen part, fixed ones and those on the base (link -1) included.
     """
 
     name: str
@@ -222,6 +230,7 @@ class Robot:
 
     planes: tuple[Plane, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    frames: tuple[Tip, ...] = field(default=(), compare=False)
     shapes: tuple[Shape, ...] = ()
     apart: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     """Links of the description whose shapes are not compared, as an SRDF says."""

@@ -144,11 +144,11 @@ def grow(document: Document) -> tuple[Tree | None, list[Finding]]:
 
 
 def select(
-    tree: Tree, base: str | None, tips: tuple[str, ...], hold: tuple[str, ...]
+    tree: Tree, base: str | None, tips: tuple[str, ...], hold: tuple[str, ...], sites: frozenset[str] = frozenset()
 ) -> tuple[Selection | None, list[Finding]]:
     """The part of the tree below `base` (default: the root) that leads to `tips` (default: every end).
 
-    Joints named in `hold` are welded at their zero position.
+    Joints named in `hold` are welded at their zero position. Links in `sites` are no ends by default.
     """
     faults = _unknown_names(tree, base, tips, hold)
     if faults:
@@ -186,17 +186,22 @@ def select(
     faults = _immobile(base, tips, place, len(moving))
     if faults:
         return None, faults
-    ends = tips or _ends(tree, place, moving)
+    ends = tips or _ends(tree, place, moving, sites)
     return Selection(tree, base, tuple(moving), place, ends, tuple(unused), held, hold), []
 
 
-def _ends(tree: Tree, place: dict[str, tuple[int, Pose]], moving: list[JointElement]) -> tuple[str, ...]:
+def _ends(
+    tree: Tree, place: dict[str, tuple[int, Pose]], moving: list[JointElement], sites: frozenset[str]
+) -> tuple[str, ...]:
     """Links without children on moving links that carry no further moving link."""
     carrying = {place[joint.parent][0] for joint in moving}
     return tuple(
         name
         for name, (carrier, _) in place.items()
-        if not tree.below[name] and carrier != WORLD and carrier not in carrying
+        if name not in sites
+        and all(joint.child in sites for joint in tree.below[name])
+        and carrier != WORLD
+        and carrier not in carrying
     )
 
 

@@ -64,19 +64,22 @@ def examine(
     base_joint: str = FIXED,
     touch: Touching = Touching(),  # noqa: B008 (frozen)
     shaping: Shaping = Shaping(),  # noqa: B008 (frozen)
+    frames: Sequence[str] = (),
 ) -> tuple[Report, Robot | None]:
     """The report and, without faults, the robot; `loops` and `touch` are a recipe's, `passive` joints have no motor (besides
-    those of which an MJCF says so), `base_joint` says how the base moves; shapes are read if `shaping` asks for them."""
+    those of which an MJCF says so), `base_joint` says how the base moves; shapes are read if `shaping` asks for them, sites of
+    an MJCF become links if `frames` names them."""
     name, content = read_bytes(source)
     try:
         root = parse(content)
-        document = read_mjcf(source, as_names(tip)) if is_mjcf(root) else read_document(root)
+        document = read_mjcf(source, (*as_names(tip), *frames)) if is_mjcf(root) else read_document(root)
     except SourceError as error:
         return Report(name, faults=(Finding("source", str(error)),)), None
     faults = [*document.faults, *document_faults(document)]
     doubts = [*link_doubts(document), *asymmetry_doubts(document)]
     foot = with_base(document, base, as_names(hold), base_joint)
-    selection, more = _chosen(foot.document, base if foot.kind == FIXED else None, as_names(tip), as_names(hold))
+    root_link = base if foot.kind == FIXED else None
+    selection, more = _chosen(foot.document, root_link, as_names(tip), as_names(hold), document.sites)
     faults += more
     robot = None
     if selection is not None:
@@ -174,9 +177,9 @@ def _unfelt(faults: list[Finding], selection: Selection) -> tuple[list[Finding],
 
 
 def _chosen(
-    document: Document, base: str | None, tips: tuple[str, ...], hold: tuple[str, ...]
+    document: Document, base: str | None, tips: tuple[str, ...], hold: tuple[str, ...], sites: frozenset[str]
 ) -> tuple[Selection | None, list[Finding]]:
     tree, faults = grow(document)
     if tree is None:
         return None, faults
-    return select(tree, base, tips, hold)
+    return select(tree, base, tips, hold, sites)

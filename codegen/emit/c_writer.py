@@ -141,7 +141,7 @@ def _statements(f: ca.Function, accumulate: bool, shared: Container[str] | None)
 
 def _pieces(statements: Sequence[_Statement], size: int) -> list[Sequence[_Statement]]:
     count = max(1, -(-len(statements) // size))
-    step = -(-len(statements) // count)
+    step = max(1, -(-len(statements) // count))
     return [statements[k : k + step] for k in range(0, len(statements), step)] or [[]]
 
 

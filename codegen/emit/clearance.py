@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import casadi as ca
 
+from diffpbd.codegen.description.loops import WORLD_FRAME
 from diffpbd.codegen.emit import sources
 from diffpbd.codegen.graph.capabilities import GRAPHS, Capabilities
 from diffpbd.codegen.graph.clearance import Clearance, counts_of, specs
-from diffpbd.codegen.graph.clearance_pairs import SAMPLES, choose
+from diffpbd.codegen.graph.clearance_pairs import SAMPLES, choose, reach_of
 from diffpbd.codegen.graph.floating import graphs_of
 from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.manifest import Clearance as Facts
@@ -35,7 +36,7 @@ def add_clearance(
             graphs[spec.name] = spec.graph
     sources.add_leaves(emission, "src/clearance.c", made, graphs)
     robot = model.robot
-    carriers = [*(link.name for link in robot.links), robot.base]
+    carriers = [*(link.name for link in robot.links), WORLD_FRAME]
     shapes = tuple(
         Shape(
             s.name,
@@ -56,4 +57,4 @@ def add_clearance(
 
     rows = tuple((shapes[at.one].name, other(k)) for k, at in enumerate(clearance.rows))
     always = tuple((shapes[a].name, shapes[b].name) for a, b in chosen.always)
-    return Facts(shapes, rows, counts, 0 if model.recipe.pairs else SAMPLES, chosen.apart, always)
+    return Facts(shapes, rows, counts, 0 if model.recipe.pairs else SAMPLES, chosen.apart, reach_of(robot), always)

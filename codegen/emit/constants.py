@@ -215,7 +215,16 @@ CONTACT_STATUS: Final = {
 FLOATING_STATUS: Final = {20: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
 """What only a robot with a floating base can say."""
 
-SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS
+NO_FRAME, NOT_REACHED, BAD_GOAL = 30, 31, 32
+FRAME_STATUS: Final = {
+    NO_FRAME: "frame or reference is none of the header's",
+    NOT_REACHED: "ik: no start reached the goal; p is the nearest that was found, info has its misses",
+    BAD_GOAL: "ik: an input is not finite, rotation is none, a weight is negative or both are zero, there is no such frame, or "
+    "a joint's limits contradict each other; p is p0",
+}
+"""What frames chosen at run time can say."""
+
+SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS | FRAME_STATUS
 """What not every robot can say."""
 
 IN_FLOATING: Final = {
@@ -245,5 +254,8 @@ STATUS_NAMES: Final = {
     20: "BASE_QUATERNION",
     OUTSIDE_LIMITS: "OUTSIDE_LIMITS",
     NOT_FORWARDS: "STEP_NOT_FORWARDS",
+    NO_FRAME: "NO_FRAME",
+    NOT_REACHED: "IK_NOT_REACHED",
+    BAD_GOAL: "IK_BAD_GOAL",
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

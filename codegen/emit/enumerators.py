@@ -19,6 +19,11 @@ def parameters(alpha: Sequence[Parameter]) -> list[dict[str, str]]:
     ]
 
 
+def frames(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Name and what the header calls it, of frames."""
+    return list(zip(names, alpha_identifiers(names), strict=True))
+
+
 def statuses(functions: Sequence[Function]) -> list[tuple[int, str, str]]:
     """Number, name and meaning, of what any robot says and of what these functions say."""
     own = {k: v for k, v in SPECIAL_STATUS.items() if any(k in f.status for f in functions)}

@@ -14,8 +14,11 @@ def render(template: str, **values: Any) -> str:
 
 
 def plain(name: str) -> str:
-    """Text of `templates/<name>`, C that is no template."""
-    return (resources.files("diffpbd.templates") / name).read_text(encoding="utf-8")
+    """Text of `templates/<name>`, which is C as it stands."""
+    text = _load(name)
+    if text is None:
+        raise FileNotFoundError(f"templates/{name}")
+    return text
 
 
 def _load(name: str) -> str | None:

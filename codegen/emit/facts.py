@@ -16,8 +16,8 @@ def phantoms(robot: Robot) -> int:
     return len(robot.base_freedoms) - 1 if robot.floating else 0
 
 
-def facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
-    """Of a model; `squared` are joints whose right angles were taken as exact."""
+def facts(model: Model, squared: tuple[str, ...], frames: tuple[str, ...] = ()) -> RobotFacts:
+    """Of a model; `squared` are joints whose right angles were taken as exact, `frames` what can be chosen at run time."""
     robot = model.robot
     hidden = phantoms(robot)
 
@@ -50,5 +50,5 @@ def facts(model: Model, squared: tuple[str, ...]) -> RobotFacts:
     return RobotFacts(
         robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
         loop_facts(model), robot.passive, contact_facts(robot), robot.base_joint if robot.base_freedoms else "",
-        model.tree.spare,
+        model.tree.spare, frames,
     )  # fmt: skip

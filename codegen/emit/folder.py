@@ -11,6 +11,7 @@ from typing import Final
 
 import casadi as ca
 
+from diffpbd.codegen.description.frames import chosen_frames
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
@@ -25,6 +26,7 @@ from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
+from diffpbd.codegen.emit.frames import add_frames
 from diffpbd.codegen.emit.joint_step import add_joint_step, add_lanes
 from diffpbd.codegen.emit.loop_constants import LOOP_CONSTANTS
 from diffpbd.codegen.emit.loop_instant import add_loop_instant
@@ -73,7 +75,7 @@ def write_folder(
     found = capabilities(model, command)
     if recipe.cuda:
         check_cuda(model, found)
-    for line in (*found.notes(), *(doubt.line("doubt") for doubt in model.chosen.doubts)):
+    for line in (*found.notes(), *(doubt.line("warning") for doubt in model.chosen.doubts)):
         say(line)
     loose = [j.name for k, j in enumerate(robot.joints) if k not in model.tree.limits and j.lower is not None]
     if recipe.limits and loose:
@@ -131,8 +133,9 @@ def write_folder(
     count = len(emission.functions)
     say("deriving forces, kinematics and what comes of them")
     _add_plain(emission, model, found, graphs, clock)
-    hand_over()
+    add_frames(emission, model, chosen_frames(robot, recipe.frames), found.has("ik"))
     emission.functions[:] = emission.functions[count:] + emission.functions[:count]
+    hand_over()
     if found.has("mpc"):
         mpc.add_mpc(emission, model)
     if found.has("estimate_torque"):
@@ -162,8 +165,8 @@ def write_folder(
     manifest = Manifest(
         name=recipe.name,
         abi_hash=abi_hash,
-        generator=Generator(**known),
-        robot=facts(model, squared_joints(robot, recipe)),
+        generator=Generator(**known, command=command(recipe)),
+        robot=facts(model, squared_joints(robot, recipe), emission.frames),
         recipe=RecipeFacts(
             recipe.h,
             recipe.integrator,

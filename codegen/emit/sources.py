@@ -10,7 +10,7 @@ from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.emit.constants import NOT_FORWARDS, SPECIAL_STATUS, STATUS
-from diffpbd.codegen.emit.enumerators import parameters, statuses
+from diffpbd.codegen.emit.enumerators import frames, parameters, statuses
 from diffpbd.codegen.emit.environment import plain, render
 from diffpbd.codegen.emit.unused import with_unused
 from diffpbd.codegen.functions import expect_declared
@@ -44,6 +44,7 @@ class Emission:
     """Functions that are compiled for several instruction sets."""
     floating: bool = False
     """Whether arguments are those of a robot with a floating base."""
+    frames: tuple[str, ...] = ()  # that the header lists
     lanes: list[str] = field(default_factory=list)
     """Names of those that also take rows of a batch side by side."""
 
@@ -171,8 +172,7 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec], g
         inputs = [argument(f.name_in(k), f.size1_in(k), f.size2_in(k)) for k in range(f.n_in())]
         outputs = [argument(f.name_out(k), f.size1_out(k), f.size2_out(k)) for k in range(f.n_out())]
         symbol = emission.declare(
-            spec.name, spec.doc, inputs, outputs,
-            operations=text.operations, work=text.work, graph=spec.name in graphs,
+            spec.name, spec.doc, inputs, outputs, operations=text.operations, work=text.work, graph=spec.name in graphs,
         )  # fmt: skip
         entries.append(Entry(symbol, text, text.work))
         emission.texts[spec.name] = len(text.text)
@@ -184,7 +184,7 @@ def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parame
     numbers = parameters(alpha)
     emission.add(
         f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions,
-        statuses=statuses(emission.functions),
+        statuses=statuses(emission.functions), frames=frames(emission.frames),
     )  # fmt: skip
     return numbers
 

@@ -17,7 +17,7 @@ from diffpbd.runtime.manifest import SCALAR, VECTOR
 __all__ = ["STUB", "stub"]
 
 STUB: Final = Path(__file__).resolve().parents[2] / "runtime" / "robot_functions.pyi"
-OPTIONAL: Final = ("alpha", "h", "p_ref")
+OPTIONAL: Final = ("alpha", "h", "p_ref", "frame", "reference")
 """Inputs with a default, as in `runtime/help_text.py`."""
 ROLLOUTS: Final = ("rollout", "trajectory", "estimate_torque", "mpc")
 """Begins or ends of the names of functions over many steps."""

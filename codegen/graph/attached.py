@@ -9,9 +9,10 @@ import casadi as ca
 
 from diffpbd.codegen.description.rigid import AXES
 from diffpbd.codegen.description.robot import ZERO, Loop, Pair, Plane, Robot, Tip
+from diffpbd.codegen.description.robot import Contact as Sphere
 from diffpbd.codegen.graph.geometry import rows, turned, vector
 from diffpbd.codegen.graph.loop_poses import frame_of
-from diffpbd.codegen.graph.parameters import CONTACT_LAW, LEVER_PARTS, WRENCH_PARTS
+from diffpbd.codegen.graph.parameters import CONTACT_LAW, LEVER_PARTS, WRENCH_PARTS, across, extent
 from diffpbd.codegen.program.tree import Contact
 
 
@@ -37,23 +38,50 @@ def as_touching(pair: Pair) -> Contact:
     return Contact(pair.sphere.link, pair.other.link, not isinstance(pair.other, Plane), pair.sphere.friction > 0.0)
 
 
+def placed(entry: Any, robot: Robot, sphere: Sphere) -> Any:
+    """Centre of a sphere in its link's frame [m]: its own entries of alpha, or by the size and place of its surface."""
+    middle, half = extent(robot, sphere)
+    centre = vector(entry, f"contact.centre.{sphere.surface}", AXES, middle)
+    parts = []
+    for k, axis in enumerate(AXES):
+        if sphere.surface and half[k] > 0.0:
+            share = (sphere.point[k] - middle[k]) / half[k]
+            off = entry(f"contact.half.{sphere.surface}.{axis}", half[k]) * share
+            parts.append(sphere.point[k] if off.is_constant() and centre[k].is_constant() else centre[k] + off)
+        elif sphere.surface:
+            parts.append(centre[k])
+        else:
+            parts.append(entry(f"contact.point.{sphere.name}.{axis}", sphere.point[k]))
+    return ca.vertcat(*parts)
+
+
+def sloped(entry: Any, plane: Plane) -> Any:
+    """Normal of a plane in its link's frame (3), by its slopes."""
+    first, second = across(plane.normal)
+    slopes = [entry(f"plane.slope.{plane.name}.{k}", 0.0) for k in (1, 2)]
+    normal = ca.DM(list(plane.normal))
+    if all(slope.is_constant() for slope in slopes):
+        return normal
+    leaning = normal + slopes[0] * ca.DM(list(first)) + slopes[1] * ca.DM(list(second))
+    return leaning / ca.sqrt(1 + slopes[0] ** 2 + slopes[1] ** 2)
+
+
 def contact_blocks(entry: Any, aligned: Sequence[Any], robot: Robot) -> dict[str, Any]:
     """Numbers of every contact in the axes of the joints of both links, see `contacts`, and those of its law."""
 
-    def seen(link: int, v: Sequence[float]) -> Any:
-        numbers = ca.DM(list(v))
-        return numbers if link < 0 else ca.mtimes(aligned[link].T, numbers)
+    def seen(link: int, v: Any) -> Any:
+        return v if link < 0 else ca.mtimes(aligned[link].T, v)
 
     columns, laws = [], []
     for pair in robot.pairs:
         own, other = pair.sphere, pair.other
         if isinstance(other, Plane):
-            last = [seen(other.link, other.normal), entry(f"plane.height.{other.name}", other.height)]
+            last = [seen(other.link, sloped(entry, other)), entry(f"plane.height.{other.name}", other.height)]
         else:
-            last = [seen(other.link, other.point), entry(f"contact.radius.{other.name}", other.radius)]
+            last = [seen(other.link, placed(entry, robot, other)), entry(f"contact.radius.{other.name}", other.radius)]
         radius = entry(f"contact.radius.{own.name}", own.radius)
-        columns.append(ca.vertcat(seen(own.link, own.point), radius, *last))
-        laws.append(ca.vertcat(*[entry(f"contact.{kind}.{own.name}", 0.0) for kind in CONTACT_LAW]))
+        columns.append(ca.vertcat(seen(own.link, placed(entry, robot, own)), radius, *last))
+        laws.append(ca.vertcat(*[entry(f"contact.{kind}.{own.law}", 0.0) for kind in CONTACT_LAW]))
     return {"contact": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws), "slip": entry("contact.slip", 0.0)}
 
 

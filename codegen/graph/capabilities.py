@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from diffpbd.codegen.description.recipe import ALL, DEFAULT, DEFAULT_SWEEPS, Recipe, default_recipe, option_words
+from diffpbd.codegen.description.option_words import option_words
+from diffpbd.codegen.description.recipe import ALL, DEFAULT, DEFAULT_SWEEPS, Recipe, default_recipe
 from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.program.tree import DENSE_DEPTH
@@ -67,6 +68,10 @@ GROUPS: Final = (
         ),
         made=ALWAYS,
     ),
+    Group(
+        "frames by name", ("frame_pose", "frame_jacobian", "frame_velocity", "frame_acceleration"), made=ALWAYS,
+    ),
+    Group("inverse kinematics", ("ik",), ("open",)),
     Group("joint states of states of links", ("joint_state",), ("anchored",), made=ALWAYS),
     Group("inverse dynamics", ("inverse_dynamics",), ("shared",), made=ALWAYS),
     Group(

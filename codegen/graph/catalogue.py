@@ -139,6 +139,26 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
         "real-time iteration); 2 most iterations of each; 3 relative gap and 4 relative change of u at which to stop; "
         "5, 6 price of a unit beyond bounds of p and pd",
     ),
+    "frame": ("1", "its name, in C an entry of the header's enum of frames"),
+    "reference": (
+        "1",
+        "world, local or local_world_aligned: the axes and the point; in C an entry of the header's enum",
+    ),
+    "v": ("m/s and rad/s", "linear, then angular, as reference says"),
+    "spatial": ("m/s^2 and rad/s^2", "linear, then angular, as reference says"),
+    "classical": (
+        "m/s^2 and rad/s^2",
+        "spatial with omega x v in its linear part: of the frame's origin where reference is at it",
+    ),
+    "goal_position": ("m", WORLD),
+    "goal_rotation": ("1", f"frame axes in {WORLD}"),
+    "goal_weights": ("1/m, 1/rad", "of position and rotation; 0 leaves either out"),
+    "ik_options": (
+        "m, rad, 1",
+        "0 and 1 misses that count as none (1e-6 both); 2 starts (10); 3 the first of them (0, which is p0); 4 most steps of "
+        "each (100); 0 or less: the number in brackets",
+    ),
+    "ik_info": ("m, rad, 1", "misses of position and rotation, the start that found p, steps of all starts"),
     "info": (
         "1",
         "0 cost; 1 largest defect of the last guess; 2 last relative change of u; 3 programs; 4 their iterations; "
@@ -157,7 +177,7 @@ OF_FLOATING: Final[Mapping[str, str]] = {
 
 SCALARS: Final = frozenset({
     "h", "kinetic", "potential", "loss", "change", "known_friction", "angle", "lever_stiffness", "arm_1", "arm_2",
-    "lever_offset", "lever_rest", "lever_torque",
+    "lever_offset", "lever_rest", "lever_torque", "frame", "reference",
 })  # fmt: skip
 """Arguments that are one number for every robot."""
 MATRICES: Final = frozenset({

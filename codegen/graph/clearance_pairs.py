@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.codegen.description.report import listed, quoted
+from diffpbd.codegen.description.rigid import norm
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.graph.clearance import Clearance, moves
 from diffpbd.codegen.graph.floating import PLACE
@@ -199,3 +200,23 @@ def _reached(graphs: Graphs, every: Sequence[Indices], never: Sequence[int], pos
         q[better], d[better], slope[better] = moved[better], lower[better], there[better]
         step[~better] *= SHORTER
     return {never[k] for k in own[d < 0.0]}
+
+
+def reach_of(robot: Robot) -> tuple[float, ...]:
+    """Per coordinate how far a point of any shape moves at most per unit of it [m, of a slide 1]: the lengths of the links in
+    front of it added up, slides at their limits; joints that mimic it count by their ratio."""
+    far = [0.0] * robot.n
+    for shape in robot.shapes:
+        if shape.link >= 0:
+            size = norm(shape.centre) + float(np.linalg.norm(shape.halves)) + shape.radius
+            far[shape.link] = max(far[shape.link], size)
+    total = dict.fromkeys(robot.independent, 0.0)
+    for i in range(robot.n - 1, -1, -1):
+        joint = robot.joints[i]
+        slides = joint.type is JointType.PRISMATIC
+        leader, ratio = (i, 1.0) if joint.mimic is None else (joint.mimic.joint, abs(joint.mimic.multiplier))
+        total[leader] += ratio * (1.0 if slides else far[i])
+        if joint.parent >= 0:
+            ends = (SLIDE, *(abs(x) for x in (joint.lower, joint.upper) if x is not None)) if slides else (0.0,)
+            far[joint.parent] = max(far[joint.parent], norm(joint.translation) + max(ends) + far[i])
+    return tuple(total[i] for i in robot.independent)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, cast
 
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
-from diffpbd.codegen.description.robot import Joint, JointType, Loop, LoopType, Robot
+from diffpbd.codegen.description.robot import Contact, Joint, JointType, Loop, LoopType, Robot, Vec3
 from diffpbd.codegen.joint_space.cones import LIMIT_LOAD
 from diffpbd.runtime.manifest import Parameter
 
@@ -136,6 +136,8 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
             for moment, value in zip(MOMENTS, upper_triangle(link.inertial.inertia), strict=True):
                 lower = 0.0 if moment[0] == moment[1] else None
                 yield Parameter(f"inertia.{link.name}.{moment}", "kg·m^2", value, lower, None)
+    if "contact" in recipe.symbolic:
+        yield from _places_of_contacts(robot)
     if "origin" in recipe.symbolic:
         for j in written:
             for axis, value in zip(AXES, j.translation, strict=True):
@@ -165,21 +167,60 @@ def _contact_entries(robot: Robot) -> Iterator[Parameter]:
     """Laws of contacts, radii of spheres, heights of planes, the rate of slip; none where nothing touches."""
     active = [c for c in robot.contacts if c.against]
     used = {name for c in active for name in c.against}
-    for c in active:
+    laws = list({c.law: c for c in active}.values())
+    for c in laws:
         if c.friction > 0.0:
-            yield Parameter(f"contact.friction.{c.name}", "1", c.friction, *FRICTION_BOUNDS)
+            yield Parameter(f"contact.friction.{c.law}", "1", c.friction, *FRICTION_BOUNDS)
     for c in robot.contacts:
         if c.against or c.name in used:
             yield Parameter(f"contact.radius.{c.name}", "m", c.radius, 0.0, None)
-    for c in active:
-        yield Parameter(f"contact.load.{c.name}", "N", LOAD, LEAST_LOAD, None)
-    for c in active:
-        yield Parameter(f"contact.compliance.{c.name}", "m/N", 0.0, 0.0, None)
+    for c in laws:
+        yield Parameter(f"contact.load.{c.law}", "N", LOAD, LEAST_LOAD, None)
+    for c in laws:
+        yield Parameter(f"contact.compliance.{c.law}", "m/N", 0.0, 0.0, None)
     if active:
         yield Parameter("contact.slip", "m/s", SLIP, LEAST_SLIP, None)
     for plane in robot.planes:
         if plane.name in used:
             yield Parameter(f"plane.height.{plane.name}", "m", plane.height, None, None)
+
+
+def _places_of_contacts(robot: Robot) -> Iterator[Parameter]:
+    """Points of contacts, of a surface its middle and half its extent, and slopes of planes."""
+    used = {name for c in robot.contacts for name in c.against}
+    every = [c for c in robot.contacts if c.against or c.name in used]
+    for c in every:
+        if not c.surface:
+            for axis, value in zip(AXES, c.point, strict=True):
+                yield Parameter(f"contact.point.{c.name}.{axis}", "m", value, None, None)
+    surfaces = list({c.surface: c for c in every if c.surface}.values())
+    for c in surfaces:
+        for axis, value in zip(AXES, extent(robot, c)[0], strict=True):
+            yield Parameter(f"contact.centre.{c.surface}.{axis}", "m", value, None, None)
+    for c in surfaces:
+        for axis, value in zip(AXES, extent(robot, c)[1], strict=True):
+            if value > 0.0:
+                yield Parameter(f"contact.half.{c.surface}.{axis}", "m", value, 0.0, None)
+    for plane in robot.planes:
+        if plane.name in used:
+            for k in (1, 2):
+                yield Parameter(f"plane.slope.{plane.name}.{k}", "1", 0.0, None, None)
+
+
+def extent(robot: Robot, contact: Contact) -> tuple[Vec3, Vec3]:
+    """Middle and half the extent [m] of the points of a contact's surface, along the axes of its link."""
+    points = [c.point for c in robot.contacts if c.surface == contact.surface]
+    low, high = (tuple(map(side, zip(*points, strict=True))) for side in (min, max))
+    ends = list(zip(low, high, strict=True))
+    return cast("Vec3", tuple((a + b) / 2.0 for a, b in ends)), cast("Vec3", tuple((b - a) / 2.0 for a, b in ends))
+
+
+def across(normal: Vec3) -> tuple[Vec3, Vec3]:
+    """Unit vectors across a unit vector and each other: along x and y where it is z (as `contacts.tangents`)."""
+    x, y, z = normal
+    sign = 1.0 if z >= 0.0 else -1.0
+    a = -1.0 / (sign + z)
+    return (1.0 + sign * x * x * a, sign * x * y * a, -sign * x), (x * y * a, sign + y * y * a, -y)
 
 
 def _more_friction(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:

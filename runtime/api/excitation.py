@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
+from diffpbd.runtime.clearance import KEPT, least_distance
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.excite import excitation
 from diffpbd.runtime.html import motion_table
@@ -37,6 +38,7 @@ class ExciteHow(TypedDict, total=False):
     acceleration: npt.ArrayLike | None
     table: float | None
     criterion: str
+    clearance: float | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,7 +86,8 @@ def excite(
     """A motion of `duration` [s] within all limits whose base regressor has a small condition number.
 
     `wishes`: `harmonics` (5), `rate` [Hz] of the samples, `least_height` of the tip [m], `margin` (0.1) of every limit that
-    is left free, `acceleration` limits (n,), `table` [m], `criterion` "condition" or "log-det". Needs the extra `solve`;
+    is left free, `acceleration` limits (n,), `table` [m], `criterion` "condition" or "log-det", `clearance` [m] of links from
+    each other (0.02 where the robot knows their shapes). Needs the extra `solve`;
     takes seconds.
     """
     expect_options("excite", wishes, _wishes())
@@ -97,6 +100,7 @@ def excite(
 
         asked["table"] = table + RADIUS
     values = values_of(robot, alpha)
+    asked.setdefault("clearance", least_distance(robot, None, KEPT))
     found = excitation.excite(robot, excitation.Wishes(duration, **asked), values, progress)
     return Excitation(**{f.name: getattr(found, f.name) for f in fields(found)}, robot=robot)
 

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from diffpbd.runtime.api.progress import terminal
 from diffpbd.runtime.api.words import expect_options, in_python
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.finish import complete
 from diffpbd.runtime.locate import GENERATED, locate, robot_folders
 from diffpbd.runtime.parameters import ParameterValues, ParameterVector, read_values
 from diffpbd.runtime.robot import Robot
@@ -52,6 +54,9 @@ class GenerateOptions(TypedDict, total=False):
     table: float
     base_joint: str
     contact_from_collision: str | Sequence[str]
+    close: str | Sequence[str]
+    ground: float
+    frames: str | Sequence[str]
     clearance: bool
     pairs: str | Sequence[str]
     obstacles: str | Sequence[str]
@@ -72,17 +77,23 @@ def generate(
     *,
     out: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
+    all: bool = False,
     **options: Unpack[GenerateOptions],
 ) -> Robot:
     """The robot of a URDF or MJCF file, a recipe (.toml) or a shipped name: derived, emitted as C, compiled and loaded.
 
     Nothing is done where `out` (default: ./generated/NAME) already holds exactly this; else it takes 10 s to a minute.
-    `progress` hears what is being done, `print` for example. Options, several names as a list or a string:
+    `progress` hears what is being done, `print` for example; without it a terminal shows one line that changes.
+    The library is compiled quickly at first and in full in the background, to the same results; `all=True` waits for that.
+    Options, several names as a list or a string:
 
     - `base`, `tip`: link names; `hold`: joints welded at zero; `limits=True`: joints stop at their limits;
-      `base_joint` "planar" or "floating": the base moves
+      `base_joint` "planar" (vertical), "floor" or "floating": the base moves
     - `symbolic`: what besides is a run-time parameter, of "mass", "com", "inertia", "origin"
     - `friction_law`: of "asymmetric", "stribeck"; `springs`, `lever_springs`: joints with one; `wrench`: links
+    - `close`: "LINK=LINK" or "LINK=LINK:hinge", loops; `passive`: joints without a motor
+    - `contact_from_collision`: links that touch planes; `ground`: height [m] of such a plane
+    - `frames`: links beside the tips that `robot.frame_pose(p, "link")` and its like know, or "all"
     - `functions`: "default", "all", or names as `diffpbd info` lists them; `variants`: steps on maximal states
     - `cuda=True`: for an NVIDIA GPU too
     - `h`: default step [s]; `gravity` [m/s²] (3); `table` [m]: height that `excite` and `mpc` keep the arm above
@@ -93,7 +104,11 @@ def generate(
 
     choices = _several("generate", options)
     folder = default_folder(str(robot)) if out is None else Path(out)
-    return open_folder(make(str(robot), out=folder, progress=progress, **choices).folder)
+    with terminal(progress) as say:
+        made = make(str(robot), out=folder, progress=say, quick=not all, **choices)
+        if all:
+            complete(made.folder, made.manifest.library, say)
+    return open_folder(made.folder)
 
 
 def default_folder(robot: str) -> Path | None:
@@ -114,7 +129,7 @@ def _several(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 @in_python
 def check(urdf: str | Path, **options: Unpack[GenerateOptions]) -> Report:
-    """Every fault and doubt of a description (a URDF file, a recipe or a shipped name), by name, with both numbers.
+    """All errors and warnings about a description (a URDF file, a recipe or a shipped name), by name, with both numbers.
 
     `print(check("arm.urdf").text())` shows them; `.faults` and `.doubts` hold them, `.passed()` says whether there is no fault.
     `options` are those of `generate`: base, tip, hold, base_joint.
@@ -135,7 +150,7 @@ def examined(file: str, **options: Any) -> Report:
     else:
         recipe = with_options(default_recipe(file), **options)
     report, robot = examine(
-        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loop, passive=recipe.passive,
+        recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loops, passive=recipe.passive,
         base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping,
     )  # fmt: skip
     if robot is None or not (robot.loops or robot.passive or robot.pairs):

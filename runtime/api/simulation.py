@@ -13,6 +13,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.fitting import number
 from diffpbd.runtime.html import motion_table
 from diffpbd.runtime.joint_values import JointValues
+from diffpbd.runtime.limits import beyond_effort
 from diffpbd.runtime.logs.csv import TorqueLog, read_torques, write_log
 from diffpbd.runtime.logs.recording import Recording
 from diffpbd.runtime.orders import Order
@@ -27,6 +28,15 @@ class Run(simulation.Run):
     """A simulation: `time` (steps + 1,) [s], `q`, `dq`, `tau` (steps + 1, n), `kinetic` and `potential` energy [J], `gap`."""
 
     robot: Robot = field(kw_only=True)
+
+    @property
+    def notes(self) -> list[str]:
+        """Joints that were driven beyond their effort limits, which a simulation does not hold, in sentences."""
+        return beyond_effort(self.robot.manifest.robot.joints, self.tau)
+
+    def __repr__(self) -> str:
+        said = "".join(f"; note: {text}" for text in self.notes[:1])
+        return f"{super().__repr__().removesuffix('>')}{said}>"
 
     def _repr_html_(self) -> str:
         caption = f"{self.robot.name}: {len(self.time) - 1} steps of {self.h:g} s"
@@ -67,6 +77,7 @@ def simulate(
     """
     torque: Any = controller
     if isinstance(controller, Path) or (isinstance(controller, str) and controller not in ("zero", "gravity")):
+        simulation.expect_log(controller, "simulate: controller")
         torque = read_torques(controller)
     elif isinstance(controller, Recording):
         if controller.tau is None:

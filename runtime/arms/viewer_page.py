@@ -18,11 +18,11 @@ import numpy as np
 from diffpbd.runtime.arms.local_page import guard_websockets
 from diffpbd.runtime.arms.viewer import ADDRESS, MISSING_VISER
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import MessageError
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.robot import Robot, load
-from diffpbd.runtime.ros1.errors import MessageError
 from diffpbd.runtime.ros1.messages import Tick
-from diffpbd.runtime.shapes import Shapes, quaternion, read_shapes
+from diffpbd.runtime.shapes import Shapes, clearance_meshes, link_frames, quaternion, read_shapes
 
 __all__ = ["Page", "literally", "skeleton"]
 
@@ -76,6 +76,10 @@ class Page:
             scene.add_icosphere(f"/arm/{k}", radius=0.035 if k else 0.06, color=(70, 110, 180))
             for k in range(0 if self._meshes else len(skeleton(robot, np.zeros(robot.n))))
         ]
+        self._kept = [
+            (shape, scene.add_mesh_trimesh(f"/clearance/{k}", mesh))
+            for k, (shape, mesh) in enumerate(clearance_meshes(robot))
+        ]
         self._status = gui.add_markdown("**waiting for the first tick**")
         self._bars: list[tuple[Any, Any]] = []
         with gui.add_folder("joints"):
@@ -96,7 +100,13 @@ class Page:
         self.pose(np.zeros(robot.n))
 
     def pose(self, q: FloatArray) -> None:
-        """Move the shapes, or where there are none the skeleton, to q [rad]."""
+        """Move the shapes, or where there are none the skeleton, to q [rad]; and what may not touch."""
+        if self._kept:
+            links = link_frames(self._robot, q)
+            for kept, mesh in self._kept:
+                R, x = links[kept.link]
+                turned = R @ np.reshape(kept.rotation, (3, 3))
+                mesh.position, mesh.wxyz = tuple(x + R @ np.array(kept.centre)), quaternion(turned)
         if self._shapes is not None:
             frames = self._shapes.poses(self._robot, q)
             for link, mesh in self._meshes:

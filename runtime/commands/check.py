@@ -16,8 +16,8 @@ __all__ = ["command"]
 @click.command("check")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--base", metavar="LINK", help="Base link (default: the root).")
-@click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
-@click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
+@click.option("--tip", metavar="LINK", multiple=True, help="Tip link; repeatable.")
+@click.option("--hold", metavar="JOINT", multiple=True, help="Fix this joint at zero; repeatable.")
 @click.option(
     "--contact-from-collision",
     "collision",
@@ -26,9 +26,23 @@ __all__ = ["command"]
     help="Contacts of this link's <collision> against a plane of the recipe, may be given more than once.",
 )
 @click.option(
-    "--base-joint", type=click.Choice(["fixed", "planar", "floating"]), help="How the base moves (default: not)."
+    "--base-joint",
+    type=click.Choice(["fixed", "planar", "floor", "floating"]),
+    help="How the base moves (default: not).",
 )
-@click.option("--strict", is_flag=True, help="Exit with 1 on doubts too.")
+@click.option(
+    "--ground",
+    type=float,
+    metavar="Z",
+    help="A plane called ground across z at this height [m], for --contact-from-collision; of a floating base in the world.",
+)
+@click.option(
+    "--close",
+    metavar="LINK=LINK[:TYPE]",
+    multiple=True,
+    help="Close a loop: the frames of both links stay together, by a ball (default), a hinge about z, or a weld; repeatable.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 1 on warnings too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: an object, of several files a list of them.")
 def command(
     files: tuple[str, ...],
@@ -37,13 +51,15 @@ def command(
     hold: tuple[str, ...],
     collision: tuple[str, ...],
     base_joint: str | None,
+    ground: float | None,
+    close: tuple[str, ...],
     strict: bool,
     as_json: bool,
 ) -> None:
-    """List every fault and doubt of descriptions (URDF, MJCF, recipes or shipped robots), by name."""
+    """List all errors and warnings about descriptions (URDF, MJCF, recipes or shipped robots), by name."""
     options = {
         "base": base, "tip": tip or None, "hold": hold or None, "base_joint": base_joint,
-        "contact_from_collision": collision or None,
+        "contact_from_collision": collision or None, "ground": ground, "close": close or None,
     }  # fmt: skip
     reports = []
     for file in files:

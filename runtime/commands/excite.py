@@ -9,9 +9,10 @@ import click
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.clearance import KEPT, least_distance
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.numbers import Real
-from diffpbd.runtime.commands.options import plot_option
+from diffpbd.runtime.commands.options import clearance_option, plot_option
 from diffpbd.runtime.commands.results import json_option, note, result
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
@@ -54,6 +55,7 @@ HEIGHT = Real(-100.0, 100.0)  # m
     show_default=True,
     help="See above.",
 )
+@clearance_option(KEPT)
 @click.option("--margin", type=float, default=0.1, metavar="SHARE", help="Part of every limit that is left free (0.1).")
 @click.option("--params", metavar="FILE", help="Values of alpha that torques are predicted with, such as a payload.")
 @click.option("--out", required=True, metavar="TRAJ.csv", help="The motion to write (.gz allowed).")
@@ -68,6 +70,7 @@ def command(
     table: float | None,
     max_acceleration: str | None,
     criterion: str,
+    clearance: float | None,
     margin: float,
     params: str | None,
     out: str,
@@ -77,8 +80,8 @@ def command(
 
     It minimises the condition number of the base regressor, or maximises the determinant of its information (log-det), within
     the limits of position, speed, torque and acceleration. The file has
-    the columns time [s], q_ [rad or m], dq_, ddq_ and the predicted tau_ [N·m or N]. Collisions but with the table are not
-    looked at.
+    the columns time [s], q_ [rad or m], dq_, ddq_ and the predicted tau_ [N·m or N]. Links keep their distance from each other
+    between the samples too, where ROBOT was generated with --clearance; else collisions but with the table are not looked at.
     """
     from diffpbd.runtime.commands.progress import progress
     from diffpbd.runtime.excite.excitation import Wishes, excite
@@ -90,7 +93,8 @@ def command(
     if table is None and loaded.manifest.recipe.table is not None:
         table = loaded.manifest.recipe.table + RADIUS
         note(f"note: the recipe's table: centres of mass and tip stay above {table:g} m.")
-    wishes = Wishes(duration, harmonics, rate, min_tip_height, margin, bounds, table, criterion)
+    least = least_distance(loaded, clearance, KEPT)
+    wishes = Wishes(duration, harmonics, rate, min_tip_height, margin, bounds, table, criterion, least)
     with progress() as say:
         found = excite(loaded, wishes, loaded.alpha.vector(params), say)
     if plot is not None:

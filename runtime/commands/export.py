@@ -14,8 +14,8 @@ __all__ = ["command"]
 @click.command("export")
 @click.argument("robot")
 @click.option("--base", metavar="LINK", help="Base link (default: the recipe's, or the root).")
-@click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
-@click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
+@click.option("--tip", metavar="LINK", multiple=True, help="Tip link; repeatable.")
+@click.option("--hold", metavar="JOINT", multiple=True, help="Fix this joint at zero; repeatable.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="FILE.urdf", help="The URDF to write.")
 @json_option

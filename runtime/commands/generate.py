@@ -11,6 +11,7 @@ from diffpbd.runtime.api.robots import default_folder
 from diffpbd.runtime.commands.numbers import MOST
 from diffpbd.runtime.commands.progress import staged
 from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
+from diffpbd.runtime.finish import begin, complete, is_quick
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]
@@ -62,12 +63,12 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
 @click.command("generate")
 @click.argument("robot")
 @click.option("--base", metavar="LINK", help="Base link (default: the recipe's, or the root).")
-@click.option("--tip", metavar="LINK", multiple=True, help="Tip link, may be given more than once.")
-@click.option("--hold", metavar="JOINT", multiple=True, help="Weld this joint at zero, may be given more than once.")
+@click.option("--tip", metavar="LINK", multiple=True, help="Tip link; repeatable.")
+@click.option("--hold", metavar="JOINT", multiple=True, help="Fix this joint at zero; repeatable.")
 @click.option(
     "--base-joint",
-    type=click.Choice(["fixed", "planar", "floating"]),
-    help="How the base moves: not (default), in a plane, or freely.",
+    type=click.Choice(["fixed", "planar", "floor", "floating"]),
+    help="How the base moves: not (default), in the vertical plane of x and z, on the floor (x and y), or freely.",
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder (default: generated/NAME).")
 @click.option("--integrator", type=click.Choice(["variational", "paper"]), help="Integrator of `step`.")
@@ -93,8 +94,8 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     "--relaxation",
     callback=_relaxation,
     metavar="FACTOR",
-    help="What Jacobi sweeps make of their corrections: a factor between 0 and 2 (default: 1.8 over the most joints that meet "
-    "at a link, at most 1), or `averaging`, which loses momentum.",
+    help="Relaxation factor of Jacobi sweeps, between 0 and 2 (default: 1.8 divided by the largest number of joints at a link, "
+    "at most 1), or `averaging`, which loses momentum.",
 )
 @click.option(
     "--variants",
@@ -114,22 +115,22 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     "--symbolic",
     metavar="LIST",
     callback=_names,
-    help="Symbolic quantities out of mass,com,inertia,origin, by commas.",
+    help="Make these run-time parameters: mass, com, inertia, origin (separated by commas).",
 )
 @click.option("--friction", type=click.Choice(["none", "urdf"]), help="Default friction: none, or the file's.")
 @click.option(
     "--friction-law",
     metavar="LIST",
     callback=_names,
-    help="Parts of the law of friction beside viscous and Coulomb's, by commas: asymmetric (coefficients differ by direction), "
-    "stribeck (more at rest, falling with speed).",
+    help="Parts of the friction law besides viscous and Coulomb friction, separated by commas: asymmetric (coefficients differ "
+    "by direction), stribeck (more at rest, falling with speed).",
 )
-@click.option("--limits/--no-limits", default=None, help="Whether joints stop at their limits in `step`.")
+@click.option("--limits/--no-limits", default=None, help="Joints stop at their limits.")
 @click.option(
     "--wrench",
     metavar="LINK",
     multiple=True,
-    help="Parameters of a force [N] and torque [N·m] on this link or tip, may be given more than once.",
+    help="External force [N] and torque [N·m] on this link or tip, as parameters; repeatable.",
 )
 @click.option(
     "--contact-from-collision",
@@ -139,12 +140,31 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     "given more than once.",
 )
 @click.option(
+    "--ground",
+    type=float,
+    metavar="Z",
+    help="A plane called ground across z at this height [m], for --contact-from-collision; of a floating base in the world.",
+)
+@click.option(
+    "--close",
+    metavar="LINK=LINK[:TYPE]",
+    multiple=True,
+    help="Close a loop: the frames of both links stay together, by a ball (default), a hinge about z, or a weld; repeatable.",
+)
+@click.option("--passive", metavar="JOINT", multiple=True, help="This joint has no motor; may be given more than once.")
+@click.option(
     "--lever-spring",
     "lever_springs",
     metavar="JOINT",
     multiple=True,
     help="Parameters of a spring between two lever arms about this hinge (stiffness [N/m], arms and rest length [m], angle "
     "[rad]), may be given more than once.",
+)
+@click.option(
+    "--frames",
+    metavar="LIST",
+    callback=_names,
+    help="Links beside the tips whose pose, Jacobian, velocity and acceleration can be asked for by name, by commas, or all.",
 )
 @click.option(
     "--clearance/--no-clearance",
@@ -157,15 +177,21 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     multiple=True,
     help="With --clearance: so many spheres, capsules, boxes or planes given at run time, may be given more than once.",
 )
-@click.option("--cuda/--no-cuda", default=None, help="Whether there is a .cu text besides, for batches on a GPU.")
+@click.option("--cuda/--no-cuda", default=None, help="Also generate CUDA code, for batches on a GPU.")
 @click.option(
     "--order",
     type=click.Choice(["2", "4", "6"]),
     default="2",
-    help="6: a compiled step of sixth order besides, as --functions default,sixth_order_step; 4 is made of joint_step anyway.",
+    help="6: also generate the step of sixth order, as --functions default,sixth_order_step; order 4 needs nothing more.",
+)
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Compile in full at once, as for a control PC or for timing; else quickly at first, and in full in the background.",
 )
 @json_option
-def command(robot: str, out: Path | None, order: str, **options: Any) -> None:
+def command(robot: str, out: Path | None, order: str, everything: bool, **options: Any) -> None:
     """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml), a URDF or MJCF file."""
     from diffpbd.codegen.generate import generate
 
@@ -173,7 +199,11 @@ def command(robot: str, out: Path | None, order: str, **options: Any) -> None:
         options["functions"] = [*(options["functions"] or ["default"]), "sixth_order_step"]
     out = default_folder(robot) if out is None else out
     with staged() as say:
-        made = generate(robot, out=out, progress=say, **options)
+        made = generate(robot, out=out, progress=say, quick=not everything, **options)
+        if everything:
+            complete(made.folder, made.manifest.library, say)
+    if is_quick(made.folder, made.manifest.library) and begin(made.folder, made.manifest.library):
+        note("compiled quickly; the optimised library follows in the background (--all waits for it)")
     branches = made.manifest.robot.left_out
     if branches:
         note(

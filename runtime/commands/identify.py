@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import click
 from click.core import ParameterSource
 
+from diffpbd.runtime.commands.identify_outputs import Outputs
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.numbers import COUNT
@@ -18,8 +17,9 @@ from diffpbd.runtime.commands.options import grouped, named_values, plot_option,
 from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import json_option
 from diffpbd.runtime.commands.results import result as tell
+from diffpbd.runtime.commands.toss_words import identified, of_tosses
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import distinct, write_atomic
+from diffpbd.runtime.files import distinct
 from diffpbd.runtime.identify import (
     FORMS,
     FRICTION_MODELS,
@@ -44,9 +44,7 @@ from diffpbd.runtime.identify import (
     unknown_torques,
     with_inertials,
     workers,
-    write_torques,
 )  # fmt: skip
-from diffpbd.runtime.report.identification import page
 from diffpbd.runtime.report.identification_text import summary
 from diffpbd.runtime.robot import Robot
 
@@ -128,35 +126,6 @@ class _How:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Outputs:
-    """Files to write."""
-
-    out: str | None
-    report: str | None
-    torques_out: str | None
-    plot: str | None
-
-    def named(self) -> list[tuple[str, str | None]]:
-        """Each with its option."""
-        return [(f"--{field.name.replace('_', '-')}", getattr(self, field.name)) for field in fields(self)]
-
-    def write(self, robot: Robot, result: Identification, source: Mapping[str, Any]) -> None:
-        """All of them; texts are made before the first is written."""
-        made = ((self.out, result.to_json(source)), (self.report, page(result)))
-        contents = [(path, content) for path, content in made if path is not None]
-        if self.plot is not None:
-            _draw(self.plot, robot, result)
-        for path, content in contents:
-            write_atomic(path, content)
-        if self.torques_out is not None:
-            write_torques(self.torques_out, result.joints, result.torques)
-
-    def paths(self) -> list[str]:
-        """Those that are asked for."""
-        return [path for _, path in self.named() if path is not None]
-
-
 @click.command("identify", cls=_ManyValidationLogs)
 @click.argument("robot")
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
@@ -227,7 +196,7 @@ class _Outputs:
 @json_option
 @grouped(
     "outputs",
-    _Outputs,
+    Outputs,
     click.option("--out", metavar="FILE.json", help="Writes the parameters, for --params of other commands."),
     click.option("--report", metavar="OUT.html", help="Writes one self-contained page with tables and figures."),
     click.option(
@@ -235,7 +204,7 @@ class _Outputs:
     ),
     plot_option("Measured and predicted torques of a LOG of --validate, or else of the fit."),
 )
-def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogWords, outputs: _Outputs) -> None:
+def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogWords, outputs: Outputs) -> None:
     """Identify parameters of the generated ROBOT from recordings.
 
     LIST holds, separated by commas: friction (Coulomb and viscous friction and a torque offset of every joint), spring
@@ -263,6 +232,10 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
         select(fitted, aim.names, aim.fixed)  # refused before hours of logs are read
     with workers(how.jobs, how.scheduler) as spread, progress() as say:
         settings = how.settings(loaded, spread)
+        if of_tosses(loaded, aim.names):
+            what = aim.names, aim.fixed, aim.params, words, settings
+            result = identified(loaded, logs, aim.validate, aim.split, *what, say)
+            return _told(loaded, result, logs, aim, outputs, begin)
         by_positions = in_contact(aim.names) or of_lengths(loaded, aim.names)
         processing, given = words.processing(), click.get_current_context().get_parameter_source("cutoff")
         if by_positions and given is ParameterSource.DEFAULT:
@@ -275,20 +248,17 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
             fitted, train, aim.names,
             fixed=aim.fixed, validate=held, start=fitted.alpha.by_name(base), settings=settings, progress=say,
         )  # fmt: skip
-    source = provenance(loaded, logs, aim.validate, click.get_current_context().meta[_WORDS])
-    outputs.write(loaded, result, source)
-    warnings = [*implausible(fitted, result), *repeated(source, logs, aim.validate)]
+    _told(loaded, result, logs, aim, outputs, begin, fitted)
+
+
+def _told(
+    robot: Robot, result: Identification, logs: tuple[str, ...], aim: _Aim, outputs: Outputs, begin: float,
+    fitted: Robot | None = None,
+) -> None:  # fmt: skip
+    """Files and words of a result; `fitted` is the robot with what is fitted in alpha, where that is another."""
+    source = provenance(robot, logs, aim.validate, click.get_current_context().meta[_WORDS])
+    outputs.write(robot, result, source)
+    warnings = [*implausible(fitted or robot, result), *repeated(source, logs, aim.validate)]
     text = [summary(result), *(f"\nwarning: {sentence}" for sentence in warnings)]
     text.append(f"\n{time.perf_counter() - begin:.1f} s in all.")
     tell("\n".join(text), {**json.loads(result.to_json(source)), "warnings": warnings}, *outputs.paths())
-
-
-def _draw(plot: str, robot: Robot, result: Identification) -> None:
-    from diffpbd.runtime.reproduce.torque_plots import plot_curves
-
-    trace = (result.validate or result.train).traces[0]
-    curves = {"measured": (trace.time, trace.measured), "predicted": (trace.time, trace.predicted)}
-    use = "not used for the fit" if result.validate else "of the fit"
-    shown = [robot.joints.index(joint) for joint in result.judged]
-    what = "angle" if result.compared == "position" else "torque"
-    plot_curves(plot, robot, shown, curves, f"{robot.name}: {result.compared}s of {trace.name}, {use}", what)

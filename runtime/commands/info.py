@@ -12,7 +12,7 @@ from diffpbd.runtime.commands.locate import open_manifest
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.inertia import LINEAR_FRAME, LINEAR_NAMES, LINEAR_UNITS, link_parameters
 from diffpbd.runtime.library import PATH_VARIABLE, PORTABLE, Library
-from diffpbd.runtime.manifest import Argument, Function, Manifest
+from diffpbd.runtime.manifest import Argument, Clearance, Function, Manifest
 from diffpbd.runtime.parameters import ParameterVector
 from diffpbd.runtime.report.tables import number, table
 
@@ -88,10 +88,12 @@ def describe(manifest: Manifest) -> str:
             f"made by diffpbd {manifest.generator.diffpbd}",
             table(["joint", "type", "parent", "child", "lower", "upper", "velocity", "effort"], joints, left=4),
             *_base(manifest),
+            *_frames(manifest),
             *_undriven(manifest),
             *_mimics(manifest),
             *_loops(manifest),
             *_contacts(manifest),
+            *_clearance(manifest),
             *_squared(manifest),
             *_wrenches(manifest),
             *_levers(manifest),
@@ -113,6 +115,12 @@ def _base(manifest: Manifest) -> list[str]:
         text += f"axes, then the joints; positions have {len(robot.positions)}: {', '.join(robot.positions[:7])} (its place "
         text += "and unit quaternion), then the joints"
     return [text]
+
+
+def _frames(manifest: Manifest) -> list[str]:
+    """A line about the frames that can be asked for by name."""
+    names = ", ".join(manifest.robot.frames)
+    return [f"frames by name: {names} (`generate --frames all`: every link of the description)"] if names else []
 
 
 def _undriven(manifest: Manifest) -> list[str]:
@@ -152,6 +160,42 @@ def _contacts(manifest: Manifest) -> list[str]:
     ]
     header = ["contact", "link", "radius", "against", "on", "friction"]
     return [table(header, rows, left=2)] if rows else []
+
+
+def _clearance(manifest: Manifest) -> list[str]:
+    """A table of the shapes that may not touch, and which of them are compared, where there are any."""
+    found = manifest.clearance
+    if found is None:
+        return []
+    rows = [
+        [
+            s.name,
+            s.link,
+            s.kind,
+            " x ".join(number(2.0 * h) for h in s.halves if h),
+            number(s.radius),
+            others(s.name, found),
+        ]
+        for s in found.shapes
+    ]
+    lines = (
+        [f"obstacles at run time: {', '.join(f'{n} {k}' for k, n in found.obstacles.items())}"]
+        if found.obstacles
+        else []
+    )
+    if found.samples:
+        lines.append(f"left out: {found.apart} pairs of shapes that never touched in {found.samples} poses")
+    if found.always:
+        lines.append(f"left out: {', '.join(' / '.join(pair) for pair in found.always)}, which touch by their make")
+    header = ["shape", "on", "kind", "length or sides", "radius", "kept from"]
+    return [table(header, rows, left=3), *(["\n".join(lines)] if lines else [])]
+
+
+def others(name: str, clearance: Clearance) -> str:
+    """The shapes that one is compared with."""
+    own = {s.name for s in clearance.shapes}
+    pairs = [row for row in clearance.rows if name in row and own.issuperset(row)]
+    return ", ".join(other for row in pairs for other in row if other != name) or "-"
 
 
 def _squared(manifest: Manifest) -> list[str]:

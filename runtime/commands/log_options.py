@@ -65,7 +65,7 @@ log_options = grouped(
         "--rate",
         type=RATE,
         metavar="HZ",
-        help="Of logs without time, or for even steps in place of stamps.",
+        help="Sampling rate of logs without time stamps, or to replace their stamps by even steps.",
     ),
     click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none."),
     click.option(

@@ -71,7 +71,7 @@ MENDING_OPTIONS = (
     click.option(
         "--unwrap/--no-unwrap",
         default=None,
-        help="Take turns of 2π out of all joints, or of none (default: of joints without ends).",
+        help="Unwrap turns of 2π of all joints, or of none (default: of joints without limits).",
     ),
     click.option(
         "--scale",
@@ -85,9 +85,9 @@ MENDING_OPTIONS = (
         metavar="COLUMN=NUMBER",
         help="Add to a column, such as an encoder's zero to q_lift [rad]; repeatable.",
     ),
-    click.option("--sort", is_flag=True, help="Put the rows of a table in the order of their stamps."),
-    click.option("--despike", is_flag=True, help="Take single samples of a torque that stand alone out of the log."),
-    click.option("--accept", metavar="KINDS", help=f"Go on in spite of these findings, or all: {', '.join(KINDS)}."),
+    click.option("--sort", is_flag=True, help="Sort the rows of a table by their time stamps."),
+    click.option("--despike", is_flag=True, help="Remove single outliers of a torque."),
+    click.option("--accept", metavar="KINDS", help=f"Accept these findings and continue, or all: {', '.join(KINDS)}."),
     click.option("--flip", multiple=True, metavar="JOINT", help="Turn the sign of this joint's torque; repeatable."),
     click.option(
         "--drive-gain",

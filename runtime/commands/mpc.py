@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.clearance import expect_apart, least_distance
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
 from diffpbd.runtime.commands.mpc_words import ending, facts, summary
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED, Whole
 from diffpbd.runtime.commands.options import (
+    clearance_option,
     live_option,
     meshes_option,
     movie_option,
@@ -45,6 +47,8 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["command", "parse_weights"]
 
+LOOKS = 101
+"""[1] Poses of the way to a goal that are looked at."""
 WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 
 
@@ -58,18 +62,15 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 )
 @click.option("--tip-goal", metavar="[X,Y,Z]", help="Or where the tip's origin shall be [m], in the world.")
 @click.option(
-    "--stop-within", type=AMOUNT, metavar="RAD", help="End when every joint rests so near the goal [rad or m]."
+    "--stop-within", type=AMOUNT, metavar="RAD", help="Stop when all joints rest this near the goal [rad or m]."
 )
 @click.option("--plant", metavar="FILE", help="Values of alpha of the simulated robot that the plan does not know.")
-@click.option("--noise", type=AMOUNT, default=0.0, help="Of measured positions, standard deviation [rad or m].")
-@click.option("--rate-noise", type=AMOUNT, default=0.0, help="Of measured rates, standard deviation.")
-@click.option("--seed", type=SEED, default=0, help="Of the noise.")
+@click.option("--noise", type=AMOUNT, default=0.0, help="Noise of measured positions, standard deviation [rad or m].")
+@click.option("--rate-noise", type=AMOUNT, default=0.0, help="Noise of measured velocities, standard deviation.")
+@click.option("--seed", type=SEED, default=0, help="Seed of the noise.")
 @click.option("--goal-speed", type=SPEED, default=0.5, help="Speed towards the goal or the log's first sample [rad/s].")
 @click.option(
-    "--rate",
-    type=RATE,
-    metavar="HZ",
-    help="Of a LOG without time, or for even steps in place of stamps.",
+    "--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without time stamps, or to replace its stamps."
 )
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option("--q0", metavar="JSON", help="Start [rad]; default: the log's first sample, or zero.")
@@ -80,9 +81,9 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option("--h", type=DURATION, metavar="S", help="Step and tick (default: the recipe's).")
 @click.option("--backend", type=click.Choice(BACKENDS), default="embedded", help="Solver of a tick.")
 @click.option("--programs", type=COUNT, default=1, help="Quadratic programs a tick.")
-@click.option("--time-limit", type=DURATION, metavar="S", help="No program begins later than this in a tick.")
+@click.option("--time-limit", type=DURATION, metavar="S", help="No quadratic program of a tick starts later than this.")
 @click.option("--delay", type=Whole(0, 10), default=0, help="Steps until a torque acts; it is compensated.")
-@click.option("--disturbance/--no-disturbance", default=False, help="Balance joint torques that an observer finds.")
+@click.option("--disturbance/--no-disturbance", default=False, help="Estimate and compensate unmodelled joint torques.")
 @click.option(
     "--load", metavar="JSON", help="Torques [N·m] by joint that act on the simulated robot, unknown to the plan."
 )
@@ -95,6 +96,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option(
     "--bridge-jumps", is_flag=True, help="Go over jumps of LOG, and to its first sample, at --goal-speed; else refused."
 )
+@clearance_option(0.0)
 @mending_options
 @json_option
 @view_option
@@ -196,20 +198,31 @@ def _counts(mpc: Mpc) -> list[str]:
 
 
 def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple[Reference, Any, float]:
-    """What to follow, the start pose, and for how long; none of it outside of limits or in the table of the recipe."""
+    """What to follow, the start pose, and for how long; none of it outside of limits, in the table of the recipe or in
+    the robot itself."""
     start = (
         None if options["q0"] is None else np.array(parse_state(options["q0"], "--q0", robot.positions, robot.neutral))
     )
-    table, alpha = robot.manifest.recipe.table, robot.alpha.vector(options["params"])
+    alpha, least = robot.alpha.vector(options["params"]), least_distance(robot, options["clearance"])
+
+    def expect_clear(poses: Iterable[FloatArray], what: str) -> None:
+        every = list(poses)
+        expect_above(robot, alpha, robot.manifest.recipe.table, every, what)
+        expect_apart(robot, alpha, least, every, what)
+
     if start is not None:
         check_goal(robot, start, "--q0")
-        expect_above(robot, alpha, table, [start], "start of --q0")
+        expect_clear([start], "start of --q0")
     if options["reference"] is None:
+        if start is None:
+            check_goal(robot, robot.neutral, "the start, which is zero without --q0")
         start = closed_start(robot, start, alpha)
         goal = _goal(robot, options, start, alpha)
-        expect_above(robot, alpha, table, [np.where(np.isnan(goal), start, goal)], "goal")
+        expect_clear([np.where(np.isnan(goal), start, goal)], "goal")
         reference = GoalReference(goal, options["goal_speed"], robot.manifest.robot.floating)
         needed = reference.takes(start)
+        reference.start(start)
+        expect_clear(reference.at(np.linspace(0.0, needed, LOOKS))[0], "straight way to the goal")
         duration = options["duration"] or needed + SETTLING
         if needed > duration:
             k = int(np.argmax(np.abs(reference.way(start))))
@@ -225,7 +238,7 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
     found, notes = read_reference(
         options["reference"], robot, reading, options["goal_speed"], bridge=options["bridge_jumps"], alpha=alpha,
     )  # fmt: skip
-    expect_above(robot, alpha, table, found.q, "reference")
+    expect_clear(found.q, "reference")
     for said in notes:
         note(said)
     length = float(found.time[-1] - found.time[0])

@@ -96,8 +96,8 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
     if solver.size:
         own = (
             f"solver alone: median {np.median(solver):.3f} ms, p99 {np.quantile(solver, 0.99):.3f} ms, longest "
-            f"{solver.max():.3f} ms; at most {run.iterations.max():.0f} interior-point iterations, none in "
-            f"{(run.iterations == 0).mean():.0%} of the ticks"
+            f"{solver.max():.3f} ms; at most {run.iterations.max():.0f} interior-point iterations; "
+            f"{(run.iterations == 0).mean():.0%} of the ticks needed none"
         )
     lines = [
         f"{robot.name}: {len(run.seconds)} ticks of {run.h:g} s: {sources}; solver: {statuses}",

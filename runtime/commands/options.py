@@ -10,9 +10,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from diffpbd.runtime.commands.numbers import Real
 from diffpbd.runtime.errors import InputError
 
 __all__ = [
+    "clearance_option",
     "given",
     "grouped",
     "live_option",
@@ -36,6 +38,20 @@ pose_option = click.option(
     metavar="JOINT=VALUE",
     help="About where a joint without motor and encoder, in closed loops, is at the start of the logs (0); repeatable.",
 )
+
+
+NEAREST = 1.0  # m
+
+
+def clearance_option(usual: float) -> Callable[[Any], Any]:
+    """`--clearance`, the least distance of links from each other, `usual` by default."""
+    return click.option(
+        "--clearance",
+        type=Real(-NEAREST, NEAREST),
+        metavar="M",
+        help=f"Links stay so far [m] from each other (default {usual:g}, where ROBOT was generated with --clearance; below 0: "
+        "wide shapes may overlap by as much).",
+    )
 
 
 def plot_option(help: str) -> Callable[[Any], Any]:

@@ -19,7 +19,7 @@ __all__ = ["command"]
 
 @click.group("reproduce")
 def command() -> None:
-    """Make the paper's figures and tables again."""
+    """Reproduce the paper's figures and tables."""
 
 
 command.add_command(everything)

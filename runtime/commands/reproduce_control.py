@@ -195,7 +195,7 @@ def push(
 @click.option("--law", type=click.Choice(["computed-torque", "mpc"]), default="computed-torque", show_default=True,
               help="Inverse dynamics with feedback, or predictive control.")  # fmt: skip
 @click.option("--disturbance/--no-disturbance", default=True, show_default=True,
-              help="Balance joint torques that an observer finds.")  # fmt: skip
+              help="Estimate and compensate unmodelled joint torques.")  # fmt: skip
 @click.option("--push-at", type=AMOUNT, default=2.0, show_default=True, help="When the pushes begin [s].")
 @json_option
 @picture_and_table("circle.png", "The runs")

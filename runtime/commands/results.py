@@ -23,7 +23,7 @@ def _remember(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None
 
 json_option = click.option(
     "--json", is_flag=True, expose_value=False, is_eager=True, callback=_remember,
-    help="Print the result as a JSON object; whatever else is said goes to standard error.",
+    help="Print the result as a JSON object; all other output goes to standard error.",
 )  # fmt: skip
 
 

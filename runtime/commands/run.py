@@ -14,15 +14,16 @@ import click
 from diffpbd.runtime.arms.franka.arm import is_franka
 from diffpbd.runtime.commands import run_baxter, run_franka, run_ros2
 from diffpbd.runtime.commands.attached import Attached
-from diffpbd.runtime.commands.locate import open_robot, robot_files, state_file
+from diffpbd.runtime.commands.locate import open_manifest, open_robot, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real, Whole
-from diffpbd.runtime.commands.options import given, live_option, plot_option
+from diffpbd.runtime.commands.options import clearance_option, given, live_option, plot_option
 from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import distinct
+from diffpbd.runtime.finish import complete, is_quick
 from diffpbd.runtime.live import live_line
 from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.recording import Reading
@@ -117,6 +118,7 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
     "--table", type=Real(-FURTHEST_TABLE, FURTHEST_TABLE), metavar="Z",
     help="The arm stays above this height [m] over the description's root link (default: the recipe's, if it has one).",
 )  # fmt: skip
+@clearance_option(0.0)
 @click.option("--ramp", type=Real(0, LONGEST_RAMP), default=1.0, help="Seconds in which the law comes in.")
 @click.option("--enable", is_flag=True, help="Enable the robot if it is disabled.")
 @click.option("--bring-in", is_flag=True, help="Lead an arm that stands at or beyond a joint limit back in, slowly.")
@@ -148,6 +150,7 @@ def command(robot: str, side: Literal["left", "right"], mends: MendWords, **opti
         if options["bridge_jumps"]:
             raise click.UsageError("--bridge-jumps goes over jumps of a log; expected --reference LOG with it.")
     _check_files(robot, options)
+    _in_full(robot)
     generated = open_robot(robot)
     if options["transport"] == "replay":
         if not options["source"]:
@@ -192,6 +195,14 @@ def _attached(
     if franka:
         return run_franka.attach(robot, configuration, options)
     return run_baxter.attach(robot, configuration, side, options)
+
+
+def _in_full(robot: str) -> None:
+    """An arm is driven by a library that was compiled in full."""
+    folder, manifest = open_manifest(robot)
+    if is_quick(folder, manifest.library) and os.access(folder, os.W_OK):
+        note("compiling in full before the run")
+        complete(folder, manifest.library)
 
 
 def _check_files(robot: str, options: dict[str, Any]) -> None:

@@ -19,11 +19,11 @@ from diffpbd.runtime.arms.franka.model import compare_model, flange_to_tip
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.commands.attached import Attached, simulator
 from diffpbd.runtime.commands.sim_fr3 import HOST_LINE
+from diffpbd.runtime.errors import RefusedError
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.ros1.errors import RefusedError
 
 __all__ = ["attach", "expect_options"]
 

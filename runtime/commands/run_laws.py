@@ -11,6 +11,7 @@ import numpy as np
 
 from diffpbd.runtime.arms.franka.arm import is_franka
 from diffpbd.runtime.arrays import FloatArray, within
+from diffpbd.runtime.clearance import least_distance
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.mpc import parse_weights
 from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity
@@ -105,6 +106,7 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
         Settings(1.0 / rate, ramp=options["ramp"], reflexes=ReflexSettings(contact=options["contact"], yielding=gives)),
         robot.manifest.recipe.table if options["table"] is None else options["table"],
         robot.instructions,
+        least_distance(robot, options["clearance"]),
     )  # fmt: skip
 
 

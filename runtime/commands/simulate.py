@@ -7,6 +7,7 @@ from typing import Any, Literal
 import click
 import numpy as np
 
+from diffpbd.runtime.clearance import Distances, distances_of
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
 from diffpbd.runtime.commands.numbers import RATE
@@ -15,13 +16,14 @@ from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, distinct
+from diffpbd.runtime.limits import beyond_effort
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
 from diffpbd.runtime.logs.table import TURN
 from diffpbd.runtime.orders import Order
 from diffpbd.runtime.quaternions import with_turn
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.simulation import Run, maximal_variant, simulate
+from diffpbd.runtime.simulation import Run, expect_log, maximal_variant, simulate
 
 __all__ = ["command", "summary"]
 
@@ -41,7 +43,7 @@ STILL = 1e-12
     "--rate",
     type=RATE,
     metavar="HZ",
-    help="Of a LOG without time, or for even steps in place of stamps.",
+    help="Sampling rate of a LOG without time stamps, or to replace its stamps by even steps.",
 )
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
 @click.option("--order", type=click.Choice(list(ORDERS)), default="2", help="4: Suzuki; 6: extrapolation; no friction.")
@@ -79,6 +81,7 @@ def command(
         ("--meshes", meshes),
     ]
     if torque not in ("zero", "gravity"):
+        expect_log(torque, "--torque")
         named.append(("--torque", torque))
     distinct(
         [("--out", out), ("--plot", plot), ("--movie", movie), ("--report", report)], [*named, *robot_files(robot)]
@@ -107,7 +110,7 @@ def command(
         plot_run(run, plot, title=title, robot=loaded)
     filmed(loaded, run, movie, meshes)
     write_log(out, run.log())  # after the picture, which fails without matplotlib
-    words = summary(loaded, run)
+    words = summary(loaded, run, distances_of(loaded, alpha))
     reported(loaded, run, words, report)
     result(words, facts(loaded, run), out, plot, movie, report)
     if view:
@@ -143,15 +146,18 @@ def _from_log(
     return torques, start
 
 
-def summary(robot: Robot, run: Run) -> str:
-    """Steps, energy, joint gaps, the final state, and joints that left their limits."""
+def summary(robot: Robot, run: Run, distances: Distances | None = None) -> str:
+    """Steps, energy, joint gaps, the final state, joints that left their limits, and where links come nearest to each other."""
     lines = [f"{robot.name}: {len(run.time) - 1} steps of {run.h:g} s by {run.function}, to {run.time[-1]:g} s"]
     if run.kinetic is not None and run.potential is not None:
         total = run.kinetic + run.potential
         drift = float(np.abs(total - total[0]).max())
         swing = float(np.ptp(run.kinetic))
-        moves = swing > STILL * float(np.abs(total).max())
-        share = f" ({100 * drift / swing:.3g} % of the kinetic energy's range)" if moves else ""
+        share = ""
+        if drift > swing or run.tau.any():
+            share = " (work of torques, friction and contact included)"
+        elif swing > STILL * float(np.abs(total).max()):
+            share = f" ({100 * drift / swing:.3g} % of the kinetic energy's range)"
         lines.append(
             f"energy: {total[0]:.6g} J at the start, {total[-1]:.6g} J at the end, largest change {drift:.3g} J{share}"
         )
@@ -171,6 +177,13 @@ def summary(robot: Robot, run: Run) -> str:
                 f"note: {joint.name} went from {low:.4g} to {high:.4g} {joint.unit}, beyond its limits "
                 f"{number(joint.lower)} and {number(joint.upper)}, which do not act"
             )
+    if robot.manifest.robot.base_joint == "planar" and "base_z" in robot.joints:
+        lines.append(
+            "note: the base moves in the vertical plane of x and z, where gravity acts (floor: --base-joint floor)"
+        )
+    lines += [f"note: {text}" for text in beyond_effort(joints, run.tau)]
+    if distances is not None:
+        lines.append(_nearest(distances, run))
     rows = [
         [
             joint.name, f"{place[joint.name][-1]:.6f}" if joint.name in place else "-", joint.unit, f"{run.dq[-1, k]:.6f}",
@@ -179,6 +192,17 @@ def summary(robot: Robot, run: Run) -> str:
         for k, joint in enumerate(joints)
     ]  # fmt: skip
     return "\n".join([*lines, "", table(["final state", "q", "", "dq", "", "tau", ""], rows)])
+
+
+def _nearest(distances: Distances, run: Run) -> str:
+    """The pair of links that comes nearest in the samples, and in how many any touch."""
+    values = distances.at(run.q)
+    least = values.min(axis=1)
+    k, inside = int(np.argmin(least)), int((least < 0.0).sum())
+    text = f"{distances.words(values[k])} at {run.time[k]:.4g} s"
+    if inside:
+        return f"note: the motion goes through the robot itself in {inside} of {len(least)} samples: {text}"
+    return f"nearest links: {text}"
 
 
 def facts(robot: Robot, run: Run) -> dict[str, Any]:

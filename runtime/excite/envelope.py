@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.clearance import Distances, apart_throughout
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.names import listing
 from diffpbd.runtime.robot import Robot
@@ -29,6 +32,8 @@ STATE = 13
 """Numbers of a link's state, its position first."""
 METRE = 1.0
 """[m] Unit of the slack in height."""
+NEAR = 0.1
+"""[m] Unit of the slack in distances of links: the smooth least is off by a thirtieth of it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,8 @@ class Envelope:
     """`lower`, `upper` [rad or m], `speed`, `effort` (n,), margins taken off; `least_height` [m] or None.
 
     `acceleration` (n,) is infinite where any is allowed; `table` [m] or None is a plane that the links' centres of mass and the
-    tip stay above. Heights are along −gravity in the world frame. `alpha` are the parameters that the torque is predicted with.
+    tip stay above, `clearance` [m] or None what links keep from each other. Heights are along −gravity in the
+    world frame. `alpha` are the parameters that the torque is predicted with.
     """
 
     robot: Robot
@@ -64,6 +70,7 @@ class Envelope:
     acceleration: FloatArray
     table: float | None = None
     notes: tuple[str, ...] = ()
+    clearance: float | None = None
 
     @staticmethod
     def of(
@@ -118,6 +125,7 @@ class Envelope:
             self, lower=self.lower + cut, upper=self.upper - cut, speed=(1.0 - TIGHTER) * self.speed,
             effort=(1.0 - TIGHTER) * self.effort, acceleration=(1.0 - TIGHTER) * self.acceleration, least_height=height,
             table=None if self.table is None else self.table + TIGHTER * METRE,
+            clearance=None if self.clearance is None else self.clearance + TIGHTER * NEAR,
         )  # fmt: skip
 
     def evaluate(self, time: FloatArray, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> Motion:
@@ -140,7 +148,22 @@ class Envelope:
             slacks.append((m.height - self.least_height)[:, None] / METRE)
         if self.table is not None:
             slacks.append((self._heights(m.q) - self.table) / METRE)
+        if self.clearance is not None:
+            slacks.append((self._distances.at(m.q) - self.clearance) / NEAR)
         return slacks
+
+    @cached_property
+    def _distances(self) -> Distances:
+        return Distances(self.robot, self.alpha)
+
+    def keeps_apart(
+        self,
+        time: FloatArray,
+        motion: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+        acceleration: FloatArray,
+    ) -> bool:
+        """Whether links keep their distance between the times [s] too; `acceleration` (n,) bounds that of the motion."""
+        return self.clearance is None or apart_throughout(self._distances, self.clearance, time, motion, acceleration)
 
     def slack(self, m: Motion) -> float:
         """The least slack, as part of the limit; negative outside."""
@@ -175,6 +198,8 @@ class Envelope:
         if self.table is not None:
             moves = [self._heights(m.q + d) - self._heights(m.q - d) for d in STEP * np.eye(n)]
             rows.append(_through(next(later), np.stack(moves, axis=2) / (2.0 * STEP * METRE), matrices[0]))
+        if self.clearance is not None:
+            rows.append(_through(next(later), self._distances.slopes(m.q)[1] / NEAR, matrices[0]))
         return np.concatenate(rows)
 
     def best_pose(self) -> FloatArray:
@@ -202,6 +227,14 @@ class Envelope:
                 raise InputError(
                     f"--table {self.table:g} m cannot be kept: the lowest link is {-lowest[held].max():.3g} m below it in the "
                     f"best of {len(poses)} poses within the limits."
+                )
+        if self.clearance is not None:
+            values = self._distances.at(poses)
+            if not (held & (values.min(axis=1) > self.clearance)).any():
+                k = int(np.argmax(np.where(held, values.min(axis=1), -np.inf)))
+                raise InputError(
+                    f"--clearance {self.clearance:g} m cannot be kept: {self._distances.words(values[k])} in the best of "
+                    f"{len(poses)} poses within the limits."
                 )
         raise InputError(
             f"--min-tip-height {self.least_height or 0.0:g} m cannot be kept: the tip's greatest height among {len(poses)} "

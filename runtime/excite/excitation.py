@@ -11,15 +11,15 @@ checked sample by sample.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.excite.columns import IntArray, base_columns
 from diffpbd.runtime.excite.envelope import Envelope, Motion
 from diffpbd.runtime.excite.fourier import Fourier
 from diffpbd.runtime.live import Share
@@ -27,13 +27,6 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["Excitation", "Wishes", "base_columns", "excite"]
 
-IntArray: TypeAlias = npt.NDArray[np.intp]
-
-RANDOM_STATES = 400
-"""[1] States at which independent columns are looked for: several times more rows than any arm has parameters."""
-RANK = 1e-8
-"""[1] Part of a column that is left beside those before it, below which it depends on them, and length of one, in units of the
-longest, below which it is none: rounding."""
 SAMPLES_A_HARMONIC = 20
 """[1] Least samples in a period of the highest harmonic in the file."""
 SEARCHED_A_HARMONIC = 12
@@ -62,7 +55,8 @@ FIRST = 0.5
 class Wishes:
     """What is asked: `duration` [s], `harmonics`, `rate` [Hz] of the samples, least height of the tip [m] (None: any),
     `margin`, the part of every limit that is left free, limits of `acceleration` (n,) [rad/s² or m/s²], the height [m] of a
-    `table` that the arm stays above, and the `criterion`: the condition number, or log det of the information.
+    `table` that the arm stays above, the `criterion`: the condition number, or log det of the information, the
+    `clearance` [m] of links from each other.
     """
 
     duration: float = 10.0
@@ -73,6 +67,7 @@ class Wishes:
     acceleration: FloatArray | None = None
     table: float | None = None
     criterion: str = CRITERIA[0]
+    clearance: float | None = None
 
     def __post_init__(self) -> None:
         """Refuses what cannot be."""
@@ -106,22 +101,6 @@ class Excitation:
     notes: tuple[str, ...]
 
 
-def base_columns(robot: Robot, envelope: Envelope) -> IntArray:
-    """Columns of the regressor that do not depend on those before them: those of the base parameters."""
-    from scipy.linalg import qr
-
-    rng = np.random.default_rng(0)
-    n = robot.n
-    q = envelope.lower + rng.random((RANDOM_STATES, n)) * (envelope.upper - envelope.lower)
-    dq = rng.uniform(-1.0, 1.0, (RANDOM_STATES, n)) * envelope.speed
-    ddq = rng.uniform(-1.0, 1.0, (RANDOM_STATES, n)) * envelope.speed * 2.0 * np.pi
-    Y = robot.regressor(q, dq, ddq, envelope.alpha).reshape(RANDOM_STATES * n, -1)
-    R = qr(Y, mode="r")[0]
-    length = np.linalg.norm(Y, axis=0)
-    independent = (np.abs(np.diag(R)) > RANK * length) & (length > RANK * length.max())
-    return np.asarray(np.flatnonzero(independent), dtype=np.intp)
-
-
 def excite(
     robot: Robot, wishes: Wishes, alpha: FloatArray | None = None, progress: Callable[[str], None] | None = None
 ) -> Excitation:
@@ -132,6 +111,7 @@ def excite(
         why = robot.manifest.why_not(missing[0]) or "Generate it again."
         raise InputError(f"{robot.name} has no {', '.join(missing)}, which excitation needs. {why}")
     envelope = Envelope.of(robot, wishes.margin, wishes.least_height, alpha, wishes.acceleration, wishes.table)
+    envelope = replace(envelope, clearance=wishes.clearance)
     pose = envelope.best_pose()
     columns = base_columns(robot, envelope)
     series = Fourier(wishes.duration, wishes.harmonics)
@@ -152,7 +132,7 @@ def excite(
         inside = _inside(series, followed, pose, envelope, time)
         if inside is None:
             continue
-        say(f"power {power:g}: within all limits, condition {search.condition(inside):.4g}")
+        say(f"within all limits, condition number {search.condition(inside):.4g}")
         if best is None or search.measure(inside) < search.measure(best):
             best = inside
         if search.logdet:
@@ -194,7 +174,8 @@ def _inside(
     still = np.hstack([pose[:, None], np.zeros_like(x[:, 1:])])
     for k in range(SHRINKS):
         tried = still + SHRINK**k * (x - still)
-        if envelope.slack(envelope.evaluate(time, *series.motion(tried, time))) >= 0.0:
+        held = envelope.slack(envelope.evaluate(time, *series.motion(tried, time))) >= 0.0
+        if held and envelope.keeps_apart(time, partial(series.state, tried), series.most_acceleration(tried)):
             return tried
     return None
 

@@ -28,6 +28,19 @@ class Fourier:
         """Coordinates a joint."""
         return 2 * self.harmonics - 1
 
+    def most_acceleration(self, x: FloatArray) -> FloatArray:
+        """A bound (n,) of the accelerations at all times: the amplitudes of all harmonics added up."""
+        k = np.arange(1, self.harmonics + 1)
+        coefficients = np.abs(self._basis() @ x[:, 1:].T)
+        size = coefficients[: self.harmonics] + coefficients[self.harmonics :]
+        return np.asarray((2.0 * np.pi / self.duration) ** 2 * k @ size)
+
+    def _basis(self) -> FloatArray:
+        """(2 harmonics, coordinates) of a and b under their two conditions."""
+        rest = np.zeros((2, 2 * self.harmonics))
+        rest[0, : self.harmonics], rest[1, self.harmonics :] = 1.0, np.arange(1, self.harmonics + 1)
+        return np.asarray(np.linalg.svd(rest)[2][2:].T)
+
     def matrices(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(samples, size) each: positions, rates and accelerations are these times xᵀ."""
         k = np.arange(1, self.harmonics + 1)
@@ -39,12 +52,15 @@ class Fourier:
             np.hstack([w * cosine, w * sine]),
             np.hstack([-(w**2) * k * sine, w**2 * k * cosine]),
         ]
-        rest = np.zeros((2, 2 * self.harmonics))
-        rest[0, : self.harmonics], rest[1, self.harmonics :] = 1.0, k
-        basis = np.linalg.svd(rest)[2][2:].T
+        basis = self._basis()
         first = (np.ones((len(time), 1)), np.zeros((len(time), 1)), np.zeros((len(time), 1)))
         position, rate, acceleration = (np.hstack([f, b @ basis]) for f, b in zip(first, blocks, strict=True))
         return position, rate, acceleration
+
+    def state(self, x: FloatArray, time: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """q and dq (samples, n) at the times [s]."""
+        q, dq, _ = self.motion(x, time)
+        return q, dq
 
     def motion(self, x: FloatArray, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """q, dq, ddq (samples, n) at the times [s]."""

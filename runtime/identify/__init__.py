@@ -24,12 +24,14 @@ from diffpbd.runtime.identify.selection import in_contact, select
 from diffpbd.runtime.identify.settings import FORMS, FRICTION_MODELS, LOSSES, RESIDUALS, STANDSTILL, Settings
 from diffpbd.runtime.identify.starting import starting_point
 from diffpbd.runtime.identify.torques import unknown_torques, write_torques
+from diffpbd.runtime.identify.toss_files import Toss, parted, read_tosses
+from diffpbd.runtime.identify.tosses import fit_tosses
 from diffpbd.runtime.identify.workers import Map, one_by_one, workers
 
 __all__ = [
     "FORMS", "FRICTION_MODELS", "LOSSES", "PRIOR", "RESIDUALS", "STANDSTILL", "Condensation", "Identification", "Map",
-    "Settings", "Wanted",
-    "identify", "implausible", "in_contact", "minimise", "of_lengths", "one_by_one", "provenance", "read_recordings",
-    "repeated", "samples_of", "select", "starting_point",
+    "Settings", "Toss", "Wanted", "fit_tosses",
+    "identify", "implausible", "in_contact", "minimise", "of_lengths", "one_by_one", "parted", "provenance",
+    "read_recordings", "read_tosses", "repeated", "samples_of", "select", "starting_point",
     "unknown_torques", "with_inertials", "workers", "write_torques",
 ]  # fmt: skip

@@ -150,7 +150,7 @@ def _levers(robot: Robot, word: str) -> list[int]:
     ]
     if not joints:
         raise InputError(
-            f"--fit {word}: {robot.name} has no lever spring. Generate it with `diffpbd generate {robot.name} --lever-spring "
+            f"--fit {word}: {robot.name} has no lever spring. Generate it with `{robot.manifest.again()} --lever-spring "
             f"JOINT`; its joints are {listing(robot.joints)}."
         )
     own = word.removeprefix(f"{LEVER}.")
@@ -171,7 +171,7 @@ def _inertials(robot: Robot, word: str) -> list[int]:
     if missing:
         raise InputError(
             f"--fit {word}: {', '.join(missing)} of the links are numbers in the generated code of {robot.name}. Fit them by "
-            f"--form torque, or generate it with `diffpbd generate {robot.name} --symbolic {','.join(INERTIALS)}`."
+            f"--form torque, or generate it with `{robot.manifest.again()} --symbolic {','.join(INERTIALS)}`."
         )
     if word == "inertials":
         return [k for kind in INERTIALS for k in alpha.indices(kind)]

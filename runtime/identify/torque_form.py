@@ -144,13 +144,13 @@ def _solved(fitted: Fitted, tried: Sequence[End], samples: Sequence[Samples]) ->
 
 
 def _one_long_error(found: Statistics, designs: Sequence[Design]) -> list[str]:
-    """A sentence where residuals are alike for so long that few independent ones are left."""
+    """A sentence where residuals are correlated for so long that few independent samples are left."""
     total, rate = sum(len(d.targets) for d in designs), designs[0].samples.rate
     if found.window <= FEW * total:
         return []
     return [
-        f"residuals are alike for up to {found.window / IN_TIME / rate:.2g} s of {total / rate:.3g} s recorded: so few "
-        "independent ones say little of their scatter, and nothing of errors that come back with every motion. Record more, "
+        f"residuals are correlated over up to {found.window / IN_TIME / rate:.2g} s, so a {total / rate:.3g} s log holds few "
+        "independent samples: the ± values are rough, and errors that repeat with every motion are not in them. Record longer, "
         "and other motions"
     ]
 

@@ -129,7 +129,7 @@ def _check(robot: Robot, selection: Selection, samples: Sequence[Samples], setti
     if robot.manifest.robot.loops:
         raise InputError(f"--fit contact: {robot.name} has closed loops; it is for open trees.")
     if robot.manifest.robot.floating:
-        raise InputError(f"--fit contact: {robot.name} has a floating base; it is for fixed and planar ones.")
+        raise InputError(f"--fit contact: {robot.name} has a floating base; read poses by read_tosses.")
     for s in samples:
         if s.processing.cutoff is not None:
             raise InputError(

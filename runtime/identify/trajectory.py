@@ -94,7 +94,7 @@ class Parameters:
     upper: FloatArray
     offsets: npt.NDArray[np.intp]
     offset_of: npt.NDArray[np.intp]
-    """Positions of every joint's torque offset in alpha."""
+    """Positions of every joint's torque offset in alpha; the freedoms of a floating base have none."""
 
     def alpha(self, theta: FloatArray) -> FloatArray:
         """alpha with these values of the unknowns."""
@@ -144,5 +144,5 @@ def parameters_of(robot: Robot, names: Sequence[str], base: FloatArray, form: st
         robot.alpha.lower[positions],
         robot.alpha.upper[positions],
         np.array([robot.joints.index(joint) if joint else -1 for joint in joints], dtype=np.intp),
-        np.array([robot.alpha.index(f"{OFFSET}{joint}") for joint in robot.joints], dtype=np.intp),
+        np.array([robot.alpha.index(OFFSET + j) for j in robot.joints if OFFSET + j in robot.alpha], dtype=np.intp),
     )

@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.errors import InputError, LogError, MessageError
 from diffpbd.runtime.extras import missing
 from diffpbd.runtime.files import read_beginning, read_bytes
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.ros1.bag import CompressionError, read_bag
-from diffpbd.runtime.ros1.errors import LogError, MessageError
 from diffpbd.runtime.ros1.messages import Header, JointState, SEAJointState
 
 __all__ = ["Message", "Messages", "is_messages", "read_message_file"]

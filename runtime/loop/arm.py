@@ -9,9 +9,9 @@ from typing import Protocol
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.limb_state import LimbState
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.stopping import Reason
-from diffpbd.runtime.ros1.joint_states import LimbState
 
 __all__ = ["DISABLED", "OWN_TIMEOUT", "Arm", "Clock", "Fault", "SystemClock"]
 

@@ -26,6 +26,10 @@ YIELD_SHARE = 0.7
 """Of the effort limit; what the damping of an arm that gives way may take: the arm stays slow under 35 N·m at the shoulder."""
 SLOW = 0.05
 """rad/s; a slower joint is not slowed by all of its friction any more."""
+RESTING, LIGHT = 0.03, 50.0
+"""Of the effort limit, and rad/s²: unexplained torque of a joint at rest that is left to its friction where it would turn it
+faster. Countered when a hand had let go, 0.2 N·m threw a wrist of 3e-4 kg·m² to 0.4 rad/s; heavier joints are thrown by
+what slows the others, and a load that moves the joint is countered in full."""
 SWEEPS, CLOSE = 30, 1e-3
 """Over all joints at the most, and N·m that the last one may change, of `nearest`."""
 
@@ -51,13 +55,13 @@ class Brake:
             return np.asarray(-BRAKE_GAIN * limits.effort / limits.speed * dq, dtype=np.float64), None
         wanted = dq / -BRAKE_TIME
         braking = (motion.rigid or motion.inertial)(q, dq, common_factor(wanted, self._most) * wanted)
-        rubbing = self._rubbing(external, moving)
+        mass = None if motion.mass is None else motion.mass(q)
+        own = None if mass is None else np.diag(mass)
+        rubbing = self._rubbing(external, moving, own)
         law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking - (external - rubbing)
-        if motion.mass is None:
+        if mass is None or own is None:
             return law, None
-        mass = motion.mass(q)
         friction = rubbing - self._known(motion, q, moving)
-        own = np.diag(mass)
         slowed = friction / own * np.clip(-np.sign(friction) * dq / SLOW, 0.0, 1.0)
         return law + mass @ slowed - own * slowed, mass
 
@@ -76,10 +80,14 @@ class Brake:
         mass = None if motion.mass is None else motion.mass(q)
         return common_factor(damping, YIELD_SHARE * limits.effort) * damping, mass
 
-    def _rubbing(self, external: FloatArray, moving: FloatArray) -> FloatArray:
-        """What of `external` may be friction: against the motion, up to DRIVEN."""
-        size = np.minimum(np.abs(external), DRIVEN * self._limits.effort)
-        return np.where(external * moving < 0.0, np.copysign(size, external), 0.0)
+    def _rubbing(self, external: FloatArray, moving: FloatArray, own: FloatArray | None) -> FloatArray:
+        """What of `external` may be friction: against the motion up to DRIVEN, of a light joint at rest up to RESTING; `own`:
+        what the joints turn themselves [kg·m²]."""
+        effort = self._limits.effort
+        light = np.zeros(len(effort), bool) if own is None else own < RESTING * effort / LIGHT
+        resting = np.where(light & (np.abs(moving) < SLOW), RESTING, 0.0)
+        share = np.where(external * moving < 0.0, DRIVEN, resting)
+        return np.copysign(np.minimum(np.abs(external), share * effort), external)
 
     def _known(self, motion: Motion, q: FloatArray, moving: FloatArray) -> FloatArray | float:
         """What it takes to move against the friction that the model knows [N·m]."""

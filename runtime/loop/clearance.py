@@ -1,4 +1,4 @@
-"""How near the arm is to a horizontal plane: spheres about the links' centres of mass and the tip."""
+"""How near the arm is to a horizontal plane, by spheres about the links' centres of mass and the tip, and to itself."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.clearance import near as near_itself
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["RADIUS", "above", "expect_above"]
+__all__ = ["RADIUS", "above", "expect_above", "watched"]
 
 RADIUS = 0.08
 """m of every sphere; half of what Baxter's upper arm is thick."""
@@ -42,3 +43,15 @@ def expect_above(robot: Robot, alpha: FloatArray, height: float | None, poses: I
     for q in poses:
         if found := "" if np.isnan(q).any() else near(q):
             raise InputError(f"The {what} cannot be reached: {found}.")
+
+
+def watched(
+    robot: Robot, alpha: FloatArray, height: float | None, least: float | None
+) -> Callable[[FloatArray], str] | None:
+    """For a pose q [rad]: what is too near a table at `height` [m], or which links are nearer than `least` [m] to each other,
+    in words, or nothing; None where neither is known."""
+    table = None if height is None else above(robot, alpha, height)
+    itself = near_itself(robot, alpha, least)
+    if table is None or itself is None:
+        return itself if table is None else table
+    return lambda q: table(q) or itself(q)

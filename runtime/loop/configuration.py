@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray, or_else
+from diffpbd.runtime.clearance import expect_apart
 from diffpbd.runtime.control.cartesian import CartesianController
 from diffpbd.runtime.control.floating import GravityController
 from diffpbd.runtime.control.gravity import GravityOwner
@@ -22,7 +23,7 @@ from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.friction import KINDS
 from diffpbd.runtime.library import PORTABLE
 from diffpbd.runtime.limits import Approach, Limits
-from diffpbd.runtime.loop.clearance import above, expect_above
+from diffpbd.runtime.loop.clearance import expect_above, watched
 from diffpbd.runtime.loop.law_options import expect_options
 from diffpbd.runtime.loop.motion import Inertial, Motion
 from diffpbd.runtime.loop.reflexes import ReflexSettings
@@ -140,6 +141,8 @@ class Configuration:
     """Height [m] over the description's root that the arm stays above."""
     instructions: str = PORTABLE
     """The instruction sets that the run used (`Robot.instructions`): others round otherwise. Older logs had one kind."""
+    clearance: float | None = None
+    """Least distance [m] of links from each other, of a robot that was generated with their shapes."""
 
     def __post_init__(self) -> None:
         expect_options(self.controller, self.joints, self.limits)
@@ -156,7 +159,7 @@ class Configuration:
         return {
             "schema": SCHEMA, "robot": self.robot, "abi_hash": self.abi_hash, "joints": list(self.joints),
             "controller": self.controller, "gravity_owner": self.owner.value, "alpha": self.alpha.tolist(),
-            "limits": limits, "table": self.table, "instructions": self.instructions,
+            "limits": limits, "table": self.table, "clearance": self.clearance, "instructions": self.instructions,
             "settings": {
                 "period": self.settings.period, "ramp": self.settings.ramp,
                 "patience": self.settings.patience, "reflexes": vars(self.settings.reflexes),
@@ -181,12 +184,14 @@ class Configuration:
                 Limits(**limits),
                 Settings(**{**data["settings"], "reflexes": ReflexSettings(**data["settings"]["reflexes"])}),
                 None if data["table"] is None else float(data["table"]), str(data.get("instructions", PORTABLE)),
+                None if data.get("clearance") is None else float(data["clearance"]),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"The log's configuration cannot be used: {error!r}.") from None
 
     def check_goals(self, robot: Robot) -> None:
-        """An InputError where a goal or a reference [rad] leads into the soft limits or the table: the run would stop."""
+        """An InputError where a goal or a reference [rad] leads into the soft limits, the table or the arm
+        itself: the run would stop."""
         margin = self.settings.reflexes.margin
         reference = self.controller.get("reference")
         rows = [self.controller.get("goal")] if reference is None else list(reference["q"])
@@ -204,6 +209,7 @@ class Configuration:
                     f"less {margin:g} rad."
                 )
             expect_above(robot, self.alpha, self.table, [q], what)
+            expect_apart(robot, self.alpha, self.clearance, [q], what)
 
     def supervisor(self, robot: Robot) -> Supervisor:
         """The supervisor, on a generated robot that must be the same code."""
@@ -232,7 +238,7 @@ class Configuration:
         supervisor = Supervisor(
             controller, self.limits, self.settings, owner=self.owner, gravity=model,
             motion=motion_model(robot, self.alpha), joints=self.joints,
-            clearance=None if self.table is None else above(robot, self.alpha, self.table),
+            clearance=watched(robot, self.alpha, self.table, self.clearance),
         )  # fmt: skip
         supervisor.beside.load = tip_load(robot, self.alpha)
         return supervisor

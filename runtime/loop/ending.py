@@ -16,14 +16,14 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray, within
 from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.errors import RefusedError
+from diffpbd.runtime.limb_state import LimbState
 from diffpbd.runtime.loop.arm import Arm
 from diffpbd.runtime.loop.gate import GatedArm
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.reflexes import Breach, Reflex
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.loop.supervisor import Decision, Supervisor
-from diffpbd.runtime.ros1.errors import RefusedError
-from diffpbd.runtime.ros1.joint_states import LimbState
 
 __all__ = ["CleanStop"]
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray, finite
 from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.errors import RefusedError
+from diffpbd.runtime.limb_state import LimbState
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.arm import Arm
-from diffpbd.runtime.ros1.errors import RefusedError
-from diffpbd.runtime.ros1.joint_states import LimbState
 
 __all__ = ["CommandGate", "GatedArm"]
 

@@ -34,7 +34,7 @@ class Embedded:
         """Of a robot that was generated with `mpc`."""
         robot, n, n_p, N = problem.robot, problem.robot.n, problem.robot.n_p, problem.horizon
         if "mpc" not in robot.functions:
-            why = robot.manifest.why_not("mpc") or f"Generate it again: diffpbd generate {robot.name}."
+            why = robot.manifest.why_not("mpc") or f"Generate it again: {robot.manifest.again()}."
             raise InputError(f"{robot.name} has no function mpc. {why}")
         function = robot.function("mpc")
         assert isinstance(function, Rollout)

@@ -11,6 +11,7 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.identify.result import Errors, Identification, Trace
+from diffpbd.runtime.origin import origin
 from diffpbd.runtime.report.figures import MEASURED, PREDICTED
 from diffpbd.runtime.report.identification_text import at_bound
 from diffpbd.runtime.report.svg import Curve, bars, lines
@@ -39,6 +40,7 @@ def page(result: Identification) -> str:
     )
     return template.substitute(
         robot=html.escape(result.robot),
+        origin=html.escape(origin()),
         status=result.status.replace("_", " "),
         iterations=result.iterations,
         processing=html.escape(result.processing.describe()),

@@ -11,6 +11,7 @@ from string import Template
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.origin import origin
 from diffpbd.runtime.report.figures import MEASURED, PREDICTED
 from diffpbd.runtime.report.svg import Curve, lines
 
@@ -40,6 +41,7 @@ def motion_page(
     followed = any(signal.wanted is not None for signal in positions)
     return template.substitute(
         title=html.escape(title),
+        origin=html.escape(origin()),
         words=html.escape(words),
         legend=f'<span style="color:{PREDICTED}">Motion</span>'
         + (f', <span style="color:{MEASURED}">reference</span>. ' if followed else ". ")

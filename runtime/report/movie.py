@@ -40,6 +40,9 @@ def sticks(robot: Robot, q: FloatArray) -> FloatArray:
     for k, link in enumerate(links):  # a joint that follows another has no line of its own in the manifest
         before = carrier.get(link, links[k - 1] if k else facts.base)
         pairs.append((points.get(before, points[facts.base]), points[link]))
+    for loop in facts.loops:  # from one link's centre to the other's, which it keeps together
+        if loop.parent in points and loop.child in points:
+            pairs.append((points[loop.parent], points[loop.child]))
     if len(facts.tips) == 1:
         tips = np.reshape(robot.tip_pose(q).position, (len(q), 3))
         pairs.append((points[links[-1]], tips))

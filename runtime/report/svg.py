@@ -18,6 +18,9 @@ MOST_POINTS = 1500
 TICKS = 5
 """[1] About so many numbers on an axis."""
 
+ROUNDING = 1e-9
+"""[1] Values that differ by less than this share of themselves, or of 1, are drawn as a straight line."""
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -90,8 +93,8 @@ class _Frame:
 
 def _range(arrays: Sequence[FloatArray], margin: float) -> tuple[float, float]:
     low, high = min(float(a.min()) for a in arrays), max(float(a.max()) for a in arrays)
-    if high <= low:
-        pad = abs(low) or 1.0
+    if high - low <= ROUNDING * max(abs(low), abs(high), 1.0):  # rounding is no motion to be drawn large
+        pad = abs(low) if abs(low) > ROUNDING else 1.0
         return low - pad, high + pad
     return low - margin * (high - low), high + margin * (high - low)
 

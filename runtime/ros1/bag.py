@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from diffpbd.runtime.ros1.errors import LogError
+from diffpbd.runtime.errors import LogError
 from diffpbd.runtime.ros1.messages import Message
 from diffpbd.runtime.unpack import TooLargeError, allowance, unpack_bz2
 

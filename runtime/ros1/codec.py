@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from diffpbd.runtime.errors import MessageError
 from diffpbd.runtime.ros1.definitions import BUILTIN, DEFINITIONS, Definition, Field
-from diffpbd.runtime.ros1.errors import MessageError
 
 __all__ = ["Stamp", "decode_values", "encode_values"]
 

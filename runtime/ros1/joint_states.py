@@ -4,63 +4,24 @@ from __future__ import annotations
 
 import time as clock
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray, finite
+from diffpbd.runtime.arrays import finite
+from diffpbd.runtime.limb_state import LEAP, LimbState, stepped_ahead, stepped_back
 from diffpbd.runtime.ros1.messages import JointState
 
-__all__ = ["LEAP", "JointStateReader", "LimbState", "stepped_ahead", "stepped_back"]
+__all__ = ["JointStateReader"]
 
 RESTART_STEP = 1.0
 """s; a stamp that is this much older than the last one is a restarted robot, less a late message; neither may be in a run."""
-LEAP = 0.1
-"""s by which a stamp may be ahead of the quickest message before: the age at which a state counts as none."""
 SOURCE_TIMEOUT = 1.0
 """s of silence after which another publisher may take over the arm's joints."""
 UNNAMED = 0.05
 """s without the arm from its own source after which messages of other joints are no addition: the names are wrong."""
 DELAY_LEAK = 1e-3
 """s/s by which the shortest delay seen is forgotten, so that clocks may drift apart."""
-
-
-@dataclass(frozen=True, eq=False)
-class LimbState:
-    """The arm's joints in our order: q [rad], dq [rad/s], effort [N·m] (None if the message had none).
-
-    All from one message. `dq` is NaN if the message had none. `received` is monotonic [s]; `delay` [s] is
-    what the message took beyond the quickest one, so age counts from the measurement and not from the
-    arrival.
-    """
-
-    q: FloatArray
-    dq: FloatArray
-    effort: FloatArray | None
-    stamp: float
-    received: float
-    delay: float
-    source: str
-
-    def age(self, now: float) -> float:
-        """Seconds since the measurement, at monotonic time `now`."""
-        return now - self.received + self.delay
-
-    @property
-    def finite(self) -> bool:
-        """Whether positions and velocities are all finite."""
-        return bool(np.isfinite(self.q).all() and np.isfinite(self.dq).all())
-
-
-def stepped_back(seconds: float) -> str:
-    """What a stamp that lies `seconds` before the last one says of the robot."""
-    return f"the stamps of the joint states went back by {seconds:.3f} s: the robot was restarted or its clock was set"
-
-
-def stepped_ahead(seconds: float) -> str:
-    """What a stamp that lies `seconds` beyond the time that has passed says of the robot."""
-    return f"the stamps of the joint states went ahead by {seconds:.3f} s: the robot's clock was set"
 
 
 Places = npt.NDArray[np.int_]

@@ -54,13 +54,14 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any], Mapping[str, Any]]] =
     "Robot.choose_instructions": (loaded("double_pendulum").choose_instructions, {"name": "no_such"}, {}),
     "Robot.alpha.vector": (ROBOT.alpha.vector, {"values": {}}, {}),
     "Run.save": (RUN.save, {"path": "out.csv"}, {}),
+    "ik": (diffpbd.ik, {"robot": "no_such"}, {}),
     "joint_step": (ROBOT.joint_step, {"p": Z, "pd": Z, "u": Z}, {}),
     "vjp_rollout": (ROBOT.vjp_rollout, {"p0": Z, "pd0": Z, "U": np.zeros((3, 2))}, {}),
 }
 """What is called, with arguments that do as they are (or, where the call would take long, a name that is refused at the end),
 and options that its signature does not show."""
-LEFT = {"ClosedLoop", "DescriptionError", "DiffpbdError", "Excitation", "Identification", "InputError", "Recording", "Run",
-        "SolverError", "TorqueEstimate", "__version__"}  # fmt: skip
+LEFT = {"ClosedLoop", "DescriptionError", "DiffpbdError", "Excitation", "Identification", "Ik", "InputError", "Recording",
+        "Run", "SolverError", "TorqueEstimate", "__version__"}  # fmt: skip
 """What users get and do not make."""
 
 

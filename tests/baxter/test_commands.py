@@ -202,9 +202,3 @@ def test_simulated_transport_needs_no_ros_and_replays(arm_robot: Robot, tmp_path
     )  # the line on the terminal changed no command
     assert done.returncode == 0 and done.stderr == "" and "every command and status bit for bit the same" in done.stdout
     assert (tmp_path / "again.png").read_bytes() == (tmp_path / "run.png").read_bytes()
-
-
-def test_wrong_usage() -> None:
-    for options in (["--transport", "replay"], ["--from", "x.bag"], ["--torque-share", "2"], ["--plot", "x.png"]):
-        done = subprocess.run([*CLI, "run", str(URDF.parent), *options], capture_output=True, text=True)
-        assert done.returncode in (1, 2) and "Traceback" not in done.stderr

@@ -9,8 +9,8 @@ import pytest
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
+from diffpbd.runtime.errors import RefusedError
 from diffpbd.runtime.loop.configuration import limits_of
-from diffpbd.runtime.ros1.errors import RefusedError
 
 from .conftest import URDF
 

@@ -1,4 +1,4 @@
-"""`diffpbd run` with the laws that need the model: cartesian impedance and a net torque map, and their replay."""
+"""`diffpbd run` with a net torque map and its replay; the cartesian law is in tests/loop/test_cartesian_baxter.py."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.commands.run import command
 from diffpbd.runtime.control.net_torque import NetTorqueMap
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.loop.replay import read_run
 
 CLI = [sys.executable, "-m", "diffpbd.runtime.cli"]
-TIP = ("--controller", "cartesian", "--tip-offset", "[0, 0, 0.05]", "--goal-speed", "0.1", "--torque-share", "0.6")
 
 
 def run(robot: Robot, folder: Path, *options: str) -> subprocess.CompletedProcess:
@@ -27,18 +23,6 @@ def run(robot: Robot, folder: Path, *options: str) -> subprocess.CompletedProces
     return subprocess.run(
         [*CLI, "run", str(robot.folder), *options], capture_output=True, text=True, cwd=folder, env=env
     )
-
-
-def test_cartesian_moves_the_tip_and_replays_bit_for_bit(arm_robot: Robot, tmp_path: Path) -> None:
-    pytest.importorskip("pinocchio")
-    done = run(arm_robot, tmp_path, *TIP, "--transport", "simulated", "--duration", "2.5", "--log", "run.bag")
-    assert done.returncode == 0, done
-    ticks = list(read_run(tmp_path / "run.bag")[1])
-    first, last = (arm_robot.tip_pose(np.array(ticks[k].position)).position for k in (0, -1))
-    # Friction may hold the tip short of its goal: 0.8 N·m at the shoulder, some 0.7 m away, over 200 N/m.
-    np.testing.assert_allclose(last - first, [0.0, 0.0, 0.05], atol=0.015)
-    done = run(arm_robot, tmp_path, "--transport", "replay", "--from", "run.bag")
-    assert done.returncode == 0 and "every command and status bit for bit the same" in done.stdout
 
 
 def test_a_net_torque_map_is_added_and_replays(arm_robot: Robot, tmp_path: Path) -> None:
@@ -54,21 +38,3 @@ def test_a_net_torque_map_is_added_and_replays(arm_robot: Robot, tmp_path: Path)
     assert configuration.controller["scaling"] == 0.1
     done = run(arm_robot, tmp_path, "--transport", "replay", "--from", "run.bag")
     assert done.returncode == 0 and "bit for bit the same" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (("--controller", "cartesian", "--tip-offset", "[0, 0]"), "expected a list of 3 numbers"),
-        (("--controller", "cartesian", "--tip-stiffness", "[1, 1, 1, 1, 1, true]"), "expected a list of 6 numbers"),
-        (("--controller", "impedance", "--net-torque-map", "nowhere.json"), "nowhere.json"),
-        (("--controller", "impedance", "--net-torque-map", "wrong.json"), "not a net torque map"),
-    ],
-)
-def test_what_is_wrong_is_told_in_one_line(
-    arm_robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple, told: str
-) -> None:
-    (tmp_path / "wrong.json").write_text("{}")
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(command, [str(arm_robot.folder), *options, "--transport", "simulated"])
-    assert isinstance(done.exception, InputError) and told in str(done.exception)

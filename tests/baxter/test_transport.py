@@ -8,8 +8,8 @@ import time
 
 import pytest
 
+from diffpbd.runtime.errors import GraphError
 from diffpbd.runtime.ros1 import Node, Publisher
-from diffpbd.runtime.ros1.errors import GraphError
 from diffpbd.runtime.ros1.master import call
 from diffpbd.runtime.ros1.messages import Float64, String
 from diffpbd.runtime.ros1.wire import FrameReader, decode_header, encode_header

@@ -37,7 +37,7 @@ def test_an_arm_beside_a_loose_cube(cases: Path) -> None:
         found = run("check", folder / "scene.xml", *option.split())
         assert found.exit_code == expected[key]["exit"] == 0, found.output
         assert "joints: shoulder, elbow" in found.output and "moving mass: 1.2 kg" in found.output
-        assert "0 faults, 0 doubts" in found.output
+        assert "0 errors, 0 warnings" in found.output
     refused = run("check", folder / "scene.xml")
     assert refused.exit_code == 1 and "--hold cube_free" in refused.output and "--base" in refused.output
 

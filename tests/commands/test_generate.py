@@ -26,7 +26,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             unchanged=robot == "old",
             seconds=2.0,
             compile_seconds=1.0,
-            manifest=SimpleNamespace(robot=SimpleNamespace(left_out=())),
+            manifest=SimpleNamespace(robot=SimpleNamespace(left_out=()), library="libnew.so"),
         )
 
     module = ModuleType("diffpbd.codegen.generate")
@@ -52,7 +52,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "--solver jacobi --sweeps 30 --relaxation 0.7 --symbolic mass,com "
         "--variants paper_jacobi,paper_direct --sweep-order printed --multiplier scalar "
         "--functions mpc,step --friction-law asymmetric "
-        "--base-joint floating --contact-from-collision l=p"
+        "--base-joint floating --contact-from-collision l=p --ground 0.1 --close a=b:hinge --passive j"
     )
     result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
     assert result.exit_code == 0 and "up to date" in result.stdout
@@ -80,6 +80,13 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "limits": True,
         "base_joint": "floating",
         "contact_from_collision": ("l=p",),
+        "ground": 0.1,
+        "close": ("a=b:hinge",),
+        "passive": ("j",),
+        "quick": True,
+        "frames": [],
+        "clearance": None,
+        "obstacles": (),
     }
 
 

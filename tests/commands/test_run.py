@@ -104,3 +104,31 @@ def test_options_of_laws_have_both_ends(law: str, words: tuple[object, ...], sai
     code, output = run(generated("baxter_bare"), "--controller", law, *words)
     found = " ".join(output.split())
     assert code == 1 and said in found and "Give a number in that range." in found, output
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--transport", "replay"), ("--from", "x.bag"), ("--torque-share", 2), ("--plot", "x.png")],
+    ids=lambda o: o[0],
+)
+def test_wrong_usage(options: tuple[object, ...]) -> None:
+    result = CliRunner().invoke(cli, ["run", str(Path(__file__).parent), *map(str, options)])
+    assert result.exit_code in (1, 2) and isinstance(result.exception, (SystemExit, InputError))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--controller", "cartesian", "--tip-offset", "[0, 0]"), "expected a list of 3 numbers"),
+        (("--controller", "cartesian", "--tip-stiffness", "[1, 1, 1, 1, 1, true]"), "expected a list of 6 numbers"),
+        (("--controller", "impedance", "--net-torque-map", "nowhere.json"), "nowhere.json"),
+        (("--controller", "impedance", "--net-torque-map", "wrong.json"), "not a net torque map"),
+    ],
+)
+def test_what_is_wrong_with_a_law_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple, told: str
+) -> None:
+    (tmp_path / "wrong.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(command, [str(generated("baxter_bare")), *options, "--transport", "simulated"])
+    assert isinstance(done.exception, InputError) and told in str(done.exception)

@@ -124,10 +124,10 @@ def test_n14_what_a_tip_leaves_out(shared: Path, monkeypatch: pytest.MonkeyPatch
     assert code == 1 and "stopped before the work" in text
     for name in ("s1", "s2"):
         assert (
-            f'doubt [unused-branch] joint "{name}" was not chosen: 1 link behind it' in text
+            f'warning [unused-branch] joint "{name}" was not chosen: 1 link behind it' in text
             and f"--hold {name} keeps it" in text
         )
-    assert "doubt [placeholder]" in text  # everything that `check` says
+    assert "warning [placeholder]" in text  # everything that `check` says
     states = json.loads((case(shared, "N14") / "expected.json").read_text())
     for held, key in (((), "gravity_without"), (("s1", "s2"), "gravity_with_fingers")):
         described = read_urdf(path, tip="hand", hold=held)
@@ -183,9 +183,9 @@ def test_check_takes_several_files(shared: Path, tmp_path: Path) -> None:
     good, bad = case(shared, "N10") / "plain.urdf", tmp_path / "bad.urdf"
     bad.write_text("<robot/>")
     code, text = run("check", good, case(shared, "N06") / "prefix.urdf")
-    assert code == 0 and text.count("0 faults") == 2, text
+    assert code == 0 and text.count("0 errors") == 2, text
     code, text = run("check", bad, tmp_path / "none.urdf", good)
-    assert code == 1 and "no such file" in text and "bad.urdf" in text and "0 faults" in text
+    assert code == 1 and "no such file" in text and "bad.urdf" in text and "0 errors" in text
     code, text = run("check", "--json", good, good)
     assert code == 0 and [entry["name"] for entry in json.loads(text)] == ["r", "r"]
     code, text = run("check", "--json", good)

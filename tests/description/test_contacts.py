@@ -117,7 +117,7 @@ def test_refused_pairs_and_planes(tmp_path: Path) -> None:
         'contact "hand" against "knob": each names the other; once is enough',
         'contact "elbow" against "post": both are points, which never meet; one needs a radius',
         'contact "hand": friction is missing',
-        "4 faults",
+        "4 errors",
     ):
         assert words in message
 

@@ -154,7 +154,7 @@ def test_report_as_json_and_text() -> None:
     assert (content["joints"], content["faults"], content["total_mass"]) == (["j"], [], 1.0)
     (doubt,) = content["doubts"]
     assert (doubt["code"], doubt["links"], doubt["joints"]) == ("singular", ["b"], ["j"])
-    assert report.text().splitlines()[-1] == "0 faults, 1 doubt"
+    assert report.text().splitlines()[-1] == "0 errors, 1 warning"
     assert isinstance(report.doubts[0], Finding)
     assert json.loads(check(b"<robot/>").json())["faults"][0]["code"] == "no-links"
 

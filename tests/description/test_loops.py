@@ -120,7 +120,7 @@ def test_every_fault_at_once(tmp_path: Path) -> None:
     mechanism.loops.append({**mechanism.loops[0], "name": "other", "type": "glue"})
     mechanism.passive = ["j9"]
     message = faults(mechanism, tmp_path)
-    assert all(word in message for word in ('"nowhere"', '"glue"', 'passive joint "j9" does not exist', "3 faults"))
+    assert all(word in message for word in ('"nowhere"', '"glue"', 'passive joint "j9" does not exist', "3 errors"))
 
 
 def test_link_that_was_not_chosen(tmp_path: Path) -> None:

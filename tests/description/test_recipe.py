@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS, Recipe, default_recipe, option_words, with_options
+from diffpbd.codegen.description.option_words import option_words
+from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS, Recipe, default_recipe, with_options
 from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.resolve import ROBOTS, find_recipe, resolve, shipped_robots
 from diffpbd.runtime.commands.generate import command
@@ -178,11 +179,13 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
         "wrench": ("l", "k"), "lever_springs": ("e",), "relaxation": 0.5,
         "sweep_order": "printed", "multiplier": "scalar", "variants": ("paper_direct", "paper_jacobi"),
         "functions": ("mpc",), "cuda": True, "base_joint": "floating", "contact_from_collision": ("hand=table", "foot"),
-            "clearance": True, "obstacles": ("spheres=2", "planes=1"),
+        "close": ("a=b", "c=d:hinge"), "ground": -0.5, "passive": ("j",),
+        "frames": ("wrist", "elbow"),
+        "clearance": True, "obstacles": ("spheres=2", "planes=1"),
     }  # fmt: skip
     changed = with_options(plain, **given)
     parsed = command.make_context("generate", ["arm.urdf", *option_words(changed, plain)]).params
-    options = {name: value for name, value in parsed.items() if name not in ("robot", "out", "order")}
+    options = {name: value for name, value in parsed.items() if name not in ("robot", "out", "order", "everything")}
     assert with_options(plain, **options) == changed
     assert set(options) == set(given)
     assert option_words(with_options(plain, limits=False), with_options(plain, limits=True)) == ["--no-limits"]

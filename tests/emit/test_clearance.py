@@ -11,6 +11,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 import pytest
+from support import shaped
 from support.coal_judge import distance, geometry, of_shape, placed
 from support.robots import generated
 
@@ -22,41 +23,10 @@ EXACT = 1e-9  # m, of spheres and capsules
 OF_BOXES = 1e-8  # m
 OBSTACLES = ("spheres=2", "capsules=1", "boxes=1", "planes=1")
 
-LINK = """<link name="{name}"><inertial><mass value="1"/><origin xyz="0 0 0.1"/>
-<inertia ixx="0.01" iyy="0.01" izz="0.005" ixy="0" ixz="0" iyz="0"/></inertial>{shapes}</link>"""
-SHAPE = '<collision><origin xyz="{xyz}" rpy="{rpy}"/><geometry>{form}</geometry></collision>'
-JOINT = """<joint name="{name}" type="{kind}"><origin xyz="{xyz}" rpy="{rpy}"/><parent link="{parent}"/><child link="{child}"/>
-<axis xyz="{axis}"/><limit lower="-2.8" upper="2.8" effort="10" velocity="2"/></joint>"""
-
-
-def shape(form: str, xyz: str = "0 0 0.15", rpy: str = "0 0 0") -> str:
-    return SHAPE.format(form=form, xyz=xyz, rpy=rpy)
-
-
-URDF = "\n".join([
-    '<robot name="shaped">',
-    f'<link name="base">{shape("<sphere radius=&quot;0.1&quot;/>".replace("&quot;", chr(34)), "0 0 0")}</link>',
-    LINK.format(name="one", shapes=shape('<capsule radius="0.05" length="0.2"/>')),
-    LINK.format(name="two", shapes=shape('<box size="0.08 0.1 0.3"/>', rpy="0.1 0 0.3")),
-    LINK.format(name="three", shapes=shape('<cylinder radius="0.04" length="0.25"/>', rpy="0 0.4 0")),
-    LINK.format(name="slid", shapes=shape('<sphere radius="0.06"/>', "0 0 0.1")),
-    LINK.format(name="hand", shapes=shape('<sphere radius="0.05"/>') + shape('<box size="0.1 0.02 0.06"/>', "0 0.02 0.2")),
-    JOINT.format(name="a", kind="revolute", xyz="0 0 0.1", rpy="0 0 0", parent="base", child="one", axis="0 0 1"),
-    JOINT.format(name="b", kind="revolute", xyz="0 0 0.3", rpy="0.2 0 0", parent="one", child="two", axis="0 1 0"),
-    JOINT.format(name="c", kind="revolute", xyz="0 0 0.3", rpy="0 0 1", parent="two", child="three", axis="0.6 0 0.8"),
-    JOINT.replace("2.8", "0.2").format(
-        name="s", kind="prismatic", xyz="0.1 0 0.1", rpy="0 0 0", parent="three", child="slid", axis="1 0 0"
-    ),
-    JOINT.format(name="d", kind="revolute", xyz="0 0 0.12", rpy="0 0 0", parent="slid", child="hand", axis="0 1 0"),
-    "</robot>",
-])  # fmt: skip
-
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("shapes") / "shaped.urdf"
-    path.write_text(URDF, encoding="utf-8")
-    return path
+    return shaped.write(tmp_path_factory.mktemp("shapes"))
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +51,8 @@ class Judge:
     def frames(self, q: np.ndarray) -> Frames:
         pin.framesForwardKinematics(self.model, self.data, q)
         found = zip(self.model.frames, self.data.oMf, strict=True)
-        return {f.name: (np.array(M.rotation), np.array(M.translation)) for f, M in found}
+        at = {f.name: (np.array(M.rotation), np.array(M.translation)) for f, M in found}
+        return {"world": (np.eye(3), np.zeros(3)), **at}
 
     def place(self, name: str, frames: Frames, given: Mapping[str, np.ndarray]) -> tuple[Any, np.ndarray, np.ndarray]:
         if name in self.shapes:
@@ -222,7 +193,7 @@ def test_pairs_are_those_that_may_touch(robot: Robot, judge: Judge) -> None:
                     touched.add(frozenset((one, other)))
     pairs = {frozenset(row) for row in clearance.rows if " " not in row[1]}
     links = {s.name: s.link for s in clearance.shapes}
-    order = ["base", "one", "two", "three", "slid", "hand"]
+    order = ["world", "one", "two", "three", "slid", "hand"]
 
     def apart(pair: frozenset[str]) -> int:
         return abs(int(np.subtract(*(order.index(links[name]) for name in pair))))

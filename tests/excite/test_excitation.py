@@ -158,7 +158,7 @@ def test_bounds_of_acceleration_and_a_table(tmp_path: Path, arm: Robot) -> None:
     out = tmp_path / "traj.csv"
     words = ("--max-acceleration", "2,left_w2=1.5", "--table", -0.3, "--criterion", "log-det", "--out", out)
     code, text = run("excite", generated("baxter"), *words)
-    assert code == 0 and "within all limits, condition" in text, text
+    assert code == 0 and "within all limits, condition number" in text, text
     log = read_log(out)
     assert log.ddq is not None
     peaks = np.abs(log.ddq).max(axis=0)

@@ -17,9 +17,9 @@ from support.lone_fr3 import Lone, ticking
 
 from diffpbd.runtime.arms.franka.connection import connect
 from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.errors import RefusedError
 from diffpbd.runtime.loop.configuration import limits_of
 from diffpbd.runtime.loop.stopping import Phase, Reason, StopRequest
-from diffpbd.runtime.ros1.errors import RefusedError
 
 from .conftest import LAWS, Ran, drive
 

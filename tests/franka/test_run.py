@@ -14,7 +14,7 @@ from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.load import Body, difference, payload_of
 from diffpbd.runtime.commands.run import command
 from diffpbd.runtime.commands.run_franka import _loaded
-from diffpbd.runtime.ros1.errors import RefusedError
+from diffpbd.runtime.errors import RefusedError
 
 from .test_robot import HAND, REACH, TURN, carrying
 

@@ -13,9 +13,9 @@ from support.faulty_franky import Errors
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.arm import FrankaArm
 from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.errors import RefusedError
 from diffpbd.runtime.loop.configuration import limits_of
 from diffpbd.runtime.loop.stopping import Reason
-from diffpbd.runtime.ros1.errors import RefusedError
 
 
 class Clock:

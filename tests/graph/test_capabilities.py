@@ -68,7 +68,7 @@ def test_loops_and_passive_joints_leave_out_what_does_not_know_them(tmp_path: Pa
     recipe = find_recipe(str(four_bar().write(tmp_path, "made")), **EVERY)
     found_model = build(read_robot(recipe), recipe)
     found = capabilities(found_model)
-    unknown = {"joint_step_unrolled", "sixth_order_step", "momentum_residual", "state_residual"}
+    unknown = {"ik", "joint_step_unrolled", "sixth_order_step", "momentum_residual", "state_residual"}
     others = [variant for variant in DEFAULT_SWEEPS if variant != "variational_direct"]
     assert set(found.left_out) == {*unknown, *(f"{name}_{k}" for name in ("step", "vjp_step") for k in others)}
     assert found.left_out["momentum_residual"] == "closed loops: four_bar"

@@ -9,27 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 from support.bench_arm import Bench
-from support.robots import loaded
 from support.sensors import Filtered
 
-from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.locate import find_description
-from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.decision import Decision
 from diffpbd.runtime.loop.reflexes import BETWEEN
-from diffpbd.runtime.loop.run import Run, RunOptions
+from diffpbd.runtime.loop.run import Run
 from diffpbd.runtime.loop.stopping import Reason
-from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.ros1.joint_states import JointStateReader
 from diffpbd.runtime.ros1.messages import Header, JointState
 
 pytest.importorskip("pinocchio")
 
-from support.bench_baxter import BenchBaxter
+from .baxter_runs import executed, run_of
 
-from .bench_runs import execute
-
-REST = [0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0]
 RATE, SECONDS = 1000.0, 1.0
 IMPEDANCE: dict[str, Any] = {
     "name": "impedance", "stiffness": [30.0, 30.0, 20.0, 20.0, 5.0, 5.0, 5.0],
@@ -83,16 +75,8 @@ def quickest(times: list[float]) -> float:
 
 
 def test_a_tick_costs_little() -> None:
-    robot = loaded("baxter_bare")
-    alpha = robot.alpha.vector({"spring.stiffness.left_s1": 24.0, "spring.rest.left_s1": -1.514})
-    configuration = Configuration(
-        robot.name, robot.manifest.abi_hash, robot.joints, IMPEDANCE, GravityOwner.MODEL, alpha, limits_of(robot),
-        Settings(1.0 / RATE, ramp=0.2),
-    )  # fmt: skip
-    urdf = str(find_description("baxter_bare"))
-    arm = BenchBaxter(urdf, configuration.limits, REST, Bench(fault=Filtered()), rate=RATE)
-    run = Timed(arm, configuration.supervisor(robot), RunOptions(duration=SECONDS))
-    report = execute(run)
+    run, _, _ = run_of(IMPEDANCE, RATE, SECONDS, bench=Bench(fault=Filtered()), kind=Timed)
+    report = executed(run)
     assert report.reason is Reason.FINISHED, report
     for name, times in (("tick", run.ticks), ("stop", run.stops)):
         share = quickest(times) / quickest(run.measures)

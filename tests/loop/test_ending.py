@@ -10,12 +10,12 @@ from support.bench_arm import BenchArm
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.limb_state import LimbState
 from diffpbd.runtime.loop import ending
 from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.ending import CleanStop
 from diffpbd.runtime.loop.gate import GatedArm
 from diffpbd.runtime.loop.stopping import Reason
-from diffpbd.runtime.ros1.joint_states import LimbState
 
 from .bench_runs import supervisor
 

@@ -7,8 +7,8 @@ import pytest
 from support.bench_arm import BenchArm, bench_limits
 
 from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.errors import RefusedError
 from diffpbd.runtime.loop.gate import CommandGate, GatedArm
-from diffpbd.runtime.ros1.errors import RefusedError
 
 ZERO = np.zeros(2)
 STEP = np.array([2.0, 0.6])

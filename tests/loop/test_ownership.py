@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from diffpbd.runtime.errors import GraphError, RefusedError
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason, Report, StopRequest
-from diffpbd.runtime.ros1.errors import GraphError, RefusedError
 from diffpbd.runtime.ros1.watch import MasterWatch
 
 

@@ -77,6 +77,9 @@ def test_an_arm_outside_its_limits_is_brought_in_slowly_on_request(outside: floa
     assert max(arm.fastest) < 0.1 and 1.7 - outside - 0.035 < arm.q[0] < 1.7 - outside - 0.025
     positions = np.array([values for _, mode, values, _, _ in arm.commands if mode is Mode.POSITION])
     assert np.abs(np.diff(positions, axis=0)).max() < 0.06 * 0.0101 + 2e-3
+    times = np.array([time for time, *_ in arm.commands])
+    led = np.diff(positions[:40, 0]) / np.diff(times[:40])
+    np.testing.assert_allclose(led, -0.05, atol=1e-6)  # rad/s, no slower either
     np.testing.assert_allclose(positions[0], [1.7, 0.9], atol=1e-3)
 
 
@@ -154,8 +157,10 @@ class Waiting(BenchArm):
     def __init__(self, fault: Fault) -> None:
         super().__init__()
         self.lost = fault
+        self.looks = 0
 
     def missing(self, *, suppressing: bool) -> str:
+        self.looks += 1
         return "the robot does not listen" if self.fault() else ""
 
     def fault(self) -> Fault | None:
@@ -165,6 +170,7 @@ class Waiting(BenchArm):
 def test_a_start_waits_for_the_robot_and_not_for_a_lost_master() -> None:
     report, arm = run("impedance", arm=Waiting(Fault(Reason.LOST_ROBOT, "not there")), duration=0.1)
     assert report.reason is Reason.FINISHED and arm.commands[0][0] >= 100.5
+    assert 44 <= arm.looks <= 47  # one in 0.01 s, from 0.05 s on
     report, arm = run("impedance", arm=Waiting(Fault(Reason.LOST_MASTER, "gone")), duration=0.1)
     assert report.reason is Reason.LOST_MASTER and report.text == "gone" and report.phase is Phase.CHECK
     assert arm.commands == [] and arm.time < 100.5 + 0.4  # the bench goes on for 0.4 s

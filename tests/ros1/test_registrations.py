@@ -11,8 +11,8 @@ import click
 import pytest
 
 from diffpbd.runtime.commands import run_baxter
+from diffpbd.runtime.errors import GoneError, GraphError, RefusedError
 from diffpbd.runtime.ros1 import Node, registrations
-from diffpbd.runtime.ros1.errors import GoneError, GraphError, RefusedError
 from diffpbd.runtime.ros1.master import call
 from diffpbd.runtime.ros1.master_server import LocalMaster
 from diffpbd.runtime.ros1.messages import Float64

@@ -14,9 +14,8 @@ from diffpbd.runtime.arms.ros2.arm import Ros2Arm, in_order
 from diffpbd.runtime.arms.ros2.parting import Past, slowed
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.errors import InputError, RefusedError
 from diffpbd.runtime.loop.stopping import Phase, Reason
-from diffpbd.runtime.ros1.errors import RefusedError
 from diffpbd.runtime.ros1.messages import Header, JointState
 
 MODEL, ROBOT = GravityOwner.MODEL, GravityOwner.ROBOT

@@ -20,8 +20,7 @@ from diffpbd.runtime.arms.ros2.messages import (
 )
 from diffpbd.runtime.arms.ros2.node import domain_of, topic_name
 from diffpbd.runtime.arms.ros2.quick import read_parts
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.ros1.errors import MessageError
+from diffpbd.runtime.errors import InputError, MessageError
 
 
 class Cdr:

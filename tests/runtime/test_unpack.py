@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import InputError, unpack
-from diffpbd.runtime.errors import DiffpbdError
+from diffpbd.runtime.errors import DiffpbdError, LogError
 from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.logs.npz import NpzTable
 from diffpbd.runtime.ros1.bag import CHUNK, MAGIC, BagWriter, _record, read_bag
-from diffpbd.runtime.ros1.errors import LogError
 from diffpbd.runtime.ros1.messages import Float64, Tick
 from diffpbd.runtime.unpack import TooLargeError, allowance, unpack_gzip
 

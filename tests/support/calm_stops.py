@@ -39,6 +39,8 @@ MARGIN = 0.2
 """rad of a start and a goal before the limits."""
 DETECTION, LEAST_MOTION = 0.1, 0.05
 """s and rad of docs/safety.md's bound on what a stop travels."""
+MOST_HELD = 0.8
+"""Of the effort; where weight and spring take more no stop is judged: a hand leads an arm to where it cannot hold itself."""
 MOVING = 0.8
 """s after which the stop is asked for."""
 
@@ -53,13 +55,15 @@ class Stopped:
     speed: np.ndarray
     """|dq| [rad/s] when the stop began."""
     gained: np.ndarray
-    """rad/s by which |dq| grew after it."""
+    """rad/s by which |dq| grew after it, beyond what the law's own last torque gives while it goes out at the torque rate."""
     beyond: np.ndarray
     """rad of the way beyond what docs/safety.md allows."""
     torque: np.ndarray
     """Largest law of the stop [N·m], gravity left out."""
     moved: np.ndarray
     """rad from where it began, at the end."""
+    held: float
+    """Largest share of a joint's effort that weight and spring took: what is left has to stop the arm."""
 
 
 def random_urdf(seed: int, heavier: float = 0.0) -> str:
@@ -192,21 +196,31 @@ def stopped(urdf: Path, limits: Limits, laws: Laws, law: str, rate: float, seed:
     under = laws(law_of(law, q, rng, limits, speed, share), limits, settings)
     arm, stop = BenchBaxter(str(urdf), limits, q, Bench(), rate=rate), StopRequest()
     braking: list[np.ndarray] = []
-    brake = under.brake
+    laws_sent: list[np.ndarray] = [np.zeros(len(q))]
+    brake, tick = under.brake, under.tick
+
+    def ticked(*state: Any) -> Any:
+        decision = tick(*state)
+        laws_sent[-1] = decision.law
+        return decision
 
     def watched(*state: Any) -> Any:
         decision = brake(*state)
         braking.append(np.abs(decision.law))
         return decision
 
-    under.brake = watched
+    under.brake, under.tick = watched, ticked
     one = Run(arm, under, RunOptions(duration=3.0), stop=stop)
     arm.in_run = lambda: one.phase.value == "run"
-    seen: list[tuple[np.ndarray, np.ndarray]] = []
+    seen: list[tuple[np.ndarray, np.ndarray, float]] = []
+    owed: list[np.ndarray] = []
 
     def watch() -> None:
         if one.phase.value in ("stop", "done"):
-            seen.append((np.array(arm.q), np.abs(arm.dq)))
+            held = float(np.abs(arm.robot.compensation() / limits.effort).max())
+            seen.append((np.array(arm.q), np.abs(arm.dq), held))
+            impulse = laws_sent[-1] * np.abs(laws_sent[-1]) / (2.0 * limits.torque_rate)
+            owed.append(np.abs(np.linalg.solve(arm.robot.inertia(), impulse)) if not owed else owed[0])
         arm.events.append((arm.time - arm.begun + STEP, watch))
 
     def ask() -> None:
@@ -224,10 +238,10 @@ def stopped(urdf: Path, limits: Limits, laws: Laws, law: str, rate: float, seed:
     with patch("diffpbd.runtime.loop.run.punctual", contextlib.nullcontext):
         report = one.execute()
     arm.advance(0.2)
-    angles, speeds = (np.array(part) for part in zip(*seen, strict=True))
+    angles, speeds, shares = (np.array(part) for part in zip(*seen, strict=True))
     v = speeds[0]
     allowed = np.maximum(v * DETECTION + 0.5 * v**2 * BRAKING / limits.speed, LEAST_MOTION)
     return Stopped(
-        report, v, speeds.max(axis=0) - v, np.abs(angles - angles[0]).max(axis=0) - allowed,
-        np.max(braking, axis=0, initial=0.0), np.abs(angles[-1] - angles[0]),
+        report, v, np.maximum(speeds.max(axis=0) - v - owed[0], 0.0), np.abs(angles - angles[0]).max(axis=0) - allowed,
+        np.max(braking, axis=0, initial=0.0), np.abs(angles[-1] - angles[0]), float(shares.max()),
     )  # fmt: skip

@@ -78,6 +78,7 @@ STATE_PERIOD = 0.004
 
 def main() -> None:
     from support.lone_baxter import EFFORT, LoneBaxter
+    from support.stall import Pulse
 
     urdf, gravity, pose = sys.argv[1:]
     robot = LoneBaxter(urdf, time.monotonic())
@@ -92,9 +93,10 @@ def main() -> None:
     account = {"wrong_length": 0, "label": "", "rate": 0.0}
     before: tuple[float, list[float]] | None = None
     print("ready", flush=True)
-    due = time.monotonic()
+    due, pulse = time.monotonic(), Pulse()
     while not select.select([sys.stdin], [], [], 0)[0]:
         now = time.monotonic()
+        pulse.beat()
         for message in reader.take(10):
             if not message.sample_info.valid_data:
                 continue

@@ -52,6 +52,7 @@ TESTS = (
     "loop/test_supervisor.py",
     "loop/test_ending.py",
     "loop/test_start.py",
+    "loop/test_deadlines.py",
     "loop/test_ownership.py",
     "loop/test_fault_table.py",
 )

@@ -7,6 +7,7 @@ whatever the tested code did meanwhile. The kernel adds for how much of the time
 from __future__ import annotations
 
 import mmap
+import os
 import re
 import struct
 import subprocess
@@ -21,6 +22,10 @@ LATE = 0.02
 """s; a loop of 100 Hz that sleeps this much longer misses periods, and half the loop's own budgets are of this size."""
 CROWDED = 0.2
 """Share of the time that some program waited for a processor; alone on two cores these tests have 0.02 to 0.13."""
+PAUSE = 0.05
+"""s for which a robot of the tests may not run: half of what makes its states old."""
+PAUSES = "DIFFPBD_PAUSES"
+"""Environment variable that names the file in which robots of the tests note their pauses."""
 PRESSURE = Path("/proc/pressure/cpu")
 
 AWAKE = struct.Struct("d")
@@ -41,10 +46,34 @@ while os.getppid() == parent:
 """
 
 
-class Watch:
-    """The watching process, and what it has noted."""
+class Pulse:
+    """Notes the pauses of a robot of the tests, which calls `beat` in its loop."""
 
     def __init__(self) -> None:
+        self._path, self._last = os.environ.get(PAUSES), monotonic()
+
+    def beat(self) -> None:
+        now = monotonic()
+        if self._path and now - self._last > PAUSE:
+            with open(self._path, "a", encoding="ascii") as notes:
+                notes.write(f"{self._last} {now - self._last}\n")
+        self._last = now
+
+
+def read_notes(text: str, since: float) -> float:
+    """The longest of what was noted [s] and ended since then [monotonic s]; 0 without any."""
+    notes = [tuple(map(float, line.split())) for line in text.splitlines()]
+    return max((over for begin, over in notes if begin + over >= since), default=0.0)
+
+
+class Watch:
+    """The watching process, and what it and the robots of the tests have noted."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="diffpbd-pauses-")
+        self._pauses = Path(self._folder.name, "pauses")
+        self._pauses.touch()
+        os.environ[PAUSES] = str(self._pauses)
         self._notes, self._file = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile()
         self._file.truncate(AWAKE.size)
         self._awake = mmap.mmap(self._file.fileno(), AWAKE.size)
@@ -58,6 +87,9 @@ class Watch:
         self._awake.close()
         self._file.close()
         self._notes.close()
+        if os.environ.get(PAUSES) == str(self._pauses):
+            del os.environ[PAUSES]
+        self._folder.cleanup()
 
     def _until_awake(self) -> None:
         now = monotonic()
@@ -73,8 +105,11 @@ class Watch:
         """
         self._until_awake()
         self._notes.seek(0)
-        notes = [tuple(map(float, line.split())) for line in self._notes.read().splitlines()]
-        return max((over for due, over in notes if due + over >= since), default=0.0)
+        return read_notes(self._notes.read(), since)
+
+    def paused(self, since: float) -> float:
+        """For how long [s] a robot of the tests did not run."""
+        return read_notes(self._pauses.read_text(encoding="ascii"), since)
 
 
 def waited() -> float:
@@ -98,6 +133,9 @@ class Span:
         if over >= late:
             figures = f"a sleep of {1e3 * PERIOD:g} ms took {1e3 * over:.0f} ms longer (allowed {1e3 * late:g})"
             return f"this machine stalled: {figures}"
+        paused = self._watch.paused(self._since)
+        if paused >= max(late, PAUSE):
+            return f"this machine stalled: a robot of the tests did not run for {1e3 * paused:.0f} ms (allowed {1e3 * PAUSE:g})"
         share = (waited() - self._waited) / max(monotonic() - self._since, 0.1)
         if share >= crowded:
             return (

@@ -93,6 +93,14 @@ def box(base: str = "planar", friction: float = 0.5, every: bool = False) -> tup
     return free("box", moments, touching, base)
 
 
+def tossed() -> tuple[Mechanism, str]:
+    """The box, free, with all its corners as one surface, and all of both in alpha."""
+    mechanism, line = box("floating", every=True)
+    for touching in mechanism.contacts:
+        touching["surface"] = "box"
+    return mechanism, f'{line}\nsymbolic = ["mass", "com", "inertia", "contact"]'
+
+
 def rod() -> tuple[Mechanism, str]:
     """In a plane, 2 m long, its tips over the table."""
     tips = [

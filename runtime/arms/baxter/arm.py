@@ -9,12 +9,13 @@ from typing import Literal
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.errors import RefusedError
+from diffpbd.runtime.limb_state import LimbState
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.arm import DISABLED, OWN_TIMEOUT, Clock, Fault, SystemClock
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.ros1 import Node, Publisher, Receipt
-from diffpbd.runtime.ros1.errors import RefusedError
-from diffpbd.runtime.ros1.joint_states import JointStateReader, LimbState
+from diffpbd.runtime.ros1.joint_states import JointStateReader
 from diffpbd.runtime.ros1.messages import (
     AssemblyState,
     Bool,

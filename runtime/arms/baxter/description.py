@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import RefusedError
 from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.ros1.errors import RefusedError
 
 __all__ = ["Difference", "compare_description", "tighter_limits"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from diffpbd.runtime.arms.franka.words import fault_of
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.errors import RefusedError
 from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.stopping import Reason
-from diffpbd.runtime.ros1.errors import RefusedError
 
 __all__ = ["MAX_STEP", "SILENCE", "TIMEOUT", "Driver"]
 

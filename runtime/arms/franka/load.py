@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.errors import InputError, RefusedError
 from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.ros1.errors import RefusedError
 
 __all__ = ["Body", "difference", "mounted", "payload_of", "set_load", "with_payload"]
 

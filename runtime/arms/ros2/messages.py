@@ -14,7 +14,7 @@ from cyclonedds.idl.types import float64, int32, sequence, uint32
 
 from diffpbd.runtime.arms.ros2.quick import read_parts
 from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.ros1.errors import MessageError
+from diffpbd.runtime.errors import MessageError
 from diffpbd.runtime.ros1.messages import Header, JointState
 
 __all__ = ["DdsJointState", "Float64MultiArray", "joint_state", "states_of", "torques", "values_of"]

@@ -1,4 +1,4 @@
-"""The paper's impedance experiment on the simulated Baxter over the real graph, pushes and all, with a figure.
+"""The paper's impedance experiment on seven joints, pushes and all, with a figure.
 
 Goal −0.45 rad on s1, stiffness 30 N·m/rad; pushes of 5 and 10 N·m move the joint by what the spring says, up to
 friction, and it comes back. Gravity is the robot's, as in the paper.
@@ -6,53 +6,46 @@ friction, and it comes back. Gravity is the robot's, as in the paper.
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from diffpbd.runtime import Robot
-from diffpbd.runtime.loop.replay import read_run
+from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.loop.stopping import Reason
+from diffpbd.runtime.ros1.messages import Tick
 
-from .conftest import Graph, RobotProcess
-from .running import check_audit, execute, impedance
+pytest.importorskip("pinocchio")
+
+from .baxter_runs import check_account, executed, run_of
 
 GOAL, STIFFNESS, S1 = -0.45, 30.0, 1
-FRICTION = 0.8 / STIFFNESS  # rad; within this the simulated robot's Coulomb friction may hold the joint
+FRICTION = 0.8 / STIFFNESS  # rad; within this the robot's Coulomb friction may hold the joint
 PUSHES = ((1.2, 5.0), (2.8, 0.0), (4.4, 10.0), (6.2, 0.0))  # s, N·m on s1: the paper's, six times as fast
 END = 8.0
-DAMPING = 14.0  # N·m·s/rad; the arm turns about s1 with some 3 kg·m², so this is a little below critical
+LAW = {
+    "name": "impedance", "stiffness": [30.0, STIFFNESS, 20.0, 20.0, 5.0, 5.0, 5.0],
+    "damping": [4.0, 14.0, 2.0, 2.0, 0.3, 0.3, 0.3], "goal": [None, GOAL, *[None] * 5], "goal_speed": 0.5,
+}  # fmt: skip
+"""The arm turns about s1 with some 3 kg·m², so the damping is a little below critical."""
 
 
-def test_pushes_are_yielded_to_and_returned_from(
-    arm_robot: Robot, graph: Graph, robot: RobotProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ROS_IP", "127.0.0.1")
-    log = tmp_path / "impedance.csv"
-
-    def push() -> None:
-        begin = time.monotonic()
-        for at, torque in PUSHES:
-            time.sleep(max(0.0, begin + at - time.monotonic()))
-            robot.ask(push=[0.0, torque, 0.0, 0.0, 0.0, 0.0, 0.0])
-
-    controller = impedance(s1=GOAL)
-    controller["damping"][S1] = DAMPING
-    report = execute(arm_robot, graph.uri, controller=controller, duration=END, action=push, after=0.0, log=log)
-    check_audit(robot.ask(), report)
-    assert report.reason is Reason.FINISHED
-    _, ticks = read_run(log)
-    rows = [(t.time, t.position[S1], t.command[S1], t.effort[S1]) for t in ticks if t.mode]
-    times, angle, sent, _ = np.array(rows).T
+def test_pushes_are_yielded_to_and_returned_from(tmp_path: Path) -> None:
+    ticks: list[Tick] = []
+    run, arm, _ = run_of(LAW, 250.0, END, owner=GravityOwner.ROBOT, observer=ticks.append)
+    for at, torque in PUSHES:
+        arm.after(at, lambda torque=torque: arm.robot.push.__setitem__(S1, torque))
+    report = executed(run)
+    check_account(arm)
+    assert report.reason is Reason.FINISHED, report
+    times, angle, sent = np.array([(t.time, t.position[S1], t.command[S1]) for t in ticks if t.mode == 3]).T
     figure(times, angle, sent, tmp_path / "impedance.png")
     for k, (begin, torque) in enumerate(((0.0, 0.0), *PUSHES)):
         end = ((0.0, 0.0), *PUSHES, (END, 0.0))[k + 1][0]
         settled = angle[(times > begin + 0.75 * (end - begin)) & (times < end - 0.05)]
         expected = GOAL + torque / STIFFNESS
         assert abs(settled.mean() - expected) < FRICTION + 0.01, (begin, settled.mean(), expected)
-    assert np.abs(np.diff(sent)).max() < 2.1  # N·m a tick of 4 ms: the guard's rate limit
+    assert np.abs(np.diff(sent)).max() < 2.0 + 1e-9  # N·m a tick of 4 ms: the guard's rate limit
     assert np.abs(sent).max() < 15.0
 
 

@@ -1,0 +1,92 @@
+"""`diffpbd ik ROBOT`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+import numpy as np
+
+from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.commands.locate import open_robot, parse_state
+from diffpbd.runtime.commands.numbers import COUNT
+from diffpbd.runtime.commands.results import json_option, result
+from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.files import parse_json
+from diffpbd.runtime.inverse_kinematics import STARTS, Ik, goal_of, not_reached, solve
+from diffpbd.runtime.report.tables import table
+from diffpbd.runtime.robot import Robot
+
+__all__ = ["command"]
+
+
+@click.command("ik", context_settings={"show_default": True})
+@click.argument("robot")
+@click.option(
+    "--frame", metavar="LINK", help="Of those that the robot was generated with (--frames); default: the tip."
+)
+@click.option("--position", metavar="[X,Y,Z]", help="Where its origin shall be [m], in the world.")
+@click.option(
+    "--rotation", metavar="JSON", help="How it shall be turned: a unit quaternion [w,x,y,z], or a matrix by rows."
+)
+@click.option("--rpy", metavar="[R,P,Y]", help="The same as roll, pitch, yaw about fixed axes [rad].")
+@click.option(
+    "--q0", metavar="JSON", help="Where the search begins: a list, an object of joint names, or a file; default: zero."
+)
+@click.option("--starts", type=COUNT, default=STARTS, help="Positions that the search begins from, q0 the first.")
+@click.option("--held", metavar="JOINT", multiple=True, help="Stays where q0 has it, may be given more than once.")
+@click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
+@json_option
+def command(robot: str, frame: str | None, q0: str | None, **options: Any) -> None:
+    """Find joint positions of the generated ROBOT that bring a frame to a pose, within the joint limits.
+
+    Exits with 1 where no start reached it, and says by how much the nearest position misses.
+    """
+    loaded = open_robot(robot)
+    goal = goal_of(loaded, frame, _numbers("--position", options["position"]), _rotation(options), "--frame")
+    start = loaded.neutral if q0 is None else np.array(parse_state(q0, "--q0", loaded.positions, loaded.neutral))
+    found = solve(
+        loaded, goal, start, starts=options["starts"], held=(*loaded.manifest.robot.base_freedoms, *options["held"]),
+        alpha=loaded.alpha.vector(options["params"]),
+    )  # fmt: skip
+    if not found.reached:
+        raise not_reached(loaded, found)
+    result(_words(loaded, found), {
+        "robot": loaded.name, "frame": found.frame, "positions": dict(zip(loaded.positions, found.q.tolist(), strict=True)),
+        "position_miss": found.position_miss, "rotation_miss": found.rotation_miss, "start": found.start,
+        "steps": found.steps,
+    })  # fmt: skip
+
+
+def _words(robot: Robot, found: Ik) -> str:
+    rows = [[name, f"{value:.9g}"] for name, value in zip(robot.positions, found.q.tolist(), strict=True)]
+    return f"{found.words}\n\n{table(['joint', 'position'], rows)}"
+
+
+def _numbers(option: str, text: str | None) -> FloatArray | None:
+    """An array of finite numbers, None without the option."""
+    if text is None:
+        return None
+    try:
+        found = np.asarray(parse_json(text, option), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{option}: expected numbers in a list, found {text}.") from None
+    if not np.isfinite(found).all():
+        raise InputError(f"{option}: expected finite numbers, found {text}.")
+    return found
+
+
+def _rotation(options: dict[str, Any]) -> FloatArray | None:
+    """Of --rotation or --rpy."""
+    turned = _numbers("--rpy", options["rpy"])
+    if turned is None:
+        return _numbers("--rotation", options["rotation"])
+    if options["rotation"] is not None:
+        raise InputError("--rpy: --rotation is given too; expected one of them.")
+    if turned.shape != (3,):
+        raise InputError(f"--rpy: expected three angles [rad], found {options['rpy']}.")
+    (a, b), (c, d), (e, f) = ((math.cos(angle), math.sin(angle)) for angle in turned.tolist())
+    return np.array([
+        [e * c, e * d * b - f * a, e * d * a + f * b], [f * c, f * d * b + e * a, f * d * a - e * b], [-d, c * b, c * a]
+    ])  # fmt: skip

@@ -1,0 +1,335 @@
+/* Inverse kinematics: a pose of the joints for a pose of a frame, by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963)
+ * within the joint limits, from the given position and then from others that a fixed sequence gives. Nothing is random. */
+
+#include "frames_model.h"
+#include "frame_chain.h"
+
+#define ROWS 6 /* of the error: position, then rotation */
+
+/* Numbers of the search, with unit and reason. */
+#define FIRST_DAMPING 0.03  /* 1: share of the squared error, which the damping falls with, so that the end is quadratic */
+#define MORE 8.0            /* 1: damping after a step that fails, */
+#define LESS 0.5            /* 1: and after one that succeeds */
+#define LEAST_DAMPING 1e-4  /* 1: it falls no further than that */
+#define MOST_DAMPING 1e6    /* 1: where it is given up */
+#define FLOOR 1e-12         /* 1: damping that keeps the Gram matrix of a singular pose invertible */
+#define SLOW 0.9            /* 1: share of the error that may be left after PATIENCE steps before another start is tried */
+#define PATIENCE 6          /* 1 */
+#define HALF_TURN 3.14159265358979323846
+#define STRAIGHT 1e-7       /* 1: sine of an angle below which its axis comes from the diagonal, or does not matter */
+#define UNIT 1e-6           /* 1: how far the rows of a rotation may be from orthonormal: what six printed digits leave */
+#define CANDIDATES 8        /* 1: poses of which a further start is the nearest */
+
+enum { POSITION_CLOSE, ROTATION_CLOSE, STARTS, FIRST_START, STEPS }; /* options; 0: as below */
+#define CLOSE 1e-6        /* m, rad */
+#define DEFAULT_STARTS 10 /* 1 */
+#define DEFAULT_STEPS 100 /* 1: in one start */
+
+#define INFO 4 /* misses of position [m] and rotation [rad], the start that found p, steps of all starts */
+
+typedef struct {
+  const double *numbers, *position, *fixed;
+  double rotation[9];   /* by rows */
+  double weights[ROWS]; /* 1/m, 1/rad */
+  double lower[N], upper[N];
+  double close[2];
+  int frame, first, last; /* rows that are asked for */
+  int used[N];            /* whether a coordinate moves the frame and may change */
+} Goal;
+
+typedef struct {
+  double p[NP], error[ROWS], miss[2], cost;
+  Chain chain;
+} State;
+
+/* The vector that turns R into G, world axes [rad], of length at most pi. */
+static void turn_between(const double *G, const double *R, double *turn) {
+  double E[9], sine, cosine, scale, size;
+  int i, j, k;
+  for (i = 0; i < 3; i++)
+    for (j = 0; j < 3; j++) E[3 * i + j] = G[3 * i] * R[3 * j] + G[3 * i + 1] * R[3 * j + 1] + G[3 * i + 2] * R[3 * j + 2];
+  turn[0] = 0.5 * (E[7] - E[5]), turn[1] = 0.5 * (E[2] - E[6]), turn[2] = 0.5 * (E[3] - E[1]);
+  sine = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]);
+  cosine = 0.5 * (E[0] + E[4] + E[8] - 1.0);
+  if (sine > STRAIGHT || cosine > 0.0) {
+    scale = sine > STRAIGHT ? atan2(sine, cosine) / sine : 1.0;
+    for (i = 0; i < 3; i++) turn[i] *= scale;
+    return;
+  }
+  for (i = 0, k = 0; i < 3; i++)
+    if (E[4 * i] > E[4 * k]) k = i;
+  for (i = 0; i < 3; i++) turn[i] = E[3 * i + k] + E[3 * k + i] + (i == k ? 2.0 : 0.0);
+  size = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]);
+  for (i = 0; i < 3; i++) turn[i] *= HALF_TURN / size;
+}
+
+/* Error and misses at the position of a state. */
+static void look(const Goal *g, State *s) {
+  int i;
+  follow(g->numbers, s->p, g->frame, &s->chain);
+  s->miss[0] = s->miss[1] = s->cost = 0.0;
+  if (g->first == 0) {
+    for (i = 0; i < 3; i++) s->error[i] = g->position[i] - s->chain.x[i];
+    s->miss[0] = sqrt(s->error[0] * s->error[0] + s->error[1] * s->error[1] + s->error[2] * s->error[2]);
+  }
+  if (g->last == ROWS) {
+    turn_between(g->rotation, s->chain.R, s->error + 3);
+    s->miss[1] = sqrt(s->error[3] * s->error[3] + s->error[4] * s->error[4] + s->error[5] * s->error[5]);
+  }
+  for (i = g->first; i < g->last; i++) {
+    s->error[i] *= g->weights[i];
+    s->cost += s->error[i] * s->error[i];
+  }
+}
+
+static int reached(const Goal *g, const State *s) { return s->miss[0] <= g->close[0] && s->miss[1] <= g->close[1]; }
+
+/* y of A y = b, for a symmetric positive A (its lower triangle, overwritten) of `size` rows. */
+static void solve(double A[ROWS][ROWS], int size, double *y) {
+  int i, j, k;
+  for (j = 0; j < size; j++) {
+    double pivot = A[j][j];
+    for (k = 0; k < j; k++) pivot -= A[j][k] * A[j][k];
+    pivot = 1.0 / sqrt(pivot);
+    A[j][j] = pivot;
+    for (i = j + 1; i < size; i++) {
+      double value = A[i][j];
+      for (k = 0; k < j; k++) value -= A[i][k] * A[j][k];
+      A[i][j] = value * pivot;
+    }
+  }
+  for (i = 0; i < size; i++) {
+    for (k = 0; k < i; k++) y[i] -= A[i][k] * y[k];
+    y[i] *= A[i][i];
+  }
+  for (i = size - 1; i >= 0; i--) {
+    for (k = i + 1; k < size; k++) y[i] -= A[k][i] * y[k];
+    y[i] *= A[i][i];
+  }
+}
+
+/* The damped step d (N) from a state: least |J d - e|^2 + damping |d|^2 with p + d within the limits, by an active set that only
+ * grows. J is 6 x N, its rows weighted. */
+static void step(const Goal *g, const State *s, const double *J, double damping, double *d) {
+  const int first = g->first, size = g->last - first;
+  double A[ROWS][ROWS], e[ROWS], y[ROWS], slope;
+  int held[N], i, j, k, more;
+  for (i = 0; i < size; i++) e[i] = s->error[first + i];
+  for (k = 0; k < N; k++) {
+    const double *column = J + ROWS * k + first;
+    d[k] = 0.0;
+    held[k] = !g->used[k];
+    if (held[k] || k < BASE) continue;
+    for (i = 0, slope = 0.0; i < size; i++) slope += column[i] * e[i];
+    held[k] = (slope < 0.0 && s->p[k + NP - N] <= g->lower[k]) || (slope > 0.0 && s->p[k + NP - N] >= g->upper[k]);
+  }
+  do {
+    for (i = 0; i < size; i++) {
+      for (j = 0; j <= i; j++) A[i][j] = i == j ? damping : 0.0;
+      y[i] = e[i];
+    }
+    for (k = 0; k < N; k++) {
+      const double *column = J + ROWS * k + first;
+      if (held[k]) continue;
+      for (i = 0; i < size; i++)
+        for (j = 0; j <= i; j++) A[i][j] += column[i] * column[j];
+    }
+    solve(A, size, y);
+    for (k = 0, more = 0; k < N; k++) {
+      const double *column = J + ROWS * k + first;
+      if (held[k]) continue;
+      for (i = 0, d[k] = 0.0; i < size; i++) d[k] += column[i] * y[i];
+      if (k < BASE) continue;
+      {
+        const double here = s->p[k + NP - N], to = here + d[k];
+        if (to >= g->lower[k] && to <= g->upper[k]) continue;
+        d[k] = (to < g->lower[k] ? g->lower[k] : g->upper[k]) - here;
+        for (i = 0; i < size; i++) e[i] -= column[i] * d[k];
+        held[k] = more = 1;
+      }
+    }
+  } while (more);
+}
+
+#if BASE > 0
+/* (1, turn / 2) q, of unit length. */
+static void turned(const double *q, const double *turn, double *to) {
+  const double x = 0.5 * turn[0], y = 0.5 * turn[1], z = 0.5 * turn[2];
+  double size;
+  int i;
+  to[0] = q[0] - x * q[1] - y * q[2] - z * q[3];
+  to[1] = q[1] + x * q[0] + y * q[3] - z * q[2];
+  to[2] = q[2] + y * q[0] + z * q[1] - x * q[3];
+  to[3] = q[3] + z * q[0] + x * q[2] - y * q[1];
+  size = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2] + to[3] * to[3]);
+  for (i = 0; i < 4; i++) to[i] /= size;
+}
+#endif
+
+/* p moved along d, within the limits; what is not used stays as it is to the bit. */
+static void move(const Goal *g, const double *p, const double *d, double *to) {
+  double value;
+  int k;
+  for (k = 0; k < NP; k++) to[k] = p[k];
+#if BASE > 0
+  for (k = 0; k < 3; k++) to[k] += d[k];
+  if (d[3] != 0.0 || d[4] != 0.0 || d[5] != 0.0) turned(p + 3, d + 3, to + 3);
+#endif
+  for (k = BASE; k < N; k++) {
+    if (!g->used[k]) continue;
+    value = p[k + NP - N] + d[k];
+    to[k + NP - N] = value < g->lower[k] ? g->lower[k] : value > g->upper[k] ? g->upper[k] : value;
+  }
+}
+
+/* Steps from s until the goal is reached (1), or until there is no getting nearer (0); s is where they end. */
+static int descend(const Goal *g, State *s, int most, int *made) {
+  double J[ROWS * N], d[N], damping = FIRST_DAMPING, before = s->cost;
+  State tried;
+  int k, i, count = 0, fresh = 1;
+  tried.chain.count = s->chain.count;
+  for (k = 0; k < s->chain.count; k++) tried.chain.joint[k] = s->chain.joint[k];
+  while (!reached(g, s) && count < most && damping <= MOST_DAMPING) {
+    if (fresh) {
+      for (k = 0; k < ROWS * N; k++) J[k] = 0.0;
+      slopes(&s->chain, J);
+      for (k = 0; k < N; k++)
+        for (i = g->first; i < g->last; i++) J[ROWS * k + i] *= g->weights[i];
+    }
+    step(g, s, J, damping * s->cost + FLOOR, d);
+    move(g, s->p, d, tried.p);
+    look(g, &tried);
+    count++;
+    fresh = tried.cost < s->cost;
+    if (fresh) *s = tried;
+    damping = fresh ? (damping * LESS > LEAST_DAMPING ? damping * LESS : LEAST_DAMPING) : damping * MORE;
+    if (count % PATIENCE == 0) {
+      if (s->cost > SLOW * before) break;
+      before = s->cost;
+    }
+  }
+  *made += count;
+  return reached(g, s);
+}
+
+/* The fractional part of a number that is not negative. */
+static double part(double x) { return x - floor(x); }
+
+/* Start k: the given position, or of the next CANDIDATES poses of the sequence the nearest to the goal. */
+static void start_at(const Goal *g, const double *p, int k, State *s) {
+  State one;
+  double low, high, middle;
+  int c, j;
+  one.chain.count = s->chain.count;
+  for (j = 0; j < s->chain.count; j++) one.chain.joint[j] = s->chain.joint[j];
+  for (c = 0; c < (k == 0 ? 1 : CANDIDATES); c++) {
+    for (j = 0; j < NP; j++) one.p[j] = p[j];
+    for (j = BASE; j < N; j++) {
+      const int at = j + NP - N;
+      if (!g->used[j]) continue;
+      low = g->lower[j], high = g->upper[j];
+      if (k > 0) {
+        const double half = ranges[j];
+        middle = low > -ENDLESS && high < ENDLESS ? 0.5 * (low + high) : p[at];
+        if (low < middle - half) low = middle - half;
+        if (high > middle + half) high = middle + half;
+        one.p[at] = low + part(0.5 + (double)((k - 1) * CANDIDATES + c + 1) * spread[j]) * (high - low);
+      }
+      if (one.p[at] < g->lower[j]) one.p[at] = g->lower[j];
+      if (one.p[at] > g->upper[j]) one.p[at] = g->upper[j];
+    }
+    look(g, &one);
+    if (c == 0 || one.cost < s->cost) *s = one;
+  }
+}
+
+/* Whole turns off hinges that have room for them, towards p. */
+static void unwind(const Goal *g, const double *p, State *s) {
+  int j;
+  for (j = BASE; j < N; j++) {
+    const int at = j + NP - N;
+    const double to = s->p[at] - 2.0 * HALF_TURN * floor((s->p[at] - p[at]) / (2.0 * HALF_TURN) + 0.5);
+    if (g->used[j] && whole_turns[j] && to >= g->lower[j] && to <= g->upper[j]) s->p[at] = to;
+  }
+}
+
+static int all_finite(const double *x, int count) {
+  int k;
+  for (k = 0; k < count; k++)
+    if (!(fabs(x[k]) < ENDLESS)) return 0;
+  return 1;
+}
+
+/* Whether three columns are orthonormal and right-handed. */
+static int is_rotation(const double *R) {
+  double normal[3];
+  int i, j;
+  for (i = 0; i < 3; i++)
+    for (j = 0; j <= i; j++) {
+      const double *a = R + 3 * i, *b = R + 3 * j;
+      if (!(fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - (i == j)) <= UNIT)) return 0;
+    }
+  cross(R, R + 3, normal);
+  return normal[0] * R[6] + normal[1] * R[7] + normal[2] * R[8] > 0.0;
+}
+
+static double option(const double *options, int k, double usual) { return options[k] > 0.0 ? options[k] : usual; }
+
+/* The goal of the arguments; 0 where they are none. */
+static int goal_of(const double *const *in, double *work, Goal *g) {
+  const double *position = in[0], *rotation = in[1], *weights = in[2], *p = in[3], *fixed = in[4], *frame = in[5];
+  const double *options = in[6], *alpha = in[7];
+  int i, k, count, joint[DEPTH + 1];
+  if (!(weights[0] >= 0.0 && weights[1] >= 0.0 && weights[0] + weights[1] > 0.0 && all_finite(weights, 2))) return 0;
+  if (!(*frame >= 0.0 && *frame < FRAMES && *frame == (int)*frame) || !all_finite(p, NP)) return 0;
+  if (!all_finite(options, STEPS + 1) || !all_finite(fixed, N)) return 0;
+  if (weights[0] > 0.0 && !all_finite(position, 3)) return 0;
+  if (weights[1] > 0.0 && !is_rotation(rotation)) return 0;
+  g->numbers = robot_numbers(alpha, work);
+  g->position = position;
+  g->fixed = fixed;
+  g->frame = (int)*frame;
+  g->first = weights[0] > 0.0 ? 0 : 3;
+  g->last = weights[1] > 0.0 ? ROWS : 3;
+  for (i = 0; i < 9; i++) g->rotation[i] = rotation[3 * (i % 3) + i / 3];
+  for (i = 0; i < ROWS; i++) g->weights[i] = weights[i / 3];
+  g->close[0] = option(options, POSITION_CLOSE, CLOSE), g->close[1] = option(options, ROTATION_CLOSE, CLOSE);
+  for (k = 0; k < N; k++) {
+    g->lower[k] = g->numbers[12 * LINKS + k], g->upper[k] = g->numbers[12 * LINKS + N + k];
+    g->used[k] = k < BASE && fixed[k] == 0.0;
+    if (!(g->lower[k] <= g->upper[k])) return 0;
+  }
+  count = carriers(g->frame, joint);
+  for (k = 0; k < count; k++) {
+    const int c = coordinates[joint[k]];
+    g->used[c] = fixed[c] == 0.0;
+  }
+  return 1;
+}
+
+/* goal_position, goal_rotation, goal_weights, p0, fixed, frame, ik_options, alpha -> p, ik_info. 0 where p reaches the goal; else
+ * p is the nearest that was found, and ik_info says by how much it misses. */
+int ROBOT(ik)(const double *const *in, double *const *out, double *work) {
+  const double *p = in[3], *options = in[6];
+  double *info = out[1];
+  Goal g;
+  State now, best;
+  int k, first, starts, most, made = 0, at = -1, done = 0;
+  for (k = 0; k < NP; k++) out[0][k] = p[k];
+  for (k = 0; k < INFO; k++) info[k] = 0.0;
+  if (!goal_of(in, work, &g)) return STATUS_BAD_GOAL;
+  starts = (int)option(options, STARTS, DEFAULT_STARTS), most = (int)option(options, STEPS, DEFAULT_STEPS);
+  first = (int)option(options, FIRST_START, 0.0);
+  now.chain.count = carriers(g.frame, now.chain.joint);
+  for (k = first; k < first + starts && !done; k++) {
+    start_at(&g, p, k, &now);
+    done = descend(&g, &now, most, &made);
+    if (at < 0 || done || now.cost < best.cost) best = now, at = k;
+  }
+  unwind(&g, p, &best);
+  for (k = 0; k < NP; k++) out[0][k] = best.p[k];
+  info[0] = best.miss[0], info[1] = best.miss[1], info[2] = at, info[3] = made;
+  return done ? 0 : STATUS_NOT_REACHED;
+}
+
+int ROBOT(ik_work_size)(void) { return FRAMES_WORK; }

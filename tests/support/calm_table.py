@@ -1,0 +1,61 @@
+"""The worst of many stops, law by law and rate by rate: what tests/loop/test_calm_stop.py judges, as a table.
+
+cd tests; python -m support.calm_table --poses 20 --rates 100 250 [--laws gravity track] [--arm right] [--first 0]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+from diffpbd.runtime import load
+from diffpbd.runtime.loop.stopping import Reason
+from support.calm_stops import LAWS, MOST_HELD, Stopped, generated_laws, stopped
+from support.robots import generated, loaded
+
+ROBOTS = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots"
+NEEDED = ("inverse_dynamics", "mass_matrix", "tip_pose", "tip_jacobian", "mpc")
+ARMS = {
+    "left": (ROBOTS / "baxter_bare.urdf", lambda: loaded("baxter_bare")),
+    "right": (ROBOTS / "baxter_right.urdf", lambda: load(generated("baxter_right", functions=NEEDED, variants=()))),
+}
+
+
+def row(name: str, stops: list[Stopped], seconds: float) -> str:
+    led, stops = len(stops), [one for one in stops if one.held <= MOST_HELD]
+    asked = [one for one in stops if one.report.reason is Reason.INTERRUPTED]
+    gained = np.array([one.gained.max() for one in stops])
+    worst = int(gained.argmax())
+    speeds = np.array([one.speed.max() for one in stops])
+    missed = sum("hold the measured pose" not in one.report.ending for one in stops)
+    return (
+        f"{name}: {len(stops)} stops of {led} ({len(asked)} asked for, median {np.median(speeds):.2f} rad/s), "
+        f"gained {gained.max():.3f} (pose {worst}; nine in ten {np.quantile(gained, 0.9):.3f}) rad/s, beyond "
+        f"{max(one.beyond.max() for one in stops):.3f} rad, torque {max(one.torque.max() for one in stops):.1f} N·m, "
+        f"{missed} not held, {seconds / led:.2f} s a stop"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--poses", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--rates", type=float, nargs="+", default=[100.0, 250.0])
+    parser.add_argument("--laws", nargs="+", default=list(LAWS))
+    parser.add_argument("--arm", choices=list(ARMS), default="left")
+    words = parser.parse_args()
+    urdf, opened = ARMS[words.arm]
+    robot = opened()
+    for law in words.laws:
+        for rate in words.rates:
+            begin, stops = time.process_time(), []
+            for seed in range(words.first, words.first + words.poses):
+                stops.append(stopped(urdf, *generated_laws(robot, known=bool(seed % 2)), law, rate, seed))
+            print(row(f"{words.arm} {law} {rate:g} Hz", stops, time.process_time() - begin), flush=True)
+
+
+if __name__ == "__main__":
+    main()
