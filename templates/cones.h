@@ -23,7 +23,7 @@ typedef struct {
 } Stage;
 
 #if SIDES
-#include "limits.h"
+#include "joint_limits.h"
 
 #endif
 #if CONTACTS
