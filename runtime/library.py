@@ -26,6 +26,9 @@ PATHS = (PORTABLE, "x86-64-v3", "x86-64-v4")
 PATH_VARIABLE = "DIFFPBD_PATH"
 """Environment variable that names one of them; the library reads it at its first call."""
 
+PATIENCE = 1.0
+"""[s] For the hash of a library that takes the place of a quick one."""
+
 
 class Library:
     """Symbols of one robot's library. Calls release the interpreter lock but for those of `Fixed`; work is the caller's."""
@@ -37,10 +40,10 @@ class Library:
         self.path = folder / manifest.library
         self._manifest = manifest
         self._check_exists()
-        verify_library(folder, manifest)
         self.quick = quick_mark(self.path).exists()
         """Whether it was compiled quickly, and may be there in full later."""
         self._look = 0.0
+        self._check_record(folder)
         self._dll = self._open_copy() if fresh else self._open(self.path)
         if self._hash() != manifest.abi_hash:
             # The loader answers a path it has opened before with the old library: ask under a new name.
@@ -54,6 +57,17 @@ class Library:
                 self.choose_instructions(wanted)
             except InputError as error:
                 raise InputError(f"The environment variable {PATH_VARIABLE}: {error}") from None
+
+    def _check_record(self, folder: Path) -> None:
+        """The library is the one that was compiled. A quick one may be replaced just now, file by file: that is waited for."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return verify_library(folder, self._manifest)
+            except InputError:
+                if not self.quick or time.monotonic() > end:
+                    raise
+            time.sleep(PATIENCE / 50)
 
     def finished(self) -> bool:
         """Whether a quick library has been compiled in full by now; looks at most once a second."""

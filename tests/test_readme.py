@@ -59,6 +59,11 @@ def test_the_first_commands_end_in_a_moving_picture(root: Path, tmp_path: Path) 
     assert (tmp_path / "reach.gif").read_bytes().startswith(b"GIF89a")
 
 
+def test_the_line_for_an_fr3_can_be_given_again(root: Path) -> None:
+    (line,) = re.findall(r"^diffpbd run fr3 .*$", (root / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert "--log" in line and "--overwrite" in line and re.search(r"--rate (1\d\d|2[0-4]\d|250)\b", line)
+
+
 def test_quickstart_is_short(root: Path) -> None:
     assert len([line for line in quickstart(root).splitlines() if line.strip()]) <= 11
 

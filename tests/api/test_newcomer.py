@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import io
 import sys
@@ -19,7 +20,9 @@ from diffpbd.codegen.description.resolve import find_recipe, resolve
 from diffpbd.runtime import cli
 from diffpbd.runtime.api.progress import terminal
 from diffpbd.runtime.loop.recorder import csv_columns
+from diffpbd.runtime.manifest import Loop
 from diffpbd.runtime.names import hint
+from diffpbd.runtime.report.movie import sticks
 from diffpbd.runtime.report.svg import Curve, lines
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,6 +128,18 @@ def test_a_report_says_command_and_date(here: Path) -> None:
     assert said("simulate", PENDULUM, "--duration", "0.1", "--out", "a.csv", "--report", "a.html")[0] == 0
     page = Path("a.html").read_text(encoding="utf-8")
     assert f"diffpbd simulate {PENDULUM} --duration 0.1" in page and f"{datetime.datetime.now():%Y-%m-%d}" in page
+
+
+def test_a_loop_is_drawn_in_a_movie() -> None:
+    robot = diffpbd.load(PENDULUM)
+    facts, poses = robot.manifest.robot, np.zeros((2, 2))
+    open_tree = sticks(robot, poses)
+    loop = Loop("rod", "ball", robot.links[0], robot.links[1], (), ())
+    robot.manifest = dataclasses.replace(robot.manifest, robot=dataclasses.replace(facts, loops=(loop,)))
+    drawn = sticks(robot, poses)
+    assert drawn.shape[1] == open_tree.shape[1] + 1
+    ends = {tuple(np.round(end, 9)) for end in open_tree[0].reshape(-1, 3)}
+    assert all(tuple(np.round(end, 9)) in ends for end in drawn[0].reshape(-1, 3))
 
 
 def test_rounding_is_drawn_as_a_straight_line() -> None:

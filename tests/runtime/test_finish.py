@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import time
 from pathlib import Path
 
@@ -49,6 +50,20 @@ def test_an_open_robot_takes_the_full_library(folder: Path) -> None:
     assert not robot._library.quick and robot.step is not old
     assert not complete(folder, LIBRARY), "there is nothing left to do"
     assert not load(folder)._library.quick
+
+
+def test_a_library_is_waited_for_that_is_replaced_just_now(folder: Path) -> None:
+    record = folder / f"{LIBRARY}.sha256"
+    right, wrong = record.read_text(encoding="ascii"), f"{'0' * 64}  {LIBRARY}\n"
+    record.write_text(wrong, encoding="ascii")
+    timer = threading.Timer(0.2, record.write_text, (right, "ascii"))
+    timer.start()
+    assert load(folder).gravity([0.1, 0.2]).shape == (2,)
+    timer.join()
+    record.write_text(wrong, encoding="ascii")
+    quick_mark(folder / LIBRARY).unlink()
+    with pytest.raises(InputError, match="is not the library that was compiled"):
+        load(folder)
 
 
 def test_nothing_is_put_into_a_folder_that_was_generated_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
