@@ -30,8 +30,8 @@ ASKED_OF_EVERY_ROBOT = {"motors", "graphs_of"}
 WORDS = re.compile(
     r"(?i)\b(closed loops?|loop_\w+|contacts?|cones?|impulses? of|impacts?|stops|limit\.\w+|floating|unit quaternion)\b"
 )
-"""None of them is in the text of such a robot, so no block of a template is there unasked. C that is the same for every robot may
-have them."""
+"""None of them is in the text of such a robot, so no block of a template is there unasked. C that is the same for every
+robot may have them."""
 
 
 def emitted(folder: Path, **options: Any) -> Mapping[str, str]:
