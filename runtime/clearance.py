@@ -125,7 +125,7 @@ def least_distance(robot: Robot, asked: float | None, usual: float = 0.0) -> flo
     """The distance [m] to keep: what is `asked`, else `usual` of a robot that has distances between its links, else None."""
     if asked is not None:
         _expect(robot, "--clearance")
-    return usual if asked is None and robot.manifest.clearance is not None else asked
+    return usual if asked is None and distances_of(robot, robot.alpha.defaults) is not None else asked
 
 
 def near(robot: Robot, alpha: FloatArray, least: float | None) -> Callable[[FloatArray], str] | None:

@@ -30,7 +30,7 @@ MOST: Final = 5000
 SMOOTHING: Final = "clearance.smoothing"
 """The entry of alpha."""
 TINY: Final = 1e-12
-"""[m or 1] Length of an obstacle's axis, normal or quaternion below which it has no direction."""
+"""[m or 1] Length of an obstacle's axis or normal, or of a pair's, below which it has no direction."""
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,7 @@ class Clearance:
             half = ca.sqrt(ca.dot(way, way) + TINY**2)
             return Placed(CAPSULE, (x[0:3] + x[3:6]) / 2, way / half, half, x[6])
         if KINDS[kind] == BOX:
-            q = x[3:7]
-            return Placed(BOX, x[0:3], rotation(q / ca.sqrt(ca.dot(q, q) + TINY**2)), x[7:10] / 2, 0)
+            return Placed(BOX, x[0:3], rotation(x[3:7]), x[7:10] / 2, 0)
         normal = x[0:3] / ca.sqrt(ca.dot(x[0:3], x[0:3]) + TINY**2)
         return Placed(PLANE, normal * x[3], normal, ca.SX(0), 0)
 
@@ -194,6 +193,11 @@ def moves(robot: Robot, shape: Shape) -> bool:
 
 def specs(clearance: Clearance) -> Iterator[Spec]:
     """`clearance`, its points, and its derivatives."""
+    if not clearance.rows:
+        raise InputError(
+            f"{clearance.robot.name}: --clearance: no two of its shapes may touch, and there are no --obstacles; nothing is to "
+            "be generated."
+        )
     graphs, found = clearance.graphs, clearance.found()
     inputs = [("p", graphs.p), *clearance.given.items(), ("alpha", graphs.alpha)]
     distance = ca.vertcat(*[at.distance for at in found])

@@ -33,7 +33,7 @@ AXES: Final = {SPHERE: 0, CAPSULE: 1, BOX: 3, PLANE: 1}
 """Unit axes of a core; the one of a plane is its normal."""
 ORDER: Final = (SPHERE, CAPSULE, BOX, PLANE)
 """The first of a pair is the one further in front."""
-OF_BOXES: Final = 5e-3
+OF_BOXES: Final = 5e-2
 """[1] Part of the smoothing length that boxes and planes take: touching, these are off by all of it."""
 POINT: Final = 1e-12
 """[m] Distance of cores below which the normal fades: it has no direction where they are one."""

@@ -48,8 +48,9 @@ LEAST_SLIP: Final = 1e-9
 """[m/s] Below, rounding decides."""
 LOAD: Final = 10.0
 """[N] Default normal force that the smoothing of a contact is scaled by: a hand on a table."""
-SMOOTHING: Final = 1e-6
-"""[m] Default smoothing length of distances: a hair's hundredth, and far above what rounding makes of parallel segments."""
+SMOOTHING: Final = 1e-7
+"""[m] Default smoothing length of distances: far above what rounding makes of parallel segments, and 1e-9 m of error for cores
+that are 10 µm apart."""
 LEAST_SMOOTHING: Final = 1e-8
 """[m] Below, rounding decides where parallel segments touch."""
 LEAST_LOAD: Final = 1e-6

@@ -234,7 +234,7 @@ class Envelope:
                 k = int(np.argmax(np.where(held, values.min(axis=1), -np.inf)))
                 raise InputError(
                     f"--clearance {self.clearance:g} m cannot be kept: {self._distances.words(values[k])} in the best of "
-                    f"{len(poses)} poses within the limits."
+                    f"{len(poses)} poses within the limits. Ask for less, or name `pairs` in the recipe."
                 )
         raise InputError(
             f"--min-tip-height {self.least_height or 0.0:g} m cannot be kept: the tip's greatest height among {len(poses)} "

@@ -132,6 +132,13 @@ def test_pairs_of_a_recipe_are_the_only_ones(tmp_path: Path) -> None:
             functions(model(tmp_path, pairs=(words,)))
 
 
+def test_a_robot_that_cannot_touch_itself_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "tree.urdf").write_text(URDF.format(mimic=""), encoding="utf-8")
+    recipe = with_options(default_recipe(tmp_path / "tree.urdf"), clearance=True, tip=("left",))
+    with pytest.raises(InputError, match="no two of its shapes may touch, and there are no --obstacles"):
+        functions(build(read_doubted(recipe)[0], recipe))
+
+
 def test_what_is_no_obstacle_is_refused() -> None:
     for words in (("spheres=0",), ("cones=1",), ("spheres",), ("spheres=1", "spheres=2"), ("spheres=99999",)):
         with pytest.raises(InputError, match="KIND=COUNT is expected"):

@@ -21,18 +21,21 @@ LEFT, RIGHT = ROBOTS / "baxter_bare.urdf", ROBOTS / "baxter_right.urdf"
 NEEDED = ("inverse_dynamics", "mass_matrix", "tip_pose", "tip_jacobian", "mpc")
 GAIN = 0.2
 """rad/s by which a joint's speed may grow once a stop begins, see `Stopped`. With torques clipped joint by joint it was 7.2."""
+LET_GO = {100.0: 0.5, 250.0: 0.3, 1000.0: 0.3}
+"""The same, by the rate [Hz], where a hand that leads the arm lets go as the stop begins: it is countered for 0.04 s more."""
 TORQUE = 35.0
 """N·m of a stop's law; without bounds on decelerations 36 at half the speed."""
 Count = Callable[[int, int], int]
 
 
-def check(stops: list[Stopped], speed: float = 1.0) -> None:
+def check(stops: list[Stopped], law: str, rate: float, speed: float = 1.0) -> None:
     led, stops = len(stops), [one for one in stops if one.held <= MOST_HELD]
     assert len(stops) >= 0.8 * led
     asked = [one for one in stops if one.report.reason is Reason.INTERRUPTED]
     assert len(asked) >= 0.5 * len(stops), [str(one.report.reason) + one.report.text for one in stops]
     assert np.median([one.speed.max() for one in asked]) > 0.3 * speed
-    assert max(one.gained.max() for one in stops) <= GAIN, [one.gained.max().round(3) for one in stops]
+    gained = np.array([one.gained.max() for one in stops])
+    assert gained.max() <= (LET_GO[rate] if law == "gravity" else GAIN) and np.median(gained) <= GAIN, gained.round(3)
     assert max(one.beyond.max() for one in stops) <= 0.0, [one.beyond.max().round(3) for one in stops]
     assert max(one.torque.max() for one in stops) <= TORQUE, [one.torque.max().round(1) for one in stops]
     assert all("hold the measured pose" in one.report.ending for one in stops)
@@ -48,7 +51,7 @@ def test_the_left_arm(law: str, rate: float, count: Count) -> None:
     robot = loaded("baxter_bare")
     check([
         stopped(LEFT, *generated_laws(robot, known=bool(seed % 2)), law, rate, seed) for seed in range(many)
-    ])  # fmt: skip
+    ], law, rate)  # fmt: skip
 
 
 @pytest.mark.soak
@@ -56,7 +59,11 @@ def test_the_left_arm(law: str, rate: float, count: Count) -> None:
 @pytest.mark.parametrize("rate", [100.0, 250.0, 1000.0])
 def test_the_right_arm(law: str, rate: float) -> None:
     robot = load(generated("baxter_right", functions=NEEDED, variants=()))
-    check([stopped(RIGHT, *generated_laws(robot, known=bool(seed % 2)), law, rate, seed) for seed in range(200)])
+    check(
+        [stopped(RIGHT, *generated_laws(robot, known=bool(seed % 2)), law, rate, seed) for seed in range(200)],
+        law,
+        rate,
+    )
 
 
 @pytest.mark.parametrize("law", ["gravity", "impedance", "track"])
@@ -69,8 +76,8 @@ def test_arms_at_random_and_the_right_one(law: str, rate: float, count: Count, t
         arm.write_text(random_urdf(seed))
         model.write_text(random_urdf(seed, 0.1))
         stops.append(stopped(arm, *by_pinocchio(model, known=bool(seed % 2)), law, rate, seed))
-    check(stops)
-    check([stopped(RIGHT, *by_pinocchio(RIGHT, known=False), law, rate, 3)])
+    check(stops, law, rate)
+    check([stopped(RIGHT, *by_pinocchio(RIGHT, known=False), law, rate, 3)], law, rate)
 
 
 def test_half_the_speed_takes_less_than_half_of_the_effort(count: Count) -> None:
@@ -78,5 +85,5 @@ def test_half_the_speed_takes_less_than_half_of_the_effort(count: Count) -> None
     robot = loaded("baxter_bare")
     laws: tuple[object, Laws] = generated_laws(robot, known=False)
     stops = [stopped(LEFT, *laws, "impedance", 250.0, seed, speed=0.5) for seed in range(count(3, 100))]
-    check(stops, 0.5)
+    check(stops, "impedance", 250.0, 0.5)
     assert max(one.torque.max() for one in stops) <= 24.0, [one.torque.max() for one in stops]

@@ -80,6 +80,7 @@ def test_an_arm_outside_its_limits_is_brought_in_slowly_on_request(outside: floa
     times = np.array([time for time, *_ in arm.commands])
     led = np.diff(positions[:40, 0]) / np.diff(times[:40])
     np.testing.assert_allclose(led, -0.05, atol=1e-6)  # rad/s, no slower either
+    assert positions[:, 0].min() == pytest.approx(1.7 - outside - 0.03, abs=1e-3)
     np.testing.assert_allclose(positions[0], [1.7, 0.9], atol=1e-3)
 
 
@@ -92,8 +93,9 @@ def test_the_first_command_is_the_measured_state_for_as_long_as_a_publisher_need
     assert arm.timeouts == [0.2, 0.2] and arm.closed
 
 
-@pytest.mark.parametrize("payload, refused", [(0.5, False), (1.0, True), (-0.5, False), (-1.0, True)])
+@pytest.mark.parametrize("payload, refused", [(0.63, False), (0.68, True), (-0.63, False), (-0.68, True)])
 def test_the_holding_torque_is_compared_with_the_model(payload: float, refused: bool) -> None:
+    """4 N·m of the 50 are a payload of 0.65 kg here."""
     arm = BenchArm((0.3, 0.9), Bench(payload=payload))
     report, arm = run("impedance", arm=arm, owner=GravityOwner.MODEL, duration=0.1)
     assert (report.reason is Reason.REFUSED) == refused, report
@@ -136,6 +138,30 @@ def test_enabling_on_request_waits_until_the_arm_stands() -> None:
     assert report.reason is Reason.REFUSED and "e-stop" in report.text and arm.commands == []
 
 
+def test_a_start_waits_for_five_seconds() -> None:
+    arm = BenchArm()
+    arm.bench.fault = lambda data: None
+    report, arm = run("impedance", arm=arm)
+    assert report.reason is Reason.REFUSED and 105.0 <= arm.time - 0.4 < 105.1  # the bench goes on for 0.4 s
+
+
+class Suppressed(BenchArm):
+    """Counts the messages of the suppress stream."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.suppressions = 0
+
+    def suppress(self) -> None:
+        super().suppress()
+        self.suppressions += 1
+
+
+def test_gravity_is_suppressed_fifty_times_a_second() -> None:
+    report, arm = run("gravity", arm=Suppressed(), owner=GravityOwner.MODEL, duration=2.0)
+    assert report.reason is Reason.FINISHED and 115 <= arm.suppressions <= 122  # of 0.4 s of hold and 2 s of run
+
+
 def test_no_states_no_run() -> None:
     arm = BenchArm()
     arm.bench.fault = lambda data: None
@@ -143,12 +169,14 @@ def test_no_states_no_run() -> None:
     assert report.reason is Reason.REFUSED and "no joint state" in report.text and arm.commands == []
 
 
-@pytest.mark.parametrize("wrong", [{"hold": 0.29}, {"timeout": 0.049}, {"timeout": 0.51}, {"wait": 0.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"hold": 0.29}, {"hold": 60.1}, {"timeout": 0.049}, {"timeout": 0.51}, {"wait": 0.0}, {"wait": 60.1}]
+)
 def test_options_that_cannot_work_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError, match="Run options"):
         RunOptions(**wrong)
     RunOptions(hold=0.3, timeout=0.05, wait=0.1)
-    RunOptions(timeout=0.5)
+    RunOptions(timeout=0.5, hold=60.0, wait=60.0)
 
 
 class Waiting(BenchArm):

@@ -18,6 +18,7 @@ from support.robots import generated
 from diffpbd.runtime.locate import find_description
 
 TESTS = Path(__file__).resolve().parent.parent
+IDLE_BEFORE, IDLE_AFTER = 0.3, 0.7  # processes a core; with more, figures of latency are the machine's
 ENDS = 40.0  # s for a process to end by itself
 POSE = [0.1, -0.55, 0.2, 0.9, 0.0, 1.26, 0.1]  # rad
 JOINTS = [f"left_{joint}" for joint in ("s0", "s1", "e0", "e1", "w0", "w1", "w2")]
@@ -44,9 +45,9 @@ def diffpbd(*words: object) -> subprocess.Popen:
 class Robot:
     """The independent robot."""
 
-    def __init__(self, gravity: str) -> None:
+    def __init__(self, gravity: str, *period: float) -> None:
         urdf = find_description("baxter")
-        self.process = start("-m", "support.lone_ros2", urdf, gravity, json.dumps(POSE))
+        self.process = start("-m", "support.lone_ros2", urdf, gravity, json.dumps(POSE), *period)
         assert self.process.stdout.readline() == "ready\n", self.process.stderr.read()
 
     def account(self) -> dict:
@@ -129,3 +130,33 @@ def test_a_simulated_arm_that_falls_without_its_gravity(baxter: Path) -> None:
         sim.communicate()
     assert account["commands"] > 60
     assert [account[key] for key in ("not_finite", "over_limit", "wrong_length")] == [0, 0, 0]
+
+
+@pytest.mark.soak
+def test_commands_arrive_in_time(baxter: Path) -> None:
+    """A minute at 500 Hz, with states as often."""
+    robot = Robot("model", 0.002)
+    cores = os.cpu_count() or 1
+    idle = os.getloadavg()[0] < IDLE_BEFORE * cores
+    try:
+        words = [word if word != GENTLE[1] else 500 for word in GENTLE]
+        run = diffpbd(
+            "run", baxter, "--ros2", "--gravity", "model", "--controller", "impedance", "--duration", 60, *words
+        )
+        out, err = run.communicate(timeout=60.0 + ENDS)
+        idle = idle and os.getloadavg()[0] < IDLE_AFTER * cores
+        report, told = json.loads(out), robot.account()
+    finally:
+        robot.end()
+    print(
+        {
+            name: {k: round(1e3 * v, 3) for k, v in report[name].items()}
+            for name in ("latency", "lateness", "work", "age")
+        }
+    )
+    print(report["ticks"], "ticks,", told["commands"], "of", report["sent"], "commands arrived; idle machine:", idle)
+    assert (run.returncode, report["reason"]) == (0, "finished"), report
+    assert told["commands"] >= 0.99 * report["sent"]
+    if idle:
+        assert report["ticks"] >= 0.995 * 500.0 * 60.0
+        assert report["latency"]["p99"] < 2e-3

@@ -80,7 +80,8 @@ def main() -> None:
     from support.lone_baxter import EFFORT, LoneBaxter
     from support.stall import Pulse
 
-    urdf, gravity, pose = sys.argv[1:]
+    urdf, gravity, pose, *more = sys.argv[1:]
+    period = float(more[0]) if more else STATE_PERIOD
     robot = LoneBaxter(urdf, time.monotonic())
     robot._sprung[:] = 0.0
     robot.place(json.loads(pose))
@@ -121,7 +122,7 @@ def main() -> None:
         writer.write(States(
             Head(Stamp(stamp // 10**9, stamp % 10**9), "base"), names, [*q[::-1], 0.01], [*dq[::-1], 0.0], [*effort[::-1], 0.0]
         ))  # fmt: skip
-        due = max(due + STATE_PERIOD, now)
+        due = max(due + period, now)
         time.sleep(max(0.0, due - time.monotonic()))
     left = before[1] if before else []
     print(json.dumps({**account, **robot.account, "q": robot.q.tolist(), "dq": robot.dq.tolist(), "left": left,

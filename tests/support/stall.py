@@ -70,9 +70,9 @@ class Watch:
     """The watching process, and what it and the robots of the tests have noted."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="diffpbd-pauses-")
-        self._pauses = Path(self._folder.name, "pauses")
-        self._pauses.touch()
+        handle, name = tempfile.mkstemp(prefix="diffpbd-pauses-")
+        os.close(handle)
+        self._pauses = Path(name)
         os.environ[PAUSES] = str(self._pauses)
         self._notes, self._file = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile()
         self._file.truncate(AWAKE.size)
@@ -89,7 +89,7 @@ class Watch:
         self._notes.close()
         if os.environ.get(PAUSES) == str(self._pauses):
             del os.environ[PAUSES]
-        self._folder.cleanup()
+        self._pauses.unlink(missing_ok=True)
 
     def _until_awake(self) -> None:
         now = monotonic()
