@@ -7,6 +7,7 @@ Everything else is refused by name: contact takes spheres and points against pla
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Final
 
@@ -16,7 +17,7 @@ from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.rigid import Pose, add, apply, rotation_from_rpy
 from diffpbd.codegen.description.robot import ZERO, Vec3
 from diffpbd.codegen.description.source import Element
-from diffpbd.codegen.description.surfaces import coefficient
+from diffpbd.codegen.description.surfaces import coefficient, of_gazebo
 
 _SHAPES: Final = ("sphere", "box", "cylinder", "capsule")
 Spheres = list[tuple[Vec3, float]]
@@ -28,9 +29,10 @@ class _Refused(ValueError):
 
 
 def collision_contacts(
-    root: Element, words: Sequence[str], planes: Sequence[PlaneEntry]
+    root: Element, words: Sequence[str], planes: Sequence[PlaneEntry], free: str = ""
 ) -> tuple[tuple[ContactEntry, ...], tuple[Finding, ...], tuple[Finding, ...]]:
-    """Contacts LINK.K of every LINK[=PLANE], faults, doubts; without a PLANE against the only one there is."""
+    """Contacts LINK.K of every LINK[=PLANE], faults, doubts; without a PLANE against the only one there is. Those of the link
+    `free`, a base that moves, are one surface where the file does not tell its shapes apart."""
     found: list[ContactEntry] = []
     faults: list[Finding] = []
     doubts: list[Finding] = []
@@ -48,18 +50,20 @@ def collision_contacts(
             continue
         against = next(entry for entry in planes if entry.name == (plane or planes[0].name))
         surface = _surface_of(against, links)
-        count = 0
+        count, own = 0, len(found)
         for k, element in enumerate(links[link].named("collision")):
             try:
                 spheres, doubt = _spheres(element)
             except (_Refused, NumberError) as error:
                 faults.append(Finding("collision", f"{where}shape {k + 1}: {error}", (link,)))
                 continue
-            friction, loss = coefficient(element, surface)
+            friction, loss = coefficient(element, surface, of_gazebo(root, link))
             doubts += [Finding("collision", f"{where}shape {k + 1}: {text}", (link,)) for text in (doubt, loss) if text]
             for centre, radius in spheres:
                 count += 1
                 found.append(ContactEntry(f"{link}.{count}", link, centre, radius, (against.name,), friction))
+        if link == free and len({contact.friction for contact in found[own:]}) == 1:
+            found[own:] = [replace(contact, surface=link) for contact in found[own:]]
     return tuple(found), tuple(faults), tuple(doubts)
 
 

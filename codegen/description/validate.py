@@ -95,7 +95,9 @@ def examine(
             *base_faults(foot, document, as_names(hold)),
         )
         doubts += (*cut_doubts(selection), *passive_doubts(selection, passive), *base_doubts(foot, document))
-        taken, refused, doubtful = collision_contacts(document.shapes or root, touch.collisions, touch.planes)
+        taken, refused, doubtful = collision_contacts(
+            document.shapes or root, touch.collisions, touch.planes, foot.link if foot.kind != FIXED else ""
+        )
         spheres = (*touch.contacts, *taken)
         faults += (*refused, *contact_faults(selection, touch.planes, spheres))
         doubts += (*doubtful, *contact_doubts(touch.planes, spheres))

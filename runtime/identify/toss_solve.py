@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.identify.statistics import by_information
 from diffpbd.runtime.identify.toss_windows import BODY, States, TossWindows
 from diffpbd.runtime.identify.trajectory import Parameters
 
-__all__ = ["Found", "solve", "weights"]
+__all__ = ["Found", "predict", "solve", "weights"]
 
 SCALE = 2.0
 """[1] Root mean square of a window, in units of the median one, at which it counts half."""
@@ -24,6 +25,8 @@ DAMPING = 1e-3
 """[1] First, in units of the diagonal of the normal equations (Marquardt)."""
 RISE, FALL, MOST = 6.0, 5.0, 1e8
 """[1] Of the damping after a step that fails or does not, and where the search ends."""
+CHANCES = 6.0
+"""[1] Residuals that a predicted toss counts as: a place and a turn."""
 ENOUGH = 1e-5
 """[1] Fall of the loss, in its own size, that ends the search when two steps in turn make less."""
 
@@ -43,10 +46,46 @@ def weights(windows: TossWindows, squares: FloatArray, scale: float) -> FloatArr
     return np.asarray(1.0 / (1.0 + squares / windows.residuals / scale**2), dtype=np.float64)
 
 
-def solve(
-    windows: TossWindows, parameters: Parameters, theta: FloatArray, states: States, iterations: int, free: bool = True
-) -> Found:
-    """Of least loss from a start; first states are held unless `free`."""
+def predict(
+    windows: TossWindows, parameters: Parameters, start: FloatArray, states: States, covariance: FloatArray, most: int
+) -> FloatArray:
+    """Parameters with which whole tosses are predicted best from states that are held, beside the `covariance` of `start`.
+
+    What a toss is off is one chance, not one a sample: it counts as `CHANCES` residuals.
+    """
+    theta, squares = start, windows.squares(parameters.alpha(start), states)
+    scale = max(SCALE * float(np.sqrt(np.median(squares / windows.residuals))), LEAST)
+    size, determined = by_information(covariance)
+    known = determined.inverse * np.outer(size, size)
+    share = CHANCES / windows.residuals / scale**2
+
+    def loss(theta: FloatArray, squares: FloatArray) -> float:
+        away = theta - start
+        return float(CHANCES * np.log1p(squares / windows.residuals / scale**2).sum() + away @ known @ away)
+
+    damping = DAMPING
+    for _ in range(most):
+        linear, before = windows.linear(parameters, theta, states), loss(theta, squares)
+        weight = share * weights(windows, squares, scale)
+        own = (weight[:, None, None] * linear.curvature[:, : len(theta), : len(theta)]).sum(axis=0) + known
+        down = (weight[:, None] * linear.gradient[:, : len(theta)]).sum(axis=0) + known @ (theta - start)
+        after = before
+        while damping < MOST and not after < before:
+            move = _solved(own + damping * np.diag(np.diag(own)), -down)
+            new = np.clip(theta + move, parameters.lower, parameters.upper)
+            moved = windows.squares(parameters.alpha(new), states)
+            after = loss(new, moved)
+            damping *= RISE
+        if not after < before:
+            break
+        theta, squares, damping = new, moved, damping / RISE / FALL
+        if before - after < ENOUGH * before:
+            break
+    return theta
+
+
+def solve(windows: TossWindows, parameters: Parameters, theta: FloatArray, states: States, iterations: int) -> Found:
+    """Of least loss from a start."""
     squares = windows.squares(parameters.alpha(theta), states)
     scale = max(SCALE * float(np.sqrt(np.median(squares / windows.residuals))), LEAST)
     damping, small, done = DAMPING, 0, 0
@@ -56,7 +95,7 @@ def solve(
         before = _loss(windows, squares, scale)
         after = before
         while damping < MOST:
-            move, ways = _step(linear.gradient, linear.curvature, weight, damping, len(theta), free)
+            move, ways = _step(linear.gradient, linear.curvature, weight, damping, len(theta))
             new = np.clip(theta + move, parameters.lower, parameters.upper)
             alpha, there = parameters.alpha(new), states.moved(ways)
             moved = windows.squares(alpha, there)
@@ -79,14 +118,12 @@ def _loss(windows: TossWindows, squares: FloatArray, scale: float) -> float:
 
 
 def _step(
-    gradient: FloatArray, curvature: FloatArray, weight: FloatArray, damping: float, m: int, free: bool
+    gradient: FloatArray, curvature: FloatArray, weight: FloatArray, damping: float, m: int
 ) -> tuple[FloatArray, FloatArray]:
     """Of the parameters (m,) and of every first state (windows, 12)."""
     g, H = weight[:, None] * gradient, weight[:, None, None] * curvature
     own, b = H[:, :m, :m].sum(axis=0), g[:, :m].sum(axis=0)
     damped = damping * np.diag(np.diag(own)) + np.finfo(float).tiny * np.eye(m)
-    if not free:
-        return _solved(own + damped, -b), np.zeros((len(g), 2 * BODY))
     inner = H[:, m:, m:].copy()
     k = np.arange(2 * BODY)
     inner[:, k, k] *= 1.0 + damping

@@ -1,7 +1,8 @@
 """`--fit contact` of a free body, from poses alone: friction, heights, sizes, centre of mass and inertia from tosses.
 
 Windows of a tenth of a second, each from a state of its own, of some tosses and then of all: so short a motion hardly depends
-on chance, which decides over which edge a body tumbles. What is said of whole tosses is a prediction: the first
+on chance, which decides over which edge a body tumbles. Then, as near to that as its deviations allow, whole tosses from
+the states that their flight tells, which is how they are predicted. What is said of tosses is such a prediction: the first
 state by the poses before anything touches, then nothing but the step.
 """
 
@@ -18,7 +19,7 @@ from diffpbd.runtime.identify.result import Errors, Identification, Lost, Solved
 from diffpbd.runtime.identify.selection import Selection
 from diffpbd.runtime.identify.statistics import by_information, correlations, on_bounds
 from diffpbd.runtime.identify.toss_files import Toss
-from diffpbd.runtime.identify.toss_solve import Found, solve
+from diffpbd.runtime.identify.toss_solve import Found, predict, solve
 from diffpbd.runtime.identify.toss_windows import BODY, States, TossWindows, cut, whole
 from diffpbd.runtime.identify.trajectory import Parameters, check_functions, parameters_of
 from diffpbd.runtime.logs.processing import Processing
@@ -38,6 +39,8 @@ WINDOWS = (0.07, 0.15)
 """[s] Of the first two solves."""
 ITERATIONS = (12, 8)
 """[1] At most, of each."""
+ROUNDS, PREDICTIONS = 2, 4
+"""[1] Times that first states are found again, and steps of the parameters from each."""
 CLEAR = 2e-3
 """[m] Gap down to which a body flies: what the start's sizes may be off."""
 UNFELT = 1e-9
@@ -63,8 +66,8 @@ class Figures:
 
     def __str__(self) -> str:
         return (
-            f"{self.tosses} tosses: place off by {self.place:.3f} widths, angle by {self.angle:.1f}° (median "
-            f"{self.median:.1f}°); at the end {self.last_place:.3f} widths and {self.last_angle:.1f}°"
+            f"{self.tosses} toss{'es' * (self.tosses != 1)}: place off by {self.place:.3f} widths, angle by {self.angle:.1f}° "
+            f"(median {self.median:.1f}°); at the end {self.last_place:.3f} widths and {self.last_angle:.1f}°"
         )
 
 
@@ -87,14 +90,19 @@ def fit_tosses(
         say(f"Following {windows.count} windows of {length:g} s of {len(own)} tosses, {len(theta)} parameters")
         found = solve(windows, parameters, theta, windows.begin(), most)
         theta, iterations = found.theta, iterations + found.iterations
-    solved = _concluded(windows, parameters, found, iterations)
+    solved, covariance = _concluded(windows, parameters, found, iterations)
+    windows, start = TossWindows(robot, train, whole(train), size, NOISE), theta
+    for _ in range(ROUNDS):
+        say(f"Predicting {len(train)} tosses from their flight")
+        states = first_states(robot, parameters.alpha(theta), train, size)
+        theta = predict(windows, parameters, start, states, covariance, PREDICTIONS)
     alpha = parameters.alpha(theta)
-    say("Predicting the tosses from their flight")
-    errors, seen = _judged(robot, alpha, train)
+    solved = replace(solved, values={**solved.values, **dict(zip(parameters.names, theta.tolist(), strict=True))})
+    errors, seen = _judged(robot, alpha, train, 2.0 * size)
     notes = [*selection.notes, f"From their flight, of the fit, {seen}."]
     held = None
     if validate:
-        held, seen = _judged(robot, alpha, validate)
+        held, seen = _judged(robot, alpha, validate, 2.0 * size)
         notes.append(f"From their flight, not used, {seen}.")
     result = identification(robot, base, replace(solved, notes=tuple(notes)), errors, held, Processing(cutoff=None))
     return replace(result, efforts=tuple(j.unit for j in robot.manifest.robot.joints), compared="position")
@@ -155,9 +163,8 @@ def figures(tosses: Sequence[Toss], paths: Sequence[FloatArray], wide: float) ->
     )  # fmt: skip
 
 
-def _judged(robot: Robot, alpha: FloatArray, tosses: Sequence[Toss]) -> tuple[Errors, Figures]:
+def _judged(robot: Robot, alpha: FloatArray, tosses: Sequence[Toss], wide: float) -> tuple[Errors, Figures]:
     """Of tosses predicted from their flight; one in which the step gives up stays where it began."""
-    wide = width(robot, alpha)
     states = first_states(robot, alpha, tosses, wide / 2.0)
     windows = TossWindows(robot, tosses, whole(tosses), wide / 2.0, NOISE)
     paths = [
@@ -177,8 +184,10 @@ def _coordinates(p: FloatArray, first: FloatArray) -> FloatArray:
     return np.hstack([p[:, :3], path_of(np.vstack([first[3:], p[:, 3:]]))[1:]])
 
 
-def _concluded(windows: TossWindows, parameters: Parameters, found: Found, iterations: int) -> Solved:
-    """Deviations by the scatter of what tosses pull at, or of their residuals if that says more."""
+def _concluded(
+    windows: TossWindows, parameters: Parameters, found: Found, iterations: int
+) -> tuple[Solved, FloatArray]:
+    """With the covariance (m, m). Deviations by the scatter of what tosses pull at, or of their residuals if that says more."""
     m = len(parameters.names)
     linear = windows.linear(parameters, found.theta, found.states)
     weight = found.weights
@@ -207,7 +216,8 @@ def _concluded(windows: TossWindows, parameters: Parameters, found: Found, itera
     kept = [k for k in range(m) if not gone[k]]
     names = parameters.names
     values = dict(zip(names, found.theta.tolist(), strict=True))
-    return Solved(
+    covariance = within + np.diag(variances - np.diag(within))
+    solved = Solved(
         values=values,
         deviations={names[k]: float(np.sqrt(variances[k])) for k in kept},
         bounds={names[k]: side for k, side in bounds.items()},
@@ -220,3 +230,4 @@ def _concluded(windows: TossWindows, parameters: Parameters, found: Found, itera
         status="Solved",
         iterations=iterations,
     )
+    return solved, covariance

@@ -98,6 +98,36 @@ def test_refused_with_names_and_numbers(change: dict[str, object], words: list[s
     assert [word for word in words if word not in message] == []
 
 
+def test_contacts_of_one_surface_share_their_law(tmp_path: Path) -> None:
+    mechanism = reaching_arm()
+    mechanism.contacts[0]["surface"] = "skin"
+    mechanism.contacts.append({**mechanism.contacts[0], "name": "thumb", "point": (0.3, 0.1, 0.0), "against": "table"})
+    recipe = load_recipe(mechanism.write(tmp_path, "made", 'symbolic = ["contact"]'))
+    own = [e.name for e in build(read_robot(recipe), recipe).entries if e.name.startswith(("contact.", "plane."))]
+    assert [name for name in own if "friction" in name] == ["contact.friction.skin"]
+    assert [name for name in own if "load" in name] == ["contact.load.skin", "contact.load.elbow"]
+    assert [name for name in own if "half" in name] == ["contact.half.skin.y", "contact.half.skin.z"]
+    assert [name for name in own if "point.hand" in name or "slope.table" in name] == [
+        "plane.slope.table.1", "plane.slope.table.2",
+    ]  # fmt: skip
+    assert "contact.point.elbow.x" in own
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"friction": 0.3}, 'surface "skin": its contacts have different friction (hand 0.5, thumb 0.3)'),
+        ({"link": "upper"}, 'surface "skin": its contacts have different link (hand fore, thumb upper)'),
+        ({"name": "skin", "surface": "other"}, 'surface "skin": a contact of that name is none of it'),
+    ],
+)
+def test_refused_surfaces(change: dict[str, object], words: str, tmp_path: Path) -> None:
+    mechanism = reaching_arm()
+    mechanism.contacts[0]["surface"] = "skin"
+    mechanism.contacts.append({**mechanism.contacts[0], "name": "thumb", "against": "table", **change})
+    assert words in faults(mechanism, tmp_path)
+
+
 def test_friction_at_its_bounds_is_taken(tmp_path: Path) -> None:
     for friction in (1e-3, 10.0):
         mechanism = reaching_arm()

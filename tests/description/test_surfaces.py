@@ -9,6 +9,7 @@ import pytest
 
 from diffpbd.codegen.description.resolve import read_doubted, resolve
 from diffpbd.codegen.description.validate import check
+from diffpbd.codegen.graph.parameters import alpha_entries
 
 SCENE = """<mujoco><worldbody><geom name="ice" type="plane" size="5 5 1" {plane}/>
   <body name="puck" pos="0 0 0.049"><freejoint/><geom type="box" size="0.1 0.1 0.05" mass="0.5" {puck}/></body>
@@ -79,3 +80,32 @@ def test_an_inertia_of_shapes_is_no_placeholder() -> None:
         report = check(text.encode())
         assert report.passed(), report.text()
         assert bool({"gyration", "placeholder"} & {doubt.code for doubt in report.doubts}) is doubted, report.text()
+
+
+FREE_BOX = """<robot name="made"><link name="puck"><inertial><mass value="1"/>
+  <inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><geometry><box size="0.2 0.2 0.1"/></geometry></collision>{more}</link>{gazebo}</robot>"""
+
+
+def boxed(folder: Path, base: str = "floating", more: str = "", gazebo: str = "") -> list[str]:
+    """Entries of friction of a box by its `<collision>`."""
+    (folder / "made.urdf").write_text(FREE_BOX.format(more=more, gazebo=gazebo))
+    path = folder / "made.toml"
+    path.write_text(f'base_joint = "{base}"\n{RECIPE.format(name="ice").replace("made.xml", "made.urdf")}')
+    found, robot = resolve(str(path))
+    return [f"{e.name} {e.default:g}" for e in alpha_entries(robot, found) if e.name.startswith("contact.friction.")]
+
+
+def test_contacts_of_a_free_body_have_one_friction_that_of_the_file(tmp_path: Path) -> None:
+    assert boxed(tmp_path) == ["contact.friction.puck 0.5"]
+    said = '<gazebo reference="puck"><mu1>0.18</mu1></gazebo>'
+    assert boxed(tmp_path, gazebo=said) == ["contact.friction.puck 0.18"]
+    assert boxed(tmp_path, gazebo=said.replace("puck", "other")) == ["contact.friction.puck 0.5"]
+
+
+def test_shapes_of_different_friction_keep_their_own(tmp_path: Path) -> None:
+    text = SCENE.format(plane='friction="0.1"', puck='friction="0.9"')
+    ball = '<geom type="sphere" size="0.02" friction="0.3" mass="0.1" pos="0 0 0.2"/></body>'
+    found, robot = resolve(str(recipe(tmp_path, text.replace("</body>", ball))))
+    names = [e.name for e in alpha_entries(robot, found) if e.name.startswith("contact.friction.")]
+    assert len(names) == 9

@@ -15,7 +15,8 @@ from support.touching import tossed
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.commands.identify import command
 from diffpbd.runtime.identify import Identification, Toss, fit_tosses, parted, read_tosses, select
-from diffpbd.runtime.identify.tosses import width
+from diffpbd.runtime.identify.toss_windows import TossWindows, whole
+from diffpbd.runtime.identify.tosses import Figures, figures, first_states, width
 from diffpbd.runtime.quaternions import moved
 
 SAMPLE = 0.01
@@ -58,21 +59,101 @@ def off(result: Identification) -> dict[str, float]:
     return {e.name: (e.value - TRUTH[e.name]) / e.std for e in result.estimates if e.std}
 
 
-def test_friction_height_com_and_inertia_of_a_box_from_four_tosses() -> None:
-    result = fitted(thrown(4, 2e-4), thrown(2, 2e-4, seed=1))
+def test_friction_height_com_and_inertia_of_a_box_from_three_tosses() -> None:
+    result = fitted(thrown(3, 2e-4), thrown(1, 2e-4, seed=1))
     away = off(result)
     assert set(away) == set(TRUTH)
     assert max(map(abs, away.values())) < 5.0, away
     found = {e.name: (e.value, e.std) for e in result.estimates}
     assert found["contact.friction.box"][0] == pytest.approx(0.25, abs=0.01)
     assert found["contact.friction.box"][1] < 0.01
-    assert found["com.box.z"][0] == pytest.approx(0.008, abs=5e-4)
-    assert "not used, 2 tosses" in " ".join(result.notes)
+    assert found["com.box.z"][0] == pytest.approx(0.008, abs=2e-3)
+    assert "not used, 1 toss:" in " ".join(result.notes)
+
+
+FOUND = {
+    "mass.box": 0.37, "com.box.x": -7.8e-4, "com.box.y": 6.4e-4, "com.box.z": 6.6e-3, "inertia.box.xx": 1.55e-3,
+    "inertia.box.yy": 1.37e-3, "inertia.box.zz": 1.27e-3, "contact.friction.box": 0.172, "plane.height.table": 1.6e-3,
+    **{f"contact.half.box.{axis}": 0.0497 for axis in "xyz"},
+}  # fmt: skip
+"""Of the recorded cube, by 57 of its tosses (docs/contact-data.md)."""
+DESCRIBED = {
+    **FOUND, **{f"com.box.{axis}": 0.0 for axis in "xyz"}, **{f"inertia.box.{k}{k}": 8.1e-4 for k in "xyz"},
+    "contact.friction.box": 0.18, "plane.height.table": 0.0, **{f"contact.half.box.{axis}": 0.0524 for axis in "xyz"},
+}  # fmt: skip
+EDGE = 0.1048
+
+
+def predicted(values: dict[str, float], tosses: list[Toss]) -> Figures:
+    alpha = robot().alpha.vector(values)
+    windows = TossWindows(robot(), tosses, whole(tosses), EDGE / 2.0, 1e-3)
+    return figures(tosses, windows.paths(alpha, first_states(robot(), alpha, tosses, EDGE / 2.0)), EDGE)
+
+
+def test_recorded_tosses_are_predicted_better_than_as_described(shared: Path) -> None:
+    tosses = read_tosses(shared / "data" / "cube_tosses.csv.gz", {})
+    found, described = predicted(FOUND, tosses), predicted(DESCRIBED, tosses)
+    assert len(tosses) == 114
+    assert found.place < 0.115 and found.angle < 14.0 and found.median < 7.5, found
+    assert described.place > found.place and described.angle > found.angle + 2.0, described
+
+
+@pytest.mark.soak
+def test_half_of_the_recorded_tosses_tell_the_others(shared: Path) -> None:
+    result = fit_recorded(shared)
+    com = next(e for e in result.estimates if e.name == "com.box.z")
+    assert com.value == pytest.approx(6.6e-3, abs=2e-3) and com.std is not None and com.std < 3e-3
+
+
+def fit_recorded(shared: Path) -> Identification:
+    train, held = parted(read_tosses(shared / "data" / "cube_tosses.csv.gz", {}), 0.5, 0)
+    fit = ["contact", "contact.half", "contact.centre", "plane.slope", "com", "inertia"]
+    return fit_tosses(robot(), train, held, select(robot(), fit), robot().alpha.vector(DESCRIBED), lambda _line: None)
+
+
+@pytest.mark.soak
+def test_deviations_cover() -> None:
+    """Of twenty sets of six tosses: estimates lie within two deviations of the truth in most, and deviations are not idle."""
+    away = np.array([list(off(fitted(thrown(6, 2e-4, seed=10 + k))).values()) for k in range(20)])
+    assert (np.abs(away) < 2.0).mean() > 0.85
+    assert np.sqrt((away**2).mean(axis=0)).min() > 0.3
 
 
 def test_width_is_that_of_the_box() -> None:
     r = robot()
     assert width(r, r.alpha.vector({"plane.height.table": 0.3})) == pytest.approx(2.0 * np.mean((0.1, 0.1, 0.05)))
+
+
+def test_places_of_contacts_and_slopes_of_planes_in_alpha() -> None:
+    r = robot()
+    p = np.array([0.3, -0.2, 0.2, 1.0, 0.0, 0.0, 0.0])
+    alpha = {"contact.half.box.z": 0.06, "contact.centre.box.x": 0.01, "contact.centre.box.z": 0.02}
+    gaps = np.ravel(r.contact_gap(p, alpha=alpha))
+    assert np.sort(gaps) == pytest.approx([0.16] * 4 + [0.28] * 4)
+    leaning = {**alpha, "plane.slope.table.1": 0.2, "plane.slope.table.2": -0.1, "plane.height.table": 0.03}
+    normal = np.array([0.2, -0.1, 1.0]) / np.sqrt(1.05)
+    corners = [[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.06, 0.06)]
+    expected = (p[:3] + [0.01, 0.0, 0.02] + np.array(corners)) @ normal - 0.03
+    assert np.sort(np.ravel(r.contact_gap(p, alpha=leaning))) == pytest.approx(np.sort(expected))
+
+
+def test_slopes_by_places_and_slopes_are_those_of_differences() -> None:
+    """Of a step in which a corner lands sliding."""
+    r, h = robot(), 0.01
+    turn = np.array([0.9, 0.3, 0.2, 0.1])
+    p, pd = np.array([0.0, 0.0, 0.132, *(turn / np.linalg.norm(turn))]), np.array([0.5, 0.2, -0.8, 1.0, -2.0, 0.5])
+    assert 0.0 < np.min(r.contact_gap(p)) < 5e-3
+    J = r.jac_alpha_joint_step(p, pd, np.zeros(6), h=h)
+    for name in ("contact.half.box.x", "contact.centre.box.z", "plane.slope.table.1", "contact.friction.box"):
+        k, e = r.alpha.index(name), 1e-5
+        ends = []
+        for way in (e, -e):
+            alpha = r.alpha.vector(None)
+            alpha[k] += way
+            ends.append(np.asarray(r.joint_step(p, pd, np.zeros(6), h=h, alpha=alpha)[1]))
+        slope = (ends[0] - ends[1]) / (2.0 * e)
+        assert J.dpd_next_dalpha[:, k] == pytest.approx(slope, abs=1e-5 * max(1.0, np.abs(slope).max())), name
+        assert np.abs(slope).max() > 1e-3, name
 
 
 def write(path: Path, tosses: list[Toss], header: str = "toss,time,x,y,z,qw,qx,qy,qz") -> Path:
@@ -82,12 +163,12 @@ def write(path: Path, tosses: list[Toss], header: str = "toss,time,x,y,z,qw,qx,q
 
 
 def test_the_command_reads_tosses_and_writes_parameters(tmp_path: Path) -> None:
-    path = write(tmp_path / "tosses.csv", thrown(4, 2e-4))
+    path = write(tmp_path / "tosses.csv", thrown(2, 2e-4))
     out = tmp_path / "params.json"
     words = [str(robot().folder), str(path), "--fit", "contact", "--split", "0.5", "--out", str(out)]
     result = CliRunner().invoke(command, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    assert "not used, 2 tosses" in result.output
+    assert "not used, 1 toss:" in result.output
     assert set(json.loads(out.read_text())["parameters"]) == {"contact.friction.box", "plane.height.table"}
 
 
