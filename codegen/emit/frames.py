@@ -25,7 +25,7 @@ ENDLESS: Final = 1e20
 """[rad or m] A limit from here on is none."""
 SLIDE: Final = 1.0
 """[m] How far to either side starts of inverse kinematics look where a slide has no limits."""
-OPTIONS, INFO = 5, 4
+OPTIONS, INFO = 6, 4
 FUNCTIONS: Final = {
     "frame_pose": ("p frame alpha", "position rotation"),
     "frame_jacobian": ("p frame reference alpha", "J"),
