@@ -19,6 +19,7 @@ EXTRAS: Final = {
     **dict.fromkeys(("viser", "trimesh"), "view"),
     "distributed": "cluster",
     "rosbags": "bags",
+    "ruckig": "ruckig",
     "torch": "torch",
     "jax": "jax",
 }

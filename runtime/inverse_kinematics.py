@@ -20,7 +20,7 @@ from diffpbd.runtime.robot import Robot
 
 __all__ = ["CLOSE", "LEVER", "STARTS", "Goal", "Ik", "goal_of", "not_reached", "rotation_of", "solve"]
 
-STARTS: Final = 10
+STARTS: Final = 20
 CLOSE: Final = 1e-6
 """[m, rad] A miss that counts as none."""
 LEVER: Final = 0.3
@@ -33,12 +33,13 @@ BAD_GOAL: Final = 32
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """Where a frame shall be: `position` (3,) [m], `rotation` (3, 3), world; None is not asked for."""
+    """Where a frame shall be: `position` (3,) [m], `rotation` (3, 3), world; None is not asked for. `weights` [1/m, 1/rad]."""
 
     frame: float
     name: str
     position: FloatArray | None
     rotation: FloatArray | None
+    weights: tuple[float, float] = (1.0, LEVER)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,29 +121,29 @@ def solve(
     q0: FloatArray,
     *,
     starts: int = STARTS,
-    weights: tuple[float, float] = (1.0, LEVER),
+    margin: float = 0.0,
     held: Sequence[str] = (),
     alpha: FloatArray | None = None,
     accept: Callable[[FloatArray], bool] | None = None,
 ) -> Ik:
     """The first position of `starts` that reaches the goal within the joint limits, and that `accept` takes; else the nearest.
 
-    `held` names joints that stay where q0 has them. `accept` gets a position that reaches the goal; where it refuses, the next
-    start is tried.
+    `margin` [rad or m] is left free at every limit, where there is room. `held` names joints that stay where q0 has them.
+    `accept` gets a position that reaches the goal; where it refuses, the next start is tried.
     """
     function = robot.function("ik")
     assert isinstance(function, Attempt)
     fixed = np.array([float(joint in held) for joint in robot.joints])
     if unknown := [name for name in held if name not in robot.joints]:
         raise InputError(f"ik: held: there is no joint {unknown[0]!r}. {hint(unknown[0], robot.joints)}")
-    shares = np.array(weights) * [goal.position is not None, goal.rotation is not None]
+    shares = np.array(goal.weights) * [goal.position is not None, goal.rotation is not None]
     place = np.zeros(3) if goal.position is None else goal.position
     turn = np.eye(3) if goal.rotation is None else goal.rotation
     if robot.manifest.robot.floating:
         expect_unit("ik", "q0", q0)
     first, steps, best = 0, 0, None
     while True:
-        options = np.array([CLOSE, CLOSE, starts - first, first, 0.0])
+        options = np.array([CLOSE, CLOSE, starts - first, first, 0.0, margin])
         status, found = function.attempt(place, turn, shares, q0, fixed, goal.frame, options, alpha)
         if status == BAD_GOAL:
             raise InputError(f"ik: {function.facts.status[status]}.")

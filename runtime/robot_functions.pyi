@@ -530,8 +530,9 @@ class Ik(Function):
         p0: [rad (m where prismatic)] joints, base to tip
         fixed: [1] 1 keeps a coordinate as it is, 0 lets it change
         frame: [1] its name, in C an entry of the header's enum of frames
-        ik_options: [m, rad, 1] 0 and 1 misses that count as none (1e-6 both); 2 starts (10); 3 the first of them (0,
-        which is p0); 4 most steps of each (100); 0 or less: the number in brackets
+        ik_options: [m, rad, 1] 0 and 1 misses that count as none (1e-6 both); 2 starts (20); 3 the first of them (0,
+        which is p0); 4 most steps of each (100); 5 what is left free at every limit that has room for it (0); 0 or
+        less: the number in brackets
         alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
 
         One more axis in front of an argument makes a batch; `threads` splits its rows.
@@ -546,8 +547,9 @@ class Ik(Function):
         p0: [rad (m where prismatic)] joints, base to tip
         fixed: [1] 1 keeps a coordinate as it is, 0 lets it change
         frame: [1] its name, in C an entry of the header's enum of frames
-        ik_options: [m, rad, 1] 0 and 1 misses that count as none (1e-6 both); 2 starts (10); 3 the first of them (0,
-        which is p0); 4 most steps of each (100); 0 or less: the number in brackets
+        ik_options: [m, rad, 1] 0 and 1 misses that count as none (1e-6 both); 2 starts (20); 3 the first of them (0,
+        which is p0); 4 most steps of each (100); 5 what is left free at every limit that has room for it (0); 0 or
+        less: the number in brackets
         alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
 
         One more axis in front of an argument makes a batch; `threads` splits its rows.

@@ -18,11 +18,12 @@
 #define HALF_TURN 3.14159265358979323846
 #define STRAIGHT 1e-7       /* 1: sine of an angle below which its axis comes from the diagonal, or does not matter */
 #define UNIT 1e-6           /* 1: how far the rows of a rotation may be from orthonormal: what six printed digits leave */
+#define MOST_MARGIN 0.25    /* 1: share of a range that the margin of either limit may take */
 #define CANDIDATES 8        /* 1: poses of which a further start is the nearest */
 
-enum { POSITION_CLOSE, ROTATION_CLOSE, STARTS, FIRST_START, STEPS }; /* options; 0: as below */
+enum { POSITION_CLOSE, ROTATION_CLOSE, STARTS, FIRST_START, STEPS, MARGIN, OPTIONS }; /* options; 0: as below */
 #define CLOSE 1e-6        /* m, rad */
-#define DEFAULT_STARTS 10 /* 1 */
+#define DEFAULT_STARTS 20 /* 1 */
 #define DEFAULT_STEPS 100 /* 1: in one start */
 
 #define INFO 4 /* misses of position [m] and rotation [rad], the start that found p, steps of all starts */
@@ -279,10 +280,11 @@ static double option(const double *options, int k, double usual) { return option
 static int goal_of(const double *const *in, double *work, Goal *g) {
   const double *position = in[0], *rotation = in[1], *weights = in[2], *p = in[3], *fixed = in[4], *frame = in[5];
   const double *options = in[6], *alpha = in[7];
+  double margin;
   int i, k, count, joint[DEPTH + 1];
   if (!(weights[0] >= 0.0 && weights[1] >= 0.0 && weights[0] + weights[1] > 0.0 && all_finite(weights, 2))) return 0;
   if (!(*frame >= 0.0 && *frame < FRAMES && *frame == (int)*frame) || !all_finite(p, NP)) return 0;
-  if (!all_finite(options, STEPS + 1) || !all_finite(fixed, N)) return 0;
+  if (!all_finite(options, OPTIONS) || !all_finite(fixed, N)) return 0;
   if (weights[0] > 0.0 && !all_finite(position, 3)) return 0;
   if (weights[1] > 0.0 && !is_rotation(rotation)) return 0;
   g->numbers = robot_numbers(alpha, work);
@@ -298,6 +300,10 @@ static int goal_of(const double *const *in, double *work, Goal *g) {
     g->lower[k] = g->numbers[12 * LINKS + k], g->upper[k] = g->numbers[12 * LINKS + N + k];
     g->used[k] = k < BASE && fixed[k] == 0.0;
     if (!(g->lower[k] <= g->upper[k])) return 0;
+    margin = option(options, MARGIN, 0.0);
+    if (margin > MOST_MARGIN * (g->upper[k] - g->lower[k])) margin = MOST_MARGIN * (g->upper[k] - g->lower[k]);
+    if (g->lower[k] > -ENDLESS) g->lower[k] += margin;
+    if (g->upper[k] < ENDLESS) g->upper[k] -= margin;
   }
   count = carriers(g->frame, joint);
   for (k = 0; k < count; k++) {

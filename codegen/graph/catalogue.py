@@ -155,8 +155,8 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "goal_weights": ("1/m, 1/rad", "of position and rotation; 0 leaves either out"),
     "ik_options": (
         "m, rad, 1",
-        "0 and 1 misses that count as none (1e-6 both); 2 starts (10); 3 the first of them (0, which is p0); 4 most steps of "
-        "each (100); 0 or less: the number in brackets",
+        "0 and 1 misses that count as none (1e-6 both); 2 starts (20); 3 the first of them (0, which is p0); 4 most steps of "
+        "each (100); 5 what is left free at every limit that has room for it (0); 0 or less: the number in brackets",
     ),
     "ik_info": ("m, rad, 1", "misses of position and rotation, the start that found p, steps of all starts"),
     "info": (

@@ -22,7 +22,7 @@ from diffpbd.runtime.mpc import planner, simulation
 from diffpbd.runtime.mpc.options import Backend, MpcOptions
 from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
 from diffpbd.runtime.mpc.problem import Bounds, Weights, bounds_by_name
-from diffpbd.runtime.mpc.reference import GoalReference
+from diffpbd.runtime.mpc.reference import goal_reference
 from diffpbd.runtime.mpc.reference_check import check_goal
 from diffpbd.runtime.mpc.tip_goal import pose_at
 from diffpbd.runtime.names import hint
@@ -134,14 +134,16 @@ class Mpc(planner.Mpc):
         speed: float = 0.5,
         duration: float | None = None,
         within: float | None = WITHIN,
+        profile: str = "ramp",
         plant: simulation.Plant | Mapping[str, float] | None = None,
     ) -> ClosedLoop:
         """The simulated robot from rest at `q0` (zero) to `goal` at `speed` [rad/s]; a run that can be plotted and saved.
 
         `goal` is a pose (n_p,) [rad or m], or by name of `robot.positions` (other joints stay, a base drifts), and so is
         `q0`; or `tip` (3,) [m], where the tip's origin shall be in the world. The run ends when every joint rests `within`
-        [rad or m] of the goal, or after `duration` [s] (default: the way and 1 s). `plant` is the robot where it differs from
-        what the plan knows, a `Plant` or {"payload.mass": 0.5} for its alpha.
+        [rad or m] of the goal, or after `duration` [s] (default: the way and 1 s). `profile` is "ramp", at
+        constant speed, "smooth", with bounded acceleration and jerk, or "ruckig", the shortest time within the same bounds
+        (extra ruckig). `plant` is the robot where it differs from what the plan knows, a `Plant` or alpha by name.
         """
         robot = self.problem.robot
         within = None if within is None else number("Mpc.run_to: within", within, 0.0)
@@ -154,7 +156,7 @@ class Mpc(planner.Mpc):
         wanted = _goal(robot, goal) if tip is None else pose_at(robot, tip, start, self.problem.alpha)
         expect_motors(robot, wanted)
         check_goal(robot, wanted, "goal")
-        reference = GoalReference(wanted, speed, robot.manifest.robot.floating)
+        reference = goal_reference(robot, wanted, {"goal_speed": speed, "goal_profile": profile})
         if plant is not None and not isinstance(plant, simulation.Plant):
             plant = simulation.Plant(alpha=robot.alpha.vector(plant, base=self.alpha))
         run = simulation.run_closed_loop(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -27,6 +28,7 @@ class IkOptions(TypedDict, total=False):
     """Further choices of `ik`."""
 
     weights: npt.ArrayLike | None
+    margin: float | None
     held: Sequence[str] | None
     accept: Callable[[FloatArray], bool] | None
     alpha: Any
@@ -51,6 +53,7 @@ def ik(
     the same ones. Options:
 
     - `weights` [1/m, 1/rad] (1, 0.3): what misses of position and rotation count beside each other
+    - `margin` [rad or m]: left free at every limit that has room for it
     - `held`: joints that stay as q0 has them (the freedoms of a base that moves)
     - `accept`: gets each position that reaches the goal; where it gives False the next start is tried
     - `alpha`: a vector, or values by name
@@ -67,12 +70,13 @@ def ik(
     for share in weights.tolist():
         number("ik: weights", share, 0.0)
     goal = kinematics.goal_of(robot, frame, position, rotation)
+    goal = replace(goal, weights=(float(weights[0]), float(weights[1])))
     start = robot.neutral if q0 is None else as_array(q0, "q0", "ik")
     if start.shape != (robot.n_p,):
         raise InputError(f"ik: q0: expected shape ({robot.n_p},), found {start.shape}.")
     held = options.get("held")
     found = kinematics.solve(
-        robot, goal, start, starts=starts, weights=(float(weights[0]), float(weights[1])),
+        robot, goal, start, starts=starts, margin=number("ik: margin", options.get("margin") or 0.0, 0.0),
         held=robot.manifest.robot.base_freedoms if held is None else held,
         alpha=values_of(robot, options.get("alpha")), accept=options.get("accept"),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.files import Named, parse_json, read_json
 from diffpbd.runtime.locate import locate
@@ -15,7 +16,7 @@ from diffpbd.runtime.manifest import Manifest, read_manifest
 from diffpbd.runtime.names import hint
 from diffpbd.runtime.robot import Robot, load
 
-__all__ = ["files_in", "open_manifest", "open_robot", "parse_state", "robot_files", "state_file"]
+__all__ = ["files_in", "open_manifest", "open_robot", "parse_point", "parse_state", "robot_files", "state_file"]
 
 
 def open_manifest(robot: str) -> tuple[Path, Manifest]:
@@ -69,6 +70,17 @@ def parse_state(text: str, option: str, joints: tuple[str, ...], others: npt.Arr
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise InputError(f"{option}: joint {joint}: expected a number, found {value!r}.")
     return [_finite(value, f"{option}: joint {joint}") for joint, value in zip(joints, data, strict=True)]
+
+
+def parse_point(text: str | None, option: str) -> FloatArray | None:
+    """A point (3,) [m] as JSON, None without the option."""
+    if text is None:
+        return None
+    point = parse_json(text, option)
+    numbers = isinstance(point, list) and len(point) == 3 and all(isinstance(x, (int, float)) for x in point)
+    if not numbers or any(isinstance(x, bool) for x in point):
+        raise InputError(f"{option}: expected three numbers [m] such as [0.6, 0.2, 0.1], found {text}.")
+    return np.array(point, dtype=np.float64)
 
 
 def _finite(value: float, where: str) -> float:

@@ -11,13 +11,14 @@ import numpy as np
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.clearance import expect_apart, least_distance
-from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.locate import open_robot, parse_point, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
-from diffpbd.runtime.commands.mpc_words import ending, facts, summary
+from diffpbd.runtime.commands.mpc_words import ending, facts, summary, tip_away
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED, Whole
 from diffpbd.runtime.commands.options import (
     clearance_option,
+    goal_options,
     live_option,
     meshes_option,
     movie_option,
@@ -39,7 +40,7 @@ from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights, bounds_by_name
-from diffpbd.runtime.mpc.reference import GoalReference, Reference
+from diffpbd.runtime.mpc.reference import GoalReference, Reference, goal_reference
 from diffpbd.runtime.mpc.reference_check import check_goal, read_reference
 from diffpbd.runtime.mpc.simulation import SETTLING, ClosedLoop, Plant, run_closed_loop
 from diffpbd.runtime.mpc.tip_goal import pose_at
@@ -69,6 +70,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option("--rate-noise", type=AMOUNT, default=0.0, help="Noise of measured velocities, standard deviation.")
 @click.option("--seed", type=SEED, default=0, help="Seed of the noise.")
 @click.option("--goal-speed", type=SPEED, default=0.5, help="Speed towards the goal or the log's first sample [rad/s].")
+@goal_options
 @click.option(
     "--rate", type=RATE, metavar="HZ", help="Sampling rate of a LOG without time stamps, or to replace its stamps."
 )
@@ -150,9 +152,13 @@ def command(
         plot_closed_loop(run, plot, title=title, bounds=mpc.problem.bounds)
     filmed(loaded, run, movie, meshes)
     write_log(out, run.log())
+    away = (
+        {} if (goal := parse_point(options["tip_goal"], "--tip-goal")) is None else tip_away(loaded, run, goal, alpha)
+    )
     words = f"{summary(loaded, run)}\n{ending(loaded, run, mpc.problem.bounds, reference)}"
+    words += f"\nat the end the tip is {away['tip_away']:.3g} m from its goal" if away else ""
     reported(loaded, run, words, report, run.reference)
-    result(words, facts(loaded, run, reference), out, plot, movie, report)
+    result(words, {**facts(loaded, run, reference), **away}, out, plot, movie, report)
     _expect_plans(run)
     if view:
         played(loaded, run, meshes)
@@ -219,7 +225,7 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
         start = closed_start(robot, start, alpha)
         goal = _goal(robot, options, start, alpha)
         expect_clear([np.where(np.isnan(goal), start, goal)], "goal")
-        reference = GoalReference(goal, options["goal_speed"], robot.manifest.robot.floating)
+        reference = goal_reference(robot, goal, options)
         needed = reference.takes(start)
         reference.start(start)
         expect_clear(reference.at(np.linspace(0.0, needed, LOOKS))[0], "straight way to the goal")
@@ -248,13 +254,7 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
 
 def _goal(robot: Robot, options: dict[str, Any], start: FloatArray, alpha: FloatArray) -> FloatArray:
     """The pose (n_p,) of --goal, NaN for joints that stay, or one for --tip-goal."""
-    if options["tip_goal"] is not None:
-        tip = parse_json(options["tip_goal"], "--tip-goal")
-        numbers = isinstance(tip, list) and len(tip) == 3 and all(isinstance(x, (int, float)) for x in tip)
-        if not numbers or any(isinstance(x, bool) for x in tip):
-            raise InputError(
-                f"--tip-goal: expected three numbers [m] such as [0.6, 0.2, 0.1], found {options['tip_goal']}."
-            )
+    if (tip := parse_point(options["tip_goal"], "--tip-goal")) is not None:
         return pose_at(robot, tip, start, alpha)
     text = options["goal"]
     goal = np.array(parse_state(text, "--goal", robot.positions))

@@ -15,7 +15,7 @@ from diffpbd.runtime.quaternions import difference, without_turn
 from diffpbd.runtime.report.tables import table
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["ending", "facts", "summary"]
+__all__ = ["ending", "facts", "summary", "tip_away"]
 
 MS = 1e3  # milliseconds a second
 
@@ -82,6 +82,11 @@ def facts(robot: Robot, run: ClosedLoop, reference: Reference) -> dict[str, Any]
         },
         "positions": place,
     }  # fmt: skip
+
+
+def tip_away(robot: Robot, run: ClosedLoop, goal: FloatArray, alpha: FloatArray) -> dict[str, float]:
+    """How far [m] the tip of the plan's model is from its goal (3,) at the end of a run."""
+    return {"tip_away": float(np.linalg.norm(robot.function("tip_pose")(run.q[-1], alpha).position - goal))}
 
 
 def summary(robot: Robot, run: ClosedLoop) -> str:

@@ -12,10 +12,12 @@ from click.core import ParameterSource
 
 from diffpbd.runtime.commands.numbers import Real
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.mpc.profile import PROFILES
 
 __all__ = [
     "clearance_option",
     "given",
+    "goal_options",
     "grouped",
     "live_option",
     "meshes_option",
@@ -61,6 +63,27 @@ def plot_option(help: str) -> Callable[[Any], Any]:
 
 GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
 """Where an option of the user's comes from: the command line, or the file of --config."""
+
+
+BOUND = Real(0.0, 1e5, min_open=True)
+"""Of accelerations and jerks [SI]."""
+
+
+def goal_options(command: Any) -> Any:
+    """How a goal is approached, besides --goal-speed."""
+    for option in (
+        click.option("--goal-jerk", type=BOUND, help="Most jerk towards it [rad/s³]; default: 200 times --goal-speed."),
+        click.option(
+            "--goal-acceleration", type=BOUND, help="Most acceleration towards it [rad/s²]; default: 10 times --goal-speed."
+        ),
+        click.option(
+            "--goal-profile", type=click.Choice(PROFILES), default="ramp",
+            help="Way to the goal: at constant speed, with bounded acceleration and jerk, or in the shortest time within these "
+            "bounds (extra ruckig).",
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
 
 
 view_option = click.option("--view", is_flag=True, help="Then show the motion in a local web page until Ctrl-C.")

@@ -17,7 +17,7 @@ from diffpbd.runtime.commands.attached import Attached
 from diffpbd.runtime.commands.locate import open_manifest, open_robot, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real, Whole
-from diffpbd.runtime.commands.options import clearance_option, given, live_option, plot_option
+from diffpbd.runtime.commands.options import clearance_option, given, goal_options, live_option, plot_option
 from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.control.program import ProgramController
@@ -84,6 +84,7 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @click.option(
     "--goal-speed", type=SPEED, default=0.2, help="Impedance, mpc: speed towards the goal [rad/s]; cartesian: [m/s]."
 )
+@goal_options
 @click.option("--reference", metavar="LOG", help="MPC, track: q_ and dq_ columns to follow.")
 @click.option(
     "--bridge-jumps", is_flag=True, help="MPC, track: go over jumps of LOG, and to its start, at --goal-speed."

@@ -116,6 +116,7 @@ def _mpc(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str
         raise click.UsageError("--reference and --goal are two references; expected one.")
     settings: dict[str, Any] = {
         "horizon": options["horizon"], "delay": options["delay"], "goal_speed": options["goal_speed"],
+        **{name: options[name] for name in ("goal_profile", "goal_acceleration", "goal_jerk")},
         "weights": None if options["weights"] is None else parse_weights(options["weights"]),
         "goal": None if options["reference"] else _goal(robot, options["goal"]), "reference": None,
         "disturbance": TIME_CONSTANT if options["disturbance"] else None,

@@ -17,7 +17,7 @@ from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
-from diffpbd.runtime.mpc.reference import GoalReference, Reference, way_of
+from diffpbd.runtime.mpc.reference import Reference, goal_reference, way_of
 from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.statics import holding_torque
 
@@ -65,9 +65,8 @@ class MpcController:
             self.reference = way_of(robot, time, q, dq, speed, np.inf if reach is None else float(reach))
         else:
             angles = [None] * robot.n if goal is None else goal
-            self.reference = GoalReference(
-                np.array([np.nan if a is None else a for a in angles], dtype=np.float64), speed
-            )
+            wanted = np.array([np.nan if a is None else a for a in angles], dtype=np.float64)
+            self.reference = goal_reference(robot, wanted, settings)
         self._robot, self._alpha, self._limits = robot, np.array(alpha), limits
         bounds = Bounds(
             -limits.effort, limits.effort, limits.torque_rate * period, limits.lower, limits.upper, limits.speed

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.mpc.profile import ACCELERATION, JERK, PROFILES, Along, along
 from diffpbd.runtime.quaternions import PLACE, difference, of_rotation, product, rotation_vector, turn_between
 from diffpbd.runtime.robot import Robot
 
-__all__ = ["GoalReference", "LogReference", "Reference", "way_of"]
+__all__ = ["GoalReference", "LogReference", "Reference", "goal_reference", "way_of"]
 
 
+NO_WAY = 1e6
+"""[1/s] A way that takes no longer than the inverse is none."""
 REST = 0.1
 """[s] A joint rests at a goal when it would stay near it for so long."""
 
@@ -33,20 +37,47 @@ class Reference(Protocol):
 @dataclass(eq=False)
 class GoalReference:
     """From the start pose to `goal` [rad] (n_p,) at `speed` [rad/s]; NaN: that joint stays where it starts. The turn of a
-    `floating` base goes about one axis, the shortest way."""
+    `floating` base goes about one axis, the shortest way.
+
+    By the profile "ramp" every joint goes at that speed until it is there; by others (`profile.PROFILES`) all go together, none
+    faster than its entry of `fastest` (n,) [rad/s], with at most `acceleration` [rad/s²] and `jerk` [rad/s³] (by default
+    `ACCELERATION` and `JERK` times the speed).
+    """
 
     goal: FloatArray
     speed: float
     floating: bool = False
+    profile: str = "ramp"
+    acceleration: float | None = None
+    jerk: float | None = None
+    fastest: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.speed) and self.speed > 0):
-            raise InputError(f"MPC: the goal's speed must be above 0 rad/s, found {self.speed}.")
+        for what, value in (("speed", self.speed), ("acceleration", self.acceleration), ("jerk", self.jerk)):
+            if value is not None and not (np.isfinite(value) and value > 0):
+                unit = {"speed": "rad/s", "acceleration": "rad/s²", "jerk": "rad/s³"}[what]
+                raise InputError(f"MPC: the goal's {what} must be above 0 {unit}, found {value}.")
+        if self.profile not in PROFILES:
+            raise InputError(f"MPC: goal profile: expected one of {', '.join(PROFILES)}, found {self.profile!r}.")
+        self._along = along("smooth", np.inf, 1.0, 1.0)
         self._from = np.where(np.isnan(self.goal), 0.0, self.goal)
 
     def start(self, q: FloatArray) -> None:
         """From this pose."""
         self._from = q.copy()
+        if self.profile != "ramp":
+            self._along = self._profile(q)
+
+    def _profile(self, q: FloatArray) -> Along:
+        """Of the whole way from a pose: the joint that is first at a limit sets the time."""
+        far = np.maximum(self._farthest(self.way(q)), np.finfo(np.float64).tiny)
+        fastest = self.speed if self.fastest is None else np.minimum(self.speed, self.fastest)
+        speed = float((fastest / far).min())
+        if not speed < NO_WAY:
+            return along(self.profile, np.inf, 1.0, 1.0)
+        acceleration = ACCELERATION * self.speed if self.acceleration is None else self.acceleration
+        jerk = JERK * self.speed if self.jerk is None else self.jerk
+        return along(self.profile, speed, acceleration / float(far.max()), jerk / float(far.max()))
 
     @property
     def target(self) -> FloatArray:
@@ -61,6 +92,8 @@ class GoalReference:
 
     def takes(self, q: FloatArray) -> float:
         """[s] Until the goal, from this pose."""
+        if self.profile != "ramp":
+            return self._profile(q).takes
         return float(self._farthest(self.way(q)).max() / self.speed)
 
     def way(self, q: FloatArray) -> FloatArray:
@@ -87,8 +120,10 @@ class GoalReference:
         return bool((away if joints is None else away[joints]).all() and (np.abs(dq) * REST <= within).all())
 
     def at(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """At constant speed until the goal."""
+        """By the profile, then at the goal."""
         way = self.way(self._from)
+        if self.profile != "ramp":
+            return self._together(np.maximum(time, 0.0), way)
         gone = np.maximum(time, 0.0)[:, None] * self.speed
         along, rates = np.clip(way, -gone, gone), np.where(np.abs(way) > gone, np.sign(way) * self.speed, 0.0)
         if not self.floating:
@@ -97,6 +132,15 @@ class GoalReference:
         rates[:, 3:6] = np.where(angle > gone, turn / (angle or 1.0) * self.speed, 0.0)
         q = product(of_rotation(np.minimum(1.0, gone / (angle or 1.0)) * turn), self._from[PLACE])
         return np.hstack([self._from[:3] + along[:, :3], q, self._from[7:] + along[:, 6:]]), rates
+
+    def _together(self, time: FloatArray, way: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """All along the straight way, a base's turn about its axis."""
+        share, rate = self._along.at(time)
+        rates, gone = rate[:, None] * way, share[:, None] * way
+        if not self.floating:
+            return self._from + gone, rates
+        q = product(of_rotation(gone[:, 3:6]), self._from[PLACE])
+        return np.hstack([self._from[:3] + gone[:, :3], q, self._from[7:] + gone[:, 6:]]), rates
 
 
 @dataclass(eq=False)
@@ -145,6 +189,15 @@ class LogReference:
         P = np.column_stack([np.interp(since, self.time, column) for column in self.q.T]) + left + self._turns
         PD = np.column_stack([np.interp(since, self.time, column, right=0.0) for column in self.dq.T])
         return P, PD - self.speed * np.sign(left)
+
+
+def goal_reference(robot: Robot, goal: FloatArray, options: Mapping[str, Any]) -> GoalReference:
+    """The reference to a goal (n_p,) of a robot by `goal_speed`, `goal_profile` (else "ramp"), `goal_acceleration`
+    and `goal_jerk` (None: the default), within the speeds of its description."""
+    return GoalReference(
+        goal, float(options["goal_speed"]), robot.manifest.robot.floating, options.get("goal_profile") or "ramp",
+        options.get("goal_acceleration"), options.get("goal_jerk"), robot.limits.speed,
+    )  # fmt: skip
 
 
 def way_of(

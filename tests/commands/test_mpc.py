@@ -158,3 +158,16 @@ def test_params_are_taken(tmp_path: Path) -> None:
     code, _ = run("--goal", "[0, 0]", "--duration", 0.1, "--q0", "[0.5, 0]", "--out", tmp_path / "b.csv")
     second = read_log(tmp_path / "b.csv").tau
     assert second is not None and abs(first - second).max() > 0.1
+
+
+def test_a_goal_of_the_tip_is_said_with_what_is_left_of_the_way(tmp_path: Path) -> None:
+    robot, out = load(generated("double_pendulum")), tmp_path / "run.csv"
+    goal = robot.tip_pose([0.3, -0.2]).position
+    words = ("--tip-goal", json.dumps(goal.tolist()), "--horizon", 5, "--out", out, "--json")
+    code, text = run(*words)
+    assert code == 0, text
+    said = json.loads(text[text.index("{") :])
+    end = robot.tip_pose([said["positions"][joint] for joint in robot.joints]).position
+    assert code == 0 and said["tip_away"] == pytest.approx(float(np.linalg.norm(end - goal)), abs=1e-12) < 0.01
+    code, text = run(*words[:-1])
+    assert f"at the end the tip is {said['tip_away']:.3g} m from its goal" in text

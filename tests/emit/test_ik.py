@@ -17,7 +17,7 @@ from support.free_flyer import position
 
 REACHED, NOT_REACHED, BAD_GOAL = 0, 31, 32
 WEIGHTS = np.array([1.0, 0.3])
-DEFAULTS = np.zeros(5)
+DEFAULTS = np.zeros(6)
 
 
 class Judge(Peer):
@@ -103,9 +103,22 @@ def test_half_a_turn_is_no_corner(panda: Any) -> None:
     for axis in (*np.eye(3), np.array([0.6, -0.8, 0.0]), np.array([-0.48, 0.6, 0.64])):
         goal = (x, (2.0 * np.outer(axis, axis) - np.eye(3)) @ R)
         # one option: no steps at all are made from a first start whose miss is the whole angle
-        _, _, info = solve(ours, goal, p0, options=np.array([0, 4.0, 1, 0, 0]), weights=np.array([0.0, 1.0]))
+        _, _, info = solve(ours, goal, p0, options=np.array([0, 4.0, 1, 0, 0, 0]), weights=np.array([0.0, 1.0]))
         assert info[1] == pytest.approx(np.pi, abs=1e-7) and info[3] == 0
         assert solve(ours, goal, p0, weights=np.array([0.0, 1.0]))[0] == REACHED
+
+
+def test_a_margin_is_left_free(panda: Any) -> None:
+    ours, judge = panda
+    rng = np.random.default_rng(6)
+    for margin, most in ((0.2, 0.2), (9.0, np.inf)):
+        room = (
+            np.minimum(most, 0.25 * (judge.upper - judge.lower)) if margin < 1 else 0.25 * (judge.upper - judge.lower)
+        )
+        for _ in range(20):
+            goal = judge.pose(rng.uniform(judge.lower + room, judge.upper - room), ours.frames[0])
+            _, p, _ = solve(ours, goal, judge.random(rng), options=np.array([0, 0, 5, 0, 0, margin]))
+            assert (judge.lower + room - 1e-12 <= p).all() and (p <= judge.upper - room + 1e-12).all()
 
 
 def test_joints_that_are_held_stay_and_others_that_do_not_matter_too(panda: Any) -> None:
@@ -116,7 +129,7 @@ def test_joints_that_are_held_stay_and_others_that_do_not_matter_too(panda: Any)
         there = judge.random(rng)
         there[2] = p0[2]
         goal = judge.pose(there, ours.frames[0])
-        status, p, _ = solve(ours, goal, p0, fixed=np.eye(7)[2], options=np.array([0, 0, 30, 0, 0]))
+        status, p, _ = solve(ours, goal, p0, fixed=np.eye(7)[2], options=np.array([0, 0, 30, 0, 0, 0]))
         assert status == REACHED and p[2] == p0[2]
         goal = judge.pose(there, "panda_link4")
         status, p, _ = solve(ours, goal, p0, frame="panda_link4")
@@ -129,7 +142,7 @@ def test_the_same_bits_every_time_and_further_starts_go_on(panda: Any) -> None:
     goal, p0 = judge.pose(judge.random(rng), ours.frames[0]), judge.random(rng)
     first, again = solve(ours, goal, p0), solve(ours, goal, p0)
     assert (first[1] == again[1]).all() and (first[2] == again[2]).all()
-    onward = solve(ours, goal, p0, options=np.array([0, 0, 10, first[2][2] + 1, 0]))
+    onward = solve(ours, goal, p0, options=np.array([0, 0, 10, first[2][2] + 1, 0, 0]))
     assert onward[2][2] > first[2][2]
     assert np.abs(onward[1] - first[1]).max() > 1e-3
 
@@ -139,7 +152,7 @@ def test_the_same_bits_every_time_and_further_starts_go_on(panda: Any) -> None:
     [
         {"weights": np.array([-1.0, 1.0])}, {"weights": np.zeros(2)}, {"weights": np.array([1.0, np.nan])}, {"frame": 2.0},
         {"frame": 0.5}, {"p0": np.full(7, np.nan)}, {"position": np.array([0, np.inf, 0])}, {"rotation": np.eye(3) * 1.001},
-        {"rotation": np.diag([1.0, 1.0, -1.0])}, {"options": np.full(5, np.nan)}, {"rotation": np.full((3, 3), np.nan)},
+        {"rotation": np.diag([1.0, 1.0, -1.0])}, {"options": np.full(6, np.nan)}, {"rotation": np.full((3, 3), np.nan)},
     ],
 )  # fmt: skip
 def test_goals_that_are_none(panda: Any, wrong: dict[str, Any]) -> None:

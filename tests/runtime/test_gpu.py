@@ -353,8 +353,9 @@ def test_without_what_it_needs_one_message(
         robot.gpu("half")
     with pytest.raises(InputError, match="There is no GPU 1: the driver finds 1"):
         robot.gpu(device=1)
-    plain: Any = SimpleNamespace(name="arm", manifest=SimpleNamespace(files={}))
-    with pytest.raises(InputError, match="`diffpbd generate .*arm.* --cuda`"):
+    manifest = SimpleNamespace(files={}, again=lambda more: f"diffpbd generate arm {more}")
+    plain: Any = SimpleNamespace(name="arm", manifest=manifest)
+    with pytest.raises(InputError, match="`diffpbd generate arm --cuda`"):
         open_gpu(plain, "float32", 0, None, None)
     monkeypatch.setenv("STANDIN_CUDA", "12040")
     gpu_driver.driver.cache_clear()
