@@ -5,7 +5,7 @@ typedef struct {
   int count, joint[DEPTH + 1];
   double axis[DEPTH + 1][3], origin[DEPTH + 1][3]; /* of each joint */
   double R[9], x[3];                               /* of the frame: rotation by rows, place */
-  double foot[3];                                  /* place of a floating base */
+  double foot[3];                                  /* place of a base that floats */
 } Chain;
 
 static inline void turn_back(const double *R, const double *v, double *out) { /* R^T v */
@@ -38,7 +38,7 @@ static inline void placed(const double *place, double *R, double *x) {
   }
 }
 
-/* Where the pose of a link begins: the world, or a floating base, whose quaternion may have any length. */
+/* Where the pose of a link begins: the world, or a base that floats, whose quaternion may have any length. */
 static inline void begin(const double *p, double *R, double *x) {
 #if BASE > 0
   const double size = sqrt(p[3] * p[3] + p[4] * p[4] + p[5] * p[5] + p[6] * p[6]);

@@ -17,6 +17,7 @@ LONG_FILES = {
     "runtime/ros1/node.py": "one protocol",
     "codegen/description/document.py": "one format",
     "codegen/emit/call_writer.py": "one writer",
+    "codegen/emit/step_kernels.py": "one step's kernels, until work arrays are structs",
     "codegen/method/projection.py": "one elimination",
     "codegen/method/variational.py": "one step",
     "codegen/program/program.py": "one language",

@@ -71,10 +71,10 @@ LANES: Mapping[int, str] = {
     ca.OP_OR: "each_either({0},{1})",
     ca.OP_IF_ELSE_ZERO: "each_where({0},{1})",
 }
-"""What a kernel over V, one value or several side by side, calls instead: functions of templates/lanes.h.jinja."""
+"""What a kernel over V, one value or several side by side, calls instead: functions of templates/lanes.h."""
 
 TURNS = (ca.OP_SIN, ca.OP_COS)
-"""Operations that `sine_cosine` of templates/_kernels.jinja does, both of one angle in one call."""
+"""Operations that `sine_cosine` of templates/sine_cosine.h does, both of one angle in one call."""
 
 
 class UnknownOperation(TypeError):
@@ -162,12 +162,14 @@ def kernel(
     piece: int = PIECE,
     shared: Container[str] | None = None,
     device: bool = False,
+    also: Sequence[str] = (),
 ) -> Kernel:
     """C text of an SX function with dense arguments, under a C name. With `accumulate` it adds to its outputs.
 
-    With `shared` the text is over the type V of templates/lanes.h.jinja, a double or several side by side; inputs of
+    With `shared` the text is over the type V of templates/lanes.h, a double or several side by side; inputs of
     these names hold doubles, one for all. With `device` it is over the V of templates/_device.jinja: one function whatever
-    its length, whose arguments are anything that has a V under an index; it leaves w alone.
+    its length, whose arguments are anything that has a V under an index; it leaves w alone. `also` are inputs in front of alpha
+    that every robot's kernel of this name takes, whether the graph has them or not.
     """
     if device:
         piece, shared = max(1, f.n_instructions()), ()
@@ -180,14 +182,15 @@ def kernel(
     statements = _statements(f, accumulate, shared)
     number = "double" if shared is None else "V"
     pieces = _pieces(statements, piece)
+    inputs = with_inputs(f.name_in(), also)
     formals = ", ".join(
-        [f"const {'double' if n in (shared or ()) else number} *restrict {n}" for n in f.name_in()]
+        [f"const {'double' if n in (shared or ()) else number} *restrict {n}" for n in inputs]
         + [f"{number} *restrict {n}" for n in f.name_out()]
     )
     formals += f", {number} *restrict w"
     if device:
-        formals = ", ".join(f"auto {n}" for n in (*f.name_in(), *f.name_out(), "w"))
-    actuals = ", ".join([*f.name_in(), *f.name_out(), "w"])
+        formals = ", ".join(f"auto {n}" for n in (*inputs, *f.name_out(), "w"))
+    actuals = ", ".join([*inputs, *f.name_out(), "w"])
     lives: list[set[int]] = [set()]
     for part in reversed(pieces):
         lives.append(_live_in(part, lives[-1]))
@@ -204,11 +207,17 @@ def kernel(
     return Kernel(
         name,
         "\n".join(texts),
-        tuple(f.name_in()),
+        tuple(inputs),
         tuple(f.name_out()),
         f.sz_w() if len(pieces) > 1 else 0,
         arithmetic,
     )
+
+
+def with_inputs(names: Sequence[str], also: Sequence[str]) -> list[str]:
+    """Names of inputs, and before alpha those of `also` that are not among them."""
+    at = list(names).index("alpha") if also else len(names)
+    return [*names[:at], *(k for k in also if k not in names), *names[at:]]
 
 
 def _piece_text(head: str, part: Sequence[_Statement], after: set[int], number: str) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 
 from diffpbd.codegen.emit.c_writer import kernel, literal
-from diffpbd.codegen.emit.cone_constants import IN_CONES
-from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, LAST_OF_FLOATING, OUTSIDE_LIMITS, REFUTED
-from diffpbd.codegen.emit.loop_constants import IN_LOOPS
+from diffpbd.codegen.emit.constants import OUTSIDE_LIMITS, REFUTED
+from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph import constrained_step
@@ -26,6 +24,13 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 """What closed loops take part in without a step."""
 
 
+SOURCES = (
+    "constrained_step.c", "dense.h", "joint_limits.h", "contacts.h", "cones.h", "certificate.h", "contact_force.h",
+    "loops_closed.h", "close_loops.h",
+)  # fmt: skip
+"""Plain C of the step: the first file includes what a robot needs of the others."""
+
+
 def stepped(model: Model) -> tuple[int, ...]:
     """What a step can end in."""
     loops, sided, touching = model.tree.closures, model.tree.sided, model.tree.contacts
@@ -36,7 +41,7 @@ def stepped(model: Model) -> tuple[int, ...]:
 
 def judged(model: Model) -> int:
     """Operations of the judgement of a step whose energy falls, and whose pose is where its rates lead, but for those in its
-    kernels (templates/_certificate.jinja, _loops_closed.jinja)."""
+    kernels (templates/certificate.h, loops_closed.h)."""
     n, m, tree = model.tree.freedoms, model.tree.rows, model.tree
     looked = (2 * n - 1) * len(constrained_step.told(model)) if tree.closures else 0
     if not tree.sided:
@@ -64,16 +69,8 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
     driven, work = motors(model), max(k.work for k in texts.values())
     border = max(n + m, every)
     found = sides(model)
-    ends = [
-        {"coordinate": k.coordinate, "entry": k.entry} | {n: literal(getattr(k, n)) for n in ("slope", "shift", "sign")}
-        for k in found
-    ]
     touches = tree.contact_rows
-    rows_of_contacts = [*Touched(model).first, touches] if tree.contacts else []
-    rough = sorted({k.rough for k in tree.contacts})
     where = {e.name: k for k, e in enumerate(alpha)}
-    limits = {"limit_load": where.get("limit.load", 0), "limit_slip": where.get("limit.slip", 0)}
-    exact = {"last_correction": literal(LAST_OF_FLOATING)} if tree.base else {}
     stretch = [i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb.")]
     emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
     total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)
@@ -82,32 +79,50 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
     _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, total), graphs, by_alpha)
     dispatched = [] if tree.base else emission.functions[known:]
     emission.dispatched += dispatched
-    emission.add(
-        "src/constrained_step.c", "constrained_step.c",
-        n=n, links=len(stretch), alpha_size=len(alpha), model_size=size, m=m, every=every, motors=sum(driven), driven=driven,
-        dispatched=dispatched, coulomb=stretch[0] if stretch else 0, border=border, kernel_work=work,
-        record_size=RECORD_ROWS * tree.n, spare=tree.spare, slack=[literal(x) for x in model.chosen.slack],
-        kernels=[k.text for k in texts.values()], by_alpha=by_alpha, sides=ends,
-        contacts=rows_of_contacts, sided=tree.sided, rough=rough, lagging=bool(tree.friction), straight=n <= STRAIGHT,
-        floating=bool(tree.base), wrenches=bool(tree.wrenches), refuted=REFUTED, approach_shares=[0.5, 0.125, 0.03125],
-        turning=[int(not tree.slides[joint]) for joint in tree.coordinates],
-        **limits, **(_of_loops(model) if m else {}), **{**IN_C, **exact}, **IN_LOOPS, **IN_CONES, **IN_LIMITS,
-    )  # fmt: skip
+    for name in SOURCES:
+        emission.copy(name)
+    values: dict[str, Value | bool] = {
+        "N": n, "LINKS": len(stretch), "NA": len(alpha), "NM": size, "ROWS": m, "ALL": every, "MOTORS": sum(driven),
+        "BORDER": border, "RECORD": RECORD_ROWS * tree.n, "KERNEL_WORK": work, "SPARE": tree.spare,
+        "COULOMB": stretch[0] if stretch else 0, "LIMIT_LOAD": where.get("limit.load", 0),
+        "LIMIT_SLIP": where.get("limit.slip", 0), "SIDED": tree.sided, "SIDES": len(found),
+        "CONTACTS": len(tree.contacts), "TOUCHES": touches, "ROUGH_ANY": any(k.rough for k in tree.contacts),
+        "ROUGH_ALL": all(k.rough for k in tree.contacts), "SLACK": bool(model.chosen.slack),
+        "LAGGING": bool(tree.friction), "STRAIGHT": n <= STRAIGHT, "FLOATING": bool(tree.base),
+        "WRENCHES": bool(tree.wrenches), "ALPHA_JACOBIAN": by_alpha, "LOOKED": len(constrained_step.told(model)) if m else 0,
+    }  # fmt: skip
+    includes = '#include "sine_cosine.h"\n' + (f'#include "{emission.robot}.h"\n' if tree.base else "")
+    text = "\n".join((includes, *(k.text for k in texts.values())))
+    add_source_model(emission, "constrained_step", values, _tables(model, driven), text)
     return total
 
 
-def _of_loops(model: Model) -> dict[str, object]:
-    """What close_loops begins with, and which rows are looked at when a step ends."""
-    numbers = {"spread": spread(model), "weyl": weyl(model.tree.freedoms)}
-    texts: dict[str, object] = {name: [literal(x) for x in values] for name, values in numbers.items()}
-    own, dropped = closures.places(model.tree)
-    every = range(len(own) + len(dropped))
-    texts |= {
-        "looked": constrained_step.told(model),
-        "kept": [own.index(k) if k in own else -1 for k in every],
-        "other": [dropped.index(k) if k in dropped else -1 for k in every],
+def _tables(model: Model, driven: Sequence[int]) -> dict[str, Table]:
+    """What constrained_step.c asks of every coordinate, end of a range, contact and row of loops."""
+    tree, ends = model.tree, sides(model)
+    tables: dict[str, Table] = {
+        "motor": ("int", driven),
+        "turning": ("int", [int(not tree.slides[joint]) for joint in tree.coordinates]),
+        "slack": ("double", [literal(x) for x in model.chosen.slack]),
+        "side_of": ("int", [k.coordinate for k in ends]),
+        "side_entry": ("int", [k.entry for k in ends]),
+        **{
+            f"side_{name}": ("double", [literal(getattr(k, name)) for k in ends]) for name in ("slope", "shift", "sign")
+        },
+        "touch_row": ("int", [*Touched(model).first, tree.contact_rows] if tree.contacts else []),
     }
-    return {**texts, "turns": turns(model), "turn": literal(2.0 * math.pi)}
+    if not tree.rows:
+        return tables
+    own, dropped = closures.places(tree)
+    every = range(len(own) + len(dropped))
+    return tables | {
+        "looked": ("int", list(constrained_step.told(model))),
+        "kept": ("int", [own.index(k) if k in own else -1 for k in every]),
+        "other": ("int", [dropped.index(k) if k in dropped else -1 for k in every]),
+        "start_spread": ("double", [literal(x) for x in spread(model)]),
+        "start_weyl": ("double", [literal(x) for x in weyl(tree.freedoms)]),
+        "start_turns": ("int", list(turns(model))),
+    }
 
 
 def work_size(n: int, m: int, every: int, border: int) -> int:

@@ -27,8 +27,10 @@ from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.frames import add_frames
+from diffpbd.codegen.emit.joint_step import add_joint_step, add_lanes
 from diffpbd.codegen.emit.loop_constants import LOOP_CONSTANTS
 from diffpbd.codegen.emit.loop_instant import add_loop_instant
+from diffpbd.codegen.emit.model_header import add_model
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
@@ -47,7 +49,7 @@ from diffpbd.codegen.graph.floating import graphs_of, stepped
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import MANIFEST_NAME, Generator, Manifest, family
+from diffpbd.runtime.manifest import MANIFEST_NAME, Constant, Generator, Manifest, family
 from diffpbd.runtime.manifest import Recipe as RecipeFacts
 
 
@@ -95,7 +97,8 @@ def write_folder(
         for path in (k for k in fresh if k.endswith(".c")):
             ready(folder / path, {header: emission.files[header]})
 
-    emission.add("src/paths.h", "paths.h")
+    constants = _constants(model, found)
+    add_model(emission, _named(model, constants), robot.floating)
     n, alpha, work = model.tree.freedoms, model.entries, 0
     constrained = bool(model.tree.closures or model.tree.sided)
     if found.has("joint_step") and robot.floating:
@@ -119,10 +122,10 @@ def write_folder(
         graphs |= step_graphs.step_graphs(model, found)
         by_alpha = found.has("jac_alpha_joint_step")
         kernels = step_kernels(model, by_alpha, found.has("sixth_order_step"))
-        work = sources.add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha)
+        work = add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha)
         paths.add_second_path(emission, "joint_step")
         if not kernels.deep:
-            paths.add_lanes(emission, kernels, n, robot.n, alpha)
+            add_lanes(emission)
         clock.lap("joint_step")
         hand_over()
     shaped = add_clearance(emission, model, found, graphs, say) if recipe.clearance else None
@@ -176,13 +179,7 @@ def write_folder(
             recipe.table,
         ),
         alpha=model.entries,
-        constants=(
-            *CONSTANTS,
-            *(FLOATING_CONSTANTS if robot.floating else ()),
-            *(LIMIT_CONSTANTS if model.tree.limits else ()),
-            *(CONE_CONSTANTS if model.tree.sided and found.has("joint_step") else ()),
-            *(LOOP_CONSTANTS if model.tree.closures else ()),
-        ),  # fmt: skip
+        constants=constants,
         functions=tuple(emission.functions),
         files={path: hashlib.sha256(data).hexdigest() for path, data in sorted(content.items())},
         library=f"lib{recipe.name}.so",
@@ -193,6 +190,24 @@ def write_folder(
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, clock.seconds)
+
+
+def _constants(model: Model, found: Capabilities) -> tuple[Constant, ...]:
+    """Named numbers of what is emitted for a robot."""
+    return (
+        *CONSTANTS,
+        *(FLOATING_CONSTANTS if model.robot.floating else ()),
+        *(LIMIT_CONSTANTS if model.tree.limits else ()),
+        *(CONE_CONSTANTS if model.tree.sided and found.has("joint_step") else ()),
+        *(LOOP_CONSTANTS if model.tree.closures else ()),
+    )
+
+
+def _named(model: Model, constants: tuple[Constant, ...]) -> tuple[Constant, ...]:
+    """Those that sources name: of a constrained step all, also for parts that a robot has not."""
+    if not (model.tree.closures or model.tree.sided or model.robot.floating):
+        return constants
+    return (*CONSTANTS, *FLOATING_CONSTANTS, *LIMIT_CONSTANTS, *CONE_CONSTANTS, *LOOP_CONSTANTS)
 
 
 def _acting(model: Model) -> list[str]:

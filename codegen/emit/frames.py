@@ -14,7 +14,6 @@ import casadi as ca
 from diffpbd.codegen.description.robot import WORLD, JointType, Robot, Tip
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.constants import BAD_GOAL, NO_FRAME, NOT_REACHED
-from diffpbd.codegen.emit.environment import plain
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS
@@ -56,10 +55,10 @@ def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik:
         numbers=found, endless=literal(ENDLESS), spread=[literal(step) for step in _spread(n)],
         ranges=[literal(SLIDE if tree.slides[i] else math.pi) for i in robot.independent],
         turns=[int(not tree.slides[i] and i not in followed) for i in robot.independent],
-        no_frame=NO_FRAME, not_reached=NOT_REACHED, bad_goal=BAD_GOAL,
+        not_reached=NOT_REACHED, bad_goal=BAD_GOAL,
     )  # fmt: skip
-    _copy(emission, "frame_chain.h")
-    _copy(emission, "frames.c")
+    emission.copy("frame_chain.h")
+    emission.copy("frames.c")
     work = len(found.fixed) + len(found.where) + found.forward.work if found.where else 0
     operations = OPERATIONS * max(paths) + found.forward.operations
     for name, (inputs, outputs) in FUNCTIONS.items():
@@ -67,16 +66,11 @@ def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik:
         emission.declare(name, DOCS[name], given, given_back, operations=operations, work=work, status=(NO_FRAME,))
         emission.texts[name] = len(emission.files["src/frames.c"]) // len(FUNCTIONS)
     if with_ik:
-        _copy(emission, "ik.c")
+        emission.copy("ik.c")
         given, given_back = (_arguments(model, words) for words in IK)
         status = (NOT_REACHED, BAD_GOAL)
         emission.declare("ik", DOCS["ik"], given, given_back, operations=operations, work=work, status=status)
         emission.texts["ik"] = len(emission.files["src/ik.c"])
-
-
-def _copy(emission: Emission, name: str) -> None:
-    """A file of C that stands as it is in templates/, under its banner."""
-    emission.add(f"src/{name}", "plain.c", text=plain(name))
 
 
 OPERATIONS: Final = 70

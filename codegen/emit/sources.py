@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.emit.constants import IN_C, NOT_FORWARDS, SPECIAL_STATUS, STATUS
+from diffpbd.codegen.emit.constants import NOT_FORWARDS, SPECIAL_STATUS, STATUS
 from diffpbd.codegen.emit.enumerators import frames, parameters, statuses
-from diffpbd.codegen.emit.environment import render
-from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
-from diffpbd.codegen.emit.step_kernels import StepKernels
+from diffpbd.codegen.emit.environment import plain, render
 from diffpbd.codegen.emit.unused import with_unused
-from diffpbd.codegen.functions import FUNCTIONS, Slot, expect_declared
+from diffpbd.codegen.functions import expect_declared
 from diffpbd.codegen.graph.catalogue import axes, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
@@ -55,6 +53,12 @@ class Emission:
         banner = dataclasses.replace(self.banner, text=f"{self.robot}: {path}")
         text = render(template, robot=self.robot, banner=banner, **values)
         self.files[path] = with_unused(text) if path.endswith((".c", ".h")) else text
+
+    def copy(self, name: str) -> None:
+        """Plain C of `templates/` as it is, below a banner, to src/."""
+        path = f"src/{name}"
+        banner = dataclasses.replace(self.banner, text=f"{self.robot}: {path}")
+        self.files[path] = render("plain", banner=banner, text=plain(name), source=name.endswith(".c"))
 
     def declare(
         self,
@@ -173,90 +177,6 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec], g
         entries.append(Entry(symbol, text, text.work))
         emission.texts[spec.name] = len(text.text)
     emission.add(path, "functions.c", functions=entries, rows=rows, row_kernels=row_kernels)
-
-
-def add_joint_step(
-    emission: Emission,
-    kernels: StepKernels,
-    n: int,
-    links: int,
-    alpha: Sequence[Parameter],
-    graphs: Container[str] = (),
-    by_alpha: bool = True,
-) -> int:
-    """The joint-space step, its derivatives and rollouts, on n coordinates; returns the size of its work array.
-
-    `graphs` names what has a CasADi graph; `by_alpha`: whether the Jacobian by parameters is there."""
-    model, mass, factors, deep = kernels.model, kernels.mass, kernels.factors, kernels.deep
-    kernel_work = kernels.work
-    coulomb, *more_coulomb = starts(alpha, COULOMB)
-    friction = starts(alpha, FRICTION)
-    sizes: dict[str, Any] = dict(
-        n=n, links=links, alpha_size=len(alpha), model_size=model, coulomb=coulomb, kernel_work=kernel_work,
-        more_coulomb=more_coulomb, friction=friction, varying=len(friction) > PLAIN_FRICTION,
-        mass_size=mass, factors_size=factors, record_size=kernels.record,
-        deep=deep, by_alpha=by_alpha, sixth=bool(kernels.sixth), **IN_C,
-    )  # fmt: skip
-    emission.texts["joint_step"] = kernels.bytes
-    shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 20 * n + 16 * n * n
-    size = model + kernels.record + 13 * n + mass + factors + shared + kernel_work
-
-    def count(*names: str) -> int:
-        return sum(kernels.operations[k] for k in names)
-
-    step = count("prepare", "start", "newton", "chord", "end", "velocity")
-    own = ("adjoint",) if deep else ("inertia", "velocity_newton", "momentum_slope", "assembly", "solve_transposed")
-    adjoint = count(*own, "adjoint_parameters")
-    jacobian = 2 * n * count("adjoint") if deep else count("jacobian")
-    jacobian_alpha = 0 if not by_alpha else 2 * n * adjoint if deep else count("jacobian_alpha")
-    shapes: Mapping[str, tuple[int, int | str]] = {
-        **dict.fromkeys(("p", "pd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0"), (n, 1)),
-        "h": (1, 1), "alpha": (len(alpha), 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"),
-    }  # fmt: skip
-
-    def arguments(slots: Sequence[Slot]) -> tuple[Argument, ...]:
-        result = []
-        for name in (slot.name for slot in slots):
-            if name.startswith("d"):
-                shape: tuple[int, int | str] = (n, len(alpha) if name.endswith("alpha") else n)
-            else:
-                shape = shapes[name.removesuffix("_bar")]
-            result.append(argument(name, *shape))
-        return tuple(result)
-
-    onward = step - count("prepare")
-    node = count("prepare", "node", "velocity", "node_torque")
-    lanes = kernels.lanes_work(n, len(alpha))
-    declared = set()
-    for name, operations in (
-        ("joint_step", step),
-        ("jac_joint_step", step + jacobian),
-        ("jac_kicked_step", step + jacobian),
-        ("jac_alpha_joint_step", step + jacobian_alpha),
-        ("vjp_joint_step", step + adjoint),
-        ("node_torque", node),
-        ("sixth_order_step", 6 * step),
-        ("rollout", onward),
-        ("vjp_rollout", onward + adjoint),
-        ("vjp_trajectory", count("prepare") + adjoint),
-    ):
-        if (name == "jac_alpha_joint_step" and not by_alpha) or (name == "sixth_order_step" and not kernels.sixth):
-            continue
-        work = None if name.endswith(("rollout", "trajectory")) else size + lanes.get(name, 0)
-        declared.add(name)
-        declared_as = FUNCTIONS[name]
-        emission.declare(
-            name, declared_as.doc, arguments(declared_as.inputs), arguments(declared_as.outputs),
-            operations=operations, work=work, graph=name in graphs,
-            status=(1, 2, 11) if name == "sixth_order_step" else (1, 2),
-        )  # fmt: skip
-    dispatched = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
-    emission.dispatched += dispatched
-    emission.add(
-        "src/joint_step.c", "joint_step.c",
-        kernels=kernels.texts, portable_kernels=kernels.portable, lanes_work=lanes, dispatched=dispatched, **sizes,
-    )  # fmt: skip
-    return size + lanes["joint_step"]
 
 
 def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:

@@ -1,8 +1,7 @@
-"""Kernels of the joint-space step as C text, under the names and arguments that templates/joint_step.c.jinja calls.
+"""Kernels of the joint-space step as C text, under the names and arguments that templates/joint_step.c calls.
 
 Short trees get one straight-line function a kernel, a robot's numbers folded in. Deep ones get calls of small functions that
-recur from link to link, so that code neither grows with every link's text nor leaves the instruction cache; their numbers
-are read from an array.
+recur from link to link: that keeps code in the instruction cache. Their numbers are read from an array.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any, Final
 import casadi as ca
 import sympy as sp
 
-from diffpbd.codegen.emit.c_writer import Kernel, kernel
+from diffpbd.codegen.emit.c_writer import Kernel, kernel, with_inputs
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.graph import joint_step
@@ -38,6 +37,8 @@ LANES: Final = (
 """Kernels that take one state or several side by side; the first STEP of them make a step."""
 STEP: Final = 5
 MOST_LANES: Final = 8
+START_RATE: Final = dict.fromkeys(("velocity", "velocity_gradient", "velocity_newton"), ("pd_start",))
+"""Kernels that take the rates a step starts from."""
 BY_LANE: Final = ("start", "onward")
 """Kernels that a step of sixth order takes with another h in every lane, under names of their own."""
 
@@ -92,8 +93,12 @@ def _straight(model: Model, by_alpha: bool, sixth: bool) -> StepKernels:
     size = {g.name(): g for g in joint_step.kernels(model, prepare(model), by_alpha)}
     kernels = {
         name: kernel(
-            g, f"{name}_kernel", accumulate=name == "adjoint_parameters", shared=SHARED if name in LANES else None
-        )
+            g,
+            f"{name}_kernel",
+            accumulate=name == "adjoint_parameters",
+            shared=SHARED if name in LANES else None,
+            also=START_RATE.get(name, ()),
+        )  # fmt: skip
         for name, g in size.items()
     }
     by_lane = [kernel(size[name], f"{name}_by_lane_kernel", shared=("alpha", "model")) for name in BY_LANE if sixth]
@@ -163,7 +168,8 @@ class _Roll:
         routine = self.writer.forward(rolled)
         self.flush()
         own = [k for k in program.inputs if k not in self.offset]
-        formals = [f"const double *{k}" for k in (*own, "alpha", "model")] + [f"double *{k}" for k in program.outputs]
+        given = with_inputs((*own, "alpha", "model"), START_RATE.get(name, ()))
+        formals = [f"const double *{k}" for k in given] + [f"double *{k}" for k in program.outputs]
         call = f"{routine.name}({', '.join([*self.arguments(rolled, {}), *program.outputs])}, w);"
         self.texts.append(
             f"static void {name}_kernel({', '.join(formals)}, double *w) {{\n  (void)alpha;\n  {call}\n}}\n"

@@ -1,4 +1,4 @@
-"""What acts on one side of a step only, limits and contacts: its rows, and kernels of templates/constrained_step.c.jinja."""
+"""What acts on one side of a step only, limits and contacts: its rows, and kernels of templates/constrained_step.c."""
 
 from __future__ import annotations
 

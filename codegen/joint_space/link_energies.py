@@ -1,4 +1,4 @@
-"""Energies of a state in link frames: what a step is judged by (templates/_certificate.jinja)."""
+"""Energies of a state in link frames: what a step is judged by (templates/certificate.h)."""
 
 from __future__ import annotations
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pytest
+from support.kernel_head import head
 
 from diffpbd.codegen.emit.c_writer import PIECE, Kernel, UnknownOperation, kernel, literal
-from diffpbd.codegen.emit.environment import render
 
-HEAD = "#include <math.h>\n" + render("_kernels")
+HEAD = "#include <math.h>\n" + head()
 
 
 def run(

@@ -12,14 +12,14 @@ import casadi as ca
 import numpy as np
 import pytest
 import sympy as sp
+from support.kernel_head import head
 
 from diffpbd.codegen.emit import call_writer
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
-from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.graph.translate import call_graph
 from diffpbd.codegen.program.program import Matrix, Program
 
-HEAD = "#include <math.h>\n#include <string.h>\n" + render("_kernels")
+HEAD = "#include <math.h>\n#include <string.h>\n" + head()
 FLAGS = ("-std=c99", "-O1", "-fPIC", "-shared", "-ffp-contract=off", "-Wall", "-Werror", "-Wno-unused-function")
 START = 100.0
 """What stands in gradients before a call: they are added to."""

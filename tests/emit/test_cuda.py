@@ -134,7 +134,7 @@ def test_kernels_are_those_of_the_c_sources() -> None:
     """The same operations in the same order: the text differs in types and names of functions alone."""
     folder = loaded(ARM).folder
     cu = (folder / f"{ARM}.cu").read_text(encoding="utf-8")
-    lanes = (folder / "src" / "joint_step_kernels.h").read_text(encoding="utf-8")
+    lanes = (folder / "src" / "joint_step_model.h").read_text(encoding="utf-8")
     for name in ("start", "newton", "chord", "end", "velocity", "momentum_slope"):
         one, other = (re.search(rf"void {name}_kernel\(.*?\) {{\n(.*?)\n}}\n", text, re.S) for text in (cu, lanes))
         assert one and other

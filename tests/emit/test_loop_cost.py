@@ -10,7 +10,8 @@ from support.mechanisms import MECHANISMS
 
 from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.emit.constrained_step import add_constrained_step
-from diffpbd.codegen.emit.sources import Banner, Emission, add_joint_step
+from diffpbd.codegen.emit.joint_step import add_joint_step
+from diffpbd.codegen.emit.sources import Banner, Emission
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.graph.model import build
 

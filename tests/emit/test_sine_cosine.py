@@ -9,8 +9,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.kernel_head import head
 
-from diffpbd.codegen.emit.environment import LARGE_ANGLE, render
+from diffpbd.codegen.emit.environment import LARGE_ANGLE
 from diffpbd.runtime.compiler import compile_flags, find_compiler
 
 Array = npt.NDArray[np.float64]
@@ -36,7 +37,7 @@ def both(
     """x → sine and cosine; compiled as robots are, and with multiplications and additions in one where the processor can."""
     folder = tmp_path_factory.mktemp(request.param)
     more = ["-ffp-contract=fast", "-march=native"] if request.param == "contracted" else []
-    (folder / "s.c").write_text("#include <math.h>\n" + render("_kernels") + CALLS)
+    (folder / "s.c").write_text("#include <math.h>\n" + head() + CALLS)
     flags = [*compile_flags(), "-Wall", "-Wextra", "-Werror", *more, "-shared"]
     command = [*find_compiler(), *flags, str(folder / "s.c"), "-o", str(folder / "s.so"), "-lm"]
     subprocess.run(command, check=True)

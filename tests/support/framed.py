@@ -14,7 +14,9 @@ from diffpbd.codegen.description.frames import chosen_frames
 from diffpbd.codegen.description.recipe import with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.emit import sources
+from diffpbd.codegen.emit.constants import CONSTANTS
 from diffpbd.codegen.emit.frames import add_frames
+from diffpbd.codegen.emit.model_header import add_model
 from diffpbd.codegen.graph.model import build
 from diffpbd.runtime.compiler import compile_flags, find_compiler
 from diffpbd.runtime.parameters import ParameterVector
@@ -36,6 +38,7 @@ class Framed:
         emission = sources.Emission(
             recipe.name, sources.Banner("", "", recipe.name, "", ""), floating=self.robot.floating
         )
+        add_model(emission, CONSTANTS)
         add_frames(emission, model, chosen_frames(self.robot, recipe.frames), True)
         sources.add_header(emission, [], model.entries)
         self.functions = {f.name: f for f in emission.functions}

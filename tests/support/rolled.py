@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.codegen.emit.sources import Banner, Emission, add_joint_step
+from diffpbd.codegen.emit.constants import CONSTANTS
+from diffpbd.codegen.emit.joint_step import add_joint_step
+from diffpbd.codegen.emit.model_header import add_model
+from diffpbd.codegen.emit.sources import Banner, Emission
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.joint_space import step as joint_space
@@ -18,7 +21,16 @@ from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.program import tree
 from diffpbd.runtime.compiler import find_compiler
 
-STRICT = ("-std=c99", "-pedantic", "-Wall", "-Werror", "-Wno-unused-function", "-O1", "-ffp-contract=off")
+STRICT = (
+    "-std=c99",
+    "-pedantic",
+    "-Wall",
+    "-Werror",
+    "-Wno-unused-function",
+    "-O1",
+    "-ffp-contract=off",
+    "-DDIFFPBD_PORTABLE",
+)
 DOUBLES = ctypes.POINTER(ctypes.c_double)
 NAME = "rolled"
 Array = npt.NDArray[np.float64]
@@ -43,11 +55,11 @@ def rolled_step(built: Model, folder: Path) -> ctypes.CDLL:
     finally:
         tree.DENSE_DEPTH = depth
         _forget()
-    source = folder / "step.c"
-    emission.add("src/paths.h", "paths.h")
-    source.write_text("#define DIFFPBD_PORTABLE\n" + emission.files["src/joint_step.c"])
-    (folder / "paths.h").write_text(emission.files["src/paths.h"])
+    add_model(emission, CONSTANTS)
+    for path, text in emission.files.items():
+        (folder / Path(path).name).write_text(text)
     (folder / f"{NAME}.h").write_text("")
+    source = folder / "joint_step.c"
     library = folder / "step.so"
     command = (*find_compiler(), *STRICT, "-fPIC", "-shared", "-I", str(folder), str(source), "-o", str(library), "-lm")
     done = subprocess.run(command, capture_output=True, text=True)

@@ -1,3 +1,5 @@
+#define FULL_TURN 6.283185307179586 /* rad */
+
 /* What close_loops moves, in w: the pose that is asked for and the coordinates that are kept. */
 typedef struct {
   const double *target, *fixed, *alpha;
@@ -9,13 +11,13 @@ static double gaps(const Closing *c, const double *p, int kept) {
   double *g = c->w + W_GAP, *A = c->w + W_ALL;
   int i, j;
   closing_kernel(p, c->alpha, g, A, c->w + W_KERNEL);
-{% if slack %}
+#if SLACK
   for (i = 0; i < ALL; i++) {
     if (slack[i] == 0.0) continue;
     g[i] = 0.0;
     for (j = 0; j < N; j++) A[i + ALL * j] = 0.0;
   }
-{% endif %}
+#endif
   for (j = 0; j < N && kept; j++) {
     for (i = 0; i < ALL && c->fixed[j] != 0.0; i++) A[i + ALL * j] = 0.0;
   }
@@ -97,24 +99,24 @@ static int land_closed(const Closing *c, double *p) {
   for (k = 0; k < MAX_CLOSE; k++) {
     double longest;
     const double size = gaps(c, p, 1);
-    if (!(size < {{ huge }})) break;
+    if (!(size < C_HUGE)) break;
     if (k == 0 || size < left) {
       memcpy(best, p, N * sizeof(double));
       left = size;
       step = step < 0.5 ? 2.0 * step : 1.0;
-      least_change(g, factor_rows({{ close_share }}, order, w), order, change, w);
+      least_change(g, factor_rows(C_CLOSE_SHARE, order, w), order, change, w);
     } else {
       step *= 0.5;
     }
     longest = step * largest(change, N);
-    if (!(longest > {{ close_least }})) break;
-    if (longest > {{ close_far }}) longest = {{ close_far }} / longest;
+    if (!(longest > C_CLOSE_LEAST)) break;
+    if (longest > C_CLOSE_FAR) longest = C_CLOSE_FAR / longest;
     else longest = 1.0;
     for (j = 0; j < N; j++) p[j] = best[j] - step * longest * change[j];
   }
   memcpy(p, best, N * sizeof(double));
   closing_kernel(p, c->alpha, g, w + W_ALL, w + W_KERNEL);
-  return openness(g) <= {{ closed }};
+  return openness(g) <= C_CLOSED;
 }
 
 /* Whether as many rows are independent at p as along the motion: where the others tell too little, a closed pose says nothing of
@@ -124,7 +126,7 @@ static int told(const double *p, const double *alpha, double *w) {
   Closing c;
   c.target = c.fixed = 0, c.alpha = alpha, c.w = w;
   (void)gaps(&c, p, 0);
-  return factor_rows({{ pivot_ratio }}, order, w) >= ROWS - {{ spare }};
+  return factor_rows(C_PIVOT_RATIO, order, w) >= ROWS - SPARE;
 }
 
 static double far_off(const Closing *c, const double *p) {
@@ -145,28 +147,28 @@ static double slide(const Closing *c, double *p) {
     (void)gaps(c, p, 1);
     for (j = 0; j < N; j++) slope[j] = c->fixed[j] != 0.0 ? 0.0 : c->target[j] - p[j];
     product(w + W_ALL, slope, ALL, N, 1, 1.0, 0.0, y);
-    least_change(y, factor_rows({{ close_share }}, order, w), order, normal, w);
+    least_change(y, factor_rows(C_CLOSE_SHARE, order, w), order, normal, w);
     for (j = 0; j < N; j++) slope[j] -= normal[j];
-    if (!(largest(slope, N) > {{ close_slope }})) break;
+    if (!(largest(slope, N) > C_CLOSE_SLOPE)) break;
     for (j = 0; j < N && k > 0; j++) {
       along += moved[j] * moved[j];
       curved += moved[j] * (last[j] - slope[j]);
     }
-    step = along < {{ close_stride }} * curved && curved < {{ close_stride }} * along ? along / curved : 1.0;
+    step = along < C_CLOSE_STRIDE * curved && curved < C_CLOSE_STRIDE * along ? along / curved : 1.0;
     square = inner(slope, slope, N);
-    for (tries = 0; tries < {{ close_tries }}; tries++) {
+    for (tries = 0; tries < C_CLOSE_TRIES; tries++) {
       const double longest = step * largest(slope, N);
       double there = here;
-      if (longest > {{ close_far }}) step *= {{ close_far }} / longest;
+      if (longest > C_CLOSE_FAR) step *= C_CLOSE_FAR / longest;
       for (j = 0; j < N; j++) q[j] = p[j] + step * slope[j];
-      if (land_closed(c, q) && (there = far_off(c, q)) < here - {{ close_gain }} * step * square && told(q, c->alpha, w)) {
+      if (land_closed(c, q) && (there = far_off(c, q)) < here - C_CLOSE_GAIN * step * square && told(q, c->alpha, w)) {
         for (j = 0; j < N; j++) moved[j] = q[j] - p[j];
         here = there;
         break;
       }
       step *= 0.25;
     }
-    if (tries == {{ close_tries }}) break;
+    if (tries == C_CLOSE_TRIES) break;
     memcpy(p, q, N * sizeof(double));
     memcpy(last, slope, N * sizeof(double));
   }
@@ -174,28 +176,25 @@ static double slide(const Closing *c, double *p) {
 }
 
 /* From the pose itself; where that does not close, or far away, from others too, ever further off, and the nearest is taken. */
-int {{ robot }}_close_loops(const double *const *in, double *const *out, double *work) {
-  static const double spread[N] = { {{ spread | join(", ") }} }; /* [rad or m] how far off others begin */
-  static const double weyl[N] = { {{ weyl | join(", ") }} };
-  static const int turns[N] = { {{ turns | join(", ") }} };      /* closed a turn further on, too */
-  double *p = work + W_BAR, *found = work + W_BAR + N, least = {{ huge }};
+HIDDEN int STEP(close_loops)(const double *const *in, double *const *out, double *work) {
+  double *p = work + W_BAR, *found = work + W_BAR + N, least = C_HUGE;
   int status = 13, k, j;
   Closing c;
   c.target = in[0], c.fixed = in[1], c.alpha = in[2], c.w = work;
   memcpy(out[0], in[0], N * sizeof(double));
-  if (!(largest(in[0], N) < {{ huge }})) return 13;
+  if (!(largest(in[0], N) < C_HUGE)) return 13;
   for (k = 0; k < MAX_STARTS; k++) {
     double distance;
     for (j = 0; j < N; j++) {
-      double x = 0.5 + k * weyl[j];
+      double x = 0.5 + k * start_weyl[j];
       x -= floor(x);
       p[j] = in[0][j];
-      if (in[1][j] == 0.0) p[j] += spread[j] * (2.0 * x - 1.0) * k / (MAX_STARTS - 1.0);
+      if (in[1][j] == 0.0) p[j] += start_spread[j] * (2.0 * x - 1.0) * k / (MAX_STARTS - 1.0);
     }
     if (!land_closed(&c, p)) continue;
     if (k == 0 && far_off(&c, p) == 0.0) return 0;
     for (j = 0; j < N; j++) {
-      if (turns[j] && in[1][j] == 0.0) p[j] -= {{ turn }} * floor((p[j] - in[0][j]) / {{ turn }} + 0.5);
+      if (start_turns[j] && in[1][j] == 0.0) p[j] -= FULL_TURN * floor((p[j] - in[0][j]) / FULL_TURN + 0.5);
     }
     if (!told(p, c.alpha, work)) {
       if (status == 13) status = 10;
@@ -207,9 +206,8 @@ int {{ robot }}_close_loops(const double *const *in, double *const *out, double 
       memcpy(found, p, N * sizeof(double));
       status = 0;
     }
-    if (k == 0 && least <= {{ close_sure }} * {{ close_sure }}) break;
+    if (k == 0 && least <= C_CLOSE_SURE * C_CLOSE_SURE) break;
   }
   if (status == 0) memcpy(out[0], found, N * sizeof(double));
   return status;
 }
-int {{ robot }}_close_loops_work_size(void) { return W_SIZE; }

@@ -1,79 +1,50 @@
-{% import "_c.jinja" as c %}
-{{ c.source(banner) }}{{ c.named_by_path(dispatched) }}
-#include "{{ robot }}.h"
+/* One step in joint space of a tree of joints, its derivatives, rollouts and what is asked about them. joint_step_model.h says what a
+ * robot has: its sizes, its parts, its kernels. */
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-{% if deep %}
-{% include "_kernels.jinja" %}
-{% else %}
-#include "lanes.h"
-#include "joint_step_kernels.h"
+#include "on_path.h"
+#include "joint_step_model.h"
 
-{% endif %}
-{% set links_name = "N" if links == n else "LINKS" %}
-{% set begun = "begun, " if varying else "" %}
 enum {
-  N = {{ n }},             /* joints */
-{% if links != n %}
-  LINKS = {{ links }},         /* all joints, those that follow others included; N follow none */
-{% endif %}
-  NA = {{ alpha_size }},   /* parameters */
-  NM = {{ model_size }},   /* values prepared from the parameters */
-{% if more_coulomb %}
-  COULOMB = {{ coulomb }}, /* where in alpha Coulomb friction, and what is more of it, starts */
-{% else %}
-  COULOMB = {{ coulomb }}, /* where Coulomb friction starts in alpha */
-{% endif %}
-{% if not deep %}
-  RECORD = {{ record_size }},
+#if !DEEP
   SMOOTH = 5, /* differences of a rollout's poses from which its next one is guessed */
-{% endif %}
-  MAX_POSE = {{ max_pose }},
-  MAX_RATE = {{ max_rate }},
-  MAX_LINE = {{ max_line }},
+#endif
+  MAX_POSE = C_MAX_POSE,
+  MAX_RATE = C_MAX_RATE,
+  MAX_LINE = C_MAX_LINE,
   /* layout of the work array, in doubles */
   W_MODEL = 0,
   W_RECORD = W_MODEL + NM, /* what a step knows of its start */
-  W_TERMS = W_RECORD + {{ record_size }},
+  W_TERMS = W_RECORD + RECORD,
   W_ITERATE = W_TERMS + N,
   W_CORRECTION = W_ITERATE + N,
   W_FACTORS = W_CORRECTION + N,
-  W_MASS = W_FACTORS + {{ factors_size }},
-  W_MOMENTUM = W_MASS + {{ mass_size }},
+  W_MASS = W_FACTORS + FACTORS,
+  W_MOMENTUM = W_MASS + MASS,
   W_GRADIENT = W_MOMENTUM + N,
   W_DIRECTION = W_GRADIENT + N,
   W_TRIAL = W_DIRECTION + N,
   W_X = W_TRIAL + N,
   W_Y = W_X + N,
-  W_BAR = W_Y + N, /* {% if deep %}two states and their successors{% else %}two nodes and their seeds{% endif %} */
-{% if deep %}
+  W_BAR = W_Y + N, /* two nodes and their seeds; of deep trees two states and their successors */
+#if DEEP
   W_ROW = W_BAR + 4 * N, /* seeds, gradients of one row */
   W_KERNEL = W_ROW + 9 * N + 1 + NA,
-{% else %}
+#else
   W_NEXT = W_BAR + 8 * N, /* record and terms of the next step */
   W_SMOOTH = W_NEXT + RECORD + N,
   W_SHED = W_SMOOTH + (SMOOTH + 1) * N,
   W_BLOCKS = W_SHED + N, /* of four steps */
   W_SOUGHT = W_BLOCKS + 16 * N * N,
   W_KERNEL = W_SOUGHT + 8 * N,
-{% endif %}
-  W_SIZE = W_KERNEL + {{ kernel_work }}
+#endif
+  W_SIZE = W_KERNEL + KERNEL_WORK
 };
 
-{% for k in kernels %}
-{{ k }}
-{% endfor %}
-{% if portable_kernels %}
-#ifndef FOR_V3
-{% for k in portable_kernels %}
-{{ k }}
-{% endfor %}
-#endif
-
-{% endif %}
 static double largest(const double *x) {
   double result = 0.0;
   int k;
@@ -92,114 +63,118 @@ static double inner(const double *x, const double *y) {
 }
 
 /* Solves F = 0 for p_next, which holds the first guess, and leaves momentum and inertia of the end in w. Newton once, then chord
- * iterations; the contraction they show bounds the error that is left, and a slow one calls for Newton again.{% if not deep %} The end is the
- * last chord iteration: its momentum is that of the corrected pose, its inertia that of the pose before.{% endif %} */
+ * iterations; the contraction they show bounds the error that is left, and a slow one calls for Newton again. The end is the
+ * last chord iteration: its momentum is that of the corrected pose, its inertia that of the pose before; of deep trees it is worked out
+ * apart. */
 static int solve_pose(const double *p, const double *u, const double *h, const double *alpha, double *p_next, double *w) {
   double *record = w + W_RECORD, *terms = w + W_TERMS, *iterate = w + W_ITERATE;
   double *correction = w + W_CORRECTION, *factors = w + W_FACTORS;
   const double *model = w + W_MODEL;
   double last, size, rate;
-  int k, {% if not deep %}j, ending = 0, {% endif %}settled, stalled, fresh = 1;
+  int k, settled, stalled, fresh = 1;
+#if !DEEP
+  int j, ending = 0;
+#endif
   newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w + W_KERNEL);
   last = largest(correction);
   memcpy(p_next, iterate, N * sizeof(double));
   for (k = 0; k < MAX_POSE; k++) {
-{% if not deep %}
+#if !DEEP
     if (ending) {
       end_kernel(p_next, p, record, terms, u, factors, h, alpha, model, correction, w + W_MOMENTUM, w + W_MASS, w + W_KERNEL);
       for (j = 0; j < N; j++) iterate[j] = p_next[j] + correction[j];
     } else if (fresh) {
-{% else %}
+#else
     if (fresh) {
-{% endif %}
+#endif
       chord_kernel(p_next, p, record, terms, factors, alpha, model, iterate, correction, w + W_KERNEL);
     } else {
       newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w + W_KERNEL);
     }
     size = largest(correction);
-    if (!(size <= {{ far_pose }})) return 1;
+    if (!(size <= C_FAR_POSE)) return 1;
     memcpy(p_next, iterate, N * sizeof(double));
     rate = size == 0.0 ? 0.0 : size / last;
     last = size;
-    fresh = rate <= {{ slow }};
-    settled = rate < 1.0 && size * rate <= {{ pose_tolerance }} * (1.0 - rate);
-    stalled = !fresh && size <= {{ stall }} * (1.0 + largest(p_next)); /* rounding is all that is left */
-{% if deep %}
+    fresh = rate <= C_SLOW;
+    settled = rate < 1.0 && size * rate <= C_POSE_TOLERANCE * (1.0 - rate);
+    stalled = !fresh && size <= C_STALL * (1.0 + largest(p_next)); /* rounding is all that is left */
+#if DEEP
     if (settled || stalled) {
       end_kernel(p_next, p, u, h, record, alpha, model, w + W_MOMENTUM, w + W_MASS, w + W_KERNEL);
       return 0;
     }
-{% else %}
-    if (ending && (stalled || (settled && size <= {{ last_correction }}))) return 0;
-    ending = stalled || (fresh && size * rate <= {{ last_correction }} && size * rate * rate <= {{ pose_tolerance }});
-{% endif %}
+#else
+    if (ending && (stalled || (settled && size <= C_LAST_CORRECTION))) return 0;
+    ending = stalled || (fresh && size * rate <= C_LAST_CORRECTION && size * rate * rate <= C_POSE_TOLERANCE);
+#endif
   }
   return 1;
 }
 
 /* (M) rate = momentum + h * friction(rate): Newton on the gradient of a convex function, with a line search that never
- * passes far beyond the minimum along the direction. `rate` holds the first guess.{% if varying %} Coefficients of friction are those at the
- * rates `begun`.{% endif %} */
-static int solve_rate({% if varying %}const double *begun, {% endif %}const double *h, const double *alpha, double *rate, double *w) {
+ * passes far beyond the minimum along the direction. `rate` holds the first guess. Coefficients of friction that
+ * vary with the rate are those at the rates `begun`. */
+static int solve_rate(const double *begun, const double *h, const double *alpha, double *rate, double *w) {
   const double *mass = w + W_MASS, *momentum = w + W_MOMENTUM, *model = w + W_MODEL;
   double *gradient = w + W_GRADIENT, *direction = w + W_DIRECTION, *trial = w + W_TRIAL;
   int k, i, j;
-  for (j = 0; j < {{ links_name }} && alpha[COULOMB + j] == 0.0{% for k in more_coulomb %} && alpha[{{ k }} + j] == 0.0{% endfor %}; j++) {
+  for (j = 0; j < LINKS && NO_COULOMB(alpha, j); j++) {
   }
-  if (j == {{ links_name }}) {
-    velocity_kernel(mass, momentum, h, {{ begun }}alpha, model, rate, w + W_KERNEL);
-    return largest(rate) <= {{ far_rate }} ? 0 : 2;
+  if (j == LINKS) {
+    velocity_kernel(mass, momentum, h, begun, alpha, model, rate, w + W_KERNEL);
+    return largest(rate) <= C_FAR_RATE ? 0 : 2;
   }
-  velocity_gradient_kernel(mass, momentum, h, rate, {{ begun }}alpha, model, gradient, w + W_KERNEL);
+  velocity_gradient_kernel(mass, momentum, h, rate, begun, alpha, model, gradient, w + W_KERNEL);
   for (k = 0; k < MAX_RATE; k++) {
     double start, slope, t = 1.0, size;
-    velocity_newton_kernel(mass, h, rate, gradient, {{ begun }}alpha, model, direction, w + W_KERNEL);
+    velocity_newton_kernel(mass, h, rate, gradient, begun, alpha, model, direction, w + W_KERNEL);
     size = largest(direction);
-    if (!(size <= {{ far_rate }})) return 2;
+    if (!(size <= C_FAR_RATE)) return 2;
     start = inner(gradient, direction);
     for (i = 0; i < MAX_LINE; i++) {
       for (j = 0; j < N; j++) trial[j] = rate[j] + t * direction[j];
-      velocity_gradient_kernel(mass, momentum, h, trial, {{ begun }}alpha, model, gradient, w + W_KERNEL);
+      velocity_gradient_kernel(mass, momentum, h, trial, begun, alpha, model, gradient, w + W_KERNEL);
       slope = inner(gradient, direction);
-      if (size * t <= {{ rate_tolerance }} || slope <= {{ curvature }} * -start) break;
-      t *= {{ shrink }};
+      if (size * t <= C_RATE_TOLERANCE || slope <= C_CURVATURE * -start) break;
+      t *= C_SHRINK;
     }
     memcpy(rate, trial, N * sizeof(double));
-    if (size * t <= {{ rate_tolerance }} * (1.0 + largest(rate))) return 0;
+    if (size * t <= C_RATE_TOLERANCE * (1.0 + largest(rate))) return 0;
   }
   return 2;
 }
 
-{% if not deep %}
+#if !DEEP
 #if defined(DISPATCHED) && defined(FOR_V3)
 /* The rate at the end of one lane of joint_step_lanes.h that begins with `begun`. */
-HIDDEN int {{ robot }}_rate_v3(const double *mass, const double *momentum, const double *model, const double *begun,
+HIDDEN int ROBOT(rate_v3)(const double *mass, const double *momentum, const double *model, const double *begun,
                                const double *h, const double *alpha, double *rate, double *w);
-int {{ robot }}_rate_v3(const double *mass, const double *momentum, const double *model, const double *begun, const double *h,
+int ROBOT(rate_v3)(const double *mass, const double *momentum, const double *model, const double *begun, const double *h,
                         const double *alpha, double *rate, double *w) {
   memcpy(w + W_MODEL, model, NM * sizeof(double));
-  memcpy(w + W_MASS, mass, {{ mass_size }} * sizeof(double));
+  memcpy(w + W_MASS, mass, MASS * sizeof(double));
   memcpy(w + W_MOMENTUM, momentum, N * sizeof(double));
   memcpy(rate, begun, N * sizeof(double));
-  return solve_rate({{ begun }}h, alpha, rate, w);
+  return solve_rate(begun, h, alpha, rate, w);
 }
 #endif
 
-{% endif %}
+#endif
 /* `kick` is an impulse on the joints at the end of the step; `off` is by how much the first guess of the step before was off,
  * which changes little from step to step, and becomes that of this one; 0: none. */
 static int advance_from(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                         const double *alpha, double *off, double *p_next, double *pd_next, double *w) {
   double *guess = w + W_X;
   int j, status = 1;
-  if (!(h[0] >= {{ least_step }})) {
+  if (!(h[0] >= C_LEAST_STEP)) {
     memcpy(p_next, p, N * sizeof(double));
     memcpy(pd_next, pd, N * sizeof(double));
-    return {{ not_forwards }};
+    return STATUS_STEP_NOT_FORWARDS;
   }
   start_kernel(p, pd, u, h, alpha, w + W_MODEL, w + W_RECORD, w + W_TERMS, p_next, w + W_KERNEL);
   memcpy(guess, p_next, N * sizeof(double));
-  if (off != 0 && largest(off) <= {{ far_guess }}) {
+  if (off != 0 && largest(off) <= C_FAR_GUESS) {
     for (j = 0; j < N; j++) p_next[j] += off[j];
     status = solve_pose(p, u, h, alpha, p_next, w);
     if (status != 0) memcpy(p_next, guess, N * sizeof(double));
@@ -209,7 +184,7 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
     for (j = 0; off != 0 && j < N; j++) off[j] = p_next[j] - guess[j];
     for (j = 0; kick != 0 && j < N; j++) w[W_MOMENTUM + j] += kick[j];
     memcpy(pd_next, pd, N * sizeof(double));
-    status = solve_rate({% if varying %}pd, {% endif %}h, alpha, pd_next, w);
+    status = solve_rate(pd, h, alpha, pd_next, w);
   }
   if (status != 0) {
     memcpy(p_next, p, N * sizeof(double));
@@ -223,7 +198,7 @@ static int advance(const double *p, const double *pd, const double *u, const dou
   return advance_from(p, pd, u, 0, h, alpha, 0, p_next, pd_next, w);
 }
 
-{% if deep %}
+#if DEEP
 /* Pulls seeds at the end of a step back to its start; adds to alpha_bar and h_bar where they are asked for. */
 static void pull_back(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                       const double *p_next, const double *pd_next, const double *p_next_bar, const double *pd_next_bar,
@@ -234,28 +209,27 @@ static void pull_back(const double *p, const double *pd, const double *u, const 
     adjoint_parameters_kernel(p, pd, u, h, p_next, pd_next, alpha, w + W_MODEL, w + W_X, w + W_Y, alpha_bar, h_bar, w + W_KERNEL);
   }
 }
-{% else %}
+#else
 #if defined(DISPATCHED) && defined(FOR_V3)
 /* Steps of one trajectory side by side, in joint_step_lanes.h. */
-HIDDEN int {{ robot }}_rates_lanes4(const double *P, double *PD, const double *h, const double *alpha, const double *model, double *work);
-HIDDEN int {{ robot }}_blocks_lanes4(int linear, const double *P, const double *PD, const double *PD_bar, const double *h,
+HIDDEN int ROBOT(rates_lanes4)(const double *P, double *PD, const double *h, const double *alpha, const double *model, double *work);
+HIDDEN int ROBOT(blocks_lanes4)(int linear, const double *P, const double *PD, const double *PD_bar, const double *h,
                                      const double *alpha, const double *model, double *blocks, double *sought, double *work);
-{% if sixth %}
-HIDDEN int {{ robot }}_sixth_lanes4(const double *const *in, double *const *out, const double *model, double *work);
-{% endif %}
+#if SIXTH
+HIDDEN int ROBOT(sixth_lanes4)(const double *const *in, double *const *out, const double *model, double *work);
+#endif
 #endif
 
-{% include "_rollout.jinja" %}
-{% include "_adjoint.jinja" %}
-{% endif %}
+#include "rollout.h"
+#include "adjoint.h"
+#endif
 
-int {{ robot }}_joint_step(const double *const *in, double *const *out, double *work) {
+HIDDEN int ON_PATH(joint_step)(const double *const *in, double *const *out, double *work) {
   prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
   return advance(in[0], in[1], in[2], in[3], in[4], out[0], out[1], work);
 }
-int {{ robot }}_joint_step_work_size(void) { return W_SIZE + {{ lanes_work.joint_step }}; }
 
-{% if not deep %}
+#if !DEEP
 static int differentiate(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                          const double *alpha, double *const *out, double *work) {
   int status;
@@ -266,7 +240,7 @@ static int differentiate(const double *p, const double *pd, const double *u, con
              work + W_KERNEL);
   return 0;
 }
-{% else %}
+#else
 static int differentiate(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                          const double *alpha, double *const *out, double *work) {
   /* One pull-back for each component of the end state; its gradients are a row of the Jacobian. */
@@ -290,21 +264,19 @@ static int differentiate(const double *p, const double *pd, const double *u, con
   }
   return 0;
 }
-{% endif %}
-int {{ robot }}_jac_joint_step(const double *const *in, double *const *out, double *work) {
+#endif
+HIDDEN int ON_PATH(jac_joint_step)(const double *const *in, double *const *out, double *work) {
   return differentiate(in[0], in[1], in[2], 0, in[3], in[4], out, work);
 }
-int {{ robot }}_jac_joint_step_work_size(void) { return W_SIZE + {{ lanes_work.jac_joint_step }}; }
 
-int {{ robot }}_jac_kicked_step(const double *const *in, double *const *out, double *work) {
+HIDDEN int ON_PATH(jac_kicked_step)(const double *const *in, double *const *out, double *work) {
   return differentiate(in[0], in[1], in[2], in[3], in[4], in[5], out, work);
 }
-int {{ robot }}_jac_kicked_step_work_size(void) { return W_SIZE; }
 
-{% if by_alpha %}
+#if ALPHA_JACOBIAN
 #ifndef FOR_V3
-{% if not deep %}
-int {{ robot }}_jac_alpha_joint_step(const double *const *in, double *const *out, double *work) {
+#if !DEEP
+int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
   double *p_next = work + W_BAR, *pd_next = p_next + N;
   int status;
   prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
@@ -313,8 +285,8 @@ int {{ robot }}_jac_alpha_joint_step(const double *const *in, double *const *out
   jacobian_alpha_kernel(in[0], in[1], in[2], in[3], p_next, pd_next, in[4], out[0], out[1], work + W_KERNEL);
   return 0;
 }
-{% else %}
-int {{ robot }}_jac_alpha_joint_step(const double *const *in, double *const *out, double *work) {
+#else
+int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
   double *p_next = work + W_BAR, *pd_next = p_next + N, *seed = work + W_ROW, *bar = seed + 2 * N;
   double *alpha_bar = bar + 3 * N, *h_bar = alpha_bar + NA;
   int status, r, j;
@@ -334,13 +306,12 @@ int {{ robot }}_jac_alpha_joint_step(const double *const *in, double *const *out
   }
   return 0;
 }
-{% endif %}
-int {{ robot }}_jac_alpha_joint_step_work_size(void) { return W_SIZE; }
 #endif
-{% endif %}
+#endif
+#endif
 
-int {{ robot }}_vjp_joint_step(const double *const *in, double *const *out, double *work) {
-{% if deep %}
+HIDDEN int ON_PATH(vjp_joint_step)(const double *const *in, double *const *out, double *work) {
+#if DEEP
   double *p_next = work + W_BAR, *pd_next = p_next + N;
   int status;
   prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
@@ -350,7 +321,7 @@ int {{ robot }}_vjp_joint_step(const double *const *in, double *const *out, doub
   memset(out[4], 0, NA * sizeof(double));
   pull_back(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, in[5], in[6], out[0], out[1], out[2], out[4], out[3],
             work);
-{% else %}
+#else
   double *P = work + W_BAR, *PD = P + 2 * N, *P_bar = PD + 2 * N, *PD_bar = P_bar + 2 * N;
   int status;
   prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
@@ -364,25 +335,24 @@ int {{ robot }}_vjp_joint_step(const double *const *in, double *const *out, doub
   out[3][0] = 0.0;
   memset(out[4], 0, NA * sizeof(double));
   pull_back(1, in[2], in[3], in[4], P, PD, P_bar, PD_bar, out[0], out[1], out[2], out[4], out[3], work);
-{% endif %}
+#endif
   return 0;
 }
-int {{ robot }}_vjp_joint_step_work_size(void) { return W_SIZE + {{ lanes_work.vjp_joint_step }}; }
 
-{% if sixth %}
-int {{ robot }}_sixth_order_step(const double *const *in, double *const *out, double *work) {
+#if SIXTH
+HIDDEN int ON_PATH(sixth_order_step)(const double *const *in, double *const *out, double *work) {
   static const double weight[] = {1.0 / 24.0, -16.0 / 15.0, 81.0 / 40.0};
   double *P = work + W_BAR, *PD = P + 4 * N, *U = work + W_BLOCKS;
   int parts, j, done, status;
-  if (!(in[3][0] >= {{ least_step }})) {
+  if (!(in[3][0] >= C_LEAST_STEP)) {
     memcpy(out[0], in[0], N * sizeof(double));
     memcpy(out[1], in[1], N * sizeof(double));
-    return {{ not_forwards }};
+    return STATUS_STEP_NOT_FORWARDS;
   }
   prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
   if (!frictionless(in[4])) return 11;
 #if defined(DISPATCHED) && defined(FOR_V3)
-  if ({{ robot }}_sixth_lanes4(in, out, work + W_MODEL, work + W_SIZE)) return 0;
+  if (ROBOT(sixth_lanes4)(in, out, work + W_MODEL, work + W_SIZE)) return 0;
 #endif
   for (j = 0; j < 3; j++) memcpy(U + j * N, in[2], N * sizeof(double));
   memset(out[0], 0, N * sizeof(double));
@@ -404,50 +374,44 @@ int {{ robot }}_sixth_order_step(const double *const *in, double *const *out, do
   }
   return 0;
 }
-int {{ robot }}_sixth_order_step_work_size(void) { return W_SIZE + {{ lanes_work.sixth_order_step }}; }
 
-{% endif %}
-int {{ robot }}_node_torque(const double *const *in, double *const *out, double *work) {
+#endif
+HIDDEN int ON_PATH(node_torque)(const double *const *in, double *const *out, double *work) {
   const double half_h = 0.5 * in[3][0];
-  double *rate = work + W_BAR, {% if varying %}*begun = rate + N, {% endif %}*u = out[0];
-  int status{% if varying %}, k{% endif %};
-  if (!(in[3][0] >= {{ least_step }})) return {{ not_forwards }};
+  double *rate = work + W_BAR, *begun = rate + N, *u = out[0];
+  int status, k;
+  if (!(in[3][0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
   prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
   node_kernel(in[0], in[1], in[2], in[3], in[4], work + W_MODEL, u, work + W_MOMENTUM, work + W_MASS, work + W_KERNEL);
   memset(rate, 0, N * sizeof(double));
-{% if varying %}
   for (k = 0; k < N; k++) begun[k] = (in[2][k] - in[0][k]) / (4.0 * half_h); /* the law is taken at the mean rate */
   status = solve_rate(begun, &half_h, in[4], rate, work);
-{% else %}
-  status = solve_rate(&half_h, in[4], rate, work);
-{% endif %}
   if (status != 0) return status;
   node_torque_kernel(u, rate, in[4], work + W_X, work + W_KERNEL);
   memcpy(u, work + W_X, N * sizeof(double));
   return 0;
 }
-int {{ robot }}_node_torque_work_size(void) { return W_SIZE; }
 
-int {{ robot }}_rollout(int steps, const double *const *in, double *const *out, double *work) {
+HIDDEN int ON_PATH(rollout)(int steps, const double *const *in, double *const *out, double *work) {
   double *P = out[0], *PD = out[1], *off = work + W_Y;
   int k = 0, status = 0;
   memcpy(P, in[0], N * sizeof(double));
   memcpy(PD, in[1], N * sizeof(double));
   prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
-{% if not deep %}
-  if (in[3][0] >= {{ least_step }} && frictionless(in[4])) {
+#if !DEEP
+  if (in[3][0] >= C_LEAST_STEP && frictionless(in[4])) {
     status = glide(steps, in[2], in[3], in[4], P, PD, &k, work);
   } else {
-{% endif %}
+#endif
   memset(off, 0, N * sizeof(double));
   for (k = 0; k < steps; k++) {
     const ptrdiff_t at = (ptrdiff_t)k * N;
     status = advance_from(P + at, PD + at, in[2] + at, 0, in[3], in[4], off, P + at + N, PD + at + N, work);
     if (status != 0) break;
   }
-{% if not deep %}
+#if !DEEP
   }
-{% endif %}
+#endif
   if (status != 0) {
     const ptrdiff_t at = (ptrdiff_t)k * N;
     for (; k < steps; k++) { /* the rest holds the last good state */
@@ -457,22 +421,18 @@ int {{ robot }}_rollout(int steps, const double *const *in, double *const *out, 
   }
   return status;
 }
-int {{ robot }}_rollout_work_size(int steps) {
-  (void)steps;
-  return W_SIZE + {{ lanes_work.rollout }};
-}
 
-int {{ robot }}_vjp_trajectory(int steps, const double *const *in, double *const *out, double *work) {
+HIDDEN int ON_PATH(vjp_trajectory)(int steps, const double *const *in, double *const *out, double *work) {
   const double *U = in[0], *h = in[1], *alpha = in[2], *P = in[3], *PD = in[4], *p_bars = in[5], *pd_bars = in[6];
-{% if deep %}
+#if DEEP
   double *p_bar = work + W_BAR, *pd_bar = p_bar + N, *p_seed = pd_bar + N, *pd_seed = p_seed + N;
   int k, j;
-{% endif %}
-  if (!(h[0] >= {{ least_step }})) return {{ not_forwards }};
+#endif
+  if (!(h[0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
   prepare_kernel(alpha, work + W_MODEL, work + W_KERNEL);
   if (out[3] != 0) out[3][0] = 0.0;
   if (out[4] != 0) memset(out[4], 0, NA * sizeof(double));
-{% if deep %}
+#if DEEP
   memcpy(p_bar, p_bars + (ptrdiff_t)steps * N, N * sizeof(double));
   memcpy(pd_bar, pd_bars + (ptrdiff_t)steps * N, N * sizeof(double));
   for (k = steps - 1; k >= 0; k--) {
@@ -488,23 +448,19 @@ int {{ robot }}_vjp_trajectory(int steps, const double *const *in, double *const
   }
   memcpy(out[0], p_bar, N * sizeof(double));
   memcpy(out[1], pd_bar, N * sizeof(double));
-{% else %}
+#else
   pull_back(steps, U, h, alpha, P, PD, p_bars, pd_bars, out[0], out[1], out[2], out[4], out[3], work);
-{% endif %}
+#endif
   return 0;
 }
-int {{ robot }}_vjp_trajectory_work_size(int steps) {
-  (void)steps;
-  return W_SIZE + {{ lanes_work.rollout }};
-}
 
-int {{ robot }}_vjp_rollout(int steps, const double *const *in, double *const *out, double *work) {
+HIDDEN int ON_PATH(vjp_rollout)(int steps, const double *const *in, double *const *out, double *work) {
   double *trajectory[2];
   const double *along[7];
   int status;
-  trajectory[0] = work + W_SIZE + {{ lanes_work.rollout }};
+  trajectory[0] = work + W_SIZE + LANES_ROLLOUT;
   trajectory[1] = trajectory[0] + (ptrdiff_t)N * (steps + 1);
-  status = {{ robot }}_rollout(steps, in, trajectory, work);
+  status = ON_PATH(rollout)(steps, in, trajectory, work);
   if (status != 0) return status;
   along[0] = in[2];
   along[1] = in[3];
@@ -513,6 +469,33 @@ int {{ robot }}_vjp_rollout(int steps, const double *const *in, double *const *o
   along[4] = trajectory[1];
   along[5] = in[5];
   along[6] = in[6];
-  return {{ robot }}_vjp_trajectory(steps, along, out, work);
+  return ON_PATH(vjp_trajectory)(steps, along, out, work);
 }
-{{ c.work_of_steps(robot + "_vjp_rollout", "W_SIZE + " ~ lanes_work.rollout ~ " + 2 * N", "2 * N") }}
+
+#ifndef FOR_V3
+int ROBOT(joint_step_work_size)(void) { return W_SIZE + LANES_JOINT_STEP; }
+int ROBOT(jac_joint_step_work_size)(void) { return W_SIZE + LANES_JAC_JOINT_STEP; }
+int ROBOT(jac_kicked_step_work_size)(void) { return W_SIZE; }
+#if ALPHA_JACOBIAN
+int ROBOT(jac_alpha_joint_step_work_size)(void) { return W_SIZE; }
+#endif
+int ROBOT(vjp_joint_step_work_size)(void) { return W_SIZE + LANES_VJP_JOINT_STEP; }
+#if SIXTH
+int ROBOT(sixth_order_step_work_size)(void) { return W_SIZE + LANES_SIXTH_ORDER_STEP; }
+#endif
+int ROBOT(node_torque_work_size)(void) { return W_SIZE; }
+int ROBOT(rollout_work_size)(int steps) {
+  (void)steps;
+  return W_SIZE + LANES_ROLLOUT;
+}
+int ROBOT(vjp_trajectory_work_size)(int steps) {
+  (void)steps;
+  return W_SIZE + LANES_ROLLOUT;
+}
+int ROBOT(vjp_rollout_work_size)(int steps) {
+  const int head = W_SIZE + LANES_ROLLOUT + 2 * N, each = 2 * N;
+  if (steps < 0) steps = 0;
+  if (steps > (INT_MAX - head) / each) return -1; /* more than an int counts */
+  return head + steps * each;
+}
+#endif

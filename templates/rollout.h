@@ -1,8 +1,8 @@
 /* Whether no joint has friction, without which momentum is all that a step hands to the next. */
 static int frictionless(const double *alpha) {
   int k;
-  for (k = 0; k < {{ links_name }}; k++)
-    if (!({% for k in friction %}{{ " && " if not loop.first }}alpha[{{ k }} + k] == 0.0{% endfor %})) return 0;
+  for (k = 0; k < LINKS; k++)
+    if (!NO_FRICTION(alpha, k)) return 0;
   return 1;
 }
 
@@ -17,11 +17,11 @@ static int pass(const double *p, const double *u, const double *u_next, const do
   int k, fresh = 1, ending = 0;
   newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w + W_KERNEL);
   last = largest(correction);
-  if (!(last <= {{ far_pose }})) return 1;
+  if (!(last <= C_FAR_POSE)) return 1;
   rate = last; /* the first iteration with these factors contracts by about the size of the correction before it */
   for (k = 0; k < MAX_POSE; k++) {
     memcpy(p_next, iterate, N * sizeof(double));
-    ending = fresh && 2.0 * last * rate <= {{ onward_correction }};
+    ending = fresh && 2.0 * last * rate <= C_ONWARD_CORRECTION;
     if (ending) {
       onward_kernel(p_next, p, record, terms, factors, h, u, u_next, alpha, model, correction, iterate, momentum, next,
                     next + RECORD, w + W_KERNEL);
@@ -31,11 +31,11 @@ static int pass(const double *p, const double *u, const double *u_next, const do
       newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w + W_KERNEL);
     }
     size = largest(correction);
-    if (!(size <= {{ far_pose }})) return 1;
+    if (!(size <= C_FAR_POSE)) return 1;
     rate = size == 0.0 ? 0.0 : size / last;
     last = size;
-    fresh = rate <= {{ slow }};
-    if (ending && (size <= {{ onward_correction }} || (!fresh && size <= {{ stall }} * (1.0 + largest(p_next))))) {
+    fresh = rate <= C_SLOW;
+    if (ending && (size <= C_ONWARD_CORRECTION || (!fresh && size <= C_STALL * (1.0 + largest(p_next))))) {
       memcpy(p_next, iterate, N * sizeof(double));
       memcpy(record, next, (RECORD + N) * sizeof(double)); /* the terms lie behind the record */
       return 0;
@@ -51,17 +51,17 @@ static int rates_of(const double *P, double *PD, int first, int last, const doub
   for (; k + 3 <= last; k += 4) {
     double *four = PD + (ptrdiff_t)k * N;
     int j;
-    if (!{{ robot }}_rates_lanes4(P + (ptrdiff_t)k * N, four, h, alpha, w + W_MODEL, w + W_SIZE)) break;
+    if (!ROBOT(rates_lanes4)(P + (ptrdiff_t)k * N, four, h, alpha, w + W_MODEL, w + W_SIZE)) break;
     for (j = 0; j < 4; j++)
-      if (!(largest(four + j * N) <= {{ far_rate }})) return k + j - first;
+      if (!(largest(four + j * N) <= C_FAR_RATE)) return k + j - first;
   }
 #endif
   for (; k <= last; k++) {
     double *momentum = PD + (ptrdiff_t)k * N;
     inertia_kernel(P + (ptrdiff_t)k * N, alpha, w + W_MODEL, w + W_NEXT, w + W_MASS, w + W_KERNEL);
     memcpy(w + W_MOMENTUM, momentum, N * sizeof(double));
-    velocity_kernel(w + W_MASS, w + W_MOMENTUM, h, {% if varying %}w + W_MOMENTUM, {% endif %}alpha, w + W_MODEL, momentum, w + W_KERNEL);
-    if (!(largest(momentum) <= {{ far_rate }})) break;
+    velocity_kernel(w + W_MASS, w + W_MOMENTUM, h, w + W_MOMENTUM, alpha, w + W_MODEL, momentum, w + W_KERNEL);
+    if (!(largest(momentum) <= C_FAR_RATE)) break;
   }
   return k - first;
 }
@@ -80,7 +80,7 @@ static void foretell(int rows, const double *smooth, double *guess) {
 /* Whether a step is so long that other poses solve it too, of which a foretold one may be nearest. */
 static int leaps(const double *p, const double *p_next) {
   int j, found = 0;
-  for (j = 0; j < N; j++) found |= !(fabs(p_next[j] - p[j]) <= {{ long_step }});
+  for (j = 0; j < N; j++) found |= !(fabs(p_next[j] - p[j]) <= C_LONG_STEP);
   return found;
 }
 

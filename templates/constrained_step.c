@@ -1,47 +1,43 @@
-{% import "_c.jinja" as c %}
-{{ c.source(banner) }}{{ c.named_by_path(dispatched) }}
-#include "{{ robot }}.h"
+/* One step in joint space with closed loops, limits and contacts, of a floating base too, its derivatives, rollouts and what is asked
+ * about it. constrained_step_model.h says what a robot has: sizes, parts, places, kernels. */
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-{% include "_kernels.jinja" %}
+#include "constrained_step_model.h"
+#include "on_path.h"
+
+/* Below floating.c this is the step in a frame of its own; else it is the robot's, for several instruction sets. */
+#if FLOATING
+#define STEP(name) ROBOT(JOINED(chart_, name))
+#define STEP_SIZE(name) ROBOT(JOINED(chart_, JOINED_AS_THEY_ARE(name, _work_size)))
+#else
+#define STEP(name) ON_PATH(name)
+#define STEP_SIZE(name) ROBOT(JOINED_AS_THEY_ARE(name, _work_size))
+#endif
 
 enum {
-  N = {{ n }},             /* joints */
-  LINKS = {{ links }},         /* all joints, those that follow others included */
-  NA = {{ alpha_size }},   /* parameters */
-  NM = {{ model_size }},   /* values prepared from the parameters */
-  ROWS = {{ m }},          /* rows of the closed loops that are solved */
-  ALL = {{ every }},           /* all of them, those that hold by themselves included */
-  MOTORS = {{ motors }},
   PASSIVE = N - MOTORS,
-  COULOMB = {{ coulomb }}, /* where Coulomb friction starts in alpha */
-  MAX_POSE = {{ max_pose }},
-  MAX_RATE = {{ max_rate }},
-  MAX_LINE = {{ max_line }},
-  MAX_CLOSE = {{ max_close }},
-  MAX_SLIDE = {{ max_slide }},
-  MAX_STARTS = {{ max_starts }},
-  BORDER = {{ border }}, /* largest dense system: motors and loops, or all rows */
+  MAX_POSE = C_MAX_POSE,
+  MAX_RATE = C_MAX_RATE,
+  MAX_LINE = C_MAX_LINE,
+  MAX_CLOSE = C_MAX_CLOSE,
+  MAX_SLIDE = C_MAX_SLIDE,
+  MAX_STARTS = C_MAX_STARTS,
   BIG = N + ROWS,
   NONE = ROWS == 0, /* a double that keeps pointers to no rows apart, as `restrict` asks */
-{% if sided %}
-  SIDES = {{ sides | length }}, /* ends of joints' ranges */
-  CONTACTS = {{ [contacts | length - 1, 0] | max }},
-  TOUCHES = {{ contacts[-1] if contacts else 0 }}, /* their rows */
+#if SIDED
   CONES = SIDES + CONTACTS,
   PUSHES = SIDES + TOUCHES,
   IMPULSES = PUSHES + CONTACTS, /* of a contact one number more, see `apart` */
   STIFF = TOUCHES < 3 * N ? TOUCHES : 3 * N, /* most rows that derivatives take apart */
-  LIMIT_LOAD = {{ limit_load }},
-  LIMIT_SLIP = {{ limit_slip }},
-{% endif %}
+#endif
   /* layout of the work array, in doubles; matrices by columns */
   W_MODEL = 0,
   W_RECORD = W_MODEL + NM,
-  W_TERMS = W_RECORD + {{ record_size }},
+  W_TERMS = W_RECORD + RECORD,
   W_CORRECTION = W_TERMS + N,
   W_FACTORS = W_CORRECTION + N,
   W_MASS = W_FACTORS + N * N,
@@ -82,8 +78,8 @@ enum {
   W_P = W_C1 + N * N,
   W_PULL = W_P + 2 * N + 2 * ROWS, /* x, y, v, z of a pull-back */
   W_KERNEL = W_PULL + 2 * N + 2 * ROWS,
-  W_ROWS = W_KERNEL + {{ kernel_work }}, /* derivatives by alpha */
-{% if sided %}
+  W_ROWS = W_KERNEL + KERNEL_WORK, /* derivatives by alpha */
+#if SIDED
   W_PUSH = W_ROWS + 2 * (N + ROWS) * NA, /* impulses of limits in both stages */
   W_PUSH_RATE = W_PUSH + IMPULSES,
   W_RHO = W_PUSH_RATE + IMPULSES,
@@ -129,20 +125,13 @@ enum {
   W_ENERGY = W_STIFF_BY + STIFF, /* kinetic at the start, of gravity and of springs at both ends */
   W_DEPTH = W_ENERGY + 5, /* of limits and contacts at the start */
   W_SIZE = W_DEPTH + CONES
-{% else %}
+#else
   W_FORCE = W_ROWS + 2 * (N + ROWS) * NA, /* what acts at both ends */
   W_SIZE = W_FORCE + 2 * N
-{% endif %}
+#endif
 };
 
-{% if m %}
-static const int motor[N] = { {{ driven | join(", ") }} };
-{% endif %}
-
-{% for k in kernels %}
-{{ k }}
-{% endfor %}
-{% if floating %}
+#if FLOATING
 /* A torque on a floating base is held in fixed axes: on its three hinges it acts as E^T of it, with E as in floating.c, which is 1 at
  * the start of a step. */
 static void on_hinges(const double *p, const double *u, double *torque) {
@@ -183,13 +172,13 @@ static void turn_columns(const double *p_next, double *J) {
   }
 }
 
-{% endif %}
+#endif
 /* What a step's kernels share that only the parameters decide. */
 static void prepare(const double *alpha, double *w) {
   prepare_kernel(alpha, w + W_MODEL, w + W_KERNEL);
-{% if contacts %}
+#if CONTACTS
   law_kernel(alpha, w + W_LAW, w + W_KERNEL);
-{% endif %}
+#endif
 }
 
 static double largest(const double *x, int n) {
@@ -202,10 +191,7 @@ static double largest(const double *x, int n) {
   return result;
 }
 
-{% if slack %}
-/* By how much rows may be open in a closed pose, whose numbers are rounded: 0 for those that are solved. */
-static const double slack[ALL] = { {{ slack | join(", ") }} };
-
+#if SLACK
 /* The largest gap of a loop beyond that. */
 static double openness(const double *g) {
   double result = 0.0;
@@ -216,21 +202,21 @@ static double openness(const double *g) {
   }
   return result;
 }
-{% elif m %}
+#else
 static double openness(const double *g) { return largest(g, ALL); }
-{% endif %}
+#endif
 
-{% if m %}
-{% include "_loops_closed.jinja" %}
-{% endif %}
-{% if m or contacts or floating %}
+#if ROWS
+#include "loops_closed.h"
+#endif
+#if ROWS || CONTACTS || FLOATING
 static double inner(const double *x, const double *y, int n) {
   double result = 0.0;
   int k;
   for (k = 0; k < n; k++) result += x[k] * y[k];
   return result;
 }
-{% endif %}
+#endif
 
 /* c = c * keep + factor * a b, of rows x shared and shared x cols. */
 static void product(const double *a, const double *b, int rows, int shared, int cols, double factor, double keep, double *c) {
@@ -257,9 +243,9 @@ static void product_transposed(const double *a, const double *b, int rows, int s
   }
 }
 
-{% include "_dense.jinja" %}
+#include "dense.h"
 
-{% if m %}
+#if ROWS
 /* What the border makes of x = -D^-1 (force) and back = D^-1 A0^T: the multipliers, (A back) multipliers = rhs - A x, and x with
  * what they add. `rhs` holds the right-hand side and becomes the multipliers. */
 static int border(const double *A, const double *back, double *x, double *rhs, double *w) {
@@ -271,26 +257,26 @@ static int border(const double *A, const double *back, double *x, double *rhs, d
   return 0;
 }
 
-{% endif %}
-{% if not sided %}
+#endif
+#if !SIDED
 /* The same where S = A back and rhs - A x are known already: S multipliers = rhs, x += back multipliers. */
 INLINE int add_border(double *S, const double *back, double *x, double *rhs) {
   int i, k;
-{% if m == 0 %}
+#if ROWS == 0
   (void)S;
-{% elif m == 1 and not spare %}
+#elif ROWS == 1 && !SPARE
   if (!(fabs(S[0]) > 0.0)) return 10;
   rhs[0] /= S[0];
-{% elif m == 2 and not spare %}
+#elif ROWS == 2 && !SPARE
   /* By Cramer's rule, one division; the pivots would be `most` and determinant / most. */
   const double most = fabs(S[1]) > fabs(S[0]) ? fabs(S[1]) : fabs(S[0]), determinant = S[0] * S[3] - S[1] * S[2];
   const double square = most * most, first = rhs[0], inverse = 1.0 / determinant;
-  if (!(fabs(determinant) > {{ pivot_ratio }} * square && square > {{ pivot_ratio }} * fabs(determinant))) return 10;
+  if (!(fabs(determinant) > C_PIVOT_RATIO * square && square > C_PIVOT_RATIO * fabs(determinant))) return 10;
   rhs[0] = (S[3] * first - S[2] * rhs[1]) * inverse;
   rhs[1] = (S[0] * rhs[1] - S[1] * first) * inverse;
-{% else %}
+#else
   if (solve_dense(S, rhs, ROWS, 1) != 0) return 10;
-{% endif %}
+#endif
   for (k = 0; k < ROWS; k++) {
     for (i = 0; i < N; i++) x[i] += back[i + N * k] * rhs[k];
   }
@@ -309,43 +295,46 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
   for (k = 0; k <= MAX_POSE; k++) {
     if (ending) {
       end_kernel(p_next, p, record, terms, u, factors, h, back, alpha, model, correction, w + W_MOMENTUM, w + W_MASS, S, L, A,
-                 {{ "w + W_FORCE + N, w + W_GAP, w + W_ALL, " if m }}w + W_KERNEL);
+#if ROWS
+                 w + W_FORCE + N, w + W_GAP, w + W_ALL,
+#endif
+                 w + W_KERNEL);
     } else if (fresh) {
       chord_kernel(p_next, p, record, terms, factors, back, alpha, model, correction, S, L, w + W_KERNEL);
     } else {
       newton_kernel(p_next, p, record, terms, A0, alpha, model, correction, factors, back, S, L, w + W_KERNEL);
     }
-    if (add_border(S, back, correction, L) != 0) return largest(correction, N) <= {{ far_pose }} ? 10 : 1;
+    if (add_border(S, back, correction, L) != 0) return largest(correction, N) <= C_FAR_POSE ? 10 : 1;
     size = largest(correction, N);
-    if (!(size <= {{ far_pose }})) return {{ 13 if m else 1 }};
+    if (!(size <= C_FAR_POSE)) return ROWS ? 13 : 1;
     for (j = 0; j < N; j++) p_next[j] += correction[j];
     if (k == 0) {
       last = size;
-      fresh = size <= {{ near_pose }}; /* farther off, two Newton iterations save a chord */
+      fresh = size <= C_NEAR_POSE; /* farther off, two Newton iterations save a chord */
       continue;
     }
     rate = size == 0.0 ? 0.0 : size / last;
     last = size;
-    if (!ending && !fresh && size * rate * rate <= {{ last_correction }}) { /* quadratic: the end is next */
+    if (!ending && !fresh && size * rate * rate <= C_LAST_CORRECTION) { /* quadratic: the end is next */
       ending = fresh = 1;
       continue;
     }
-    fresh = rate <= {{ slow }};
-    settled = rate < 1.0 && size * rate <= {{ pose_tolerance }} * (1.0 - rate);
-    stalled = !fresh && size <= {{ stall }} * (1.0 + largest(p_next, N)); /* rounding is all that is left */
-    if (ending && (stalled || (settled && size <= {{ last_correction }}))) {
+    fresh = rate <= C_SLOW;
+    settled = rate < 1.0 && size * rate <= C_POSE_TOLERANCE * (1.0 - rate);
+    stalled = !fresh && size <= C_STALL * (1.0 + largest(p_next, N)); /* rounding is all that is left */
+    if (ending && (stalled || (settled && size <= C_LAST_CORRECTION))) {
       const double inverse = 1.0 / h[0];
       for (k = 0; k < N; k++) {
         for (j = 0; j < ROWS; j++) w[W_MOMENTUM + k] += A0[j + ROWS * k] * (L[j] * inverse);
       }
-{% if m %}
-      if (size > {{ rows_tolerance }}) gradient_kernel(p_next, alpha, model, A, w + W_KERNEL);
-{% endif %}
+#if ROWS
+      if (size > C_ROWS_TOLERANCE) gradient_kernel(p_next, alpha, model, A, w + W_KERNEL);
+#endif
       return 0;
     }
-    ending = stalled || (fresh && size * rate <= {{ last_correction }} && size * rate * rate <= {{ pose_tolerance }});
+    ending = stalled || (fresh && size * rate <= C_LAST_CORRECTION && size * rate * rate <= C_POSE_TOLERANCE);
   }
-  return {{ "size <= " ~ far_guess ~ " ? 1 : 13" if m else "1" }};
+  return ROWS && !(size <= C_FAR_GUESS) ? 13 : 1;
 }
 
 /* M rate = momentum + h friction(rate) + A^T H / h and A rate = 0: Newton on the gradient of a convex function among the rates
@@ -361,7 +350,7 @@ static int solve_rate(const double *h, const double *alpha, double *rate, double
     velocity_kernel(mass, h, momentum, A, alpha, model, rate, back, S, H, w + W_KERNEL);
     status = add_border(S, back, rate, H);
     for (j = 0; j < ROWS; j++) H[j] *= h[0];
-    if (!(largest(rate, N) <= {{ far_rate }})) return 2;
+    if (!(largest(rate, N) <= C_FAR_RATE)) return 2;
     return status;
   }
   memset(rate, 0, N * sizeof(double));
@@ -371,7 +360,7 @@ static int solve_rate(const double *h, const double *alpha, double *rate, double
     rate_kernel(mass, h, rate, gradient, A, alpha, model, direction, back, S, H, w + W_KERNEL);
     status = add_border(S, back, direction, H);
     size = largest(direction, N);
-    if (!(size <= {{ far_rate }})) return 2;
+    if (!(size <= C_FAR_RATE)) return 2;
     if (status != 0) return status;
     /* The loops' part of the gradient does no work along the direction; taken off, its rounding does not either. */
     product_transposed(A, H, N, ROWS, 1, 1.0, 0.0, pull);
@@ -380,11 +369,11 @@ static int solve_rate(const double *h, const double *alpha, double *rate, double
       for (j = 0; j < N; j++) trial[j] = rate[j] + t * direction[j];
       velocity_gradient_kernel(mass, momentum, h, trial, alpha, model, gradient, w + W_KERNEL);
       for (j = 0, slope = 0.0; j < N; j++) slope += (gradient[j] - pull[j]) * direction[j];
-      if (size * t <= {{ rate_tolerance }} || slope <= {{ curvature }} * -start) break;
-      t *= {{ shrink }};
+      if (size * t <= C_RATE_TOLERANCE || slope <= C_CURVATURE * -start) break;
+      t *= C_SHRINK;
     }
     memcpy(rate, trial, N * sizeof(double));
-    if (size * t <= {{ rate_tolerance }} * (1.0 + largest(rate, N))) {
+    if (size * t <= C_RATE_TOLERANCE * (1.0 + largest(rate, N))) {
       for (j = 0; j < ROWS; j++) H[j] *= h[0];
       return 0;
     }
@@ -392,46 +381,52 @@ static int solve_rate(const double *h, const double *alpha, double *rate, double
   return 2;
 }
 
-{% endif %}
-{% if sided %}
-{% include "_cones.jinja" %}
+#endif
+#if SIDED
+#include "cones.h"
 
-{% endif %}
+#endif
 /* `kick` is an impulse on the joints at the end of the step; `off` is by how much the first guess of the step before was off,
  * which becomes that of this one; 0: none, and the start is checked to be closed. */
 static int advance_from(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                         const double *alpha, double *off, double *p_next, double *pd_next, double *w) {
   double *guess = w + W_GUESS;
   int j, status = 1;
-  if (!(h[0] >= {{ least_step }})) {
+  if (!(h[0] >= C_LEAST_STEP)) {
     memcpy(p_next, p, N * sizeof(double));
     memcpy(pd_next, pd, N * sizeof(double));
-    return {{ not_forwards }};
+    return STATUS_STEP_NOT_FORWARDS;
   }
-  start_kernel(p, pd, u, h, alpha, w + W_MODEL, w + W_RECORD, w + W_TERMS, p_next, w + W_A0, w + W_GAP{{ ", w + W_ENERGY" if sided else ", w + W_FORCE" if m }}, w + W_KERNEL);
-  if (off == 0 && {{ "openness(w + W_GAP)" if m else "largest(w + W_GAP, ALL)" }} > {{ open }}) status = 12;
+  start_kernel(p, pd, u, h, alpha, w + W_MODEL, w + W_RECORD, w + W_TERMS, p_next, w + W_A0, w + W_GAP,
+#if SIDED
+               w + W_ENERGY,
+#elif ROWS
+               w + W_FORCE,
+#endif
+               w + W_KERNEL);
+  if (off == 0 && openness(w + W_GAP) > C_OPEN) status = 12;
   memcpy(guess, p_next, N * sizeof(double));
-{% if sided %}
-  if (off != 0 && largest(off, N) <= {{ far_guess }}) {
+#if SIDED
+  if (off != 0 && largest(off, N) <= C_FAR_GUESS) {
     for (j = 0; j < N; j++) p_next[j] += off[j];
   }
   if (status != 12) status = solve_sided(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, off != 0 && off[N] != 0.0, w);
   w[W_OFF + N] = status == 0; /* impulses are known to the next */
   if (status == 0) {
     for (j = 0; off != 0 && j < N; j++) off[j] = p_next[j] - guess[j];
-{% if m %}
+#if ROWS
     closing_kernel(p_next, alpha, w + W_GAP, w + W_ALL, w + W_KERNEL);
-    if (refuted_loops(w + W_GAP, 0, w + W_ALL, pd_next)) status = {{ refuted }};
-{% endif %}
+    if (refuted_loops(w + W_GAP, 0, w + W_ALL, pd_next)) status = STATUS_STEP_REFUTED;
+#endif
   }
-{% else %}
-  if (status != 12 && off != 0 && largest(off, N) <= {{ far_guess }}) {
+#else
+  if (status != 12 && off != 0 && largest(off, N) <= C_FAR_GUESS) {
     for (j = 0; j < N; j++) p_next[j] += off[j];
     status = solve_pose(p, u, h, alpha, p_next, w);
     if (status != 0) memcpy(p_next, guess, N * sizeof(double));
   }
   if (status != 0 && status != 12) status = solve_pose(p, u, h, alpha, p_next, w);
-{% if m %}
+#if ROWS
   if (status != 0 && status != 12) { /* the motion turns far: a first guess from half the step */
     const double part = 0.5 * h[0];
     double *middle = w + W_TRIAL;
@@ -442,27 +437,27 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
       status = solve_pose(p, u, h, alpha, p_next, w);
     }
   }
-{% endif %}
+#endif
   if (status == 0) {
     for (j = 0; off != 0 && j < N; j++) off[j] = p_next[j] - guess[j];
     for (j = 0; kick != 0 && j < N; j++) w[W_MOMENTUM + j] += kick[j];
-{% if floating %}
+#if FLOATING
     turn_torque(h, u, p_next, w + W_MOMENTUM);
-{% if m %}
+#if ROWS
     on_hinges(p_next, u, w + W_TRIAL);
     for (j = 0; j < 3; j++) w[W_FORCE + N + 3 + j] += w[W_TRIAL + j] - u[3 + j];
-{% endif %}
-{% endif %}
+#endif
+#endif
     status = solve_rate(h, alpha, pd_next, w);
-{% if m %}
-    if (status == 0 && refuted_turns(h, p, pd, kick, p_next, pd_next, w)) status = {{ refuted }};
+#if ROWS
+    if (status == 0 && refuted_turns(h, p, pd, kick, p_next, pd_next, w)) status = STATUS_STEP_REFUTED;
     if (status == 0 && refuted_loops(w + W_GAP, w + W_A, w + W_ALL, pd_next)) { /* at the last correction's start, or really? */
       closing_kernel(p_next, alpha, w + W_GAP, w + W_ALL, w + W_KERNEL);
-      if (refuted_loops(w + W_GAP, 0, w + W_ALL, pd_next)) status = {{ refuted }};
+      if (refuted_loops(w + W_GAP, 0, w + W_ALL, pd_next)) status = STATUS_STEP_REFUTED;
     }
-{% endif %}
+#endif
   }
-{% endif %}
+#endif
   if (status != 0) {
     memcpy(p_next, p, N * sizeof(double));
     memcpy(pd_next, pd, N * sizeof(double));
@@ -475,7 +470,7 @@ static int advance(const double *p, const double *pd, const double *u, const dou
   return advance_from(p, pd, u, 0, h, alpha, 0, p_next, pd_next, w);
 }
 
-{% if sided %}
+#if SIDED
 /* The first N rows of [slope -up^T; down 0]^-1: what belongs to the residual of momentum, and to the rows. */
 static int inverted(const double *slope, const double *up, const double *down, double *square, double *rows, double *w) {
   double *K = w + W_SYSTEM, *one = w + W_WIDE;
@@ -496,49 +491,52 @@ static int inverted(const double *slope, const double *up, const double *down, d
 
 /* Both linear systems of the derivatives at a step and its end, inverted: with r and s what enters h F and h G, c and e what enters
  * g and A rate, dp_next = -inverse r - V1 c and dpd_next = -response (K1 dp_next + D^T dp + s) - V2 (B1 dp_next + e). The step's
- * impulses are in w.{% if contacts %} Contacts that are stiff are not in K0 and K1: see `stiff_product`.{% endif %} */
+ * impulses are in w. Contacts that are stiff are not in K0 and K1: see `stiff_product`. */
 static int linearise(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                      const double *p_next, const double *pd_next, double *w) {
   double *slope = w + W_INVERSE, *slope_rate = w + W_RESPONSE;
   int i;
-{% if not floating %}
+#if !FLOATING
   (void)u;
-{% endif %}
-  blocks_kernel(p, pd, p_next, pd_next, h, alpha, w + W_MODEL, w + W_D, w + W_K0, w + W_M0, w + W_K1, slope_rate, {{ "w + W_LAG, " if lagging else "" }}w + W_A0,
-                w + W_A, w + W_KERNEL);
-{% if m %}
+#endif
+  blocks_kernel(p, pd, p_next, pd_next, h, alpha, w + W_MODEL, w + W_D, w + W_K0, w + W_M0, w + W_K1, slope_rate,
+#if LAGGING
+                w + W_LAG,
+#endif
+                w + W_A0, w + W_A, w + W_KERNEL);
+#if ROWS
   curvature_kernel(p, p_next, pd_next, w + W_L, w + W_H, alpha, w + W_C, w + W_C1, w + W_B1, w + W_KERNEL);
   for (i = 0; i < N * N; i++) {
     w[W_K0 + i] -= w[W_C + i];
     w[W_K1 + i] -= w[W_C1 + i];
   }
-{% endif %}
+#endif
   for (i = 0; i < N * N; i++) {
     slope[i] = w[W_D + i];
     slope_rate[i] *= h[0];
   }
-{% if floating %}
+#if FLOATING
   turn_slopes(p, u, h, w + W_K0);
   turn_slopes(p_next, u, h, w + W_K1);
-{% endif %}
-{% if sides %}
+#endif
+#if SIDES
   side_slopes(h, alpha, p_next, pd_next, slope, slope_rate, w);
-{% endif %}
-{% if contacts %}
+#endif
+#if CONTACTS
   contact_slopes(p, h, alpha, p_next, pd_next, slope, slope_rate, w);
-{% endif %}
+#endif
   if (inverted(slope, w + W_A0, w + W_A, w + W_INVERSE, w + W_V1, w) != 0) return 10;
-{% if contacts %}
+#if CONTACTS
   if (inverted(slope_rate, w + W_A, w + W_A, w + W_RESPONSE, w + W_V2, w) != 0) return 10;
   if (stiffened(0, h, w + W_INVERSE, w + W_V1, w) != 0) return 10;
   return stiffened(1, h, w + W_RESPONSE, w + W_V2, w);
-{% else %}
+#else
   return inverted(slope_rate, w + W_A, w + W_A, w + W_RESPONSE, w + W_V2, w);
-{% endif %}
+#endif
 }
 
-{% else %}
-{% if m %}
+#else
+#if ROWS
 /* inverse - (x inverse) border of one stage: v = x S^-1, x' = inverse - v w. */
 static int bordered(double *inverse, const double *x, const double *wide, double *S, double *v, double *w) {
   double *one = w + W_DENSE;
@@ -552,46 +550,46 @@ static int bordered(double *inverse, const double *x, const double *wide, double
   return 0;
 }
 
-{% endif %}
+#endif
 /* Both linear systems of the derivatives at a step and its end, solved: with r and s what enters h F and h G, c and e what enters
  * g and A rate, dp_next = -inverse r - V1 c and dpd_next = -response (K1 dp_next + D^T dp + s) - V2 (B1 dp_next + e). */
 static int linearise(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                      const double *p_next, const double *pd_next, double *w) {
-{% if m %}
+#if ROWS
   double *rows = w + W_C;
   int i, j;
-{% endif %}
+#endif
   systems_kernel(p, pd, p_next, pd_next, h, u, alpha, w + W_MODEL, w + W_INVERSE, w + W_X, w + W_W, w + W_S, w + W_WF,
                  w + W_RESPONSE, w + W_Y, w + W_T, w + W_WG, w + W_D, w + W_K0, w + W_M0, w + W_K1, w + W_KERNEL);
-{% if m %}
+#if ROWS
   if (bordered(w + W_INVERSE, w + W_X, w + W_W, w + W_S, w + W_V1, w) != 0) return 10;
   product(w + W_DENSE, w + W_WF, ROWS, ROWS, 1, 1.0, 0.0, w + W_L);
   for (j = 0; j < N; j++) {
     for (i = 0; i < ROWS; i++) rows[i + ROWS * j] = w[W_Y + j + N * i]; /* Y^T: ROWS <= N rows fit */
   }
   if (bordered(w + W_RESPONSE, w + W_Y, rows, w + W_T, w + W_V2, w) != 0) return 10;
-{% if floating %}
+#if FLOATING
   {
     double change[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     turn_torque(h, u, p_next, change);
     for (i = 0; i < ROWS; i++) w[W_WG + i] -= h[0] * inner(w + W_Y + N * i + 3, change + 3, 3);
   }
-{% endif %}
+#endif
   product(w + W_DENSE, w + W_WG, ROWS, ROWS, 1, 1.0, 0.0, w + W_H);
   curvature_kernel(p, p_next, pd_next, w + W_L, w + W_H, alpha, w + W_C, w + W_C1, w + W_B1, w + W_KERNEL);
   for (i = 0; i < N * N; i++) {
     w[W_K0 + i] -= w[W_C + i];
     w[W_K1 + i] -= w[W_C1 + i];
   }
-{% endif %}
-{% if floating %}
+#endif
+#if FLOATING
   turn_slopes(p, u, h, w + W_K0);
   turn_slopes(p_next, u, h, w + W_K1);
-{% endif %}
+#endif
   return 0;
 }
 
-{% endif %}
+#endif
 /* Pulls seeds at the end of a step back to its start, after `linearise`; adds to alpha_bar and h_bar where they are asked for. */
 static void pull_back(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                      const double *p_next, const double *pd_next, const double *p_next_bar, const double *pd_next_bar,
@@ -603,60 +601,59 @@ static void pull_back(const double *p, const double *pd, const double *u, const 
   memcpy(q, p_next_bar, N * sizeof(double));
   product_transposed(w + W_K1, y, N, N, 1, -1.0, 1.0, q);
   product_transposed(w + W_B1, z, N, ROWS, 1, -1.0, 1.0, q);
-{% if contacts %}
+#if CONTACTS
   stiff_pull(1, w + W_R1, pd_next_bar, q, w);
-{% endif %}
+#endif
   product_transposed(w + W_INVERSE, q, N, N, 1, 1.0, 0.0, x);
   product_transposed(w + W_V1, q, ROWS, N, 1, 1.0, 0.0, v);
   product_transposed(w + W_K0, x, N, N, 1, -1.0, 0.0, p_bar);
-{% if contacts %}
+#if CONTACTS
   stiff_pull(0, w + W_S0, q, p_bar, w);
-{% endif %}
+#endif
   product(w + W_D, y, N, N, 1, -1.0, 1.0, p_bar);
   product_transposed(w + W_M0, x, N, N, 1, h[0], 0.0, pd_bar);
-{% if sided and lagging %}
+#if SIDED && LAGGING
   product_transposed(w + W_LAG, y, N, N, 1, -1.0, 1.0, pd_bar);
-{% endif %}
+#endif
   for (j = 0; j < N; j++) u_bar[j] = h[0] * h[0] / 2.0 * (x[j] + y[j]);
-{% if floating %}
+#if FLOATING
   for (j = 0; j < 3; j++) {
     double unit[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0}, torque[3];
     unit[3 + j] = 1.0;
     on_hinges(p_next, unit, torque);
     u_bar[3 + j] = h[0] * h[0] / 2.0 * (x[3 + j] + inner(torque, y + 3, 3));
   }
-{% endif %}
+#endif
   if (alpha_bar != 0 && h_bar != 0) {
     parameters_kernel(p, pd, u, h, p_next, pd_next, alpha, w + W_L, w + W_H, x, v, y, z, alpha_bar, h_bar, w + W_KERNEL);
-{% if sides %}
+#if SIDES
     side_gradients(h, alpha, p_next, pd_next, x, y, alpha_bar, h_bar, w);
-{% endif %}
-{% if contacts %}
+#endif
+#if CONTACTS
     contact_gradients(p, h, alpha, p_next, pd_next, x, y, q, pd_next_bar, alpha_bar, h_bar, w);
-{% endif %}
+#endif
   }
 }
 
-int {{ robot }}_joint_step(const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(joint_step)(const double *const *in, double *const *out, double *work) {
   prepare(in[4], work);
   return advance(in[0], in[1], in[2], in[3], in[4], out[0], out[1], work);
 }
-int {{ robot }}_joint_step_work_size(void) { return W_SIZE; }
-{% if contacts %}
+#if CONTACTS
 
-{% include "_contact_force.jinja" %}
-{% endif %}
+#include "contact_force.h"
+#endif
 
-{% if floating %}
+#if FLOATING
 /* joint_step after others with the same work array, from what they left in it; `first`: after none. */
-int {{ robot }}_onward(int first, const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(onward)(int first, const double *const *in, double *const *out, double *work) {
   double *off = work + W_OFF;
   if (first) memset(off, 0, (N + 1) * sizeof(double));
   prepare(in[4], work);
-  return advance_from(in[0], in[1], in[2], 0, in[3], in[4], {{ "first ? 0 : off" if m else "off" }}, out[0], out[1], work);
+  return advance_from(in[0], in[1], in[2], 0, in[3], in[4], ROWS && first ? 0 : off, out[0], out[1], work);
 }
 
-{% endif %}
+#endif
 static int differentiate(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                          const double *alpha, double *const *out, double *work) {
   double *w = work, *carried = w + W_C, *Z1 = w + W_INVERSE, *Z2 = w + W_RESPONSE;
@@ -669,10 +666,10 @@ static int differentiate(const double *p, const double *pd, const double *u, con
   product(Z2, w + W_K1, N, N, N, -1.0, 0.0, carried);
   product(w + W_V2, w + W_B1, N, ROWS, N, -1.0, 1.0, carried);
   product(Z1, w + W_K0, N, N, N, -1.0, 0.0, out[2]);
-{% if contacts %}
+#if CONTACTS
   stiff_product(1, w + W_R1, carried, w);
   stiff_product(0, w + W_S0, out[2], w);
-{% endif %}
+#endif
   product(Z1, w + W_M0, N, N, N, h[0], 0.0, out[3]);
   for (i = 0; i < N * N; i++) out[4][i] = half * Z1[i];
   product(carried, out[2], N, N, N, 1.0, 0.0, out[5]);
@@ -685,29 +682,27 @@ static int differentiate(const double *p, const double *pd, const double *u, con
     }
   }
   product(carried, out[3], N, N, N, 1.0, 0.0, out[6]);
-{% if sided and lagging %}
+#if SIDED && LAGGING
   product(Z2, w + W_LAG, N, N, N, -1.0, 1.0, out[6]);
-{% endif %}
+#endif
   for (i = 0; i < N * N; i++) out[7][i] = half * Z2[i];
-{% if floating %}
+#if FLOATING
   turn_columns(out[0], out[7]);
-{% endif %}
+#endif
   product(carried, out[4], N, N, N, 1.0, 1.0, out[7]);
   return 0;
 }
 
-int {{ robot }}_jac_joint_step(const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(jac_joint_step)(const double *const *in, double *const *out, double *work) {
   return differentiate(in[0], in[1], in[2], 0, in[3], in[4], out, work);
 }
-int {{ robot }}_jac_joint_step_work_size(void) { return W_SIZE; }
 
-int {{ robot }}_jac_kicked_step(const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(jac_kicked_step)(const double *const *in, double *const *out, double *work) {
   return differentiate(in[0], in[1], in[2], in[3], in[4], in[5], out, work);
 }
-int {{ robot }}_jac_kicked_step_work_size(void) { return W_SIZE; }
 
-{% if by_alpha and sided %}
-int {{ robot }}_jac_alpha_joint_step(const double *const *in, double *const *out, double *work) {
+#if ALPHA_JACOBIAN && SIDED
+HIDDEN int STEP(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
   /* A row for every unit seed. */
   double *w = work, *p_next = w + W_BAR, *pd_next = p_next + N, *bars = pd_next + N, *seed = w + W_ROWS, *row = seed + 2 * N;
   int status, r, j;
@@ -725,9 +720,8 @@ int {{ robot }}_jac_alpha_joint_step(const double *const *in, double *const *out
   }
   return 0;
 }
-int {{ robot }}_jac_alpha_joint_step_work_size(void) { return W_SIZE; }
-{% elif by_alpha %}
-int {{ robot }}_jac_alpha_joint_step(const double *const *in, double *const *out, double *work) {
+#elif ALPHA_JACOBIAN
+HIDDEN int STEP(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
   double *w = work, *p_next = w + W_BAR, *pd_next = p_next + N, *carried = w + W_C;
   double *F = w + W_ROWS, *g = F + N * NA, *G = g + ROWS * NA, *rates = G + N * NA;
   int status;
@@ -745,10 +739,9 @@ int {{ robot }}_jac_alpha_joint_step(const double *const *in, double *const *out
   product(w + W_V2, rates, N, ROWS, NA, -1.0, 1.0, out[1]);
   return 0;
 }
-int {{ robot }}_jac_alpha_joint_step_work_size(void) { return W_SIZE; }
-{% endif %}
+#endif
 
-int {{ robot }}_vjp_joint_step(const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(vjp_joint_step)(const double *const *in, double *const *out, double *work) {
   double *p_next = work + W_BAR, *pd_next = p_next + N;
   int status;
   prepare(in[4], work);
@@ -760,11 +753,10 @@ int {{ robot }}_vjp_joint_step(const double *const *in, double *const *out, doub
   pull_back(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, in[5], in[6], out[0], out[1], out[2], out[4], out[3], work);
   return 0;
 }
-int {{ robot }}_vjp_joint_step_work_size(void) { return W_SIZE; }
 
-{% if sided %}
+#if SIDED
 /* Iterations, levels and evaluations of the last step, and its impulses: column k of `out`. */
-{% if not floating %}static {% endif %}void {{ robot }}_note(int k, const double *h, double *const *out, const double *w) {
+static void note(int k, const double *h, double *const *out, const double *w) {
   int stage, i, next = 1;
   memcpy(out[0] + 5 * (ptrdiff_t)k, w + W_COUNT, 5 * sizeof(double));
   for (stage = 0; stage < 2 && ROWS > 0; stage++, next++) {
@@ -777,8 +769,11 @@ int {{ robot }}_vjp_joint_step_work_size(void) { return W_SIZE; }
     memcpy(out[next] + (ptrdiff_t)k * TOUCHES, w + (stage ? W_PUSH_RATE : W_PUSH) + SIDES, TOUCHES * sizeof(double));
   }
 }
+#if FLOATING
+void STEP(note)(int k, const double *h, double *const *out, const double *w) { note(k, h, out, w); }
+#endif
 
-{% endif %}
+#endif
 static int roll(int steps, const double *const *in, double *P, double *PD, double *const *noted, double *work) {
   double *off = work + W_OFF;
   int k;
@@ -797,38 +792,30 @@ static int roll(int steps, const double *const *in, double *P, double *PD, doubl
       }
       return status;
     }
-{% if sided %}
-    if (noted != 0) {{ robot }}_note(k, in[3], noted, work);
-{% else %}
+#if SIDED
+    if (noted != 0) note(k, in[3], noted, work);
+#else
     (void)noted;
-{% endif %}
+#endif
   }
   return 0;
 }
 
-int {{ robot }}_rollout(int steps, const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(rollout)(int steps, const double *const *in, double *const *out, double *work) {
   return roll(steps, in, out[0], out[1], 0, work);
 }
-int {{ robot }}_rollout_work_size(int steps) {
-  (void)steps;
-  return W_SIZE;
-}
 
-{% if sided %}
-int {{ robot }}_rollout_impulses(int steps, const double *const *in, double *const *out, double *work) {
+#if SIDED
+HIDDEN int STEP(rollout_impulses)(int steps, const double *const *in, double *const *out, double *work) {
   return roll(steps, in, out[0], out[1], out + 2, work);
 }
-int {{ robot }}_rollout_impulses_work_size(int steps) {
-  (void)steps;
-  return W_SIZE;
-}
 
-{% endif %}
-int {{ robot }}_vjp_trajectory(int steps, const double *const *in, double *const *out, double *work) {
+#endif
+HIDDEN int STEP(vjp_trajectory)(int steps, const double *const *in, double *const *out, double *work) {
   const double *U = in[0], *h = in[1], *alpha = in[2], *P = in[3], *PD = in[4], *p_bars = in[5], *pd_bars = in[6];
   double *p_bar = work + W_BAR, *pd_bar = p_bar + N, *p_seed = pd_bar + N, *pd_seed = p_seed + N;
   int k, j;
-  if (!(h[0] >= {{ least_step }})) return {{ not_forwards }};
+  if (!(h[0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
   prepare(alpha, work);
   if (out[3] != 0) out[3][0] = 0.0;
   if (out[4] != 0) memset(out[4], 0, NA * sizeof(double));
@@ -839,10 +826,10 @@ int {{ robot }}_vjp_trajectory(int steps, const double *const *in, double *const
     int status;
     memcpy(p_seed, p_bar, N * sizeof(double));
     memcpy(pd_seed, pd_bar, N * sizeof(double));
-{% if sided %}
+#if SIDED
     status = recover(P + at, PD + at, U + at, h, alpha, P + at + N, PD + at + N, work);
     if (status != 0) return status;
-{% endif %}
+#endif
     status = linearise(P + at, PD + at, U + at, h, alpha, P + at + N, PD + at + N, work);
     if (status != 0) return status;
     pull_back(P + at, PD + at, U + at, h, alpha, P + at + N, PD + at + N, p_seed, pd_seed, p_bar, pd_bar, out[2] + at, out[4],
@@ -856,18 +843,14 @@ int {{ robot }}_vjp_trajectory(int steps, const double *const *in, double *const
   memcpy(out[1], pd_bar, N * sizeof(double));
   return 0;
 }
-int {{ robot }}_vjp_trajectory_work_size(int steps) {
-  (void)steps;
-  return W_SIZE;
-}
 
-int {{ robot }}_vjp_rollout(int steps, const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(vjp_rollout)(int steps, const double *const *in, double *const *out, double *work) {
   double *trajectory[2];
   const double *along[7];
   int status;
   trajectory[0] = work + W_SIZE;
   trajectory[1] = trajectory[0] + (ptrdiff_t)N * (steps + 1);
-  status = {{ robot }}_rollout(steps, in, trajectory, work);
+  status = STEP(rollout)(steps, in, trajectory, work);
   if (status != 0) return status;
   along[0] = in[2];
   along[1] = in[3];
@@ -876,14 +859,13 @@ int {{ robot }}_vjp_rollout(int steps, const double *const *in, double *const *o
   along[4] = trajectory[1];
   along[5] = in[5];
   along[6] = in[6];
-  return {{ robot }}_vjp_trajectory(steps, along, out, work);
+  return STEP(vjp_trajectory)(steps, along, out, work);
 }
-{{ c.work_of_steps(robot + "_vjp_rollout", "W_SIZE + 2 * N", "2 * N") }}
 
-{% if m %}
-{% include "_close_loops.jinja" %}
+#if ROWS
+#include "close_loops.h"
 
-int {{ robot }}_close_rates(const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(close_rates)(const double *const *in, double *const *out, double *work) {
   double *u = work + W_GRADIENT;
   int status;
   memcpy(out[0], in[1], N * sizeof(double));
@@ -895,9 +877,8 @@ int {{ robot }}_close_rates(const double *const *in, double *const *out, double 
   if (status != 0) memcpy(out[0], in[1], N * sizeof(double));
   return status;
 }
-int {{ robot }}_close_rates_work_size(void) { return W_SIZE; }
 
-{% if not contacts %}
+#if !CONTACTS
 /* Accelerations and the loops' forces at an instant. */
 static int accelerate(const double *const *in, double *pdd, double *force, double *work) {
   int j, status;
@@ -907,7 +888,7 @@ static int accelerate(const double *const *in, double *pdd, double *force, doubl
   instant_kernel(in[0], in[1], in[2], in[3], pdd, work + W_BACK, work + W_A, work + W_WF, work + W_KERNEL);
   for (j = 0; j < ROWS; j++) force[j] = -work[W_WF + j];
   status = border(work + W_A, work + W_BACK, pdd, force, work);
-  if (status != 0 || !(largest(pdd, N) <= {{ huge }})) {
+  if (status != 0 || !(largest(pdd, N) <= C_HUGE)) {
     memset(pdd, 0, N * sizeof(double));
     memset(force, 0, ROWS * sizeof(double));
     return status != 0 ? status : 4;
@@ -915,21 +896,19 @@ static int accelerate(const double *const *in, double *pdd, double *force, doubl
   return 0;
 }
 
-int {{ robot }}_forward_dynamics(const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(forward_dynamics)(const double *const *in, double *const *out, double *work) {
   return accelerate(in, out[0], work + W_L, work);
 }
-int {{ robot }}_forward_dynamics_work_size(void) { return W_SIZE; }
 
-int {{ robot }}_loop_force(const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(loop_force)(const double *const *in, double *const *out, double *work) {
   return accelerate(in, work + W_TRIAL, out[0], work);
 }
-int {{ robot }}_loop_force_work_size(void) { return W_SIZE; }
-{% endif %}
+#endif
 
 /* torque = motors' u + A^T force + what is left: motors at joints that have one. As many as the mobility, or more: nothing is left,
  * and u is the least; fewer: what is left is the least. */
 static int share(const double *torque, const double *A, double *u, double *force, double *left, double *w) {
-  const int ample = MOTORS >= N - ROWS{% if spare %} + {{ spare }}{% endif %}, n = ample ? N : PASSIVE, size = n + ROWS;
+  const int ample = MOTORS >= N - ROWS + SPARE, n = ample ? N : PASSIVE, size = n + ROWS;
   double *K = w + W_DENSE, *rhs = w + W_RHS;
   int i, j, k = 0, status;
   memset(K, 0, (size_t)(size * size) * sizeof(double));
@@ -950,7 +929,7 @@ static int share(const double *torque, const double *A, double *u, double *force
   return status;
 }
 
-int {{ robot }}_inverse_dynamics(const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(inverse_dynamics)(const double *const *in, double *const *out, double *work) {
   double *torque = work + W_GRADIENT, *offset = work + W_DIRECTION;
   int j, status;
   for (j = 0; j < 3; j++) memset(out[j], 0, (j == 1 ? ROWS : N) * sizeof(double));
@@ -960,25 +939,25 @@ int {{ robot }}_inverse_dynamics(const double *const *in, double *const *out, do
   for (j = 0; j < N; j++) out[0][j] += motor[j] ? offset[j] : 0.0;
   return status;
 }
-int {{ robot }}_inverse_dynamics_work_size(void) { return W_SIZE; }
-{% endif %}
+#endif
 
-int {{ robot }}_node_torque(const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(node_torque)(const double *const *in, double *const *out, double *work) {
   const double half_h = 0.5 * in[3][0];
   double *rate = work + W_BAR, *torque = rate + N, *offset = torque + N, *left = offset + N;
-  int {% if m or sided %}j, {% endif %}status;
-  if (!(in[3][0] >= {{ least_step }})) return {{ not_forwards }};
+  int j, status;
+  (void)j;
+  if (!(in[3][0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
   prepare(in[4], work);
   node_kernel(in[0], in[1], in[2], in[3], in[4], work + W_MODEL, left, work + W_MOMENTUM, work + W_MASS, work + W_A,
               work + W_KERNEL);
-{% if sided %}
+#if SIDED
   for (j = 0; j < N; j++) torque[j] = (in[2][j] - in[0][j]) / (4.0 * half_h); /* friction's law is taken at the mean rate */
   status = node_rate(&half_h, in[1], torque, in[4], rate, work);
-{% else %}
+#else
   status = solve_rate(&half_h, in[4], rate, work);
-{% endif %}
+#endif
   if (status != 0) return status;
-{% if m %}
+#if ROWS
   memset(torque, 0, N * sizeof(double));
   memset(work + W_TRIAL, 0, N * sizeof(double));
   node_torque_kernel(torque, work + W_TRIAL, in[4], offset, work + W_KERNEL); /* at rest, of no torque: the sensor's offset */
@@ -987,10 +966,52 @@ int {{ robot }}_node_torque(const double *const *in, double *const *out, double 
   status = share(torque, work + W_A, out[0], work + W_L, left, work);
   for (j = 0; j < N; j++) out[0][j] += motor[j] ? offset[j] : 0.0;
   return status;
-{% else %}
+#else
   (void)offset;
   node_torque_kernel(left, rate, in[4], out[0], work + W_KERNEL);
   return 0;
-{% endif %}
+#endif
 }
-int {{ robot }}_node_torque_work_size(void) { return W_SIZE; }
+
+#ifndef FOR_V3
+int STEP_SIZE(joint_step)(void) { return W_SIZE; }
+int STEP_SIZE(jac_joint_step)(void) { return W_SIZE; }
+int STEP_SIZE(jac_kicked_step)(void) { return W_SIZE; }
+#if ALPHA_JACOBIAN
+int STEP_SIZE(jac_alpha_joint_step)(void) { return W_SIZE; }
+#endif
+int STEP_SIZE(vjp_joint_step)(void) { return W_SIZE; }
+int STEP_SIZE(node_torque)(void) { return W_SIZE; }
+int STEP_SIZE(rollout)(int steps) {
+  (void)steps;
+  return W_SIZE;
+}
+int STEP_SIZE(vjp_trajectory)(int steps) {
+  (void)steps;
+  return W_SIZE;
+}
+int STEP_SIZE(vjp_rollout)(int steps) {
+  const int head = W_SIZE + 2 * N, each = 2 * N;
+  if (steps < 0) steps = 0;
+  if (steps > (INT_MAX - head) / each) return -1; /* more than an int counts */
+  return head + steps * each;
+}
+#if SIDED
+int STEP_SIZE(rollout_impulses)(int steps) {
+  (void)steps;
+  return W_SIZE;
+}
+#endif
+#if SIDED && CONTACTS
+int STEP_SIZE(contact_force)(void) { return W_SIZE; }
+#endif
+#if ROWS
+int STEP_SIZE(close_loops)(void) { return W_SIZE; }
+int STEP_SIZE(close_rates)(void) { return W_SIZE; }
+int STEP_SIZE(inverse_dynamics)(void) { return W_SIZE; }
+#if !CONTACTS
+int STEP_SIZE(forward_dynamics)(void) { return W_SIZE; }
+int STEP_SIZE(loop_force)(void) { return W_SIZE; }
+#endif
+#endif
+#endif

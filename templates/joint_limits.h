@@ -1,10 +1,5 @@
-static const int side_of[SIDES] = { {{ sides | map(attribute="coordinate") | join(", ") }} }; /* coordinate */
-static const int side_entry[SIDES] = { {{ sides | map(attribute="entry") | join(", ") }} }; /* where its bound is in alpha */
-/* gap = slope * coordinate + shift - sign * bound */
-static const double side_slope[SIDES] = { {{ sides | map(attribute="slope") | join(", ") }} };
-static const double side_shift[SIDES] = { {{ sides | map(attribute="shift") | join(", ") }} };
-static const double side_sign[SIDES] = { {{ sides | map(attribute="sign") | join(", ") }} };
-
+/* Ends of joints' ranges. Of end i: gap = side_slope * coordinate side_of + side_shift - side_sign * bound, which is entry side_entry of
+ * alpha. */
 static double side_gap(const double *alpha, const double *pose, int i) {
   return side_slope[i] * pose[side_of[i]] + side_shift[i] - side_sign[i] * alpha[side_entry[i]];
 }
@@ -13,7 +8,7 @@ static double side_gap(const double *alpha, const double *pose, int i) {
 static void side_leads(const double *p, const double *h, const double *alpha, double *lead) {
   int i;
   for (i = 0; i < SIDES; i++) {
-    const double left = side_gap(alpha, p, i) + {{ limit_inwards }} * h[0];
+    const double left = side_gap(alpha, p, i) + C_LIMIT_INWARDS * h[0];
     lead[i] = left < 0.0 ? left : 0.0;
   }
 }
@@ -21,7 +16,7 @@ static void side_leads(const double *p, const double *h, const double *alpha, do
 /* Whether a joint is outside by more than that leads in, or has no range. */
 static int side_outside(const double *p, const double *alpha) {
   int i, found = 0;
-  for (i = 0; i < SIDES; i++) found |= side_gap(alpha, p, i) < -{{ limit_outside }};
+  for (i = 0; i < SIDES; i++) found |= side_gap(alpha, p, i) < -C_LIMIT_OUTSIDE;
   for (i = 0; i < SIDES; i += 2) found |= side_gap(alpha, p, i) + side_gap(alpha, p, i + 1) < 0.0;
   return found;
 }
@@ -56,7 +51,7 @@ static double add_sides(Stage *s, const double *x, double *impulse, double *F, d
     if (!s->sorted || s->far[i]) {
       double found, by, opening;
       distant_side_kernel(&rate, &gap, s->h, s->alpha + LIMIT_LOAD, &slip, &found, &by, &opening, w + W_KERNEL);
-      s->far[i] = !s->apart && opening > 0.0 && by <= {{ cone_far }} * rho[0];
+      s->far[i] = !s->apart && opening > 0.0 && by <= C_CONE_FAR * rho[0];
       if (s->far[i]) {
         impulse[i] = found;
         F[j] -= slope * found;
@@ -115,7 +110,7 @@ static void side_gradients(const double *h, const double *alpha, const double *p
       double gap_bar = 0.0;
       side_parameters_kernel(&pull, w + (stage ? W_PUSH_RATE : W_PUSH) + i, &rate, &gap, h, alpha + LIMIT_LOAD, alpha + LIMIT_SLIP,
                              h_bar, alpha_bar + LIMIT_LOAD, alpha_bar + LIMIT_SLIP, &gap_bar, w + W_KERNEL);
-      if (w[W_LEAD + i] < 0.0) h_bar[0] -= {{ limit_inwards }} * gap_bar;
+      if (w[W_LEAD + i] < 0.0) h_bar[0] -= C_LIMIT_INWARDS * gap_bar;
       else alpha_bar[side_entry[i]] -= side_sign[i] * gap_bar;
     }
   }

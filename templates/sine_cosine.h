@@ -1,6 +1,13 @@
-{% import "_sine.jinja" as series %}
+/* What kernels call, and how compilers are told of them. */
+#ifndef SINE_COSINE_INCLUDED
+#define SINE_COSINE_INCLUDED
+
 #include <float.h>
+#include <math.h>
 #include <stdint.h>
+
+#include "model.h"
+#include "sine_series.h"
 
 #if defined(__GNUC__)
 #define NOINLINE __attribute__((noinline))
@@ -16,9 +23,8 @@ static NOINLINE void library_sine_cosine(double x, double *sine, double *cosine)
 }
 
 /* Sine and cosine of one angle, without a call: the same bits wherever double arithmetic is IEEE 754's, and within 2.2e-16
- * of exact. x - k pi/2 with pi/2 in three parts (Cody and Waite 1980), of which the first has 33 bits, so that k times it is
- * exact; then the polynomials of fdlibm on [-pi/4, pi/4]. Adding 1.5 * 2^52 rounds to the whole number k and leaves its last
- * bits, the quadrant, in the mantissa's. Large angles, infinities and NaN go to the C library. */
+ * of exact. Adding 1.5 * 2^52 rounds to the whole number k of quarter turns and leaves its last bits, the quadrant, in the mantissa's.
+ * Large angles, infinities and NaN go to the C library. */
 INLINE void sine_cosine(double x, double *sine, double *cosine) {
 #if (defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0) || (!defined(FLT_EVAL_METHOD) && defined(__x86_64__))
   const double shift = 6755399441055744.0;
@@ -27,16 +33,16 @@ INLINE void sine_cosine(double x, double *sine, double *cosine) {
     int64_t bits;
   } turns;
   double k, r, z, s, c, a, b;
-  if (!(fabs(x) <= {{ large_angle }})) {
+  if (!(fabs(x) <= C_LARGE_ANGLE)) {
     library_sine_cosine(x, sine, cosine);
     return;
   }
-  turns.value = x * {{ series.turns() }} + shift;
+  turns.value = x * QUARTERS_IN_ONE + shift;
   k = turns.value - shift;
-  r = {{ series.reduced() }};
+  r = REDUCED(x, k);
   z = r * r;
-  s = {{ series.sine() }};
-  c = {{ series.cosine() }};
+  s = SINE(r, z);
+  c = COSINE(z);
   a = turns.bits & 1 ? c : s;
   b = turns.bits & 1 ? s : c;
   *sine = turns.bits & 2 ? -a : a;
@@ -45,3 +51,5 @@ INLINE void sine_cosine(double x, double *sine, double *cosine) {
   library_sine_cosine(x, sine, cosine);
 #endif
 }
+
+#endif

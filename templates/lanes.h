@@ -1,9 +1,10 @@
-{% import "_c.jinja" as c %}
-{% import "_sine.jinja" as series %}
-{{ c.banner(banner) }}
 /* What kernels are written over: V, one double, or LANES of them side by side where a file defines that before it includes
  * this (in the vectors of gcc and clang). B(x) is one number for all. No lane sees its neighbours. */
-{% include "_kernels.jinja" %}
+#ifndef LANES_INCLUDED
+#define LANES_INCLUDED
+
+#include "sine_cosine.h"
+
 #ifndef LANES
 
 typedef double V;
@@ -17,12 +18,22 @@ typedef double V;
 #define each_both(x, y) ((x) != 0.0 && (y) != 0.0)
 #define each_either(x, y) ((x) != 0.0 || (y) != 0.0)
 #define each_where(x, y) ((x) != 0.0 ? (y) : 0.0)
-{% for f in one %}
-#define each_{{ f }} {{ f }}
-{% endfor %}
-{% for f in two %}
-#define each_{{ f }} {{ f }}
-{% endfor %}
+#define each_acos acos
+#define each_asin asin
+#define each_atan atan
+#define each_cosh cosh
+#define each_exp exp
+#define each_fabs fabs
+#define each_log log
+#define each_sinh sinh
+#define each_sqrt sqrt
+#define each_tan tan
+#define each_tanh tanh
+#define each_atan2 atan2
+#define each_fmax fmax
+#define each_fmin fmin
+#define each_hypot hypot
+#define each_pow pow
 
 #else
 
@@ -41,31 +52,45 @@ INLINE V each_both(V x, V y) { return chosen((x != B(0.0)) & (y != B(0.0)), B(1.
 INLINE V each_either(V x, V y) { return chosen((x != B(0.0)) | (y != B(0.0)), B(1.0), B(0.0)); }
 INLINE V each_sign(V x) { return each_less(B(0.0), x) - each_less(x, B(0.0)); }
 INLINE V each_fabs(V x) { return (V)((Bits)x & INT64_MAX); }
-{% for f in one if f != "fabs" %}
-INLINE V each_{{ f }}(V x) {
-  V r;
-  int j;
-  for (j = 0; j < LANES; j++) r[j] = {{ f }}(x[j]);
-  return r;
-}
-{% endfor %}
-{% for f in two %}
-INLINE V each_{{ f }}(V x, V y) {
-  V r;
-  int j;
-  for (j = 0; j < LANES; j++) r[j] = {{ f }}(x[j], y[j]);
-  return r;
-}
-{% endfor %}
+/* A function of the C library, lane by lane. */
+#define EACH(f) \
+  INLINE V each_##f(V x) { \
+    V r; \
+    int j; \
+    for (j = 0; j < LANES; j++) r[j] = f(x[j]); \
+    return r; \
+  }
+#define EACH_OF_TWO(f) \
+  INLINE V each_##f(V x, V y) { \
+    V r; \
+    int j; \
+    for (j = 0; j < LANES; j++) r[j] = f(x[j], y[j]); \
+    return r; \
+  }
+EACH(acos)
+EACH(asin)
+EACH(atan)
+EACH(cosh)
+EACH(exp)
+EACH(log)
+EACH(sinh)
+EACH(sqrt)
+EACH(tan)
+EACH(tanh)
+EACH_OF_TWO(atan2)
+EACH_OF_TWO(fmax)
+EACH_OF_TWO(fmin)
+EACH_OF_TWO(hypot)
+EACH_OF_TWO(pow)
 
-/* The sine_cosine of _kernels in every lane, without its way out: a lane beyond {{ large_angle }} rad is for its caller to find. */
+/* The sine_cosine of sine_cosine.h in every lane, without its way out: a lane beyond C_LARGE_ANGLE [rad] is for its caller to find. */
 INLINE void each_sine_cosine(V x, V *sine, V *cosine) {
   const double shift = 6755399441055744.0;
-  const V t = x * {{ series.turns() }} + shift, k = t - shift;
-  const V r = {{ series.reduced() }};
+  const V t = x * QUARTERS_IN_ONE + shift, k = t - shift;
+  const V r = REDUCED(x, k);
   const V z = r * r;
-  const V s = {{ series.sine() }};
-  const V c = {{ series.cosine() }};
+  const V s = SINE(r, z);
+  const V c = COSINE(z);
   const Bits turns = (Bits)t, odd = -(turns & 1);
   *sine = (V)((Bits)chosen(odd, c, s) ^ ((turns & 2) << 62));
   *cosine = (V)((Bits)chosen(odd, s, c) ^ (((turns + 1) & 2) << 62));
@@ -95,5 +120,7 @@ INLINE void scatter(const V *x, int size, int lane, double *row) {
   int k;
   for (k = 0; k < size; k++) row[k] = from[k * LANES + lane];
 }
+
+#endif
 
 #endif

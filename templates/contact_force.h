@@ -1,6 +1,6 @@
 /* Mean forces over a step on the spheres of all contacts, world axes; iterations of both stages, and whether slip was followed down
  * to its value in either. */
-int {{ robot }}_contact_force(const double *const *in, double *const *out, double *work) {
+HIDDEN int STEP(contact_force)(const double *const *in, double *const *out, double *work) {
   double *p_next = work + W_BAR, *pd_next = p_next + N, *frames = work + W_FRAMES;
   int k, r, i, stage, status;
   prepare(in[4], work);
@@ -20,4 +20,3 @@ int {{ robot }}_contact_force(const double *const *in, double *const *out, doubl
   }
   return 0;
 }
-int {{ robot }}_contact_force_work_size(void) { return W_SIZE; }

@@ -1,9 +1,9 @@
-{% if spare %}
+#if SPARE
 /* Solves a x = b in place, a n x n, b n x cols, where SPARE equations follow from the others: with complete pivoting those that are
  * left at the end, and the unknowns there are zero. 1: the least pivot is a rounding of the largest; 2: there is none. */
 static int solve_dense(double *a, double *b, int n, int cols) {
   double least = 0.0, most = 0.0, x[N + ROWS];
-  int order[N + ROWS], rank = n - {{ spare }}, i, j, k;
+  int order[N + ROWS], rank = n - SPARE, i, j, k;
   for (k = 0; k < n; k++) order[k] = k;
   for (k = 0; k < rank; k++) {
     int row = k, column = k;
@@ -53,9 +53,9 @@ static int solve_dense(double *a, double *b, int n, int cols) {
     for (i = 0; i < n; i++) x[order[i]] = b[i + n * j];
     for (i = 0; i < n; i++) b[i + n * j] = x[i];
   }
-  return least <= {{ pivot_ratio }} * most;
+  return least <= C_PIVOT_RATIO * most;
 }
-{% else %}
+#else
 /* Solves a x = b in place, a n x n, b n x cols, with partial pivoting. 1: the least pivot is a rounding of the largest; 2: there is
  * none. */
 static int solve_dense(double *a, double *b, int n, int cols) {
@@ -98,6 +98,6 @@ static int solve_dense(double *a, double *b, int n, int cols) {
       b[i + n * j] = sum / a[i + n * i];
     }
   }
-  return least <= {{ pivot_ratio }} * most;
+  return least <= C_PIVOT_RATIO * most;
 }
-{% endif %}
+#endif

@@ -22,14 +22,14 @@ typedef struct {
   int far[CONES];      /* of what acts on one side: so far away that Newton's method needs no slope of its impulse */
 } Stage;
 
-{% if sides %}
-{% include "_limits.jinja" %}
+#if SIDES
+#include "joint_limits.h"
 
-{% endif %}
-{% if contacts %}
-{% include "_contacts.jinja" %}
+#endif
+#if CONTACTS
+#include "contacts.h"
 
-{% endif %}
+#endif
 /* Residual of a stage at x (pose or rates), impulses of the loops and of what acts on one side, and what `newton` needs to better it;
  * returns the square of its norm. All in momenta: the pose stage is divided by h. Impulses of what is far are set, not read. */
 static double evaluate(Stage *s, const double *x, const double *loops, double *impulse, double *w) {
@@ -48,7 +48,11 @@ static double evaluate(Stage *s, const double *x, const double *loops, double *i
     product(A, x, ROWS, N, 1, 1.0, 0.0, g);
   } else if (s->end != 0) {
     s->factored = 0;
-    rate_system_kernel(w + W_MASS, w + W_MOMENTUM, s->h, x, {{ "s->pd, " if lagging else "" }}s->alpha, model, F, D, w + W_KERNEL);
+    rate_system_kernel(w + W_MASS, w + W_MOMENTUM, s->h, x,
+#if LAGGING
+                       s->pd,
+#endif
+                       s->alpha, model, F, D, w + W_KERNEL);
     product(A, x, ROWS, N, 1, 1.0, 0.0, g);
   } else if (s->fresh) {
     pose_kernel(x, s->p, w + W_RECORD, w + W_TERMS, s->alpha, model, F, D, g, A, w + W_KERNEL);
@@ -65,12 +69,12 @@ static double evaluate(Stage *s, const double *x, const double *loops, double *i
   for (k = 0; k < ROWS; k++) sum += g[k] * g[k] * scale * scale;
   s->rows = 0.0;
   if (s->acting) {
-{% if sides %}
+#if SIDES
     s->rows += add_sides(s, x, impulse, F, w);
-{% endif %}
-{% if contacts %}
+#endif
+#if CONTACTS
     s->rows += add_contacts(s, x, impulse + SIDES, F, w);
-{% endif %}
+#endif
     s->sorted = 1;
     sum += s->rows;
   }
@@ -115,32 +119,32 @@ static int solve_three(double *K, double *x) {
   const double *a = K, *b = K + 4, *c = K + 8;
   const double p = b[1] * c[2] - b[2] * c[1], q = b[2] * c[0] - b[0] * c[2], r = b[0] * c[1] - b[1] * c[0];
   const double determinant = a[0] * p + a[1] * q + a[2] * r, inverse = 1.0 / determinant;
-  if (!(fabs(determinant) > {{ cone_pivot }})) return solve_system(K, 3, x);
+  if (!(fabs(determinant) > C_CONE_PIVOT)) return solve_system(K, 3, x);
   x[0] = (a[3] * p + b[3] * (c[1] * a[2] - c[2] * a[1]) + c[3] * (a[1] * b[2] - a[2] * b[1])) * inverse;
   x[1] = (a[3] * q + b[3] * (c[2] * a[0] - c[0] * a[2]) + c[3] * (a[2] * b[0] - a[0] * b[2])) * inverse;
   x[2] = (a[3] * r + b[3] * (c[0] * a[1] - c[1] * a[0]) + c[3] * (a[0] * b[1] - a[1] * b[0])) * inverse;
   return 0;
 }
 
-/* {{ "The inverse" if straight else "Factors" }} of D, which is nearly an inertia and needs no pivots, by columns; not 0: it is not. */
+/* Factors of D, or where the robot is small (STRAIGHT) its inverse, which is nearly an inertia and needs no pivots, by columns; not 0: it is not. */
 static int factor(const double *D, double scale, double *LU, double *w) {
-{% if straight %}
+#if STRAIGHT
   double pivots[N], inverse = 1.0 / scale;
   int i;
   inverse_kernel(D, LU, pivots, w + W_KERNEL);
   for (i = 0; i < N; i++) {
     const double share = pivots[i] * D[i + N * i];
-    if (!(share > 0.0 && share * {{ cone_pivot }} < 1.0)) return 1;
+    if (!(share > 0.0 && share * C_CONE_PIVOT < 1.0)) return 1;
   }
   for (i = 0; i < N * N; i++) LU[i] *= inverse;
-{% else %}
+#else
   int i, j, k;
   (void)w;
   for (i = 0; i < N * N; i++) LU[i] = scale * D[i];
   for (k = 0; k < N; k++) {
     double *column = LU + N * k;
     const double inverse = 1.0 / column[k];
-    if (!(column[k] > {{ cone_pivot }} * scale * D[k + N * k])) return 1;
+    if (!(column[k] > C_CONE_PIVOT * scale * D[k + N * k])) return 1;
     column[k] = inverse;
     for (i = k + 1; i < N; i++) column[i] *= inverse;
     for (j = k + 1; j < N; j++) {
@@ -149,12 +153,12 @@ static int factor(const double *D, double scale, double *LU, double *w) {
       for (i = k + 1; i < N; i++) other[i] -= column[i] * f;
     }
   }
-{% endif %}
+#endif
   return 0;
 }
 
 static void factored(const double *LU, double *x) {
-{% if straight %}
+#if STRAIGHT
   double found[N];
   int i, k;
   for (i = 0; i < N; i++) found[i] = LU[i] * x[0];
@@ -162,7 +166,7 @@ static void factored(const double *LU, double *x) {
     for (i = 0; i < N; i++) found[i] += LU[i + N * k] * x[k];
   }
   memcpy(x, found, sizeof found);
-{% else %}
+#else
   int i, k;
   for (k = 0; k < N; k++) {
     for (i = k + 1; i < N; i++) x[i] -= LU[i + N * k] * x[k];
@@ -171,7 +175,7 @@ static void factored(const double *LU, double *x) {
     x[k] *= LU[k + N * k];
     for (i = 0; i < k; i++) x[i] -= LU[i + N * k] * x[k];
   }
-{% endif %}
+#endif
 }
 
 /* D's factors, and the columns that they make of the impulses of loops and of what acts; not 0: it has none. */
@@ -188,20 +192,20 @@ static int prepare_columns(Stage *s, int size, double *w) {
   for (k = 0; k < ROWS; k++) {
     for (i = 0; i < N; i++) X[N * k + i] = along[k + ROWS * i];
   }
-{% if sides %}
+#if SIDES
   for (k = 0; k < SIDES && at < size; k++) {
     if (s->far[k]) continue;
     memset(X + N * at, 0, N * sizeof(double));
     X[N * at++ + side_of[k]] = side_slope[k];
   }
-{% endif %}
-{% if contacts %}
+#endif
+#if CONTACTS
   for (k = 0; k < CONTACTS && at < size; k++) {
     if (s->far[SIDES + k]) continue;
     memcpy(X + N * at, w + (s->end ? W_J : W_J0) + N * touch_row[k], N * touch_size(k) * sizeof(double));
     at += touch_size(k);
   }
-{% endif %}
+#endif
   for (k = 0; k < size; k++) factored(LU, X + N * k);
   s->columns = 1;
   return 0;
@@ -219,11 +223,11 @@ static void spread(const Stage *s, const double *z, int size, double *full, cons
   for (k = 0; k < SIDES && at < size; k++) {
     if (!s->far[k]) full[BIG + k] = z[at++];
   }
-{% if contacts %}
+#if CONTACTS
   for (k = 0; k < CONTACTS && at < size; k++) {
     for (i = touch_row[k]; i < touch_row[k + 1] && !s->far[SIDES + k]; i++) full[BIG + SIDES + i] = z[at++];
   }
-{% endif %}
+#endif
 }
 
 /* x and G of what acts, after a change `full`; the square of its rows and those of the loops. */
@@ -237,14 +241,14 @@ static double ahead(Stage *s, const double *x, const double *impulse, const doub
     for (i = 0; i < N; i++) left += A[k + ROWS * i] * full[i];
     sum += left * left * scale * scale;
   }
-{% if sides %}
+#if SIDES
   for (k = 0; k < SIDES; k++) sum += s->far[k] ? 0.0 : side_ahead(s, k, impulse, full, x, w);
-{% else %}
+#else
   (void)x;
-{% endif %}
-{% if contacts %}
+#endif
+#if CONTACTS
   for (k = 0; k < CONTACTS; k++) sum += s->far[SIDES + k] ? 0.0 : touch_ahead(s, k, impulse, full, w);
-{% endif %}
+#endif
   return sum;
 }
 
@@ -262,7 +266,7 @@ static int change_impulses(const Stage *s, int size, int plain, const double *fu
       for (j = 0; j < size; j++) line[j] += A[k + ROWS * i] * X[N * j + i];
     }
   }
-{% if sides %}
+#if SIDES
   for (k = 0; k < SIDES && at < size; k++) {
     double *line = K + (size + 1) * at;
     const double G = w[W_CONE + SIDES + k];
@@ -271,14 +275,14 @@ static int change_impulses(const Stage *s, int size, int plain, const double *fu
     for (j = 0; j < size; j++) line[j] = G * X[N * j + side_of[k]];
     line[at++] += 1.0;
   }
-{% endif %}
-{% if contacts %}
+#endif
+#if CONTACTS
   for (k = 0; k < CONTACTS && at < size; k++) {
     if (s->far[SIDES + k]) continue;
     touch_lines(s, k, size, at, X, plain ? full : 0, K, w);
     at += touch_size(k);
   }
-{% endif %}
+#endif
   for (k = ROWS; k < size; k++) { /* rows of what presses are large */
     double *line = K + (size + 1) * k, share = 1.0 / largest(line, size);
     for (j = 0; j <= size; j++) line[j] *= share;
@@ -293,11 +297,11 @@ static int settle(Stage *s, const double *x, const double *impulse, int size, do
   if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
   spread(s, z, size, full, w);
   sum = ahead(s, x, impulse, full, w);
-  for (k = 0; k < {{ cone_inner }}; k++) {
+  for (k = 0; k < C_CONE_INNER; k++) {
     double t = 1.0, found = sum;
     if (sum <= least * least) return 0;
-    if (!(sum <= {{ huge }}) || change_impulses(s, size, 0, full, change, w) != 0) return 1;
-    for (i = 0; i <= {{ cone_inner_halvings }}; i++, t *= 0.5) {
+    if (!(sum <= C_HUGE) || change_impulses(s, size, 0, full, change, w) != 0) return 1;
+    for (i = 0; i <= C_CONE_INNER_HALVINGS; i++, t *= 0.5) {
       for (j = 0; j < size; j++) trial[j] = z[j] + t * change[j];
       if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
       spread(s, trial, size, full, w);
@@ -327,15 +331,15 @@ static int newton_by_impulses(Stage *s, const double *x, const double *impulse, 
     spread(s, z, size, full, w);
     return 0;
   }
-  if (pushes > 0 && !s->apart && s->rows > {{ cone_ahead }} * {{ cone_ahead }} * scale * scale) {
-    const double least = (s->end && s->linear ? 0.5 * {{ cone_residual }} : {{ cone_inner_residual }}) * scale, known = s->least;
+  if (pushes > 0 && !s->apart && s->rows > C_CONE_AHEAD * C_CONE_AHEAD * scale * scale) {
+    const double least = (s->end && s->linear ? 0.5 * C_CONE_RESIDUAL : C_CONE_INNER_RESIDUAL) * scale, known = s->least;
     int status = settle(s, x, impulse, size, least, z, full, w);
     if (status != 0) {
-      double slip = {{ cone_top }};
+      double slip = C_CONE_TOP;
       memset(z, 0, sizeof z);
-      for (; slip > known && slip > s->slip && slip <= {{ cone_top }}; slip *= 0.1) {
+      for (; slip > known && slip > s->slip && slip <= C_CONE_TOP; slip *= 0.1) {
         s->least = slip;
-        (void)settle(s, x, impulse, size, {{ cone_rough }} * scale, z, full, w);
+        (void)settle(s, x, impulse, size, C_CONE_ROUGH * scale, z, full, w);
       }
       s->least = known;
       status = settle(s, x, impulse, size, least, z, full, w);
@@ -369,32 +373,32 @@ static int newton_by_coordinates(Stage *s, double *full, double *w) {
     for (j = 0; j < ROWS; j++) line[N + j] = 0.0;
     line[BIG] = -g[k];
   }
-{% if sides %}
+#if SIDES
   for (k = 0; k < SIDES && s->acting; k++) {
     double *line = K + (BIG + 1) * side_of[k];
     if (s->far[k]) continue;
     line[BIG] -= side_slope[k] * w[W_CONE + k];
     line[side_of[k]] += side_slope[k] * w[W_CONE + SIDES + k];
   }
-{% endif %}
-{% if contacts %}
+#endif
+#if CONTACTS
   for (k = 0; k < CONTACTS && s->acting; k++) {
     if (!s->far[SIDES + k]) touch_square(s, k, K, w);
   }
-{% endif %}
+#endif
   if (solve_system(K, BIG, full) != 0) return 1;
   memset(impulse, 0, IMPULSES * sizeof(double));
-{% if sides %}
+#if SIDES
   for (i = 0; i < SIDES && s->acting; i++) {
     if (!s->far[i]) impulse[i] = -w[W_CONE + i] - w[W_CONE + SIDES + i] * full[side_of[i]];
   }
-{% endif %}
-{% if contacts %}
+#endif
+#if CONTACTS
   for (k = 0; k < CONTACTS && s->acting; k++) {
     if (s->far[SIDES + k]) continue;
     for (i = touch_row[k]; i < touch_row[k + 1]; i++) impulse[SIDES + i] = -w[W_X_TOUCH + i] - inner(w + W_GY + N * i, full, N);
   }
-{% endif %}
+#endif
   return 0;
 }
 
@@ -402,11 +406,11 @@ static int newton_by_coordinates(Stage *s, double *full, double *w) {
 static int newton(Stage *s, const double *x, const double *impulse, double *full, double *w) {
   int k, pushes = 0, status;
   for (k = 0; k < SIDES && s->acting; k++) pushes += !s->far[k];
-{% if contacts %}
+#if CONTACTS
   for (k = 0; k < CONTACTS && s->acting; k++) pushes += s->far[SIDES + k] ? 0 : touch_size(k);
-{% endif %}
+#endif
   status = pushes > N || newton_by_impulses(s, x, impulse, pushes, full, w) != 0 ? newton_by_coordinates(s, full, w) : 0;
-{% if true in rough %}
+#if ROUGH_ANY
   for (k = 0; k < CONTACTS && s->apart; k++) {
     const double *psi = w + W_PSI + 4 * k, *by = w + (s->end ? W_J : W_BY) + N * touch_row[k];
     double value = -psi[0];
@@ -415,40 +419,40 @@ static int newton(Stage *s, const double *x, const double *impulse, double *full
     for (q = 0; q < 3; q++) value -= psi[1 + q] * inner(by + N * q, full, N);
     full[BIG + SIDES + TOUCHES + k] = value;
   }
-{% endif %}
+#endif
   return status;
 }
 
 /* Impulses of a stage that knows none. */
 static void cold(Stage *s, const double *x, double most, double *impulse, double *w) {
-{% if sides %}
+#if SIDES
   cold_sides(s, x, most, impulse, w);
-{% endif %}
-{% if contacts %}
+#endif
+#if CONTACTS
   cold_contacts(s, x, most, impulse + SIDES, w);
-{% else %}
+#else
   (void)w;
-{% endif %}
+#endif
 }
 
 /* Newton's method with a line search from x, loops, impulse, which it moves, D of the pose stage kept while that contracts; 0 once a
  * full change is that of rounding, or will be by the contraction, or the residual is `rough`; 3: out of evaluations. */
 static int descend(Stage *s, double *x, double *loops, double *impulse, int most, double rough, double *w) {
-  double *full = w + W_CHANGE, *trial = w + W_START, left, last = 0.0, before = {{ huge }}, most_impulse;
+  double *full = w + W_CHANGE, *trial = w + W_START, left, last = 0.0, before = C_HUGE, most_impulse;
   int k, i, j;
   s->fresh = 1;
   s->landing = s->sorted = 0;
   if (s->spent >= DIFFPBD_EVALUATIONS) return 3;
   most_impulse = s->impulse + largest(impulse, PUSHES);
   left = evaluate(s, x, loops, impulse, w);
-  most_impulse += {{ cone_impulse }} * sqrt(left); /* beyond it nothing is pressed, and no residual is small beside it */
+  most_impulse += C_CONE_IMPULSE * sqrt(left); /* beyond it nothing is pressed, and no residual is small beside it */
   for (k = 0; k < most; k++) {
     double t = 1.0, size, rate, sum = left, scale = largest(impulse, PUSHES) + s->impulse;
     if (!(scale <= most_impulse)) scale = most_impulse;
-    if (!(left <= {{ huge }})) return k == 0 ? 2 : 1;
+    if (!(left <= C_HUGE)) return k == 0 ? 2 : 1;
     if (rough > 0.0 && left <= rough * rough) return 0;
     {
-      const double least = {{ cone_residual }} * scale, stall = {{ cone_stall }} * scale;
+      const double least = C_CONE_RESIDUAL * scale, stall = C_CONE_STALL * scale;
       if (left <= least * least || (left <= stall * stall && left > 0.1 * before)) { /* rounding is all that is left */
         memset(full, 0, BIG * sizeof(double));
         return 0;
@@ -458,27 +462,27 @@ static int descend(Stage *s, double *x, double *loops, double *impulse, int most
     w[W_COUNT + (s->end ? 1 : 0)] += 1.0;
     if (newton(s, x, impulse, full, w) != 0) return 1;
     size = largest(full, N);
-    if (!(size <= ({{ far_rate }}))) return 1;
+    if (!(size <= (C_FAR_RATE))) return 1;
     rate = last > 0.0 ? size / last : 1.0; /* no contraction is known but after a full change */
-    if ((!s->acting || (left <= {{ cone_nearly }} * {{ cone_nearly }} * scale * scale &&
-                        largest(full + BIG, PUSHES) <= {{ cone_nearly }} * scale)) &&
-        (size <= (s->end ? {{ cone_rate }} : {{ last_correction }}) * (1.0 + largest(x, N)) ||
-         (rate <= {{ slow }} && size * rate <= (s->end ? {{ cone_settled_rate }} : {{ pose_tolerance }})))) {
+    if ((!s->acting || (left <= C_CONE_NEARLY * C_CONE_NEARLY * scale * scale &&
+                        largest(full + BIG, PUSHES) <= C_CONE_NEARLY * scale)) &&
+        (size <= (s->end ? C_CONE_RATE : C_LAST_CORRECTION) * (1.0 + largest(x, N)) ||
+         (rate <= C_SLOW && size * rate <= (s->end ? C_CONE_SETTLED_RATE : C_POSE_TOLERANCE)))) {
       for (j = 0; j < N; j++) x[j] += full[j];
       for (j = 0; j < ROWS; j++) loops[j] += full[N + j];
       for (j = 0; j < IMPULSES; j++) impulse[j] += full[BIG + j];
       return 0;
     }
-    s->landing = rate <= {{ slow }} && size * (s->fresh ? size : rate) <= {{ last_correction }};
+    s->landing = rate <= C_SLOW && size * (s->fresh ? size : rate) <= C_LAST_CORRECTION;
     s->fresh = !s->landing && !(s->end != 0 && s->linear) &&
-               (k == 0 ? size > {{ cone_chord }} : rate > {{ slow }} || (!s->fresh && size * rate * rate > {{ cone_anew }}));
-    for (i = 0; i <= {{ cone_halvings }}; i++) {
+               (k == 0 ? size > C_CONE_CHORD : rate > C_SLOW || (!s->fresh && size * rate * rate > C_CONE_ANEW));
+    for (i = 0; i <= C_CONE_HALVINGS; i++) {
       for (j = 0; j < N; j++) trial[j] = x[j] + t * full[j];
       for (j = 0; j < ROWS; j++) trial[N + j] = loops[j] + t * full[N + j];
       for (j = 0; j < IMPULSES; j++) trial[BIG + j] = impulse[j] + t * full[BIG + j];
       if (s->spent >= DIFFPBD_EVALUATIONS) return 3;
       sum = evaluate(s, trial, trial + N, trial + BIG, w);
-      if (sum <= (1.0 - 0.2 * t) * left || ((s->nearer || (i == 0 && size <= {{ cone_near }})) && sum <= {{ huge }})) break;
+      if (sum <= (1.0 - 0.2 * t) * left || ((s->nearer || (i == 0 && size <= C_CONE_NEAR)) && sum <= C_HUGE)) break;
       t *= 0.5;
       s->landing = 0;
     }
@@ -495,35 +499,42 @@ static int descend(Stage *s, double *x, double *loops, double *impulse, int most
 static int follow(Stage *s, double *x, double *loops, double *impulse, double top, double factor, int patient, double *w) {
   int status = 1;
   for (s->least = top;; s->least *= factor) {
-    const int last = s->least <= s->slip, most = patient ? {{ cone_patient }} : last ? {{ cone_last }} : {{ cone_level }};
-    const double rough = last || patient ? 0.0 : {{ cone_rough }} * s->impulse * sqrt(s->least / top);
+    const int last = s->least <= s->slip, most = patient ? C_CONE_PATIENT : last ? C_CONE_LAST : C_CONE_LEVEL;
+    const double rough = last || patient ? 0.0 : C_CONE_ROUGH * s->impulse * sqrt(s->least / top);
     if (last) s->least = 0.0;
     status = descend(s, x, loops, impulse, most, rough, w);
-    if (last || status == 3 || !(largest(x, N) <= {{ far_rate }})) return status;
+    if (last || status == 3 || !(largest(x, N) <= C_FAR_RATE)) return status;
   }
 }
 
-{% if true in rough %}
+#if ROUGH_ANY
 /* The same with rows apart, then together again from where that ended. */
 static int follow_apart(Stage *s, double *x, double *loops, double *impulse, double *w) {
   s->apart = 1;
-  (void)follow(s, x, loops, impulse, {{ cone_top }}, 0.1, 0, w);
+  (void)follow(s, x, loops, impulse, C_CONE_TOP, 0.1, 0, w);
   s->apart = 0;
   {
-    const int status = descend(s, x, loops, impulse, {{ cone_last }}, 0.0, w);
+    const int status = descend(s, x, loops, impulse, C_CONE_LAST, 0.0, w);
     if (status == 0 || status == 3) return status;
   }
-  return follow(s, x, loops, impulse, {{ cone_top }}, 0.3, 1, w);
+  return follow(s, x, loops, impulse, C_CONE_TOP, 0.3, 1, w);
 }
 
-{% endif %}
-/* 1 for every coordinate that turns. */
-static const int turning[N] = { {{ turning | join(", ") }} };
-
-enum { WARM, COLD, FALLING, SLOWER, {{ "APART, " if true in rough }}PATIENT, LEVELS = PATIENT + 4 };
+#endif
+enum {
+  WARM,
+  COLD,
+  FALLING,
+  SLOWER,
+#if ROUGH_ANY
+  APART,
+#endif
+  PATIENT,
+  LEVELS = PATIENT + 4
+};
 
 /* A stage by the first of its levels that solves it: at the final slip, from `impulse` where it is known, then from none known; along
- * a falling slip{% if true in rough %}; along it with rows apart{% endif %}; ever more slowly. */
+ * a falling slip; along it with rows apart, where there is friction; ever more slowly. */
 static int solve_stage(Stage *s, double *x, double *loops, double *impulse, int warm, double *w) {
   static const double tops[] = { 2.0, 20.0, 200.0, 2000.0 }, factors[] = { 0.1, 0.3, 0.5, 0.7 };
   double *first = w + W_FIRST, top;
@@ -532,7 +543,7 @@ static int solve_stage(Stage *s, double *x, double *loops, double *impulse, int 
   memcpy(first, x, N * sizeof(double));
   for (level = warm ? WARM : COLD; level < LEVELS; level++) {
     k = level < PATIENT ? 0 : level - PATIENT;
-    top = {{ cone_top }} * (level >= PATIENT ? tops[k] : level == SLOWER ? 10.0 : 1.0);
+    top = C_CONE_TOP * (level >= PATIENT ? tops[k] : level == SLOWER ? 10.0 : 1.0);
     if (level > WARM) {
       memcpy(x, first, N * sizeof(double));
       memset(loops, 0, ROWS * sizeof(double));
@@ -541,21 +552,21 @@ static int solve_stage(Stage *s, double *x, double *loops, double *impulse, int 
     }
     w[W_COUNT + 2 + (s->end ? 1 : 0)] = level > SLOWER ? 2.0 : level > COLD ? 1.0 : 0.0;
     s->least = 0.0;
-    status = level <= COLD     ? descend(s, x, loops, impulse, {{ cone_first }}, 0.0, w)
+    status = level <= COLD     ? descend(s, x, loops, impulse, C_CONE_FIRST, 0.0, w)
              : level == FALLING ? follow(s, x, loops, impulse, top, 0.01, 0, w)
              : level == SLOWER  ? follow(s, x, loops, impulse, top, 0.1, 0, w)
-{% if true in rough %}
+#if ROUGH_ANY
              : level == APART ? follow_apart(s, x, loops, impulse, w)
-{% endif %}
+#endif
                               : follow(s, x, loops, impulse, top, factors[k], 1, w);
     w[W_COUNT + 4] = s->spent;
-    for (k = 0; k < N && status == 0 && !s->end; k++) status = !(fabs(x[k] - first[k]) <= (turning[k] ? {{ far_turn }} : {{ far_pose }}));
+    for (k = 0; k < N && status == 0 && !s->end; k++) status = !(fabs(x[k] - first[k]) <= (turning[k] ? C_FAR_TURN : C_FAR_POSE));
     if (status == 0) return 0;
     if (status == 3) return 14;
     if (status == 2 && level > WARM) return s->end ? 2 : 1; /* nothing finite to start from */
   }
   /* Where no limit presses the step itself is at fault. */
-  return largest(impulse, PUSHES) > {{ cone_rough }} * s->impulse ? 14 : s->end ? 2 : 1;
+  return largest(impulse, PUSHES) > C_CONE_ROUGH * s->impulse ? 14 : s->end ? 2 : 1;
 }
 
 /* A step's start as its stages see it. */
@@ -570,17 +581,17 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
   s->least = 0.0;
   s->acting = CONES > 0; /* none: laws of friction that change with the rate on closed loops */
   s->apart = s->linear = s->factored = s->seen = s->spent = 0;
-{% if not lagging %}
+#if !LAGGING
   for (s->linear = 1, k = 0; k < LINKS; k++) s->linear &= alpha[COULOMB + k] == 0.0;
-{% endif %}
-  s->slip = {{ huge }};
+#endif
+  s->slip = C_HUGE;
   s->impulse = 0.0;
-{% if sides %}
+#if SIDES
   s->slip = alpha[LIMIT_SLIP];
   s->impulse = alpha[LIMIT_LOAD] * h[0];
   side_leads(p, h, alpha, w + W_LEAD);
-{% endif %}
-{% if contacts %}
+#endif
+#if CONTACTS
   memset(w + W_TURN, 0, TOUCHES * N * sizeof(double));
   touch_start_kernel(p, alpha, w + W_MODEL, w + W_GAPS, w + W_J0, w + W_SIGN, w + W_KERNEL);
   for (k = 0; k < CONTACTS; k++) {
@@ -588,10 +599,10 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
     if (law[3] < s->slip) s->slip = law[3];
     if (law[2] * h[0] > s->impulse) s->impulse = law[2] * h[0];
   }
-{% else %}
+#else
   (void)w;
-{% endif %}
-  if (!(s->slip > 0.0)) s->slip = {{ huge }}; /* no falling slip would come down to it: the stage ends by its status */
+#endif
+  if (!(s->slip > 0.0)) s->slip = C_HUGE; /* no falling slip would come down to it: the stage ends by its status */
   (void)k;
 }
 
@@ -601,34 +612,34 @@ static void landed(Stage *s, const double *p_next, const double *loops, const do
   int j;
   if (s->landing) {
     /* Worked out one correction before the end, which is below rounding but for the gaps. */
-{% if contacts %}
+#if CONTACTS
     for (j = 0; j < CONTACTS; j++) w[W_GAPS + j] += inner(w + W_J + N * touch_row[j], w + W_CHANGE, N);
-{% endif %}
+#endif
   } else {
     landing_kernel(p_next, s->p, w + W_RECORD, w + W_TERMS, s->u, s->h, s->alpha, w + W_MODEL, w + W_GRADIENT, momentum, w + W_MASS,
                    w + W_GAP, w + W_A, w + W_ENERGY + 3, w + W_KERNEL);
-{% if contacts %}
+#if CONTACTS
     touch_kernel(p_next, w + W_SIGN, s->alpha, w + W_MODEL, w + W_GAPS, w + W_J, w + W_KERNEL);
-{% endif %}
+#endif
   }
-{% if floating %}
+#if FLOATING
   turn_torque(s->h, s->u, p_next, momentum);
-{% endif %}
+#endif
   product_transposed(w + W_A0, loops, N, ROWS, 1, 1.0, 1.0, momentum);
-{% if sides %}
+#if SIDES
   for (j = 0; j < SIDES; j++) momentum[side_of[j]] += side_slope[j] * impulse[j];
-{% endif %}
-{% if contacts %}
+#endif
+#if CONTACTS
   for (j = 0; j < TOUCHES; j++) {
     int i;
     for (i = 0; i < N; i++) momentum[i] += w[W_J0 + N * j + i] * impulse[SIDES + j];
   }
-{% endif %}
+#endif
   s->end = p_next;
   s->factored = 0;
 }
 
-{% include "_certificate.jinja" %}
+#include "certificate.h"
 
 /* From the end of the pose stage to that of the step, and what becomes of it. */
 static int finish(Stage *s, const double *p, const double *pd, const double *u, const double *kick, const double *h,
@@ -645,7 +656,7 @@ static int finish(Stage *s, const double *p, const double *pd, const double *u, 
     L[j] *= h[0];
     H[j] *= h[0];
   }
-  if (status == 0 && refuted(p, pd, u, kick, h, alpha, p_next, pd_next, w)) status = {{ refuted }};
+  if (status == 0 && refuted(p, pd, u, kick, h, alpha, p_next, pd_next, w)) status = STATUS_STEP_REFUTED;
   return status;
 }
 
@@ -667,14 +678,14 @@ static int share_of(Stage *s, double share, double pace, const double *p, const 
  * found from a share of the step, and followed to the whole. */
 static int approach(const double *p, const double *pd, const double *u, const double *kick, const double *h, const double *alpha,
                     double *p_next, double *pd_next, double *w) {
-  static const double shares[] = { {{ approach_shares | join(", ") }} };
+  static const double shares[] = { 0.5, 0.125, 0.03125 };
   double kept[BIG + IMPULSES];
   int i, k, status = 14;
   Stage s;
-  for (i = 0; i < {{ approach_shares | length }} && w[W_COUNT + 4] <= {{ approach_most }}; i++) {
+  for (i = 0; i < 3 && w[W_COUNT + 4] <= C_APPROACH_MOST; i++) {
     double share = shares[i], next = 1.0, part = share * h[0];
     status = share_of(&s, share, 0.0, p, pd, u, &part, alpha, p_next, w);
-    for (k = 0; k < {{ approach_parts }} && w[W_COUNT + 4] <= {{ approach_most }} && status == 0 && share < 1.0; k++) {
+    for (k = 0; k < C_APPROACH_PARTS && w[W_COUNT + 4] <= C_APPROACH_MOST && status == 0 && share < 1.0; k++) {
       memcpy(kept, p_next, N * sizeof(double));
       memcpy(kept + N, w + W_L, ROWS * sizeof(double));
       memcpy(kept + BIG, w + W_PUSH, IMPULSES * sizeof(double));
@@ -703,17 +714,17 @@ static int solve_sided(const double *p, const double *pd, const double *u, const
   Stage s;
   int j, status, other;
   begin(&s, p, pd, u, h, alpha, w);
-{% if sides %}
-  if (alone && side_outside(p, alpha)) return {{ outside_limits }};
-{% endif %}
+#if SIDES
+  if (alone && side_outside(p, alpha)) return STATUS_OUTSIDE_LIMITS;
+#endif
   depths(p, alpha, w);
-{% if contacts %}
+#if CONTACTS
   for (j = 0; j < CONTACTS && alone; j++) {
-    if (w[W_GAPS + j] < -{{ inside }} && w[W_LAW + 4 * j + 1] == 0.0) return 15; /* what gives way may be deep */
+    if (w[W_GAPS + j] < -C_INSIDE && w[W_LAW + 4 * j + 1] == 0.0) return 15; /* what gives way may be deep */
   }
-{% else %}
+#else
   (void)alone;
-{% endif %}
+#endif
   memset(w + W_COUNT, 0, 5 * sizeof(double));
   for (j = 0; j < ROWS; j++) L[j] = warm ? L[j] / h[0] : 0.0;
   status = solve_stage(&s, p_next, L, w + W_PUSH, warm, w);
@@ -729,8 +740,8 @@ static int recover_stage(Stage *s, const double *known, double *loops, double *i
   memset(w + W_RHO, 0, CONES * sizeof(double));
   memset(loops, 0, ROWS * sizeof(double));
   memcpy(x, known, N * sizeof(double));
-  cold(s, x, {{ huge }}, impulse, w);
-  if (descend(s, x, loops, impulse, {{ cone_first }}, 0.0, w) == 0) return 0;
+  cold(s, x, C_HUGE, impulse, w);
+  if (descend(s, x, loops, impulse, C_CONE_FIRST, 0.0, w) == 0) return 0;
   memcpy(x, known, N * sizeof(double));
   return solve_stage(s, x, loops, impulse, 0, w) == 0 ? 0 : 14;
 }
@@ -765,7 +776,7 @@ static int node_rate(const double *h, const double *p, const double *begun, cons
   s.acting = s.apart = s.linear = s.factored = s.seen = s.spent = 0;
   memset(rate, 0, N * sizeof(double));
   memset(w + W_H, 0, ROWS * sizeof(double));
-  if (descend(&s, rate, w + W_H, w + W_PUSH_RATE, {{ max_rate }}, 0.0, w) != 0) return 2;
+  if (descend(&s, rate, w + W_H, w + W_PUSH_RATE, C_MAX_RATE, 0.0, w) != 0) return 2;
   for (j = 0; j < ROWS; j++) w[W_H + j] *= h[0];
   return 0;
 }

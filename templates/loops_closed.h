@@ -1,21 +1,17 @@
 /* Rows that say something: those of which the place in all rows is `looked`, and of these the kept ones; others are zero whatever moves.
  * A step is no motion where one of them is open at its end, or opens. */
-static const int looked[] = { {{ looked | join(", ") }} };
-
 static int opens(double rate, int row, double most) {
-  return !(fabs(rate) <= {{ parted_rate }} * (1.0 + most){% if slack %} + slack[row] * most{% endif %});
+  return !(fabs(rate) <= (SLACK ? C_PARTED_RATE * (1.0 + most) + slack[row] * most : C_PARTED_RATE * (1.0 + most)));
 }
 
 /* Of `gap` of all rows, and the gradients of the kept ones (A) and of all others in their order (or of all, where A is 0). */
 static int refuted_loops(const double *gap, const double *A, const double *others, const double *pd_next) {
-  static const int kept[ALL] = { {{ kept | join(", ") }} }; /* place among the kept rows, or -1 */
-  static const int other[ALL] = { {{ other | join(", ") }} };
   const double most = largest(pd_next, N);
   int i, j, k;
-  for (k = 0; k < {{ looked | length }}; k++) {
+  for (k = 0; k < LOOKED; k++) {
     double rate = 0.0;
     i = looked[k];
-    if (!(fabs(gap[i]) <= {{ parted }}{% if slack %} + slack[i]{% endif %})) return 1;
+    if (!(fabs(gap[i]) <= (SLACK ? C_PARTED + slack[i] : C_PARTED))) return 1;
     if (A == 0) {
       for (j = 0; j < N; j++) rate += others[i + ALL * j] * pd_next[j];
     } else if (kept[i] >= 0) {
@@ -28,14 +24,13 @@ static int refuted_loops(const double *gap, const double *A, const double *other
   return 0;
 }
 
-{% if not sided %}
+#if !SIDED
 /* Whether the rows have given energy. They do no work, but along the chord of a step they do some, which falls with its third power;
  * where they turn the momentum far in one step it may be anything. Twice the energies: momentum and rates of both ends, and what acts
  * along the way. A tree is off by a quarter of its squared turns, as a chord is across its tangent; torques by what their half kicks
  * are off the chord. */
 static int given_energy(const double *h, const double *p, const double *pd, const double *p_next, const double *pd_next,
                         const double *w) {
-  static const int hinge[N] = { {{ turning | join(", ") }} };
   const double *momentum = w + W_MOMENTUM, *terms = w + W_TERMS, *first = w + W_FORCE, *last = first + N;
   const double inverse = 1.0 / h[0], half = 0.5 * h[0], fast = largest(pd_next, N);
   double before = 0.0, after = 0.0, work = 0.0, beside = 0.0, turned = 0.0, left = 0.0;
@@ -47,10 +42,10 @@ static int given_energy(const double *h, const double *p, const double *pd, cons
     work += (first[j] + last[j]) * moved;
     beside += first[j] * (pd[j] - pace) + last[j] * (pd_next[j] - pace);
     left += fabs(momentum[j]);
-    if (hinge[j]) turned += moved * moved;
+    if (turning[j]) turned += moved * moved;
   }
-  return !(after - before - work <= ({{ gained }} + 0.25 * turned) * (before > after ? before : after) + half * fabs(beside) +
-                                        {{ parted_rate }} * (1.0 + fast) * left);
+  return !(after - before - work <= (C_GAINED + 0.25 * turned) * (before > after ? before : after) + half * fabs(beside) +
+                                        C_PARTED_RATE * (1.0 + fast) * left);
 }
 
 /* Whether the pose moved as the rates at both ends allow: a turn is off their mean by no more than one body's is, whose end is found by
@@ -58,18 +53,17 @@ static int given_energy(const double *h, const double *p, const double *pd, cons
  * that mean and of the change of momenta, so it is looked at only where the pose is off. A kick brings energy of its own. */
 static int refuted_turns(const double *h, const double *p, const double *pd, const double *kick, const double *p_next,
                          const double *pd_next, const double *w) {
-  static const int hinge[N] = { {{ turning | join(", ") }} };
   const double half = 0.5 * h[0];
   double most = 0.0, way = 0.0;
   int j;
   for (j = 0; j < N; j++) {
     const double moved = p_next[j] - p[j], off = fabs(moved - half * (pd[j] + pd_next[j]));
-    if (hinge[j] && !(off <= {{ most_turned }})) return 1;
+    if (turning[j] && !(off <= C_MOST_TURNED)) return 1;
     if (off > most) most = off;
     if (fabs(moved) > way) way = fabs(moved);
   }
-  if (kick != 0 || most <= {{ on_mean }} * way) return 0;
+  if (kick != 0 || most <= C_ON_MEAN * way) return 0;
   return given_energy(h, p, pd, p_next, pd_next, w);
 }
 
-{% endif %}
+#endif

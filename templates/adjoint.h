@@ -15,11 +15,11 @@ static void subtract_product(const double *A, const double *x, double *to) {
 }
 
 /* y of a seed on rates, which it may overwrite: h (M + h slope of friction) y = seed. */
-static void pull_rate({% if varying %}const double *begun, {% endif %}const double *h, const double *pd, const double *alpha, const double *seed, double *y,
+static void pull_rate(const double *begun, const double *h, const double *pd, const double *alpha, const double *seed, double *y,
                       double *w) {
   double *direction = w + W_DIRECTION;
   int j;
-  velocity_newton_kernel(w + W_MASS, h, pd, seed, {{ begun }}alpha, w + W_MODEL, direction, w + W_KERNEL);
+  velocity_newton_kernel(w + W_MASS, h, pd, seed, begun, alpha, w + W_MODEL, direction, w + W_KERNEL);
   for (j = 0; j < N; j++) y[j] = -direction[j] / h[0];
 }
 
@@ -30,7 +30,7 @@ static int assembled(int linear, int first, int steps, const double *P, const do
 #if defined(DISPATCHED) && defined(FOR_V3)
   const ptrdiff_t at = (ptrdiff_t)first * N;
   if (steps < 4) return 0;
-  return {{ robot }}_blocks_lanes4(linear, P + at, PD + at, PD_bar + at, h, alpha, w + W_MODEL, w + W_BLOCKS, w + W_SOUGHT, w + W_SIZE);
+  return ROBOT(blocks_lanes4)(linear, P + at, PD + at, PD_bar + at, h, alpha, w + W_MODEL, w + W_BLOCKS, w + W_SOUGHT, w + W_SIZE);
 #else
   (void)linear, (void)first, (void)steps, (void)P, (void)PD, (void)PD_bar, (void)h, (void)alpha, (void)w;
   return 0;
@@ -46,17 +46,17 @@ static void pull_back(int steps, const double *U, const double *h, const double 
   const double *model = w + W_MODEL, *mass = w + W_MASS;
   double *record = w + W_NEXT, *own = w + W_BLOCKS, *x = w + W_X, *y = w + W_Y;
   double *seed = w + W_SMOOTH, *turned = seed + N, *slope = turned + N;
-{% if varying %}
+#if VARYING
   double *shed = w + W_SHED; /* what the coefficients of friction make of the rates a step starts from */
-{% endif %}
+#endif
   const int linear = frictionless(alpha);
   int k, j, first = steps, ready = 0;
   memset(x, 0, N * sizeof(double));
   memset(y, 0, N * sizeof(double));
   memset(own, 0, BLOCKS * sizeof(double));
-{% if varying %}
+#if VARYING
   memset(shed, 0, N * sizeof(double));
-{% endif %}
+#endif
   for (k = steps - 1; k >= 0; k--) {
     const double *p = P + (ptrdiff_t)k * N, *pd = PD + (ptrdiff_t)k * N, *p_next = p + N, *pd_next = pd + N;
     const double *rate_bar = PD_bar + (ptrdiff_t)(k + 1) * N;
@@ -75,14 +75,14 @@ static void pull_back(int steps, const double *U, const double *h, const double 
       inertia_kernel(p_next, alpha, model, record, w + W_MASS, w + W_KERNEL);
       memcpy(turned, rate_bar, N * sizeof(double));
       if (linear) {
-        pull_rate({% if varying %}pd, {% endif %}h, pd_next, alpha, turned, turned, w);
+        pull_rate(pd, h, pd_next, alpha, turned, turned, w);
         for (j = 0; j < N; j++) y[j] += turned[j];
       } else {
         subtract_pulled(mass, -h[0], x, turned);
-{% if varying %}
+#if VARYING
         for (j = 0; j < N; j++) turned[j] -= shed[j];
-{% endif %}
-        pull_rate({% if varying %}pd, {% endif %}h, pd_next, alpha, turned, y, w);
+#endif
+        pull_rate(pd, h, pd_next, alpha, turned, y, w);
         for (j = 0; j < N; j++) turned[j] = y[j] - x[j];
       }
       momentum_slope_kernel(p_next, pd_next, turned, record, alpha, model, slope, w + W_KERNEL);
@@ -93,9 +93,9 @@ static void pull_back(int steps, const double *U, const double *h, const double 
     subtract_pulled(own + B_K1, 1.0, y, seed);
     solve_transposed_kernel(own + B_FACTORS, seed, alpha, model, x, w + W_KERNEL);
     for (j = 0; j < N; j++) U_bar[(ptrdiff_t)k * N + j] = 0.5 * h[0] * h[0] * (x[j] + y[j]);
-{% if varying %}
+#if VARYING
     if (!linear) friction_lag_kernel(pd_next, y, h, pd, alpha, model, shed, w + W_KERNEL);
-{% endif %}
+#endif
     if (alpha_bar != 0 && h_bar != 0) {
       adjoint_parameters_kernel(p, pd, U + (ptrdiff_t)k * N, h, p_next, pd_next, alpha, x, y, alpha_bar, h_bar, w + W_KERNEL);
     }
@@ -109,7 +109,7 @@ static void pull_back(int steps, const double *U, const double *h, const double 
   subtract_product(own + B_D, y, p0_bar);
   for (j = 0; j < N; j++) p0_bar[j] += h[0] * slope[j];
   subtract_pulled(mass, -h[0], x, pd0_bar);
-{% if varying %}
+#if VARYING
   for (j = 0; j < N; j++) pd0_bar[j] -= shed[j];
-{% endif %}
+#endif
 }

@@ -1,5 +1,4 @@
-static const int touch_row[CONTACTS + 1] = { {{ contacts | join(", ") }} }; /* first row of each: normal, then two across with friction */
-
+/* Contacts: rows of contact k are from touch_row[k] on, the normal, then with friction two across. */
 static int touch_size(int k) { return touch_row[k + 1] - touch_row[k]; }
 
 static void touch_law(const Stage *s, int k, double *law, const double *w) {
@@ -9,16 +8,16 @@ static void touch_law(const Stage *s, int k, double *law, const double *w) {
 
 static void touch_cone(int k, const double *impulse, const double *rate, const double *gap, const double *h, const double *law,
                        const double *rho, double *row, double *x, double *G, double *w) {
-{% if rough == [true] %}
+#if ROUGH_ALL
   (void)k;
   contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w + W_KERNEL);
-{% elif rough == [false] %}
+#elif !ROUGH_ANY
   (void)k;
   smooth_contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w + W_KERNEL);
-{% else %}
+#else
   if (touch_size(k) == 3) contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w + W_KERNEL);
   else smooth_contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w + W_KERNEL);
-{% endif %}
+#endif
 }
 
 /* The contacts of a stage at x: gaps, rows J, what rows change by with the coordinates (Y, the turning of the tangents at the end as it
@@ -46,9 +45,9 @@ static void touch(const Stage *s, const double *x, double *w) {
       rate[r] = sum;
     }
   }
-{% if floating %}
+#if FLOATING
   slid_kernel(s->p, x, J0, J, s->h, rate, w + W_KERNEL);
-{% endif %}
+#endif
 }
 
 /* What rates across change by as the tangents at the end turn, at the x of `touch`, where any is near; it goes with D. */
@@ -57,7 +56,7 @@ static void touch_turning(const Stage *s, const double *x, double *w) {
   int k, j, near = 0;
   for (j = 0; j < N; j++) moved = fabs(x[j] - s->p[j]) > moved ? fabs(x[j] - s->p[j]) : moved;
   for (k = 0; k < CONTACTS; k++) near += !s->far[SIDES + k] && touch_size(k) == 3;
-  if (near == 0 || moved < {{ cone_turn }}) return;
+  if (near == 0 || moved < C_CONE_TURN) return;
   touch_slopes_kernel(s->p, x, w + W_SIGN, w + W_J0, s->h, s->alpha, turn, w + W_KERNEL);
   for (k = 0; k < CONTACTS; k++) {
     double *Y = w + W_BY + N * touch_row[k];
@@ -106,15 +105,15 @@ static int touch_far(const Stage *s, int k, const double *law, double rho, doubl
   double found[3], by, opening;
   const double *rate = w + W_TOUCH + touch_row[k], *gap = w + W_GAPS + k;
   if (law[1] > 0.0) return 0;
-{% if rough == [true] %}
+#if ROUGH_ALL
   distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w + W_KERNEL);
-{% elif rough == [false] %}
+#elif !ROUGH_ANY
   smooth_distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w + W_KERNEL);
-{% else %}
+#else
   if (touch_size(k) == 3) distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w + W_KERNEL);
   else smooth_distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w + W_KERNEL);
-{% endif %}
-  if (s->apart || !(opening > 0.0 && by <= {{ cone_far }} * rho)) return 0;
+#endif
+  if (s->apart || !(opening > 0.0 && by <= C_CONE_FAR * rho)) return 0;
   memcpy(impulse, found, touch_size(k) * sizeof(double));
   return 1;
 }
@@ -139,7 +138,7 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
       s->nearer |= s->sorted && !s->far[SIDES + k];
     }
     far = s->far[SIDES + k];
-{% if true in rough %}
+#if ROUGH_ANY
     if (s->apart && size == 3) {
       double rows[4], *psi = w + W_PSI + 4 * k;
       apart_kernel(impulse + first, impulse + TOUCHES + k, w + W_TOUCH + first, w + W_GAPS + k, s->h, law, rho, rows, X, G, psi,
@@ -150,9 +149,9 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
     } else if (!far) {
       touch_cone(k, impulse + first, w + W_TOUCH + first, w + W_GAPS + k, s->h, law, rho, row, X, G, w);
     }
-{% else %}
+#else
     if (!far) touch_cone(k, impulse + first, w + W_TOUCH + first, w + W_GAPS + k, s->h, law, rho, row, X, G, w);
-{% endif %}
+#endif
     for (q = 0; q < size; q++) {
       sum += far ? 0.0 : row[q] * row[q];
       for (i = 0; i < N; i++) F[i] -= J[N * q + i] * impulse[first + q];
@@ -248,17 +247,17 @@ static void stage_slopes(const Stage *s, const double *h, const double *along, c
     touch_law(s, k, law, w);
     touch_cone(k, impulses + touch_row[k], w + W_TOUCH + touch_row[k], w + W_GAPS + k, h, law, &one, row, x, G, w);
     stiff[k] = 0.0;
-{% if not spare %}
+#if !SPARE
     for (j = 0; j < N; j++) {
       double most = 0.0;
       for (i = 0; i < touch_size(k) * touch_size(k); i++) {
         const int at = N * touch_row[k] + j;
         most += fabs(along[at + N * (i % touch_size(k))] * G[i] * by[at + N * (i / touch_size(k))]);
       }
-      if (h[0] * most > {{ cone_stiff }} * fabs(slope[j + N * j])) stiff[k] = 1.0;
+      if (h[0] * most > C_CONE_STIFF * fabs(slope[j + N * j])) stiff[k] = 1.0;
     }
     if (stiff[k] != 0.0) rows += touch_size(k);
-{% endif %}
+#endif
   }
   memset(added, 0, N * N * sizeof(double));
   for (k = 0; k < CONTACTS; k++) {
@@ -405,18 +404,18 @@ static void contact_gradients(const double *p, const double *h, const double *al
                       ? inner(w + W_STIFF_M + stage * N * TOUCHES + at, stage ? y_seed : x_seed, N)
                       : h[0] * inner(w + (stage ? W_J : W_J0) + at, stage ? y : x, N);
       }
-{% if rough == [true] %}
+#if ROUGH_ALL
       contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k, w + W_KERNEL);
-{% elif rough == [false] %}
+#elif !ROUGH_ANY
       smooth_contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k, w + W_KERNEL);
-{% else %}
+#else
       if (touch_size(k) == 3) {
         contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k, w + W_KERNEL);
       } else {
         smooth_contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k,
                                          w + W_KERNEL);
       }
-{% endif %}
+#endif
     }
   }
   touch_parameters_kernel(p, p_next, pd_next, w + W_SIGN, x, y, w + W_PUSH + SIDES, w + W_PUSH_RATE + SIDES, slid_bar, rates_bar,

@@ -1,24 +1,16 @@
-{% import "_c.jinja" as c %}
-{{ c.banner(banner) }}
 /* Rows of a batch side by side: LANES of them step together, with parameters and h that all rows share. Rows that want more
  * than one Newton iteration wait until there are as many as lanes; those that do not settle then, or are out of range, are
  * left to the function for one row. What a row gives does not depend on the others. */
-#include "{{ robot }}.h"
 #include "paths.h"
 #include "lanes.h"
-#include "joint_step_kernels.h"
+#include "joint_step_model.h"
 
 /* For one lane, in joint_step_v3.c. */
-HIDDEN int {{ robot }}_rate_v3(const double *mass, const double *momentum, const double *model, const double *begun,
+HIDDEN int ROBOT(rate_v3)(const double *mass, const double *momentum, const double *model, const double *begun,
                                const double *h, const double *alpha, double *rate, double *w);
 
 enum {
-  N = {{ n }},
-  LINKS = {{ links }},
-  NA = {{ alpha_size }},
-  NM = {{ model_size }},
-  COULOMB = {{ coulomb }},
-  MAX_POSE = {{ max_pose }},
+  MAX_POSE = C_MAX_POSE,
   EVERY = (1 << LANES) - 1,
   /* layout of the work array, in V */
   L_P = 0,
@@ -27,15 +19,15 @@ enum {
   L_P_NEXT = L_U + N,
   L_PD_NEXT = L_P_NEXT + N,
   L_RECORD = L_PD_NEXT + N,
-  L_TERMS = L_RECORD + {{ record_size }},
+  L_TERMS = L_RECORD + RECORD,
   L_ITERATE = L_TERMS + N,
   L_CORRECTION = L_ITERATE + N,
   L_FACTORS = L_CORRECTION + N,
-  L_MASS = L_FACTORS + {{ factors_size }},
-  L_MOMENTUM = L_MASS + {{ mass_size }},
+  L_MASS = L_FACTORS + FACTORS,
+  L_MOMENTUM = L_MASS + MASS,
   L_KERNEL = L_MOMENTUM + N,
 #ifndef STEP_ALONE
-  L_BLOCK = L_KERNEL + {{ kernel_work }} + 1, /* a Jacobian's blocks, or what reverse mode needs */
+  L_BLOCK = L_KERNEL + KERNEL_WORK + 1, /* a Jacobian's blocks, or what reverse mode needs */
   L_SEEDS = L_BLOCK + 4 * N * N,
   L_BARS = L_SEEDS + 2 * N,
   L_MULTIPLIERS = L_BARS + 3 * N,
@@ -43,7 +35,7 @@ enum {
   L_SHED = L_SLOPE + N,
   L_PARAMETERS = L_SHED + N,
 #endif
-  MODEL = NM + {{ mass_size }} + 3 * N /* doubles before the vectors: the model, and what one lane's rate is found from */
+  MODEL = NM + MASS + 3 * N /* doubles before the vectors: the model, and what one lane's rate is found from */
 };
 
 static void magnitudes(const V *x, double *of) {
@@ -87,12 +79,12 @@ static int settle(const V *p, const V *u, const double *h, const double *alpha, 
     for (j = 0; j < LANES; j++) {
       const double rate = size[j] == 0.0 ? 0.0 : size[j] / last[j];
       if (!(going >> j & 1)) continue;
-      if (!(size[j] <= {{ far_pose }})) {
+      if (!(size[j] <= C_FAR_POSE)) {
         going &= ~(1 << j);
-      } else if (!(rate <= {{ slow }})) { /* Newton again, or rounding is all that is left */
+      } else if (!(rate <= C_SLOW)) { /* Newton again, or rounding is all that is left */
         going &= ~(1 << j);
-        found |= (size[j] <= {{ stall }}) << j;
-      } else if (size[j] * rate <= {{ last_correction }} && size[j] * rate * rate <= {{ pose_tolerance }}) {
+        found |= (size[j] <= C_STALL) << j;
+      } else if (size[j] * rate <= C_LAST_CORRECTION && size[j] * rate * rate <= C_POSE_TOLERANCE) {
         going &= ~(1 << j);
         found |= 1 << j;
       }
@@ -106,10 +98,10 @@ static int settle(const V *p, const V *u, const double *h, const double *alpha, 
   for (j = 0; j < N; j++) p_next[j] += correction[j];
   for (j = 0; j < LANES; j++) {
     const double rate = size[j] == 0.0 ? 0.0 : size[j] / last[j];
-    const int settled = rate < 1.0 && size[j] * rate <= {{ pose_tolerance }} * (1.0 - rate) && size[j] <= {{ last_correction }};
-    if (!settled && !(rate > {{ slow }} && size[j] <= {{ stall }})) found &= ~(1 << j);
+    const int settled = rate < 1.0 && size[j] * rate <= C_POSE_TOLERANCE * (1.0 - rate) && size[j] <= C_LAST_CORRECTION;
+    if (!settled && !(rate > C_SLOW && size[j] <= C_STALL)) found &= ~(1 << j);
   }
-  return found & within(p_next, 0.5 * {{ large_angle }});
+  return found & within(p_next, 0.5 * C_LARGE_ANGLE);
 }
 
 /* A step of every lane from what stands in the work array; the lanes that made it, as bits. */
@@ -117,20 +109,20 @@ static int advance(const double *h, const double *alpha, const double *model, in
   V *p = w + L_P, *pd_next = w + L_PD_NEXT;
   int found, j, k;
   start_kernel(p, w + L_PD, w + L_U, h, alpha, model, w + L_RECORD, w + L_TERMS, w + L_P_NEXT, w + L_KERNEL);
-  found = settle(p, w + L_U, h, alpha, model, newtons, w + L_P_NEXT, w) & within(p, 0.5 * {{ large_angle }});
-  for (k = 0; k < LINKS && alpha[COULOMB + k] == 0.0{% for at in more_coulomb %} && alpha[{{ at }} + k] == 0.0{% endfor %}; k++) {
+  found = settle(p, w + L_U, h, alpha, model, newtons, w + L_P_NEXT, w) & within(p, 0.5 * C_LARGE_ANGLE);
+  for (k = 0; k < LINKS && NO_COULOMB(alpha, k); k++) {
   }
   if (k == LINKS) {
-    velocity_kernel(w + L_MASS, w + L_MOMENTUM, h, {% if varying %}w + L_PD, {% endif %}alpha, model, pd_next, w + L_KERNEL);
-    return found & within(pd_next, {{ far_rate }});
+    velocity_kernel(w + L_MASS, w + L_MOMENTUM, h, w + L_PD, alpha, model, pd_next, w + L_KERNEL);
+    return found & within(pd_next, C_FAR_RATE);
   }
   for (j = 0; j < LANES; j++) { /* with Coulomb friction every rate is a search of its own */
-    double *momentum = one + {{ mass_size }}, *begun = momentum + N, *rate = begun + N;
+    double *momentum = one + MASS, *begun = momentum + N, *rate = begun + N;
     if (!(found >> j & 1)) continue;
-    scatter(w + L_MASS, {{ mass_size }}, j, one);
+    scatter(w + L_MASS, MASS, j, one);
     scatter(w + L_MOMENTUM, N, j, momentum);
     scatter(w + L_PD, N, j, begun);
-    if ({{ robot }}_rate_v3(one, momentum, model, begun, h, alpha, rate, work) != 0) found &= ~(1 << j);
+    if (ROBOT(rate_v3)(one, momentum, model, begun, h, alpha, rate, work) != 0) found &= ~(1 << j);
     for (k = 0; k < N; k++) pd_next[k][j] = rate[k];
   }
   return found;
@@ -143,7 +135,7 @@ static V *aligned(double *x) {
 }
 
 typedef struct { /* a batch's arguments: in[k] of row r starts at in[k] + r * in_size[k] */
-  {{ robot }}_function one;
+  ROBOT(function) one;
   int inputs, outputs;
   const int *in_size, *out_size;
   const double *const *in;
@@ -196,11 +188,11 @@ static long again(const Batch *b, long *row, int count) {
 static long many(Batch *b, long rows) {
   long row[LANES], waiting[LANES], r, failed = 0;
   int count, left, late = 0, j;
-  if (!(b->in[3][0] >= {{ least_step }})) {
+  if (!(b->in[3][0] >= C_LEAST_STEP)) {
     for (r = 0; r < rows; r++) failed += row_alone(b, r);
     return failed;
   }
-  b->model = b->work + {{ alone }};
+  b->model = b->work + ALONE;
   b->w = aligned(b->model + MODEL);
   prepare_kernel(b->in[4], b->model, b->work);
   for (r = 0; r < rows; r += LANES) {
@@ -219,11 +211,11 @@ static long many(Batch *b, long rows) {
   return failed + again(b, waiting, late);
 }
 
-/* Rows of {{ robot }}_joint_step and, below, of its derivatives; the number that failed. */
+/* Rows of ROBOT(joint_step) and, below, of its derivatives; the number that failed. */
 #define ARGUMENTS \
-  {{ robot }}_function one, const int *in_size, const double *const *in, const int *out_size, double *const *out, long rows, double *work
-HIDDEN long MANY({{ robot }}_joint_step)(ARGUMENTS);
-long MANY({{ robot }}_joint_step)(ARGUMENTS) {
+  ROBOT(function) one, const int *in_size, const double *const *in, const int *out_size, double *const *out, long rows, double *work
+HIDDEN long ROBOT(MANY(joint_step))(ARGUMENTS);
+long ROBOT(MANY(joint_step))(ARGUMENTS) {
   static const int place[] = {L_P_NEXT, L_PD_NEXT}, size[] = {N, N};
   Batch b = {0};
   b.one = one, b.inputs = 5, b.outputs = 2, b.in_size = in_size, b.out_size = out_size, b.in = in, b.out = out, b.work = work;
@@ -240,8 +232,8 @@ static void jacobian(const void *batch, const long *row) {
                   block + 2 * N * N, block + 3 * N * N, block + 4 * N * N, block + 5 * N * N, w + L_KERNEL);
 }
 
-HIDDEN long MANY({{ robot }}_jac_joint_step)(ARGUMENTS);
-long MANY({{ robot }}_jac_joint_step)(ARGUMENTS) {
+HIDDEN long ROBOT(MANY(jac_joint_step))(ARGUMENTS);
+long ROBOT(MANY(jac_joint_step))(ARGUMENTS) {
   static const int place[] = {
       L_P_NEXT, L_PD_NEXT, L_BLOCK, L_BLOCK + N * N, L_BLOCK + 2 * N * N, L_BLOCK + 3 * N * N, L_BLOCK + 4 * N * N, L_BLOCK + 5 * N * N};
   static const int size[] = {N, N, N * N, N * N, N * N, N * N, N * N, N * N};
@@ -269,7 +261,7 @@ static void pull_rate(const double *h, const double *alpha, const double *model,
   const V *p_next = w + L_P_NEXT, *pd_next = w + L_PD_NEXT;
   int j;
   inertia_kernel(p_next, alpha, model, w + L_RECORD, w + L_MASS, w + L_KERNEL);
-  velocity_newton_kernel(w + L_MASS, h, pd_next, w + L_SEEDS + N, {% if varying %}w + L_PD, {% endif %}alpha, model, y, w + L_KERNEL);
+  velocity_newton_kernel(w + L_MASS, h, pd_next, w + L_SEEDS + N, w + L_PD, alpha, model, y, w + L_KERNEL);
   for (j = 0; j < N; j++) y[j] = y[j] / -h[0];
   momentum_slope_kernel(p_next, pd_next, y, w + L_RECORD, alpha, model, slope, w + L_KERNEL);
 }
@@ -297,16 +289,16 @@ static void pull_back(const void *batch, const long *row) {
   subtract_pulled(K0, x, p_bar);
   subtract_product(D, y, p_bar);
   subtract_pulled(w + L_MASS, slope, pd_bar);
-{% if varying %}
+#if VARYING
   friction_lag_kernel(pd_next, y, h, pd, alpha, model, w + L_SHED, w + L_KERNEL);
   for (j = 0; j < N; j++) pd_bar[j] -= w[L_SHED + j];
-{% endif %}
+#endif
   memset(alpha_bar, 0, (NA + 1) * sizeof(V));
   adjoint_parameters_kernel(p, pd, w + L_U, h, p_next, pd_next, alpha, x, y, alpha_bar, alpha_bar + NA, w + L_KERNEL);
 }
 
-HIDDEN long MANY({{ robot }}_vjp_joint_step)(ARGUMENTS);
-long MANY({{ robot }}_vjp_joint_step)(ARGUMENTS) {
+HIDDEN long ROBOT(MANY(vjp_joint_step))(ARGUMENTS);
+long ROBOT(MANY(vjp_joint_step))(ARGUMENTS) {
   static const int place[] = {L_BARS, L_BARS + N, L_BARS + 2 * N, L_PARAMETERS + NA, L_PARAMETERS}, size[] = {N, N, N, 1, NA};
   Batch b = {0};
   b.one = one, b.inputs = 7, b.outputs = 5, b.in_size = in_size, b.out_size = out_size, b.in = in, b.out = out, b.work = work;
@@ -317,29 +309,29 @@ long MANY({{ robot }}_vjp_joint_step)(ARGUMENTS) {
 static const long in_order[] = {0, 1, 2, 3};
 
 /* Rates of consecutive nodes from the momenta that stand in PD, as many as lanes; 0 where an angle is out of range. */
-HIDDEN int MANY({{ robot }}_rates)(const double *P, double *PD, const double *h, const double *alpha, const double *model, double *work);
-int MANY({{ robot }}_rates)(const double *P, double *PD, const double *h, const double *alpha, const double *model, double *work) {
+HIDDEN int ROBOT(MANY(rates))(const double *P, double *PD, const double *h, const double *alpha, const double *model, double *work);
+int ROBOT(MANY(rates))(const double *P, double *PD, const double *h, const double *alpha, const double *model, double *work) {
   V *w = aligned(work);
   int j;
   gather(P, N, in_order, N, w + L_P);
-  if (within(w + L_P, 0.5 * {{ large_angle }}) != EVERY) return 0;
+  if (within(w + L_P, 0.5 * C_LARGE_ANGLE) != EVERY) return 0;
   gather(PD, N, in_order, N, w + L_MOMENTUM);
   inertia_kernel(w + L_P, alpha, model, w + L_RECORD, w + L_MASS, w + L_KERNEL);
-  velocity_kernel(w + L_MASS, w + L_MOMENTUM, h, {% if varying %}w + L_MOMENTUM, {% endif %}alpha, model, w + L_PD, w + L_KERNEL);
+  velocity_kernel(w + L_MASS, w + L_MOMENTUM, h, w + L_MOMENTUM, alpha, model, w + L_PD, w + L_KERNEL);
   for (j = 0; j < LANES; j++) scatter(w + L_PD, N, j, PD + j * N);
   return 1;
 }
 
 /* What pull_back of joint_step.c needs of consecutive steps, as many as lanes; 0 where an angle is out of range. */
-HIDDEN int MANY({{ robot }}_blocks)(int linear, const double *P, const double *PD, const double *PD_bar, const double *h,
+HIDDEN int ROBOT(MANY(blocks))(int linear, const double *P, const double *PD, const double *PD_bar, const double *h,
                                     const double *alpha, const double *model, double *blocks, double *sought, double *work);
-int MANY({{ robot }}_blocks)(int linear, const double *P, const double *PD, const double *PD_bar, const double *h,
+int ROBOT(MANY(blocks))(int linear, const double *P, const double *PD, const double *PD_bar, const double *h,
                              const double *alpha, const double *model, double *blocks, double *sought, double *work) {
   V *w = aligned(work), *D = w + L_BLOCK, *y = w + L_MULTIPLIERS, *slope = w + L_SLOPE;
   int j, idle = 1;
   gather(P, N, in_order, N, w + L_P);
   gather(P + N, N, in_order, N, w + L_P_NEXT);
-  if ((within(w + L_P, 0.5 * {{ large_angle }}) & within(w + L_P_NEXT, 0.5 * {{ large_angle }})) != EVERY) return 0;
+  if ((within(w + L_P, 0.5 * C_LARGE_ANGLE) & within(w + L_P_NEXT, 0.5 * C_LARGE_ANGLE)) != EVERY) return 0;
   assembly_kernel(w + L_P, w + L_P_NEXT, h, alpha, model, D, D + N * N, D + 2 * N * N, D + 3 * N * N, w + L_KERNEL);
   for (j = 0; j < LANES; j++) scatter(D, 4 * N * N, j, blocks + j * 4 * N * N);
   if (!linear) return 1;
@@ -358,17 +350,17 @@ int MANY({{ robot }}_blocks)(int linear, const double *P, const double *PD, cons
   }
   return 1;
 }
-{% if sixth %}
+#if SIXTH
 
 /* A step of sixth order, its three chains side by side in momentum form: lanes step with h, h/2, h/3 and are read after one, two
  * and three rounds; the fourth does as the third. 0 where they do not settle in a few iterations. */
-HIDDEN int MANY({{ robot }}_sixth)(const double *const *in, double *const *out, const double *model, double *work);
-int MANY({{ robot }}_sixth)(const double *const *in, double *const *out, const double *model, double *work) {
+HIDDEN int ROBOT(MANY(sixth))(const double *const *in, double *const *out, const double *model, double *work);
+int ROBOT(MANY(sixth))(const double *const *in, double *const *out, const double *model, double *work) {
   static const double parts[] = {1.0, 2.0, 3.0, 3.0}, weight[] = {1.0 / 24.0, -16.0 / 15.0, 81.0 / 40.0};
   const double *alpha = in[4];
   V *w = aligned(work), *p = w + L_P, *u = w + L_U, *guess = w + L_P_NEXT, *record = w + L_RECORD, *terms = w + L_TERMS;
   V *iterate = w + L_ITERATE, *correction = w + L_CORRECTION, *factors = w + L_FACTORS, *momentum = w + L_MOMENTUM;
-  V *next = w + L_BLOCK, *end = next + {{ record_size }} + N, *carried = end + N, h;
+  V *next = w + L_BLOCK, *end = next + RECORD + N, *carried = end + N, h;
   int round, j, k;
   for (k = 0; k < N; k++) p[k] = B(in[0][k]), w[L_PD + k] = B(in[1][k]), u[k] = B(in[2][k]);
   for (j = 0; j < LANES; j++) h[j] = in[3][0] / parts[j];
@@ -377,17 +369,17 @@ int MANY({{ robot }}_sixth)(const double *const *in, double *const *out, const d
     for (k = 0; k < 2; k++) {
       newton_kernel(guess, p, record, terms, alpha, model, iterate, correction, factors, w + L_KERNEL);
       memcpy(guess, iterate, N * sizeof(V));
-      if (within(correction, {{ near_newton }}) == EVERY) break;
+      if (within(correction, C_NEAR_NEWTON) == EVERY) break;
     }
     chord_kernel(guess, p, record, terms, factors, alpha, model, iterate, correction, w + L_KERNEL);
     for (k = 0; k < MAX_POSE; k++) {
       memcpy(guess, iterate, N * sizeof(V));
       onward_by_lane_kernel(guess, p, record, terms, factors, &h, u, u, alpha, model, correction, iterate, momentum, next,
-                            next + {{ record_size }}, w + L_KERNEL);
-      if (within(correction, {{ onward_correction }}) == EVERY) break;
+                            next + RECORD, w + L_KERNEL);
+      if (within(correction, C_ONWARD_CORRECTION) == EVERY) break;
     }
     if (k == MAX_POSE) return 0;
-    memcpy(record, next, ({{ record_size }} + N) * sizeof(V)); /* the terms lie behind the record */
+    memcpy(record, next, (RECORD + N) * sizeof(V)); /* the terms lie behind the record */
     for (k = 0; k < N; k++) {
       for (j = 0; j < LANES; j++)
         if (parts[j] == round) end[k][j] = iterate[k][j], carried[k][j] = momentum[k][j];
@@ -396,13 +388,13 @@ int MANY({{ robot }}_sixth)(const double *const *in, double *const *out, const d
     }
   }
   inertia_kernel(end, alpha, model, record, w + L_MASS, w + L_KERNEL);
-  velocity_kernel(w + L_MASS, carried, in[3], {% if varying %}carried, {% endif %}alpha, model, guess, w + L_KERNEL);
-  if ((within(end, 0.5 * {{ large_angle }}) & within(guess, {{ far_rate }})) != EVERY) return 0;
+  velocity_kernel(w + L_MASS, carried, in[3], carried, alpha, model, guess, w + L_KERNEL);
+  if ((within(end, 0.5 * C_LARGE_ANGLE) & within(guess, C_FAR_RATE)) != EVERY) return 0;
   for (k = 0; k < N; k++) {
     out[0][k] = weight[0] * end[k][0] + weight[1] * end[k][1] + weight[2] * end[k][2];
     out[1][k] = weight[0] * guess[k][0] + weight[1] * guess[k][1] + weight[2] * guess[k][2];
   }
   return 1;
 }
-{% endif %}
+#endif
 #endif

@@ -1,37 +1,37 @@
 /* What a step says of itself before it is solved: gaps that are closed already, for `refuted`. */
 static void depths(const double *p, const double *alpha, double *w) {
   int k;
-{% if sides %}
+#if SIDES
   for (k = 0; k < SIDES; k++) {
     const double gap = side_gap(alpha, p, k);
     w[W_DEPTH + k] = gap < 0.0 ? w[W_LEAD + k] - gap : 0.0; /* what it is led in by */
   }
-{% else %}
+#else
   (void)p;
   (void)alpha;
-{% endif %}
+#endif
   for (k = 0; k < CONTACTS; k++) w[W_DEPTH + SIDES + k] = w[W_GAPS + k] < 0.0 ? -w[W_GAPS + k] : 0.0;
 }
 
 /* Whether impulses of limits and contacts lie outside their cones or anything is deeper than the smoothing lets it be. */
 static int pushed_wrongly(const double *h, const double *alpha, const double *p_next, const double *w) {
   const double *first = w + W_PUSH, *second = w + W_PUSH_RATE;
-  const double small = {{ certain_impulse }} * (largest(first, PUSHES) + largest(second, PUSHES));
-{% if sides or contacts %}
+  const double small = C_CERTAIN_IMPULSE * (largest(first, PUSHES) + largest(second, PUSHES));
+#if SIDES || CONTACTS
   int k;
-{% endif %}
-{% if sides %}
+#endif
+#if SIDES
   for (k = 0; k < SIDES; k++) {
-    if (!(first[k] >= -small && second[k] >= -small && side_gap(alpha, p_next, k) - w[W_LEAD + k] >= -{{ certain_gap }})) return 1;
+    if (!(first[k] >= -small && second[k] >= -small && side_gap(alpha, p_next, k) - w[W_LEAD + k] >= -C_CERTAIN_GAP)) return 1;
   }
-{% else %}
+#else
   (void)alpha;
   (void)p_next;
-{% endif %}
-{% if contacts %}
+#endif
+#if CONTACTS
   for (k = 0; k < CONTACTS; k++) {
     const double *law = w + W_LAW + 4 * k, *a = first + SIDES + touch_row[k], *b = second + SIDES + touch_row[k];
-    double smooth = 0.5 * h[0] * law[3], open = w[W_GAPS + k] + {{ certain_gap }};
+    double smooth = 0.5 * h[0] * law[3], open = w[W_GAPS + k] + C_CERTAIN_GAP;
     if (law[1] > 0.0) open += 2.0 * law[1] * a[0] / h[0];
     if (!(a[0] >= -small && b[0] >= -small)) return 1;
     if (touch_size(k) == 3) {
@@ -42,39 +42,39 @@ static int pushed_wrongly(const double *h, const double *alpha, const double *p_
     }
     if (!(open >= 0.0)) return 1;
   }
-{% else %}
+#else
   (void)h;
-{% endif %}
-{% if not sides and not contacts %}
+#endif
+#if !SIDES && !CONTACTS
   (void)small;
-{% endif %}
+#endif
   return 0;
 }
 
-{% if not wrenches %}
+#if !WRENCHES
 /* What limits and contacts can have given of energy: the smoothing's work, and what pushes out where the start was inside. */
 static double pushes_gave(const double *h, const double *alpha, const double *w) {
   const double *first = w + W_PUSH, *second = w + W_PUSH_RATE, half = 0.5 * h[0], inverse = 1.0 / h[0];
   double given = 0.0;
-{% if sides or contacts %}
+#if SIDES || CONTACTS
   int k;
-{% endif %}
-{% if sides %}
+#endif
+#if SIDES
   for (k = 0; k < SIDES; k++) given += 2.0 * (first[k] * w[W_DEPTH + k] * inverse + half * alpha[LIMIT_LOAD] * alpha[LIMIT_SLIP]);
-{% endif %}
+#endif
   (void)alpha;
   (void)second;
   (void)first;
   (void)half;
   (void)inverse;
-{% if contacts %}
+#if CONTACTS
   for (k = 0; k < CONTACTS; k++) {
     const double *law = w + W_LAW + 4 * k, *a = first + SIDES + touch_row[k], *b = second + SIDES + touch_row[k];
     const double smooth = half * law[3] * (touch_size(k) == 3 ? 2.0 * law[0] : 1.0);
     if (law[1] > 0.0 && w[W_GAPS + k] < 0.0) given -= 2.0 * inverse * b[0] * w[W_GAPS + k];
     given += 2.0 * (a[0] * w[W_DEPTH + SIDES + k] * inverse + smooth * law[2]);
   }
-{% endif %}
+#endif
   return given;
 }
 
@@ -97,38 +97,38 @@ static double may_be_off(const double *p, const double *pd, const double *u, con
     if (kick != 0) off += fabs(kick[j] * pd_next[j]) + fabs(kick[j] * moved) * inverse;
   }
   return off + 0.25 * (turned * most + energy[2] + energy[4]) + sqrt(0.5 * turned * most * fabs(change)) +
-         {{ certain_energy }} * (most + fabs(energy[1]) + fabs(energy[3]));
+         C_CERTAIN_ENERGY * (most + fabs(energy[1]) + fabs(energy[3]));
 }
 
-{% endif %}
+#endif
 /* Judges a step by what every motion keeps, whatever way found it; not 0: it is none. A turn is off the mean of both ends' rates by
  * no more than one body's is (`most_off`), which is as far as the equations have one end: sin(turn) = h rate. Rows are closed.
  * Nothing but torques, gravity and springs gives energy; by how much it may be off is asked only where it does not fall. */
 static int refuted(const double *p, const double *pd, const double *u, const double *kick, const double *h, const double *alpha,
                    const double *p_next, const double *pd_next, double *w) {
   const double half = 0.5 * h[0];
-{% if not wrenches %}
+#if !WRENCHES
   const double *M = w + W_MASS, *energy = w + W_ENERGY;
   double kinetic = 0.0, given = 0.0, turned = 0.0, most;
-{% endif %}
+#endif
   int i, j;
   for (j = 0; j < N; j++) {
     const double moved = p_next[j] - p[j], off = fabs(moved - half * (pd[j] + pd_next[j]));
-{% if not wrenches %}
+#if !WRENCHES
     const double fast = h[0] * (fabs(pd[j]) > fabs(pd_next[j]) ? pd[j] : pd_next[j]);
     double held = 0.0;
     for (i = 0; i < N; i++) held += M[i + N * j] * pd_next[i];
     kinetic += held * pd_next[j];
     given += u[j] * moved;
     if (turning[j]) turned += fast * fast;
-{% endif %}
+#endif
     if (turning[j]) {
-      if (!(off <= {{ most_off }})) return 1;
-    } else if (!(off <= {{ huge }})) {
+      if (!(off <= C_MOST_OFF)) return 1;
+    } else if (!(off <= C_HUGE)) {
       return 1;
     }
   }
-{% if m %}
+#if ROWS
   for (j = 0; j < ROWS; j++) {
     double rate = 0.0, size = 0.0;
     for (i = 0; i < N; i++) {
@@ -136,20 +136,20 @@ static int refuted(const double *p, const double *pd, const double *u, const dou
       rate += part;
       size += fabs(part);
     }
-    if (!(fabs(w[W_GAP + j]) <= {{ open }} && fabs(rate) <= {{ rate_left }} * (1.0 + size))) return 1;
+    if (!(fabs(w[W_GAP + j]) <= C_OPEN && fabs(rate) <= C_RATE_LEFT * (1.0 + size))) return 1;
   }
-{% endif %}
+#endif
   if (pushed_wrongly(h, alpha, p_next, w) != 0) return 1;
-{% if wrenches %}
+#if WRENCHES
   (void)u;
   (void)kick;
   (void)i;
   return 0; /* a torque that keeps its axis in the world has no potential */
-{% else %}
+#else
   kinetic *= 0.5;
   most = energy[0] > kinetic ? energy[0] : kinetic;
   given = kinetic + energy[3] + energy[4] - (energy[0] + energy[1] + energy[2] + given);
   if (given <= 0.0) return 0;
   return !(given <= may_be_off(p, pd, u, kick, h, alpha, p_next, pd_next, turned, most, w));
-{% endif %}
+#endif
 }

@@ -1,9 +1,9 @@
-{% import "_c.jinja" as c %}
-{{ c.banner(banner) }}
 /* Instruction sets. Where compiler and processor have more than the least, some sources are compiled for several of them and
- * chosen from when the program runs (see {{ robot }}_path in {{ robot }}.h); -DDIFFPBD_PORTABLE leaves only the portable code. */
+ * chosen from when the program runs (see the robot's header, `path`); -DDIFFPBD_PORTABLE leaves only the portable code. */
 #ifndef PATHS_INCLUDED
 #define PATHS_INCLUDED
+
+#include "model.h"
 
 #if defined(__GNUC__) && !defined(__TINYC__) && defined(__x86_64__) && defined(__LP64__) && !defined(DIFFPBD_PORTABLE)
 #define DISPATCHED
@@ -15,7 +15,7 @@
 enum { PORTABLE, X86_64_V3, X86_64_V4, PATHS };
 
 #ifdef DISPATCHED
-HIDDEN int {{ robot }}_path_kernel(void); /* the path in use, one of these */
+HIDDEN int ROBOT(path_kernel)(void); /* the path in use, one of these */
 #endif
 
 #endif

@@ -1,0 +1,133 @@
+"""Emission of the joint-space step of a tree: its functions, and rows of a batch side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+
+from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
+from diffpbd.codegen.emit.model_header import Value, add_source_model
+from diffpbd.codegen.emit.paths import V3, V4, add_path
+from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.emit.step_kernels import MOST_LANES, StepKernels
+from diffpbd.codegen.functions import FUNCTIONS, Slot
+from diffpbd.runtime.manifest import Argument, Parameter
+
+
+def add_joint_step(
+    emission: Emission,
+    kernels: StepKernels,
+    n: int,
+    links: int,
+    alpha: Sequence[Parameter],
+    graphs: Container[str] = (),
+    by_alpha: bool = True,
+) -> int:
+    """The joint-space step, its derivatives and rollouts, on n coordinates; returns the size of its work array.
+
+    `graphs` names what has a CasADi graph; `by_alpha`: whether the Jacobian by parameters is there."""
+    mass, factors, deep = kernels.mass, kernels.factors, kernels.deep
+    emission.texts["joint_step"] = kernels.bytes
+    shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 20 * n + 16 * n * n
+    size = kernels.model + kernels.record + 13 * n + mass + factors + shared + kernels.work
+    lanes = kernels.lanes_work(n, len(alpha))
+
+    def count(*names: str) -> int:
+        return sum(kernels.operations[k] for k in names)
+
+    step = count("prepare", "start", "newton", "chord", "end", "velocity")
+    own = ("adjoint",) if deep else ("inertia", "velocity_newton", "momentum_slope", "assembly", "solve_transposed")
+    adjoint = count(*own, "adjoint_parameters")
+    jacobian = 2 * n * count("adjoint") if deep else count("jacobian")
+    jacobian_alpha = 0 if not by_alpha else 2 * n * adjoint if deep else count("jacobian_alpha")
+    shapes: Mapping[str, tuple[int, int | str]] = {
+        **dict.fromkeys(("p", "pd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0"), (n, 1)),
+        "h": (1, 1), "alpha": (len(alpha), 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"),
+    }  # fmt: skip
+
+    def arguments(slots: Sequence[Slot]) -> tuple[Argument, ...]:
+        result = []
+        for name in (slot.name for slot in slots):
+            if name.startswith("d"):
+                shape: tuple[int, int | str] = (n, len(alpha) if name.endswith("alpha") else n)
+            else:
+                shape = shapes[name.removesuffix("_bar")]
+            result.append(argument(name, *shape))
+        return tuple(result)
+
+    onward = step - count("prepare")
+    node = count("prepare", "node", "velocity", "node_torque")
+    declared = set()
+    for name, operations in (
+        ("joint_step", step),
+        ("jac_joint_step", step + jacobian),
+        ("jac_kicked_step", step + jacobian),
+        ("jac_alpha_joint_step", step + jacobian_alpha),
+        ("vjp_joint_step", step + adjoint),
+        ("node_torque", node),
+        ("sixth_order_step", 6 * step),
+        ("rollout", onward),
+        ("vjp_rollout", onward + adjoint),
+        ("vjp_trajectory", count("prepare") + adjoint),
+    ):
+        if (name == "jac_alpha_joint_step" and not by_alpha) or (name == "sixth_order_step" and not kernels.sixth):
+            continue
+        work = None if name.endswith(("rollout", "trajectory")) else size + lanes.get(name, 0)
+        declared.add(name)
+        declared_as = FUNCTIONS[name]
+        emission.declare(
+            name, declared_as.doc, arguments(declared_as.inputs), arguments(declared_as.outputs),
+            operations=operations, work=work, graph=name in graphs,
+            status=(1, 2, 11) if name == "sixth_order_step" else (1, 2),
+        )  # fmt: skip
+    dispatched = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
+    emission.dispatched += dispatched
+    emission.copy("joint_step.c")
+    if not deep:
+        for name in ("rollout.h", "adjoint.h", "lanes.h"):
+            emission.copy(name)
+    add_source_model(
+        emission, "joint_step", _values(kernels, n, links, alpha, size, by_alpha), {}, _texts(kernels)
+    )  # fmt: skip
+    return size + lanes["joint_step"]
+
+
+def _values(
+    kernels: StepKernels, n: int, links: int, alpha: Sequence[Parameter], size: int, by_alpha: bool
+) -> Mapping[str, Value | bool]:
+    """What joint_step.c and joint_step_lanes.h are told."""
+    coulomb, friction = starts(alpha, COULOMB), starts(alpha, FRICTION)
+    return {
+        "N": n, "LINKS": links, "NA": len(alpha), "NM": kernels.model, "RECORD": kernels.record, "FACTORS": kernels.factors,
+        "MASS": kernels.mass, "KERNEL_WORK": kernels.work, "DEEP": kernels.deep, "ALPHA_JACOBIAN": by_alpha,
+        "SIXTH": bool(kernels.sixth), "VARYING": len(friction) > PLAIN_FRICTION,
+        "NO_COULOMB(alpha, k)": _zero(coulomb), "NO_FRICTION(alpha, k)": _zero(friction), "ALONE": size,
+        **{f"LANES_{name.upper()}": work for name, work in kernels.lanes_work(n, len(alpha)).items()},
+    }  # fmt: skip
+
+
+def _zero(places: Sequence[int]) -> str:
+    """C that is true where joint k has zeros in alpha from all of these places on."""
+    return "(" + " && ".join(f"(alpha)[{at} + (k)] == 0.0" for at in places) + ")"
+
+
+def _texts(kernels: StepKernels) -> str:
+    """The kernels, each where it is called: over V in a file of lanes too."""
+    if kernels.deep:
+        return "\n".join(('#include "sine_cosine.h"\n', *kernels.texts))
+    return "\n".join((
+        '#include "lanes.h"\n', *kernels.step, "#ifndef STEP_ALONE", *kernels.derivatives,
+        *(("#ifdef LANES", *kernels.sixth, "#endif") if kernels.sixth else ()), "#endif",
+        "#ifndef LANES", *kernels.texts, *(("#ifndef FOR_V3", *kernels.portable, "#endif") if kernels.portable else ()),
+        "#endif",
+    ))  # fmt: skip
+
+
+def add_lanes(emission: Emission) -> None:
+    """The step and its derivatives for rows side by side: text over V, a file for 4 lanes and one for 8."""
+    emission.copy("joint_step_lanes.h")
+    for lanes, words in ((4, V3), (MOST_LANES, V4)):
+        defined = {"LANES": str(lanes), "MANY(name)": f"name##_lanes{lanes}"}
+        if lanes == MOST_LANES:
+            defined["STEP_ALONE"] = ""  # more lanes gain nothing in the derivatives: their values leave the cache
+        add_path(emission, f"joint_step_lanes{lanes}.c", "joint_step_lanes.h", words, defined)
+    emission.lanes += ["joint_step", "jac_joint_step", "vjp_joint_step"]
