@@ -8,6 +8,7 @@ import sys
 import click
 
 from diffpbd.runtime.api.robots import examined
+from diffpbd.runtime.commands.numbers import HEIGHT
 from diffpbd.runtime.errors import InputError
 
 __all__ = ["command"]
@@ -32,7 +33,7 @@ __all__ = ["command"]
 )
 @click.option(
     "--ground",
-    type=float,
+    type=HEIGHT,
     metavar="Z",
     help="A plane called ground across z at this height [m], for --contact-from-collision; of a floating base in the world.",
 )

@@ -11,7 +11,7 @@ import numpy as np
 from diffpbd.runtime.arrays import FloatArray
 from diffpbd.runtime.clearance import KEPT, least_distance
 from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.commands.numbers import Real
+from diffpbd.runtime.commands.numbers import HEIGHT
 from diffpbd.runtime.commands.options import clearance_option, plot_option
 from diffpbd.runtime.commands.results import json_option, note, result
 from diffpbd.runtime.errors import InputError
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from diffpbd.runtime.robot import Robot
 
 __all__ = ["accelerations", "command", "summary"]
-
-HEIGHT = Real(-100.0, 100.0)  # m
 
 
 @click.command("excite")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import click
 
 from diffpbd.runtime.api.robots import default_folder
-from diffpbd.runtime.commands.numbers import MOST
+from diffpbd.runtime.commands.numbers import HEIGHT, MOST
 from diffpbd.runtime.commands.progress import staged
 from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
 from diffpbd.runtime.finish import begin, complete, is_quick
@@ -141,7 +141,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
 )
 @click.option(
     "--ground",
-    type=float,
+    type=HEIGHT,
     metavar="Z",
     help="A plane called ground across z at this height [m], for --contact-from-collision; of a floating base in the world.",
 )

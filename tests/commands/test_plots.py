@@ -20,7 +20,19 @@ from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.report.ticks_plot import plot_ticks
 from diffpbd.runtime.ros1.messages import Header, Tick
 
-WITHOUT = {"generate", "drive-gain", "check", "export", "info", "eval", "sim", "sim-baxter", "sim-fr3", "reproduce"}
+WITHOUT = {
+    "generate",
+    "drive-gain",
+    "check",
+    "export",
+    "info",
+    "eval",
+    "ik",
+    "sim",
+    "sim-baxter",
+    "sim-fr3",
+    "reproduce",
+}
 """No motion comes out of these, or, of the last, always a picture."""
 
 

@@ -15,6 +15,8 @@ LEVER = {
     "angle": 0.0, "lever_stiffness": 7000.0, "arm_1": 0.06, "arm_2": 0.15, "lever_offset": 1.9, "lever_rest": 0.2,
 }  # fmt: skip
 """A spring whose arms form a triangle at every angle below."""
+GOAL = {"goal_weights": [1.0, 0.1], "ik_options": [1e-6, 1e-6, 20.0, 0.0, 0.0, 0.0]}
+"""Both parts of a pose; tolerances, starts, the first of them, and no margin."""
 
 
 def effort(robot: Robot) -> np.ndarray:
@@ -61,6 +63,15 @@ def arguments(
             found[name] = rng.normal(size=(rows, argument.rows))
         elif name in LEVER:
             found[name] = np.full(rows, LEVER[name]) if name != "angle" else 0.5 * np.tanh(values["p"][:, 0])
+        elif name in ("frame", "reference"):
+            found[name] = np.full(rows, 0.0 if name == "frame" else 1.0)
+        elif name in GOAL:
+            found[name] = np.tile(GOAL[name], (rows, 1))
+        elif name in ("goal_position", "goal_rotation"):  # of the pose at zero, within the limits of all shipped robots
+            pose = robot.frame_pose(np.zeros((rows, robot.n)), alpha=alpha)
+            found[name] = pose.position if name == "goal_position" else pose.rotation
+        elif name in ("p0", "fixed"):
+            found[name] = 0.05 * values["p"] if name == "p0" else np.zeros((rows, robot.n))
         elif name.endswith("_bar"):
             found[name] = rng.normal(size=(rows, *argument.shape))
         else:
