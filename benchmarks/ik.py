@@ -250,7 +250,7 @@ def main() -> None:
     rows = []
     for case in cases(options.panda, options.ur5e):
         folder = build / case.name
-        robot = diffpbd.generate(case.file, tip=[case.tip], functions=["ik"], out=folder)
+        robot = diffpbd.generate(case.file, tip=[case.tip], functions=["ik"], out=folder, all=True)
         goals = Goals.of(case, robot.joints, options.goals, build)
         found = [ours(case, robot, goals, build)]
         said(case, found[-1])

@@ -95,5 +95,5 @@ def test_the_file_names_the_robot_that_takes_it(tmp_path: Path, symbolic: Robot)
     assert f"to use these: {command}" in result.output
     assert json.loads(out.read_text())["generate"] == command
     assert symbolic.alpha.vector(out)[symbolic.alpha.index("mass.lower")] > 0.0
-    with pytest.raises(InputError, match=f"mass.lower.*{command}"):
+    with pytest.raises(InputError, match="mass.lower.*generated with --symbolic mass,com,inertia"):
         loaded("double_pendulum").alpha.vector(out)

@@ -139,7 +139,7 @@ def test_a_robot_without(tmp_path: Path) -> None:
     from support.robots import loaded
 
     with pytest.raises(
-        InputError, match="no lever spring. Generate it with `diffpbd generate double_pendulum --lever-spring"
+        InputError, match="no lever spring. Generate it with `diffpbd generate double_pendulum .*--lever-spring JOINT`"
     ):
         select(loaded("double_pendulum"), ["lever_spring"])
 
