@@ -96,6 +96,9 @@ static double may_be_off(const double *p, const double *pd, const double *u, con
     off += fabs(u[j] * (moved - half * (pd[j] + pd_next[j])));
     if (kick != 0) off += fabs(kick[j] * pd_next[j]) + fabs(kick[j] * moved) * inverse;
   }
+#if ROWS
+  off += C_GAINED * most; /* what rows may give along a chord: see loops_closed.h */
+#endif
   return off + 0.25 * (turned * most + energy[2] + energy[4]) + sqrt(0.5 * turned * most * fabs(change)) +
          C_CERTAIN_ENERGY * (most + fabs(energy[1]) + fabs(energy[3]));
 }

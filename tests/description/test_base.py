@@ -115,6 +115,6 @@ def test_recipes_and_the_command_line_say_it(tmp_path: Path) -> None:
     found = CliRunner().invoke(cli, ["check", str(tmp_path / "made.urdf"), "--base-joint", "planar"])
     assert "base: planar, coordinates base_x, base_z, base_turn" in found.output
     with pytest.raises(
-        InputError, match='base_joint = "loose" is not known; one of fixed, planar, floating is expected'
+        InputError, match='base_joint = "loose" is not known; one of fixed, planar, floor, floating is expected'
     ):
         with_options(recipe, base_joint="loose")
