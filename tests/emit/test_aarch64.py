@@ -109,7 +109,7 @@ def built(robot: Robot, folder: Path, text: str, command: list[str]) -> str:
     return str(folder / "program")
 
 
-@pytest.mark.thorough("prismatic", "pendulum")
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "optimised"), [("double_pendulum", "-O2"), ("prismatic_skew", "-O0"), ("thrown_box", "-O2")]
 )
