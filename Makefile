@@ -22,7 +22,7 @@ generate: ## Derive, emit and compile ROBOT (a shipped name, a URDF or MJCF file
 # One thread of BLAS a process: small matrices are no faster with more, and two processes' threads wait for each other (50 times the time).
 # First what computes, a process a core; then alone, in one process, what needs real time. 5: OPTS chose no test of this part.
 # SymPy remembers 1000 results by default; with more, a derivation takes a seventh less.
-test: ## The test suite with reduced counts, about 16 minutes on two cores
+test: ## The test suite with reduced counts, about 10 minutes on two cores
 	@$(SETUP) test
 	@export OPENBLAS_NUM_THREADS=1 SYMPY_CACHE_SIZE=20000; \
 	  $(BIN)/pytest -m 'not real_time' -n 2 --dist loadgroup --no-loadscope-reorder $(OPTS); computed=$$?; \
