@@ -42,6 +42,7 @@ def near(found: Any, wanted: Any) -> None:
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-11 * max(np.abs(other).max(), 1.0), err_msg=name)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["four_bar", pytest.param("watt", marks=pytest.mark.soak)])
 def test_it_is_the_same_mechanism(name: str) -> None:
     c, robot = case(name), every(name)

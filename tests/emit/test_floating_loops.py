@@ -71,6 +71,7 @@ def momentum(robot: Robot, P: Array, PD: Array, alpha: Array) -> Array:
     return np.hstack([found[:, :3], found[:, 3:] + np.cross(P[:, :3], found[:, :3])])
 
 
+@pytest.mark.thorough
 def test_instants_are_those_of_pinocchio() -> None:
     f = flying_bar()
     robot, p, pd, u = f.robot, f.p, f.pd, f.u

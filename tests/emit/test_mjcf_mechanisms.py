@@ -82,6 +82,7 @@ def second_order(errors: list[float], bars: tuple[float, float]) -> None:
         assert bars[0] < coarse / fine < bars[1], errors
 
 
+@pytest.mark.thorough
 def test_gripper_has_its_loops_and_one_motor() -> None:
     c = gripper()
     facts = c.robot.manifest.robot

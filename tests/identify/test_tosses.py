@@ -59,6 +59,7 @@ def off(result: Identification) -> dict[str, float]:
     return {e.name: (e.value - TRUTH[e.name]) / e.std for e in result.estimates if e.std}
 
 
+@pytest.mark.thorough
 def test_friction_height_com_and_inertia_of_a_box_from_three_tosses() -> None:
     result = fitted(thrown(3, 2e-4), thrown(1, 2e-4, seed=1))
     away = off(result)
@@ -90,6 +91,7 @@ def predicted(values: dict[str, float], tosses: list[Toss]) -> Figures:
     return figures(tosses, windows.paths(alpha, first_states(robot(), alpha, tosses, EDGE / 2.0)), EDGE)
 
 
+@pytest.mark.thorough
 def test_recorded_tosses_are_predicted_better_than_as_described(shared: Path) -> None:
     tosses = read_tosses(shared / "data" / "cube_tosses.csv.gz", {})
     found, described = predicted(FOUND, tosses), predicted(DESCRIBED, tosses)
