@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from support.bench_arm import Bench, BenchArm
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.arm import DISABLED, Fault
 from diffpbd.runtime.loop.recorder import BRAKE, START, YIELD
 from diffpbd.runtime.loop.reflexes import Reflex
