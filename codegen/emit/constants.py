@@ -9,7 +9,7 @@ from diffpbd.codegen.emit.environment import LARGE_ANGLE
 from diffpbd.codegen.graph.geometry import RIGHT_ANGLE
 from diffpbd.codegen.graph.joint_step import LEAST_STEP
 from diffpbd.codegen.method.limits import CLOSE, INWARDS, OUTSIDE, PASSES
-from diffpbd.runtime.manifest import Constant
+from diffpbd.runtime.folder.manifest import Constant
 
 CONSTANTS: Final = (
     Constant(

@@ -17,7 +17,7 @@ from diffpbd.codegen.graph.capabilities import Capabilities
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, prepare
 from diffpbd.codegen.program.tree import DENSE_DEPTH
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 STEP: Final = (
     "prepare", "start", "newton", "chord", "end", "velocity", "velocity_gradient", "velocity_newton", "jacobian", "inertia",

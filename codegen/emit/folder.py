@@ -48,9 +48,9 @@ from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.floating import graphs_of, stepped
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import MANIFEST_NAME, Constant, Generator, Manifest, family
-from diffpbd.runtime.manifest import Recipe as RecipeFacts
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.folder.manifest import MANIFEST_NAME, Constant, Generator, Manifest, family
+from diffpbd.runtime.folder.manifest import Recipe as RecipeFacts
 
 
 def write_folder(

@@ -16,7 +16,7 @@ from diffpbd.codegen.emit.unused import with_unused
 from diffpbd.codegen.functions import expect_declared
 from diffpbd.codegen.graph.catalogue import axes, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
-from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
+from diffpbd.runtime.folder.manifest import ABI_VERSION, Argument, Function, Parameter
 
 
 @dataclass(frozen=True)

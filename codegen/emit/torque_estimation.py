@@ -11,7 +11,7 @@ from diffpbd.codegen.emit.kinds import FRICTION, starts
 from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS
-from diffpbd.runtime.manifest import Parameter
+from diffpbd.runtime.folder.manifest import Parameter
 
 INPUTS = "p0 pd0 U_start P_ref PD_ref u_prev lambdas known_friction h alpha"
 OUTPUTS = "U P PD loss change"

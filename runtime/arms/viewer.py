@@ -9,9 +9,9 @@ import subprocess
 import sys
 from types import TracebackType
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.extras import missing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.extras import missing
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.ros1.messages import Tick
 
 __all__ = ["ADDRESS", "Viewer"]

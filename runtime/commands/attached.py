@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.loop.arm import Arm
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.recorder import Recorder

@@ -12,6 +12,9 @@ from typing import Any, Literal
 import click
 
 from diffpbd.runtime.arms.franka.arm import is_franka
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import distinct
+from diffpbd.runtime.base.live import live_line
 from diffpbd.runtime.commands import run_baxter, run_franka, run_ros2
 from diffpbd.runtime.commands.attached import Attached
 from diffpbd.runtime.commands.locate import open_manifest, open_robot, robot_files, state_file
@@ -21,10 +24,7 @@ from diffpbd.runtime.commands.options import clearance_option, given, goal_optio
 from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.control.program import ProgramController
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import distinct
-from diffpbd.runtime.finish import complete, is_quick
-from diffpbd.runtime.live import live_line
+from diffpbd.runtime.folder.finish import complete, is_quick
 from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.configuration import Configuration
@@ -34,8 +34,8 @@ from diffpbd.runtime.loop.replay import read_run, replay
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.status import RunStatus
 from diffpbd.runtime.loop.stopping import Reason, Report, StopRequest
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import new_figure
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["command"]
 

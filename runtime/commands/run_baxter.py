@@ -12,14 +12,14 @@ import click
 
 from diffpbd.runtime.arms.baxter.arm import BaxterArm, command_topic
 from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
+from diffpbd.runtime.base.errors import GraphError, InputError, RefusedError
 from diffpbd.runtime.commands.attached import Attached, simulator
-from diffpbd.runtime.errors import GraphError, InputError, RefusedError
-from diffpbd.runtime.limits import Limits
-from diffpbd.runtime.locate import find_description
+from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.limits import Limits
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.ros1 import Node
 from diffpbd.runtime.ros1.registrations import Life, registered, withdraw
 

@@ -16,14 +16,14 @@ from diffpbd.runtime.arms.franka.connection import connect
 from diffpbd.runtime.arms.franka.driver import TIMEOUT
 from diffpbd.runtime.arms.franka.load import Body, difference, mounted, payload_of, set_load, with_payload
 from diffpbd.runtime.arms.franka.model import compare_model, flange_to_tip
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import RefusedError
 from diffpbd.runtime.commands.attached import Attached, simulator
 from diffpbd.runtime.commands.sim_fr3 import HOST_LINE
-from diffpbd.runtime.errors import RefusedError
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["attach", "expect_options"]
 

@@ -10,23 +10,23 @@ import click
 import numpy as np
 
 from diffpbd.runtime.arms.franka.arm import is_franka
-from diffpbd.runtime.arrays import FloatArray, within
-from diffpbd.runtime.clearance import least_distance
+from diffpbd.runtime.base.arrays import FloatArray, within
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import parse_json, read_json
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.mpc import parse_weights
 from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity
 from diffpbd.runtime.control.net_torque import NetTorqueMap
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import parse_json, read_json
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.configuration import Configuration, has_spring, inertial_model, limits_of
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import SUPPRESS_PERIOD
 from diffpbd.runtime.loop.supervisor import Settings
+from diffpbd.runtime.model.clearance import least_distance
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
 from diffpbd.runtime.mpc.reference_check import check_goal, read_reference
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["configured"]
 

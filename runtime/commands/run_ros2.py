@@ -10,17 +10,17 @@ from typing import Any
 import click
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.attached import Attached, simulator
 from diffpbd.runtime.commands.options import given
 from diffpbd.runtime.commands.sim import COMMANDS, DOMAIN_LINE, STATES
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.locate import find_description
+from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.loop.arm import Arm
 from diffpbd.runtime.loop.configuration import Configuration, gravity_model, inertial_model
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["attach", "expect_options", "options"]
 

@@ -14,13 +14,13 @@ import click
 import numpy as np
 
 from diffpbd.runtime.api.robots import exported
-from diffpbd.runtime.arrays import FloatArray, or_else, within
+from diffpbd.runtime.base.arrays import FloatArray, or_else, within
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.live import Parts, Rate, latency, live_line
+from diffpbd.runtime.base.live import duration as spoken
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.numbers import DURATION, Real, Whole
 from diffpbd.runtime.commands.options import live_option
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.live import Parts, Rate, latency, live_line
-from diffpbd.runtime.live import duration as spoken
 from diffpbd.runtime.loop.stopping import StopRequest
 
 if TYPE_CHECKING:

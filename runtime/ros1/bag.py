@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from diffpbd.runtime.errors import LogError
+from diffpbd.runtime.base.errors import LogError
+from diffpbd.runtime.base.unpack import TooLargeError, allowance, unpack_bz2
 from diffpbd.runtime.ros1.messages import Message
-from diffpbd.runtime.unpack import TooLargeError, allowance, unpack_bz2
 
 __all__ = ["BagMessage", "BagWriter", "CompressionError", "read_bag"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from diffpbd.runtime.errors import GraphError
+from diffpbd.runtime.base.errors import GraphError
 from diffpbd.runtime.ros1.definitions import Definition
 from diffpbd.runtime.ros1.master import CALL_TIMEOUT, call
 from diffpbd.runtime.ros1.publisher import Publisher

@@ -8,8 +8,8 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import finite
-from diffpbd.runtime.limb_state import LEAP, LimbState, stepped_ahead, stepped_back
+from diffpbd.runtime.base.arrays import finite
+from diffpbd.runtime.interface.limb_state import LEAP, LimbState, stepped_ahead, stepped_back
 from diffpbd.runtime.ros1.messages import JointState
 
 __all__ = ["JointStateReader"]

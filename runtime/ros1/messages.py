@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.ros1.codec import Stamp, decode_values, encode_values
 from diffpbd.runtime.ros1.definitions import DEFINITIONS, Definition
 

@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import urlparse
 
-from diffpbd.runtime.errors import GraphError
-from diffpbd.runtime.priority import prioritized
+from diffpbd.runtime.base.errors import GraphError
+from diffpbd.runtime.base.priority import prioritized
 from diffpbd.runtime.ros1.addresses import own_address, own_interface
 from diffpbd.runtime.ros1.guests import Guests
 from diffpbd.runtime.ros1.handshake import answer_subscriber, ask_publisher

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from diffpbd.runtime.errors import MessageError
+from diffpbd.runtime.base.errors import MessageError
 from diffpbd.runtime.ros1.messages import Message
 
 __all__ = ["Receipt", "Subscriber"]

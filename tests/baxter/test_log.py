@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import Robot
+from diffpbd.runtime.base.errors import InputError, LogError
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.errors import InputError, LogError
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.loop.recorder import TICK_TOPIC
 from diffpbd.runtime.loop.replay import read_run, replay

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diffpbd.runtime.errors import MessageError
+from diffpbd.runtime.base.errors import MessageError
 from diffpbd.runtime.ros1 import messages as m
 from diffpbd.runtime.ros1.definitions import DEFINITIONS
 

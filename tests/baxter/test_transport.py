@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from diffpbd.runtime.errors import GraphError
+from diffpbd.runtime.base.errors import GraphError
 from diffpbd.runtime.ros1 import Node, Publisher
 from diffpbd.runtime.ros1.master import call
 from diffpbd.runtime.ros1.messages import Float64, String

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime.arms.baxter.arm import BaxterArm
-from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.stopping import Reason
+from diffpbd.runtime.model.limits import Limits
 from diffpbd.runtime.ros1 import Receipt
 from diffpbd.runtime.ros1.messages import AssemblyState, Header, JointState
 

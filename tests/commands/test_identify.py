@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from support.motions import motion
 from support.robots import generated, loaded
 
-from diffpbd.runtime import ipopt
+from diffpbd.runtime.base import ipopt
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.ros1.bag import BagWriter

@@ -17,7 +17,7 @@ from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.arm import is_franka
 from diffpbd.runtime.arms.franka.load import Body, difference, mounted, payload_of, set_load, with_payload
 from diffpbd.runtime.arms.franka.model import compare_model, flange_to_tip
-from diffpbd.runtime.errors import InputError, RefusedError
+from diffpbd.runtime.base.errors import InputError, RefusedError
 
 ASSETS = Path(importlib.util.find_spec("franky_sim").origin).parent / "assets"
 HAND = Body(0.73, np.array([-0.01, 0.0, 0.03]), np.diag([0.001, 0.0025, 0.0017]))

@@ -11,7 +11,7 @@ from support.bench_baxter import BenchBaxter
 from support.robots import loaded
 
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.locate import find_description
+from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.loop.run import Run, RunOptions

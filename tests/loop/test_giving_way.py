@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.bench_arm import JOINTS, STEP, Bench, bench_limits
 
-from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.recorder import YIELD
 from diffpbd.runtime.loop.reflexes import Reflex, Reflexes, ReflexSettings
 from diffpbd.runtime.loop.replay import _compare

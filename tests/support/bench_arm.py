@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.limb_state import LimbState
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import DISABLED, OWN_TIMEOUT, Fault
+from diffpbd.runtime.model.limits import Limits
 from diffpbd.runtime.ros1.joint_states import JointStateReader
 from diffpbd.runtime.ros1.messages import Header, JointState
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import RefusedError
-from diffpbd.runtime.limb_state import LimbState
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import RefusedError
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import DISABLED, OWN_TIMEOUT, Clock, Fault, SystemClock
 from diffpbd.runtime.loop.stopping import Reason
+from diffpbd.runtime.model.limits import Limits
 from diffpbd.runtime.ros1 import Node, Publisher, Receipt
 from diffpbd.runtime.ros1.joint_states import JointStateReader
 from diffpbd.runtime.ros1.messages import (

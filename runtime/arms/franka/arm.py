@@ -18,12 +18,12 @@ import numpy as np
 
 from diffpbd.runtime.arms.franka.driver import SILENCE, TIMEOUT, Driver
 from diffpbd.runtime.arms.franka.words import flags, trouble_of
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import RefusedError
-from diffpbd.runtime.limb_state import LEAP, LimbState, stepped_ahead, stepped_back
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import RefusedError
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.limb_state import LEAP, LimbState, stepped_ahead, stepped_back
 from diffpbd.runtime.loop.arm import OWN_TIMEOUT, Clock, Fault, SystemClock
+from diffpbd.runtime.model.limits import Limits
 from diffpbd.runtime.ros1.messages import Header, JointState
 from diffpbd.runtime.ros1.subscriber import Receipt
 

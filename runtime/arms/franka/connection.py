@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from diffpbd.runtime.errors import RefusedError
+from diffpbd.runtime.base.errors import RefusedError
 
 __all__ = ["connect", "real_time_kernel"]
 

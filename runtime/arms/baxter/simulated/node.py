@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.arms.baxter.simulated.robot import SimulatedBaxter
-from diffpbd.runtime.latency import Latency
+from diffpbd.runtime.base.latency import Latency
 from diffpbd.runtime.ros1 import Node, Receipt
 from diffpbd.runtime.ros1.messages import (
     AssemblyState,
