@@ -99,7 +99,7 @@ def write_folder(
             ready(folder / path, {header: emission.files[header]})
 
     constants = _constants(model, found)
-    add_model(emission, _named(model, constants), robot.floating)
+    add_model(emission, ALL_CONSTANTS, robot.floating)
     n, alpha, work = model.tree.freedoms, model.entries, 0
     constrained = bool(model.tree.closures or model.tree.sided)
     if found.has("joint_step") and robot.floating:
@@ -204,11 +204,8 @@ def _constants(model: Model, found: Capabilities) -> tuple[Constant, ...]:
     )
 
 
-def _named(model: Model, constants: tuple[Constant, ...]) -> tuple[Constant, ...]:
-    """Those that sources name: of a constrained step all, also for parts that a robot has not."""
-    if not (model.tree.closures or model.tree.sided or model.robot.floating):
-        return constants
-    return (*CONSTANTS, *FLOATING_CONSTANTS, *LIMIT_CONSTANTS, *CONE_CONSTANTS, *LOOP_CONSTANTS)
+ALL_CONSTANTS: Final = (*CONSTANTS, *FLOATING_CONSTANTS, *LIMIT_CONSTANTS, *CONE_CONSTANTS, *LOOP_CONSTANTS)
+"""What sources name, also for parts that a robot has not."""
 
 
 def _acting(model: Model) -> list[str]:
