@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from diffpbd.codegen.emit.constants import IN_C, IN_FLOATING
 from diffpbd.codegen.emit.constrained_step import motors
+from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.paths import add_second_path
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LOOPS
@@ -24,6 +24,11 @@ CALLED_WITH_LOOPS: Final = (
     "tip_jacobian",
 )
 """The same where loops are closed."""
+
+SOURCES: Final = (
+    "mpc.c", "mpc_products.h", "mpc_block.h", "mpc_riccati.h", "mpc_qp.h", "mpc_coordinates.h", "mpc_linearise.h",
+)  # fmt: skip
+"""Plain C of the solver."""
 
 INPUTS: Final = (
     "p pd u_last P_ref PD_ref U_ref tip_ref weights tip_weights bounds options h alpha P_guess PD_guess U_guess"
@@ -52,22 +57,18 @@ def add_mpc(emission: Emission, model: Model) -> None:
     inputs, outputs = ([argument(name, *shapes[name]) for name in names.split()] for names in (INPUTS, OUTPUTS))
     docs = DOCS_OF_LOOPS if closed or not all(driven) else DOCS
     emission.declare("mpc", docs["mpc"], inputs, outputs, operations=operations, work=None, status=(5, 6, 7, 8))
-    own = [emission.known("mpc")]
-    emission.add(
-        "src/mpc.c", "mpc.c",
-        n=n, alpha_size=alpha_size, kernel_work=work, dispatched=own, closed=closed, passive=not all(driven), driven=driven,
-        offsets=offsets, stops=model.tree.sided, floating=floating, **_words(floating), **IN_FLOATING, **IN_C,
+    for name in SOURCES:
+        emission.copy(name)
+    add_source_model(
+        emission, "mpc",
+        {
+            "N": n, "NA": alpha_size, "FLOATING": floating, "CLOSED": closed, "STOPS": model.tree.sided, "KERNEL_WORK": work,
+        },
+        {"motor": ("int", driven), "torque_offset": ("int", offsets)}, "",
     )  # fmt: skip
-    emission.texts["mpc"] = len(emission.files["src/mpc.c"])
-    emission.dispatched += own
+    emission.texts["mpc"] = sum(len(emission.files[f"src/{name}"]) for name in SOURCES)
+    emission.dispatched.append(emission.known("mpc"))
     add_second_path(emission, "mpc", loops=True)
-
-
-def _words(floating: bool) -> dict[str, str]:
-    """How the text names the numbers of a position, of what a step gives, and what goes with them."""
-    if not floating:
-        return {"np": "N", "ends": "X", "pose": "size", "poses": "nodes", "last": "end", "here": "a.P[at]"}
-    return {"np": "NP", "ends": "XP", "pose": "pose", "poses": "poses", "last": "last", "here": "p"}
 
 
 def recursion_operations(n: int) -> int:

@@ -1,4 +1,4 @@
-/* ---- The quadratic program of one iteration, stage by stage ----
+/* The quadratic program of one iteration of mpc.c, stage by stage, and its Newton steps:
  *
  *   minimise  sum over stages of  1/2 x'Q x + g'x  (x at the stage's end)  +  1/2 u'R u + r'u  +  1/2 d'S d,
  *             d = u - (u of the stage before),  x_next = A x + B u + c,
@@ -14,10 +14,12 @@ typedef struct { /* one stage: what happens from node k to node k + 1 */
   double hx[X], hu[N], hd[N], bx[X], bu[N], bd[N]; /* curvature and slope of the barrier */
   double x[X], u[N], x_new[LX], u_new[LN];
   double t[PAIRS], l[PAIRS], t_new[PAIRS], l_new[PAIRS], kappa[PAIRS];
-{% if floating %}
-  double q[4]; /* quaternion of the base where the iterate moves from */
-{% endif %}
+  double q[4]; /* quaternion of the base where the iterate moves from, where it floats */
 } Stage;
+
+typedef struct {
+  double P[LZ * Z], M[LZ * Z], V[LX * X], W[LX * N], U[LN * N], q[LZ], y[LZ];
+} Scratch;
 
 typedef struct {
   Stage *stage;
@@ -25,92 +27,8 @@ typedef struct {
   const double *R, *S;
   double constant; /* part of the cost that nothing changes */
   double x0[X], u_last[N], d[8 * N], soft[X];
-  double *P, *V, *W, *M, *U, *q, *y; /* scratch: Z x Z, X x X, X x N, Z x Z, N x N, Z, Z */
+  Scratch *scratch;
 } Problem;
-
-/* Products go by some rows at a time, in vectors where the compiler has them: columns of matrices are padded to multiples of
- * four, those of A and B with zeros, and a factor that stands transposed in a formula is kept so. Every entry is summed in
- * the order of the plain loops. */
-#if WIDTH > 1
-typedef double Part __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
-#else
-typedef double Part;
-#endif
-
-{% for r in (4, 3, 2, 1) %}
-/* C = X Y for X of {{ r }} WIDTH rows and k columns, Y of k rows and n columns, two columns of C at a time. */
-static void block{{ r }}(int n, int k, const double *x, int ldx, const double *y, int ldy, double *C, int ldc) {
-  int j, l;
-  for (j = 0; j < n; j += 2) {
-    const double *y0 = y + (ptrdiff_t)j * ldy, *y1 = j + 1 < n ? y0 + ldy : y0, *column = x;
-    Part {% for i in range(r) %}a{{ i }} = {0}, b{{ i }} = {0}, {% endfor %}*c = (Part *)(void *)(C + (ptrdiff_t)j * ldc);
-    for (l = 0; l < k; l++, column += ldx) {
-      const Part *f = (const Part *)(const void *)column;
-      const double p = y0[l], q = y1[l];
-{% for i in range(r) %}
-      a{{ i }} += f[{{ i }}] * p, b{{ i }} += f[{{ i }}] * q;
-{% endfor %}
-    }
-    {% for i in range(r) %}c[{{ i }}] = a{{ i }}{{ ", " if not loop.last }}{% endfor %};
-    if (j + 1 == n) continue;
-    c = (Part *)(void *)(C + (ptrdiff_t)(j + 1) * ldc);
-    {% for i in range(r) %}c[{{ i }}] = b{{ i }}{{ ", " if not loop.last }}{% endfor %};
-  }
-}
-
-/* y += X v for X of {{ r }} WIDTH rows and k columns; with `apart` the product is summed first. */
-static void column{{ r }}(int k, const double *x, int ldx, const double *v, double *y, int apart) {
-  Part *to = (Part *)(void *)y{% for i in range(r) %}, a{{ i }} = {0}{% endfor %};
-  int l;
-  if (!apart) {% for i in range(r) %}a{{ i }} = to[{{ i }}]{{ ", " if not loop.last }}{% endfor %};
-  for (l = 0; l < k; l++, x += ldx) {
-    const Part *f = (const Part *)(const void *)x;
-{% for i in range(r) %}
-    a{{ i }} += f[{{ i }}] * v[l];
-{% endfor %}
-  }
-  if (apart) {% for i in range(r) %}a{{ i }} += to[{{ i }}]{{ ", " if not loop.last }}{% endfor %};
-  {% for i in range(r) %}to[{{ i }}] = a{{ i }}{{ ", " if not loop.last }}{% endfor %};
-}
-
-{% endfor %}
-/* C = X Y for column-major X (m x k) and Y (k x n), padding of C's columns written too; with `lower` only blocks that reach the
- * diagonal or below. */
-static void products(int m, int n, int k, const double *x, int ldx, const double *y, int ldy, double *C, int ldc,
-                     int lower) {
-  for (; m > 0; m -= ROWS, x += ROWS, C += ROWS) {
-    const int columns = lower && n > m ? n - m + ROWS : n;
-    if (m > 3 * WIDTH) block4(columns < n ? columns : n, k, x, ldx, y, ldy, C, ldc);
-    else if (m > 2 * WIDTH) block3(n, k, x, ldx, y, ldy, C, ldc);
-    else if (m > WIDTH) block2(n, k, x, ldx, y, ldy, C, ldc);
-    else block1(n, k, x, ldx, y, ldy, C, ldc);
-  }
-}
-
-/* y += A v for column-major A (m x n), column after column, padding of y included. */
-static void add_product(int m, int n, const double *A, int lda, const double *v, double *y, int apart) {
-  for (; m > 0; m -= ROWS, A += ROWS, y += ROWS) {
-    if (m > 3 * WIDTH) column4(n, A, lda, v, y, apart);
-    else if (m > 2 * WIDTH) column3(n, A, lda, v, y, apart);
-    else if (m > WIDTH) column2(n, A, lda, v, y, apart);
-    else column1(n, A, lda, v, y, apart);
-  }
-}
-
-/* y += factor x for padded columns of Z numbers. */
-static void add_multiple(double factor, const double *x, double *y) {
-  const Part *from = (const Part *)(const void *)x;
-  Part *to = (Part *)(void *)y;
-  int i;
-  for (i = 0; i < LZ / WIDTH; i++) to[i] += factor * from[i];
-}
-
-/* Y = X' for column-major X (m x n). */
-static void transpose(int m, int n, const double *x, int ldx, double *y, int ldy) {
-  int i, j;
-  for (j = 0; j < n; j++)
-    for (i = 0; i < m; i++) y[j + i * ldy] = x[i + j * ldx];
-}
 
 /* Cholesky factor in the lower triangle; 0 where the matrix is not safely positive. The diagonal of L holds inverses. */
 static int cholesky(const double *M, double *L) {
@@ -118,7 +36,7 @@ static int cholesky(const double *M, double *L) {
   for (j = 0; j < N; j++) {
     double pivot = M[j + LN * j];
     for (k = 0; k < j; k++) pivot -= L[j + N * k] * L[j + N * k];
-    if (!(pivot > {{ mpc_pivot }} * M[j + LN * j]) || !(pivot <= {{ huge }})) return 0;
+    if (!(pivot > C_MPC_PIVOT * M[j + LN * j]) || !(pivot <= C_HUGE)) return 0;
     pivot = 1.0 / sqrt(pivot);
     L[j + N * j] = pivot;
     for (i = j + 1; i < N; i++) {
@@ -160,11 +78,7 @@ static void backward(const double *L, double *b) {
 static void add_node_cost(const Problem *o, const Stage *s, double *P) {
   int i, j;
   for (i = 0; i < X; i++) P[i + LZ * i] += s->Q[i] + s->hx[i];
-{% if floating %}
-  (void)o;
-{% else %}
-  if (o->tip)
-{% endif %}
+  if (FLOATING || o->tip)
     for (j = 0; j < N; j++)
       for (i = 0; i < N; i++) P[i + LZ * j] += s->Qtip[i + LN * j];
 }
@@ -172,28 +86,27 @@ static void add_node_cost(const Problem *o, const Stage *s, double *P) {
 /* Riccati recursion with the barrier's curvature; 0 where the torques are not determined. P is symmetric: it is its own
  * transpose. */
 static int factorise(Problem *o) {
-  double *P = o->P;
+  Scratch *const w = o->scratch;
+  double *P = w->P;
   int k, i, j;
   memset(P, 0, LZ * Z * sizeof(double));
   add_node_cost(o, &o->stage[o->count - 1], P);
   for (k = o->count - 1; k >= 0; k--) {
     Stage *s = &o->stage[k];
-    products(X, N, X, P, LZ, s->B, LX, o->W, LX, 0);
+    products(X, N, X, P, LZ, s->B, LX, w->W, LX, 0);
     for (j = 0; j < N; j++)
-      for (i = 0; i < X; i++) o->W[i + LX * j] += P[i + LZ * (X + j)];
+      for (i = 0; i < X; i++) w->W[i + LX * j] += P[i + LZ * (X + j)];
     memset(s->Pc, 0, Z * sizeof(double));
     add_product(Z, X, P, LZ, s->c, s->Pc, 0);
-    products(N, N, X, s->Bt, LN, o->W, LX, o->U, LN, 0);
-    products(N, N, X, P + X, LZ, s->B, LX, o->M, LN, 0); /* Pxu'B */
+    products(N, N, X, s->Bt, LN, w->W, LX, w->U, LN, 0);
+    products(N, N, X, P + X, LZ, s->B, LX, w->M, LN, 0); /* Pxu'B */
     for (j = 0; j < N; j++) {
-      for (i = 0; i < N; i++) o->U[i + LN * j] += o->M[i + LN * j] + P[X + i + LZ * (X + j)];
-      o->U[j + LN * j] += o->R[j] + s->hu[j] + o->S[j] + s->hd[j];
-{% if passive %}
-      if (!motor[j]) o->U[j + LN * j] += 1.0; /* its column of B is zero, and so is its torque */
-{% endif %}
+      for (i = 0; i < N; i++) w->U[i + LN * j] += w->M[i + LN * j] + P[X + i + LZ * (X + j)];
+      w->U[j + LN * j] += o->R[j] + s->hu[j] + o->S[j] + s->hd[j];
+      if (!motor[j]) w->U[j + LN * j] += 1.0; /* its column of B is zero, and so is its torque */
     }
-    if (!cholesky(o->U, s->L)) return 0;
-    products(X, N, X, s->At, LX, o->W, LX, s->Kt, LZ, 0); /* (W'A)' */
+    if (!cholesky(w->U, s->L)) return 0;
+    products(X, N, X, s->At, LX, w->W, LX, s->Kt, LZ, 0); /* (W'A)' */
     for (j = 0; j < N; j++) {
       for (i = X; i < LZ; i++) s->Kt[i + LZ * j] = 0.0;
       s->Kt[X + j + LZ * j] = -(o->S[j] + s->hd[j]);
@@ -201,12 +114,12 @@ static int factorise(Problem *o) {
     forward_rows(s->L, s->Kt);
     transpose(Z, N, s->Kt, LZ, s->K, LN);
     if (k == 0) break;
-    products(X, X, X, P, LZ, s->A, LX, o->V, LX, 0);
-    products(Z, Z, N, s->Kt, LZ, s->K, LN, o->M, LZ, 1);
-    products(X, X, X, s->At, LX, o->V, LX, P, LZ, 1);
+    products(X, X, X, P, LZ, s->A, LX, w->V, LX, 0);
+    products(Z, Z, N, s->Kt, LZ, s->K, LN, w->M, LZ, 1);
+    products(X, X, X, s->At, LX, w->V, LX, P, LZ, 1);
     for (j = 0; j < Z; j++) {
       for (i = j < X ? X : 0; i < LZ; i++) P[i + LZ * j] = 0.0;
-      add_multiple(-1.0, o->M + LZ * j, P + LZ * j);
+      add_multiple(-1.0, w->M + LZ * j, P + LZ * j);
     }
     for (j = X; j < Z; j++) P[j + LZ * j] += o->S[j - X] + s->hd[j - X];
     for (j = 0; j < Z; j++)
@@ -234,7 +147,7 @@ static void follow(const Stage *s, const double *x, const double *u, double *nex
 
 /* The minimiser x_new, u_new for the slopes that stand in the stages. */
 static void solve_stages(Problem *o) {
-  double *q = o->q, *y = o->y;
+  double *q = o->scratch->q, *y = o->scratch->y;
   const double *x, *last;
   int k, i;
   memset(q, 0, Z * sizeof(double));

@@ -1,3 +1,5 @@
+/* The quadratic program of one iteration of mpc.c: its inequalities, and the interior point method. */
+
 /* Left sides of the 8 N inequalities  row . z <= d  of a stage: torque, change of torque, state; upper and lower. */
 static void sides(const double *u, const double *last, const double *x, double *side) {
   int i;
@@ -19,7 +21,7 @@ static void barrier(const Problem *o, Stage *s) {
   int i;
   for (i = 0; i < SLACK; i++) {
     h[i] = b[i] = 0.0;
-    if (o->d[i] >= {{ mpc_none }}) continue;
+    if (o->d[i] >= C_MPC_NONE) continue;
     h[i] = s->l[i] / s->t[i];
     if (i >= SOFT) {
       const int w = i + SLACK - SOFT;
@@ -53,7 +55,7 @@ static double targets(Problem *o) {
     sides(s->u_new, last, s->x_new, side);
     last = s->u_new;
     for (i = 0; i < SLACK; i++) {
-      if (o->d[i] >= {{ mpc_none }}) continue;
+      if (o->d[i] >= C_MPC_NONE) continue;
       s->t_new[i] = o->d[i] - side[i];
       if (i >= SOFT) {
         const int w = i + SLACK - SOFT;
@@ -79,7 +81,7 @@ static double complementarity(const Problem *o, double step, int *pairs) {
   for (k = 0; k < o->count; k++) {
     const Stage *s = &o->stage[k];
     for (i = 0; i < PAIRS; i++) {
-      if (o->d[i < SLACK ? i : i - SLACK + SOFT] >= {{ mpc_none }}) continue;
+      if (o->d[i < SLACK ? i : i - SLACK + SOFT] >= C_MPC_NONE) continue;
       found++;
       sum += (s->t[i] + step * (s->t_new[i] - s->t[i])) * (s->l[i] + step * (s->l_new[i] - s->l[i]));
     }
@@ -101,9 +103,7 @@ static double objective(const Problem *o, int target, int penalties) {
       sum += (0.5 * o->R[i] * u[i] + s->r[i]) * u[i] + 0.5 * o->S[i] * change * change;
     }
     for (i = 0; i < X; i++) sum += (0.5 * s->Q[i] * x[i] + s->g[i]) * x[i];
-{% if not floating %}
-    if (o->tip)
-{% endif %}
+    if (FLOATING || o->tip)
       for (j = 0; j < N; j++)
         for (i = 0; i < N; i++) sum += 0.5 * x[i] * s->Qtip[i + LN * j] * x[j];
     if (penalties) sides(u, last, x, side);
@@ -127,7 +127,7 @@ static int opposite(int i) {
 /* Torque i within its bounds and within its change from `last`, both narrowed by a share `margin`. */
 static double allowed(const double *d, int i, double value, double last, double margin) {
   const double change = d[2 * N + i] * (1.0 - margin), width = d[i] + d[N + i];
-  const double inset = width < {{ mpc_none }} ? 0.5 * margin * width : 0.0;
+  const double inset = width < C_MPC_NONE ? 0.5 * margin * width : 0.0;
   return clamp(clamp(value, last - change, last + change), inset - d[N + i], d[i] - inset);
 }
 
@@ -166,7 +166,7 @@ static int unbounded(Problem *o) {
 /* What counts as much room in inequality i. */
 static double scale_of(const Problem *o, int i) {
   const double half = 0.5 * (o->d[i] + o->d[opposite(i)]);
-  return {{ mpc_inside }} * (half < {{ mpc_none }} ? half : 1.0);
+  return C_MPC_INSIDE * (half < C_MPC_NONE ? half : 1.0);
 }
 
 /* A start at what stands in the stages (`known`: with the unbounded solution as targets): slacks and multipliers whose
@@ -174,11 +174,11 @@ static double scale_of(const Problem *o, int i) {
 static void initial(Problem *o, int known) {
   const double *last;
   const double least = known ? objective(o, 1, 0) : -o->constant, cost = least + o->constant;
-  double side[SLACK], mean = {{ mpc_mean }} * (objective(o, 0, 0) - least);
+  double side[SLACK], mean = C_MPC_MEAN * (objective(o, 0, 0) - least);
   int pass, k, i, pairs = 0;
-  for (i = 0; i < PAIRS; i++) pairs += o->d[i < SLACK ? i : i - SLACK + SOFT] < {{ mpc_none }} ? o->count : 0;
-  if (!(mean > {{ mpc_share }} * cost)) mean = {{ mpc_share }} * cost; /* a guess that breaks the dynamics may cost less */
-  if (!(mean > {{ mpc_floor }} * pairs)) mean = {{ mpc_floor }} * pairs;
+  for (i = 0; i < PAIRS; i++) pairs += o->d[i < SLACK ? i : i - SLACK + SOFT] < C_MPC_NONE ? o->count : 0;
+  if (!(mean > C_MPC_SHARE * cost)) mean = C_MPC_SHARE * cost; /* a guess that breaks the dynamics may cost less */
+  if (!(mean > C_MPC_FLOOR * pairs)) mean = C_MPC_FLOOR * pairs;
   mean /= pairs;
   for (pass = 0; pass < 2; pass++) { /* the first pass adds what broken bounds bring in */
     const double share = mean;
@@ -189,7 +189,7 @@ static void initial(Problem *o, int known) {
       for (i = 0; i < SLACK; i++) {
         const double room = o->d[i] - side[i], scale = scale_of(o, i), price = i < SOFT ? 0.0 : o->soft[(i - SOFT) % X];
         const int w = i + SLACK - SOFT;
-        if (o->d[i] >= {{ mpc_none }}) continue;
+        if (o->d[i] >= C_MPC_NONE) continue;
         if (i < SOFT) {
           s->t[i] = room > scale ? room : scale;
           s->l[i] = share / s->t[i];
@@ -199,7 +199,7 @@ static void initial(Problem *o, int known) {
           s->l[w] = price - s->l[i];
           s->t[w] = share / s->l[w];
         } else {
-          s->t[i] = {{ mpc_broken }} * scale;
+          s->t[i] = C_MPC_BROKEN * scale;
           s->t[w] = s->t[i] - room;
           s->l[i] = s->l[w] = 0.5 * price;
           if (pass == 0) mean += 0.5 * price * (s->t[i] + s->t[w]) / pairs;
@@ -223,9 +223,9 @@ static int solve_program(Problem *o, int most, double tolerance, int *iterations
   for (;; ++*iterations) {
     sum = complementarity(o, 0.0, &pairs);
     value = objective(o, 0, 1) + o->constant;
-    *gap = sum / (value > {{ mpc_floor }} ? value : {{ mpc_floor }});
+    *gap = sum / (value > C_MPC_FLOOR ? value : C_MPC_FLOOR);
     if (*gap <= tolerance && left <= tolerance) return 0;
-    if (*iterations >= most) return left <= {{ mpc_left }} ? 1 : 2;
+    if (*iterations >= most) return left <= C_MPC_LEFT ? 1 : 2;
     mean = sum / pairs;
     for (k = 0; k < o->count; k++) {
       Stage *s = &o->stage[k];
@@ -240,21 +240,21 @@ static int solve_program(Problem *o, int most, double tolerance, int *iterations
     for (k = 0; k < o->count; k++) {
       Stage *s = &o->stage[k];
       for (i = 0; i < PAIRS; i++) {
-        if (o->d[i < SLACK ? i : i - SLACK + SOFT] >= {{ mpc_none }}) continue;
+        if (o->d[i < SLACK ? i : i - SLACK + SOFT] >= C_MPC_NONE) continue;
         s->kappa[i] = s->l[i] + (mean - (s->t_new[i] - s->t[i]) * (s->l_new[i] - s->l[i])) / s->t[i];
       }
       barrier(o, s);
     }
     solve_stages(o);
     step = targets(o);
-    if (step < 1.0) step *= {{ mpc_boundary }};
+    if (step < 1.0) step *= C_MPC_BOUNDARY;
     left *= 1.0 - step;
     for (k = 0; k < o->count; k++) {
       Stage *s = &o->stage[k];
       for (i = 0; i < X; i++) s->x[i] += step * (s->x_new[i] - s->x[i]);
       for (i = 0; i < N; i++) s->u[i] += step * (s->u_new[i] - s->u[i]);
       for (i = 0; i < PAIRS; i++) {
-        if (o->d[i < SLACK ? i : i - SLACK + SOFT] >= {{ mpc_none }}) continue;
+        if (o->d[i < SLACK ? i : i - SLACK + SOFT] >= C_MPC_NONE) continue;
         s->t[i] += step * (s->t_new[i] - s->t[i]);
         s->l[i] += step * (s->l_new[i] - s->l[i]);
       }
