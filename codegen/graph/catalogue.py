@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from diffpbd.runtime.manifest import MATRIX, SCALAR, VECTOR, Argument
+from diffpbd.runtime.folder.manifest import MATRIX, SCALAR, VECTOR, Argument
 
 POSITION: Final = "rad (m where prismatic)"
 RATE: Final = "rad/s (m/s where prismatic)"

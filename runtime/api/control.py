@@ -12,12 +12,15 @@ import numpy.typing as npt
 
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.fitting import expect, number
-from diffpbd.runtime.html import html_table, motion_table
-from diffpbd.runtime.joint_values import JointValues, by_joint
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.fitting import expect, number
+from diffpbd.runtime.base.html import html_table, motion_table
+from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.functions.joint_values import JointValues, by_joint
+from diffpbd.runtime.functions.parameters import AlphaOrFile
 from diffpbd.runtime.logs.csv import write_log
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc import planner, simulation
 from diffpbd.runtime.mpc.apart import place
 from diffpbd.runtime.mpc.options import Backend, MpcOptions
@@ -26,9 +29,6 @@ from diffpbd.runtime.mpc.problem import Bounds, Weights, bounds_by_name
 from diffpbd.runtime.mpc.reference import goal_reference
 from diffpbd.runtime.mpc.reference_check import check_goal
 from diffpbd.runtime.mpc.tip_goal import pose_at
-from diffpbd.runtime.names import hint
-from diffpbd.runtime.parameters import AlphaOrFile
-from diffpbd.runtime.robot import Robot
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -121,8 +121,8 @@ class Mpc(planner.Mpc):
 
     @in_python
     def place_obstacles(self, **given: npt.ArrayLike) -> None:
-        """Obstacles that the next plans keep away from, in place of those before: `spheres`, `capsules`, `boxes`, `planes`, rows
-        as `diffpbd.runtime.clearance.obstacles` takes them."""
+        """Obstacles that the next plans keep away from, `spheres`, `capsules`, `boxes`, `planes`, rows
+        as in `diffpbd.runtime.model.clearance.obstacles`."""
         place(self.problem.robot, self.problem.apart, given)
 
     def _repr_html_(self) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.clearance import obstacles
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.model.clearance import obstacles
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["HARD_PRICE", "SOFT_PRICE", "Apart", "kept_apart", "place"]
 
@@ -46,7 +46,7 @@ class Apart:
         return found
 
     def place(self, given: Mapping[str, npt.ArrayLike]) -> None:
-        """Obstacles as they are now, rows as `diffpbd.runtime.clearance.obstacles` takes them; the others are gone."""
+        """Obstacles as they are now, rows as `diffpbd.runtime.model.clearance.obstacles` takes them; the others are gone."""
         for kind, x in obstacles(self.robot, **given).items():
             self.obstacles[kind][:] = x.T
 

@@ -6,10 +6,10 @@ import time as clock
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.functions.rollout import Rollout
 from diffpbd.runtime.mpc.problem import NONE, Plan, Problem, Status, Task
-from diffpbd.runtime.rollout import Rollout
 
 __all__ = ["Embedded"]
 

@@ -11,13 +11,13 @@ from typing import Any
 import casadi
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.closed import driven
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.ipopt import OPTIONS
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.ipopt import OPTIONS
+from diffpbd.runtime.base.quaternions import difference
+from diffpbd.runtime.model.closed import driven
 from diffpbd.runtime.mpc.problem import NONE, Plan, Problem, Status, Task
 from diffpbd.runtime.mpc.transcription import transcribed
-from diffpbd.runtime.quaternions import difference
 
 __all__ = ["Ipopt"]
 

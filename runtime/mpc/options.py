@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.fitting import shown
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.fitting import shown
 from diffpbd.runtime.mpc.problem import PRICE
 
 __all__ = ["BACKENDS", "Backend", "MpcOptions"]

@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.closed import driven
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.fitting import expect, shown
-from diffpbd.runtime.function import as_array
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.fitting import expect, shown
+from diffpbd.runtime.base.quaternions import difference, without_turn
+from diffpbd.runtime.functions.function import as_array
+from diffpbd.runtime.model.closed import driven
+from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.apart import Apart
-from diffpbd.runtime.quaternions import difference, without_turn
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.statics import holding_torque
 
 __all__ = [
     "MAX_HORIZON", "NONE", "TRANSITION", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "bounds_by_name",

@@ -10,7 +10,7 @@ from support.robots import generated, loaded
 
 import diffpbd
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc

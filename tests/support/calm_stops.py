@@ -19,13 +19,13 @@ import pinocchio
 from diffpbd.runtime import Robot
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.tracking import TrackController
-from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.configuration import Configuration, limits_of, make_controller
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import BRAKING, ReflexSettings
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Report, StopRequest
 from diffpbd.runtime.loop.supervisor import Settings, Supervisor
+from diffpbd.runtime.model.limits import Limits
 from support.bench_arm import STEP, Bench
 from support.bench_baxter import BenchBaxter
 from support.lone_baxter import COULOMB, SPRING, SPRING_REST, SPRUNG, VISCOUS
