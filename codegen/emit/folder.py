@@ -24,6 +24,7 @@ from diffpbd.codegen.emit.constants import (
 )
 from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
+from diffpbd.codegen.emit.example_start import example_start
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.frames import add_frames
@@ -151,7 +152,7 @@ def write_folder(
         say("deriving steps on maximal states")
         _add_steps(emission, model, found, graphs)
         clock.lap("step")
-    abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h)
+    abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h, example_start(robot))
     hand_over()
     emission.add(
         "README.md", "README.md", version=known["diffpbd"], command=command(recipe),
