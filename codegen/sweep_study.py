@@ -12,7 +12,7 @@ from diffpbd.codegen.description.recipe import MOST_SWEEPS, Relaxation
 from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.graph.maximal import casadi_step, variant
 from diffpbd.codegen.graph.model import build
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 __all__ = ["sweep_graphs"]
 
