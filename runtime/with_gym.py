@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ class ReachTask:
         """Actions of an episode."""
         return max(1, round(self.duration / self.step_time))
 
-    @property
+    @cached_property
     def edges(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Lower and upper positions and the largest rates, (n,) each, at which an episode ends."""
         limits = self.robot.limits
@@ -99,7 +100,7 @@ class ReachTask:
         upper = np.where(np.isfinite(limits.upper), limits.upper, UNLIMITED_TURN)
         return lower, upper, np.where(np.isfinite(limits.speed), limits.speed, UNLIMITED_RATE)
 
-    @property
+    @cached_property
     def spaces(self) -> tuple[Any, Any]:
         """Of the observations (3 n,) and of the actions (n,), float32."""
         lower, upper, rate = self.edges
