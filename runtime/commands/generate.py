@@ -140,6 +140,11 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     "given more than once.",
 )
 @click.option(
+    "--cone",
+    metavar="KIND",
+    help="smooth (contacts creep at contact.slip, 1e-5 m/s) or exact (1e-9 m/s; derivatives at contact.slope_slip, 1e-3 m/s).",
+)
+@click.option(
     "--ground",
     type=HEIGHT,
     metavar="Z",
