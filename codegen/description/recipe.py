@@ -162,6 +162,12 @@ class Recipe:
         """The variant that `step` is: `<integrator>_<solver>`."""
         return f"{self.integrator}_{self.solver}"
 
+    @property
+    def printed(self) -> tuple[str, ...]:
+        """What of the paper's sweeps is as it is printed."""
+        chosen = {"multiplier": self.multiplier == "scalar", "order": self.sweep_order == "printed"}
+        return tuple(what for what, is_so in chosen.items() if is_so)
+
     def __post_init__(self) -> None:
         """Refuses what cannot be generated, naming the entry."""
         if not IDENTIFIER.fullmatch(self.name):

@@ -11,6 +11,7 @@ from diffpbd.runtime.api.robots import default_folder
 from diffpbd.runtime.commands.numbers import HEIGHT, MOST
 from diffpbd.runtime.commands.progress import staged
 from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
+from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.finish import begin, complete, is_quick
 from diffpbd.runtime.report.tables import number, table
 
@@ -84,6 +85,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     type=click.Choice(["joints", "printed"]),
     help="Gauss-Seidel closes joint by joint (default), or as the paper prints all positional, then all angular constraints.",
 )
+@click.option("--printed-order", is_flag=True, help="As --sweep-order printed.")
 @click.option(
     "--multiplier",
     type=click.Choice(["block", "scalar"]),
@@ -191,12 +193,17 @@ def _names(_ctx: click.Context, _param: click.Parameter, text: str | None) -> li
     help="Compile in full at once, as for a control PC or for timing; else quickly at first, and in full in the background.",
 )
 @json_option
-def command(robot: str, out: Path | None, order: str, everything: bool, **options: Any) -> None:
+def command(
+    robot: str, out: Path | None, order: str, everything: bool, printed_order: bool, **options: Any
+) -> None:  # fmt: skip
     """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml), a URDF or MJCF file."""
     from diffpbd.codegen.generate import generate
 
     if order == "6":
         options["functions"] = [*(options["functions"] or ["default"]), "sixth_order_step"]
+    if printed_order and options["sweep_order"] == "joints":
+        raise InputError("--printed-order and --sweep-order joints: expected one of them.")
+    options["sweep_order"] = "printed" if printed_order else options["sweep_order"]
     out = default_folder(robot) if out is None else out
     with staged() as say:
         made = generate(robot, out=out, progress=say, quick=not everything, **options)

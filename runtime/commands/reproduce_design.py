@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["double_pendulum", "gravity_compensation", "spring", "sweeps"]
 
 PENDULUM = Path("generated") / "double_pendulum_lengths"
+PRINTED_PENDULUM = Path("generated") / "double_pendulum_lengths_printed"
 ARM_LENGTH = Real(0.0, 100.0, min_open=True)  # m
 LENGTHS = ("origin", "mass", "com", "inertia")
 
@@ -47,21 +48,23 @@ def _assumptions(lines: Sequence[str]) -> None:
 @json_option
 @picture_and_table("double-pendulum.png", "The trajectories")
 def double_pendulum(
-    folder: str | None, start: tuple[float, float], period: float, steps: tuple[str, ...], out: str,
+    folder: str | None, start: tuple[float, float], period: float, steps: tuple[str, ...], printed: str | None, out: str,
     table_path: str | None,
 ) -> None:  # fmt: skip
     """Link lengths of a double pendulum that follows a circle with the least distance and work."""
     from diffpbd.runtime.reproduce import double_pendulum as experiment
+    from diffpbd.runtime.reproduce.columns import AS_PRINTED, columns
     from diffpbd.runtime.reproduce.double_pendulum_figure import plot, write_table
-    from diffpbd.runtime.reproduce.one_step import chosen, label_of
 
     numbers = table_beside(out, table_path, robot_files(folder) if folder else files_in("--robot", PENDULUM))
-    robot = open_robot(folder) if folder else _pendulum()
+    robot, twin = open_robot(folder) if folder else _pendulum(), open_robot(printed) if printed else None
+    if not (folder or printed) and (not steps or set(steps) & set(AS_PRINTED)):
+        twin = _pendulum(PRINTED_PENDULUM, multiplier="scalar", sweep_order="printed")
     found = {}
-    for name in chosen(robot, steps):
-        note(f"{label_of(robot, name)}:")
-        found[label_of(robot, name)] = experiment.improve(
-            robot, experiment.Task(period=period), start, progress=note, step=name
+    for column in columns(robot, steps, twin):
+        note(f"{column.label}:")
+        found[column.label] = experiment.improve(
+            column.robot, experiment.Task(period=period), start, progress=note, step=column.step
         )
     last = list(found.values())[-1]
     plot(out, last)
@@ -73,19 +76,20 @@ def double_pendulum(
     finish(tables(), out, numbers)
 
 
-def _pendulum() -> Robot:
+def _pendulum(folder: Path = PENDULUM, **options: Any) -> Robot:
     from diffpbd.codegen.generate import generate
     from diffpbd.runtime.robot import load
 
     generate(
         "double_pendulum",
-        out=PENDULUM,
+        out=folder,
         symbolic=LENGTHS,
         variants=["published"],
         functions=["default", "vjp_step"],
         progress=lambda line: click.echo(line, err=True),
+        **options,
     )
-    return load(PENDULUM)
+    return load(folder)
 
 
 @click.command("gravity-compensation")
@@ -104,12 +108,13 @@ def gravity_compensation(
     count: int,
     seed: int,
     steps: tuple[str, ...],
+    printed: str | None,
     out: str,
     table_path: str | None,
 ) -> None:
     """Torque that holds static poses, by optimisation over one step of ROBOT, against Euler-Lagrange."""
     from diffpbd.runtime.reproduce import gravity_compensation as experiment
-    from diffpbd.runtime.reproduce.one_step import chosen, label_of
+    from diffpbd.runtime.reproduce.columns import columns
     from diffpbd.runtime.reproduce.poses import INSIDE, draw, draw_from, find_logs
 
     numbers = table_beside(out, table_path, [*robot_files(robot), *files_in("--data", data)])
@@ -117,8 +122,8 @@ def gravity_compensation(
     poses = draw(loaded, count, seed) if data is None else draw_from(loaded, find_logs(data), count, rate)
     alpha = loaded.alpha.vector({"gravity.z": -9.8})
     found = {
-        label_of(loaded, name): experiment.holding_torques(loaded, poses, alpha, step=name)
-        for name in chosen(loaded, steps)
+        column.label: experiment.holding_torques(column.robot, poses, alpha, step=column.step)
+        for column in columns(loaded, steps, open_robot(printed) if printed else None)
     }
     experiment.plot(out, found)
     experiment.write_table(numbers, found)
@@ -200,12 +205,13 @@ def spring(
     count: int,
     seed: int,
     steps: tuple[str, ...],
+    printed: str | None,
     out: str,
     table_path: str | None,
 ) -> None:
     """Stiffness of a lever spring on a joint of ROBOT: curve fitting and differentiable simulation."""
     from diffpbd.runtime.reproduce import spring as experiment
-    from diffpbd.runtime.reproduce.one_step import chosen, label_of
+    from diffpbd.runtime.reproduce.columns import columns
     from diffpbd.runtime.reproduce.spring_figure import plot, write_table
     from diffpbd.runtime.reproduce.spring_recordings import report
 
@@ -216,14 +222,14 @@ def spring(
         raise InputError(f"--joint: expected a joint of {loaded.name} ({', '.join(loaded.joints)}), found {named}.")
     measured = experiment.measurements(loaded, loaded.joints.index(named), count, seed)
     blocks: dict[tuple[str, str], list[Scheme]] = {}
-    for step in chosen(loaded, steps):
+    for column in columns(loaded, steps, open_robot(printed) if printed else None):
         for words, off in (("exact", 0.0), ("deviating", 1.0)):
             lever = replace(
                 experiment.TRUTH,
                 stiffness=experiment.START,
                 **{k: getattr(experiment.TRUTH, k) * (1.0 + off * part) for k, part in experiment.DEVIATION.items()},
             )
-            blocks[label_of(loaded, step), words] = experiment.estimate(loaded, measured, lever, step)
+            blocks[column.label, words] = experiment.estimate(column.robot, measured, lever, column.step)
     last = list(blocks.values())[-1]
     plot(out, loaded, measured, experiment.TRUTH, last)
     write_table(numbers, blocks)

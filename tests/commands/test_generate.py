@@ -103,3 +103,10 @@ def test_closed_choices_are_wrong_usage(seen: dict[str, Any]) -> None:
 def test_sweeps_of_several_variants(seen: dict[str, Any]) -> None:
     assert CliRunner().invoke(cli.cli, ["generate", "old", "--sweeps", "paper_direct=3, paper_jacobi=9"]).exit_code == 0
     assert seen["sweeps"] == {"paper_direct": 3, "paper_jacobi": 9}
+
+
+def test_printed_order_is_a_sweep_order(seen: dict[str, Any]) -> None:
+    assert CliRunner().invoke(cli.cli, ["generate", "new", "--printed-order"]).exit_code == 0
+    assert seen["sweep_order"] == "printed"
+    both = ["generate", "new", "--printed-order", "--sweep-order", "joints"]
+    assert "expected one of them" in CliRunner().invoke(cli.cli, both).output
