@@ -9,7 +9,8 @@ from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, LONGEST, SEED, Real
 from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, step_option, table_beside
 from diffpbd.runtime.commands.reproduce_all import command as everything
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
-from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring, sweeps
+from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring
+from diffpbd.runtime.commands.reproduce_sweeps import sweeps
 from diffpbd.runtime.commands.results import finish, json_option, tabled, tables
 from diffpbd.runtime.files import distinct
 from diffpbd.runtime.report.tables import number
