@@ -17,7 +17,7 @@ from benchmarks.native import stopwatch
 from benchmarks.ours import Ours
 from benchmarks.row import Row
 from benchmarks.states import H, States, random_states
-from diffpbd.runtime.compiler import COMPILE_FLAGS, find_compiler
+from diffpbd.runtime.folder.compiler import COMPILE_FLAGS, find_compiler
 
 ROOT = Path(__file__).parent.parent
 ROBOT = "baxter_bare"

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.batch_row import DAMPING, KINDS, LONG, Batch, Prepared, Row, fill
 from benchmarks.standalone import Budget, H, Skipped, open_library
 from diffpbd.runtime import DiffpbdError, Robot
-from diffpbd.runtime.gpu import SETTINGS, Gpu
+from diffpbd.runtime.gpu.robot import SETTINGS, Gpu
 
 SWING = 1.0
 """[s] Free swing over which float32 is compared."""

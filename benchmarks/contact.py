@@ -27,7 +27,7 @@ from benchmarks.contact_gradient import Gradient
 from benchmarks.standalone import Skipped
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.report.tables import table
 
 GRAVITY, MASS, HALF, RADIUS = 9.81, 1.0, (0.1, 0.1, 0.05), 0.1

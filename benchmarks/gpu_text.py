@@ -14,9 +14,9 @@ from pathlib import Path
 
 from benchmarks.standalone import table
 from diffpbd.runtime import read_manifest
-from diffpbd.runtime.gpu import SETTINGS
-from diffpbd.runtime.gpu_compiler import compiler, resources
-from diffpbd.runtime.gpu_launch import ENTRIES
+from diffpbd.runtime.gpu.compiler import compiler, resources
+from diffpbd.runtime.gpu.launch import ENTRIES
+from diffpbd.runtime.gpu.robot import SETTINGS
 
 INSTRUCTION = 16
 """[bytes]"""

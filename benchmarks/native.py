@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.compiler import COMPILE_FLAGS, LINK_FLAGS, find_compiler
+from diffpbd.runtime.folder.compiler import COMPILE_FLAGS, LINK_FLAGS, find_compiler
 
 HERE = Path(__file__).parent
 POINTER = ctypes.POINTER(ctypes.c_double)

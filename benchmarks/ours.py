@@ -16,8 +16,8 @@ from benchmarks.row import Row, Timer, joint_swing, timer
 from benchmarks.states import STEPS, States
 from benchmarks.swing import Simulate
 from diffpbd.codegen.generate import generate
-from diffpbd.runtime.compiler import compile_library
-from diffpbd.runtime.manifest import Argument, Function
+from diffpbd.runtime.folder.compiler import compile_library
+from diffpbd.runtime.folder.manifest import Argument, Function
 
 OPTIONS: Mapping[str, Any] = {"functions": ["default", "vjp_step", "sixth_order_step"], "variants": ["published"]}
 PREFIX = "diffpbd "

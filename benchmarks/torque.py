@@ -34,7 +34,7 @@ from benchmarks.standalone import (
     write,
 )
 from diffpbd.runtime import Robot
-from diffpbd.runtime.rollout import Rollout
+from diffpbd.runtime.functions.rollout import Rollout
 from diffpbd.runtime.torques.estimation import estimate
 from diffpbd.runtime.torques.settings import LOSSES, Settings
 

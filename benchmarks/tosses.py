@@ -19,11 +19,11 @@ import numpy as np
 
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import load
+from diffpbd.runtime.base.quaternions import difference
 from diffpbd.runtime.identify import fit_tosses, parted, read_tosses, select
 from diffpbd.runtime.identify.toss_solve import predict, solve
 from diffpbd.runtime.identify.toss_windows import Linear, TossWindows, cut, whole
 from diffpbd.runtime.identify.tosses import NOISE, STILL, figures, first_states, width
-from diffpbd.runtime.quaternions import difference
 
 FIT = ["contact", "contact.half", "contact.centre", "plane.slope", "com", "inertia"]
 SUBSTEPS = 8
@@ -144,7 +144,7 @@ def draw(path, tosses, predictions, wide):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from diffpbd.runtime.quaternions import rotation_vector, turn_between
+    from diffpbd.runtime.base.quaternions import rotation_vector, turn_between
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
     for name, paths in predictions.items():

@@ -22,7 +22,7 @@ from diffpbd.codegen.method.corrections import Multiplier, weights
 from diffpbd.codegen.program.notation import JOINT, POSE, STATE
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 Array = npt.NDArray[np.float64]
 

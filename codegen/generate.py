@@ -29,13 +29,13 @@ from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.heartbeat import Heartbeat, Stage
 from diffpbd.codegen.result import GenerateResult, versions
-from diffpbd.runtime.compiler import Compilation, find_compiler
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.exchange import OLD_SUFFIX, replace_folder, restore_folder
-from diffpbd.runtime.integrity import close_to_others, verify_file
-from diffpbd.runtime.library import Library
-from diffpbd.runtime.manifest import MANIFEST_NAME, Manifest, read_manifest
-from diffpbd.runtime.names import tame
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import tame
+from diffpbd.runtime.folder.compiler import Compilation, find_compiler
+from diffpbd.runtime.folder.exchange import OLD_SUFFIX, replace_folder, restore_folder
+from diffpbd.runtime.folder.integrity import close_to_others, verify_file
+from diffpbd.runtime.folder.library import Library
+from diffpbd.runtime.folder.manifest import MANIFEST_NAME, Manifest, read_manifest
 
 
 def generate(
@@ -49,7 +49,7 @@ def generate(
     """Derive, emit and compile ROBOT (a shipped name, a recipe, a URDF or MJCF file) into `out` (default generated/NAME).
 
     `options` are entries of a `Recipe` by name, as `with_options` takes them; None and empty ones leave the recipe's own.
-    `quick`: the library is compiled without optimisation, see `runtime/finish.py`.
+    `quick`: the library is compiled without optimisation, see `runtime/folder/finish.py`.
     Nothing is done where the folder already holds exactly this. A new folder is made aside and renamed, so a failure
     leaves the previous one as it was. Raises InputError for everything a user can mend.
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from diffpbd.runtime.manifest import Manifest
+from diffpbd.runtime.folder.manifest import Manifest
 
 PACKAGES = ("diffpbd", "casadi", "sympy")
 

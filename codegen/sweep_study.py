@@ -14,8 +14,8 @@ from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph.maximal import casadi_step, values, variant
 from diffpbd.codegen.graph.model import build
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.names import hint
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import hint
 
 __all__ = ["Setting", "setting_graphs", "settings", "sweep_graphs"]
 

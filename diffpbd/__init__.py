@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from diffpbd.runtime.api.robots import check, export_urdf, generate, load
     from diffpbd.runtime.api.simulation import Run, simulate
     from diffpbd.runtime.api.torques import TorqueEstimate, estimate_torque
-    from diffpbd.runtime.errors import DiffpbdError, InputError, SolverError
+    from diffpbd.runtime.base.errors import DiffpbdError, InputError, SolverError
     from diffpbd.runtime.logs.recording import Recording
+    from diffpbd.runtime.model.robot import Robot
     from diffpbd.runtime.mpc.simulation import Plant
-    from diffpbd.runtime.robot import Robot
 
     __version__: str
 
@@ -46,10 +46,10 @@ _HOMES = {
     "runtime.api.robots": ("check", "export_urdf", "generate", "load"),
     "runtime.api.simulation": ("Run", "simulate"),
     "runtime.api.torques": ("TorqueEstimate", "estimate_torque"),
-    "runtime.errors": ("DiffpbdError", "InputError", "SolverError"),
+    "runtime.base.errors": ("DiffpbdError", "InputError", "SolverError"),
     "runtime.logs.recording": ("Recording",),
     "runtime.mpc.simulation": ("Plant",),
-    "runtime.robot": ("Robot",),
+    "runtime.model.robot": ("Robot",),
 }
 """Where each name is, in `diffpbd`; imported when it is asked for."""
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

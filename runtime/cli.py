@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from diffpbd.runtime.errors import DiffpbdError
-from diffpbd.runtime.extras import extra_of, missing
-from diffpbd.runtime.locate import ROBOTS
-from diffpbd.runtime.origin import started
+from diffpbd.runtime.base.errors import DiffpbdError
+from diffpbd.runtime.base.extras import extra_of, missing
+from diffpbd.runtime.base.origin import started
+from diffpbd.runtime.folder.locate import ROBOTS
 
 __all__ = ["cli", "main"]
 

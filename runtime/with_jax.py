@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.extras import missing
-from diffpbd.runtime.gradients import Pair, pair, summed
+from diffpbd.runtime.base.extras import missing
+from diffpbd.runtime.functions.gradients import Pair, pair, summed
 
 try:
     import jax

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from diffpbd.runtime.extras import missing
-from diffpbd.runtime.gradients import Pair, pair, summed
+from diffpbd.runtime.base.extras import missing
+from diffpbd.runtime.functions.gradients import Pair, pair, summed
 
 try:
     import torch

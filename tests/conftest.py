@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault(
         "DIFFPBD_BACKGROUND", "off"
-    )  # no compiler outlives a test; tests/runtime/test_finish.py has its own
+    )  # no compiler outlives a test; tests/folder/test_finish.py has its own
     os.environ.setdefault("DIFFPBD_CACHE", str(ROOT / ".test-cache" / "programs"))
     gc.set_threshold(*SELDOM)
     config.pluginmanager.register(Excuses(allowed))
@@ -58,7 +58,7 @@ REAL_TIME = (
     Path("tests", "franka", "test_processes.py"),
     Path("tests", "ros1", "test_strangers.py"),
     Path("tests", "ros2", "test_processes.py"),
-    Path("tests", "runtime", "test_live.py"),
+    Path("tests", "base", "test_live.py"),
 )  # fmt: skip
 """What needs real time: `make test` runs it alone on the machine, after everything else, by the mark `real_time`."""
 ANSWERING = (Path("tests", "franka"),)

@@ -18,8 +18,9 @@ from support.robots import generated, made_with
 
 from diffpbd.codegen.generate import STAGES, _portable, generate
 from diffpbd.codegen.heartbeat import NEARLY, Heartbeat, Stage
-from diffpbd.runtime import exchange, load
-from diffpbd.runtime.errors import DiffpbdError, InputError
+from diffpbd.runtime import load
+from diffpbd.runtime.base.errors import DiffpbdError, InputError
+from diffpbd.runtime.folder import exchange
 
 PENDULUM = """<?xml version="1.0"?>
 <robot name="one">

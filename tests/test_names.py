@@ -20,9 +20,9 @@ from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.arms.viewer_page import literally
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import read_manifest
-from diffpbd.runtime.names import LONGEST, RESERVED
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import LONGEST, RESERVED
+from diffpbd.runtime.folder.manifest import read_manifest
 from diffpbd.runtime.report import identification
 
 URDF = """<robot name="r"><link name="base"/><link name="{link}"><inertial><mass value="1"/><origin xyz="0 0 0.5"/>

@@ -51,7 +51,7 @@ def packed(wheel: Path) -> set[str]:
         names = archive.namelist()
         entry = next(archive.read(name).decode() for name in names if name.endswith("/entry_points.txt"))
     assert len(names) == len(set(names))
-    assert {"diffpbd/py.typed", "diffpbd/runtime/robot_functions.pyi"} <= set(
+    assert {"diffpbd/py.typed", "diffpbd/runtime/model/robot_functions.pyi"} <= set(
         names
     )  # type checkers read the marker there
     assert "diffpbd = diffpbd.command:main" in entry

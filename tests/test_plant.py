@@ -9,9 +9,9 @@ import pytest
 from support.robots import loaded
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.plant import Measurement, MujocoPlant, PlantFacts
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.reproduce.circle import plant_alpha
+from diffpbd.runtime.simulate.plant import Measurement, MujocoPlant, PlantFacts
 
 pytest.importorskip("mujoco")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

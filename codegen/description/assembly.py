@@ -9,7 +9,7 @@ from diffpbd.codegen.description.document import DEFAULT_AXIS, JointElement
 from diffpbd.codegen.description.rigid import MASSLESS, compose, merged, moved, norm, scale
 from diffpbd.codegen.description.robot import WORLD, Joint, JointType, Link, Mimic, Robot, Tip, Vec3
 from diffpbd.codegen.description.tree import Selection
-from diffpbd.runtime.manifest import LeftOut
+from diffpbd.runtime.folder.manifest import LeftOut
 
 _UNIT_ROUNDING: Final = 4e-16
 """[1] Two units in the last place: an axis this close to unit length is kept to the bit."""

@@ -14,7 +14,7 @@ from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.rigid import add, apply, dot, norm, scale
 from diffpbd.codegen.description.robot import Contact, Plane, Robot, Vec3
 from diffpbd.codegen.description.tree import Selection
-from diffpbd.runtime.names import PUNCTUATION, strange_characters
+from diffpbd.runtime.base.names import PUNCTUATION, strange_characters
 
 LEAST_FRICTION: Final = 1e-3
 """[1] Below, a contact is declared frictionless (0); the cone would be a line to the solver."""

@@ -14,7 +14,7 @@ from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
 from diffpbd.codegen.description.source import Element
 from diffpbd.codegen.description.unread import unread
 from diffpbd.codegen.description.urdf_attributes import URDF, WHY
-from diffpbd.runtime.names import LONGEST, PUNCTUATION, strange_characters
+from diffpbd.runtime.base.names import LONGEST, PUNCTUATION, strange_characters
 
 MOVING_TYPES: Final = ("revolute", "continuous", "prismatic")
 UNSUPPORTED_TYPES: Final = ("planar", "floating")

@@ -34,7 +34,7 @@ from diffpbd.codegen.description.robot import (
     Vec3,
 )
 from diffpbd.codegen.description.validate import examine
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 
 @dataclass(frozen=True)

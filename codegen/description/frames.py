@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from diffpbd.codegen.description.robot import Robot, Tip
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.names import hint
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import hint
 
 EVERY: Final = "all"
 """As a name: every link of the chosen part."""

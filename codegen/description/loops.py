@@ -13,7 +13,7 @@ from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.rigid import Pose, compose, norm, rotation_from_rpy, scale, subtract
 from diffpbd.codegen.description.robot import WORLD, ZERO, Loop, LoopType, Robot, Vec3
 from diffpbd.codegen.description.tree import Selection
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 WORLD_FRAME: Final = "world"
 """How a loop names the frame of the root link, whatever the root link is called."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from diffpbd.codegen.description.numerals import read_vector
 from diffpbd.codegen.description.report import quoted
 from diffpbd.codegen.description.source import Element
-from diffpbd.runtime.located import located, tried
+from diffpbd.runtime.base.located import located, tried
 
 Array = npt.NDArray[np.float64]
 

@@ -27,7 +27,7 @@ from diffpbd.codegen.description.mjcf_shapes import colliding_meshes, collisions
 from diffpbd.codegen.description.report import printable
 from diffpbd.codegen.description.source import Element, SourceError, parse, read_bytes
 from diffpbd.codegen.description.unread import unread
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 ROOT: Final = "mujoco"
 """The root element of an MJCF."""

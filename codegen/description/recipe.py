@@ -18,8 +18,8 @@ from diffpbd.codegen.description.mjcf import file_defaults
 from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.report import quoted
 from diffpbd.codegen.description.shapes import ShapeEntry, Shaping
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.names import IDENTIFIER, LONGEST, PUNCTUATION, RESERVED, strange_characters
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import IDENTIFIER, LONGEST, PUNCTUATION, RESERVED, strange_characters
 
 INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")

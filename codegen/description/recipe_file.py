@@ -15,7 +15,7 @@ from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.codegen.description.mjcf import file_defaults
 from diffpbd.codegen.description.recipe import AVERAGING, DEFAULT_SWEEPS, Recipe, Relaxation
 from diffpbd.codegen.description.shapes import ShapeEntry
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 if sys.version_info >= (3, 11):
     import tomllib

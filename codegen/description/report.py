@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 SHOWN_FAULTS: Final = 40
 """Faults spelled out in an exception; a broken export can have thousands, the report holds them all."""

@@ -13,8 +13,8 @@ from diffpbd.codegen.description.report import DescriptionError, Finding
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.srdf import beside, disabled
 from diffpbd.codegen.description.validate import examine
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.names import hint
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import hint
 
 ROBOTS: Final = Path(__file__).resolve().parent.parent / "robots"
 """Folder of the shipped descriptions and their recipes."""

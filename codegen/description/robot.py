@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from diffpbd.runtime.manifest import LeftOut
+from diffpbd.runtime.folder.manifest import LeftOut
 
 Vec3 = tuple[float, float, float]
 Mat3 = tuple[Vec3, Vec3, Vec3]

@@ -17,7 +17,7 @@ from typing import Any, Final
 from lxml import etree
 
 from diffpbd.codegen.description.report import printable
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 LARGEST_FILE: Final = 32 * 1024 * 1024
 """[bytes] The largest descriptions in use have about 1 MB; meshes are files of their own."""

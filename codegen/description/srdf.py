@@ -6,7 +6,7 @@ from pathlib import Path
 
 from diffpbd.codegen.description.report import printable
 from diffpbd.codegen.description.source import SourceError, parse, read_bytes
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 PLACES = ("{folder}/{stem}.srdf", "{folder}/../srdf/{stem}.srdf")
 """Where an SRDF of a URDF lies."""

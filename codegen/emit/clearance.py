@@ -13,8 +13,8 @@ from diffpbd.codegen.graph.clearance import Clearance, counts_of, specs
 from diffpbd.codegen.graph.clearance_pairs import SAMPLES, choose, reach_of
 from diffpbd.codegen.graph.floating import graphs_of
 from diffpbd.codegen.graph.model import Model
-from diffpbd.runtime.manifest import Clearance as Facts
-from diffpbd.runtime.manifest import Shape
+from diffpbd.runtime.folder.manifest import Clearance as Facts
+from diffpbd.runtime.folder.manifest import Shape
 
 
 def add_clearance(

@@ -6,7 +6,7 @@ from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.graph.constrained_step import FAR_TURN, MOST_OFF
-from diffpbd.runtime.manifest import Constant
+from diffpbd.runtime.folder.manifest import Constant
 
 CONE_CONSTANTS: Final = (
     Constant("inside", 5e-2, "m", "depth of a contact at the start that no measurement is off by"),

@@ -17,7 +17,7 @@ from diffpbd.codegen.graph.touched import Touched
 from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
 from diffpbd.codegen.laws.cuts import ROWS
-from diffpbd.runtime.manifest import Argument
+from diffpbd.runtime.folder.manifest import Argument
 
 WITHOUT_IMPACTS = ("forward_dynamics", "loop_force")
 AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_loops", "close_rates")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.constants import SPECIAL_STATUS, STATUS, STATUS_NAMES
-from diffpbd.runtime.manifest import Function, Parameter
+from diffpbd.runtime.folder.manifest import Function, Parameter
 
 
 def parameters(alpha: Sequence[Parameter]) -> list[dict[str, str]]:

@@ -8,7 +8,7 @@ from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
 from diffpbd.codegen.graph.model import Model
-from diffpbd.runtime.manifest import Joint, Link, Mimic, RobotFacts
+from diffpbd.runtime.folder.manifest import Joint, Link, Mimic, RobotFacts
 
 
 def phantoms(robot: Robot) -> int:

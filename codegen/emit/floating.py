@@ -11,7 +11,7 @@ from diffpbd.codegen.emit.sources import Emission
 from diffpbd.codegen.graph.catalogue import worded
 from diffpbd.codegen.graph.floating import FRAME, from_a_frame
 from diffpbd.codegen.graph.model import Model
-from diffpbd.runtime.manifest import POSITIONS, Argument, Function
+from diffpbd.runtime.folder.manifest import POSITIONS, Argument, Function
 
 STEPPED = (
     "joint_step", "jac_joint_step", "jac_alpha_joint_step", "vjp_joint_step", "node_torque", "rollout",

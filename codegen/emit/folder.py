@@ -24,6 +24,7 @@ from diffpbd.codegen.emit.constants import (
 )
 from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
+from diffpbd.codegen.emit.example_start import example_start
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.frames import add_frames
@@ -48,9 +49,9 @@ from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.floating import graphs_of, stepped
 from diffpbd.codegen.graph.model import Model, build, squared_joints
 from diffpbd.codegen.result import Row, versions
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import MANIFEST_NAME, Constant, Generator, Manifest, family
-from diffpbd.runtime.manifest import Recipe as RecipeFacts
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.folder.manifest import MANIFEST_NAME, Constant, Generator, Manifest, family
+from diffpbd.runtime.folder.manifest import Recipe as RecipeFacts
 
 
 def write_folder(
@@ -98,7 +99,7 @@ def write_folder(
             ready(folder / path, {header: emission.files[header]})
 
     constants = _constants(model, found)
-    add_model(emission, _named(model, constants), robot.floating)
+    add_model(emission, ALL_CONSTANTS, robot.floating)
     n, alpha, work = model.tree.freedoms, model.entries, 0
     constrained = bool(model.tree.closures or model.tree.sided)
     if found.has("joint_step") and robot.floating:
@@ -137,7 +138,7 @@ def write_folder(
     emission.functions[:] = emission.functions[count:] + emission.functions[:count]
     hand_over()
     if found.has("mpc"):
-        mpc.add_mpc(emission, model)
+        mpc.add_mpc(emission, model, shaped)
     if found.has("estimate_torque"):
         kernels_of = torque_estimation.kernels(model)
         add_torque_estimation(emission, kernels_of, motors(model), robot.n, alpha, bool(model.tree.closures))
@@ -151,7 +152,7 @@ def write_folder(
         say("deriving steps on maximal states")
         _add_steps(emission, model, found, graphs)
         clock.lap("step")
-    abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h)
+    abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h, example_start(robot))
     hand_over()
     emission.add(
         "README.md", "README.md", version=known["diffpbd"], command=command(recipe),
@@ -204,11 +205,8 @@ def _constants(model: Model, found: Capabilities) -> tuple[Constant, ...]:
     )
 
 
-def _named(model: Model, constants: tuple[Constant, ...]) -> tuple[Constant, ...]:
-    """Those that sources name: of a constrained step all, also for parts that a robot has not."""
-    if not (model.tree.closures or model.tree.sided or model.robot.floating):
-        return constants
-    return (*CONSTANTS, *FLOATING_CONSTANTS, *LIMIT_CONSTANTS, *CONE_CONSTANTS, *LOOP_CONSTANTS)
+ALL_CONSTANTS: Final = (*CONSTANTS, *FLOATING_CONSTANTS, *LIMIT_CONSTANTS, *CONE_CONSTANTS, *LOOP_CONSTANTS)
+"""What sources name, also for parts that a robot has not."""
 
 
 def _acting(model: Model) -> list[str]:

@@ -19,7 +19,7 @@ from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.geometry import rows, square
 from diffpbd.codegen.graph.model import Model
-from diffpbd.runtime.manifest import Argument
+from diffpbd.runtime.folder.manifest import Argument
 
 ENDLESS: Final = 1e20
 """[rad or m] A limit from here on is none."""

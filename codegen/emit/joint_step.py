@@ -10,7 +10,7 @@ from diffpbd.codegen.emit.paths import V3, V4, add_path
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.emit.step_kernels import MOST_LANES, StepKernels
 from diffpbd.codegen.functions import FUNCTIONS, Slot
-from diffpbd.runtime.manifest import Argument, Parameter
+from diffpbd.runtime.folder.manifest import Argument, Parameter
 
 
 def add_joint_step(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diffpbd.runtime.manifest import Parameter
+from diffpbd.runtime.folder.manifest import Parameter
 
 COULOMB = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
 VISCOUS = ("friction.viscous", "friction.viscous_asymmetry")

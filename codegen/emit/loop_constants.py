@@ -6,7 +6,7 @@ from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.graph.constrained_step import MOST_OFF
-from diffpbd.runtime.manifest import Constant
+from diffpbd.runtime.folder.manifest import Constant
 
 LOOP_CONSTANTS: Final = (
     Constant(

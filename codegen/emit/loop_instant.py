@@ -14,7 +14,7 @@ from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import alpha_doc, jac_doc, vjp_doc
 from diffpbd.codegen.graph.loop_instant import systems
 from diffpbd.codegen.graph.model import Model
-from diffpbd.runtime.manifest import Argument
+from diffpbd.runtime.folder.manifest import Argument
 
 
 def add_loop_instant(emission: Emission, model: Model, wanted: Callable[[str], bool]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.constants import LAST_OF_FLOATING, STATUS_NAMES
 from diffpbd.codegen.emit.sources import Emission
-from diffpbd.runtime.manifest import Constant
+from diffpbd.runtime.folder.manifest import Constant
 
 COMMON = ("sine_series.h", "sine_cosine.h", "paths.h", "on_path.h")
 """Plain C beside model.h that sources include."""

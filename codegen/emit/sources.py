@@ -16,7 +16,7 @@ from diffpbd.codegen.emit.unused import with_unused
 from diffpbd.codegen.functions import expect_declared
 from diffpbd.codegen.graph.catalogue import axes, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
-from diffpbd.runtime.manifest import ABI_VERSION, Argument, Function, Parameter
+from diffpbd.runtime.folder.manifest import ABI_VERSION, Argument, Function, Parameter
 
 
 @dataclass(frozen=True)
@@ -189,8 +189,11 @@ def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parame
     return numbers
 
 
-def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float) -> str:
-    """Header, common symbols, build files and example; returns the hash of all C text, which the library will report."""
+def add_frame(
+    emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float, start: Sequence[float]
+) -> str:
+    """Header, common symbols, build files, and an example that steps from `start`; returns the hash of all C text, which
+    the library will report."""
     if emission.dispatched:
         emission.add("src/dispatch.c", "dispatch.c", functions=emission.dispatched)
     sources = sorted([*(p for p in emission.files if p.endswith(".c")), "src/common.c"])
@@ -212,7 +215,7 @@ def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Paramet
     stepping = any(f.name == "joint_step" for f in emission.functions)
     gravity = emission.known("gravity")
     emission.add(
-        "main.c", "main.c", h=literal(h), stepping=stepping,
+        "main.c", "main.c", h=literal(h), stepping=stepping, start=[literal(x) for x in start],
         work=max(1, work if stepping else gravity.work_size or 0),
     )  # fmt: skip
     emission.add("Makefile", "Makefile", sources=sources)

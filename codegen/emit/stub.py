@@ -1,4 +1,4 @@
-"""`runtime/robot_functions.pyi`: every function that a robot may have, with its arguments, for editors and type checkers.
+"""`runtime/model/robot_functions.pyi`: every function that a robot may have, with its arguments, for editors and type checkers.
 
 Written from `codegen/functions.py` by `python -m diffpbd.codegen.emit.stub`; a test holds the file against this.
 """
@@ -12,13 +12,13 @@ from typing import Final
 
 from diffpbd.codegen.functions import FUNCTIONS, Declared, Slot
 from diffpbd.codegen.graph.catalogue import JOINTS, axes, unit_and_frame
-from diffpbd.runtime.manifest import SCALAR, VECTOR
+from diffpbd.runtime.folder.manifest import SCALAR, VECTOR
 
 __all__ = ["STUB", "stub"]
 
-STUB: Final = Path(__file__).resolve().parents[2] / "runtime" / "robot_functions.pyi"
+STUB: Final = Path(__file__).resolve().parents[2] / "runtime" / "model" / "robot_functions.pyi"
 OPTIONAL: Final = ("alpha", "h", "p_ref", "frame", "reference")
-"""Inputs with a default, as in `runtime/help_text.py`."""
+"""Inputs with a default, as in `runtime/functions/help_text.py`."""
 ROLLOUTS: Final = ("rollout", "trajectory", "estimate_torque", "mpc")
 """Begins or ends of the names of functions over many steps."""
 WIDTH: Final = 110
@@ -36,12 +36,12 @@ from typing import NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.function import Function
-from diffpbd.runtime.joint_values import JointValues
-from diffpbd.runtime.parameters import Alpha
-from diffpbd.runtime.rollout import Rollout as _Rollout
-from diffpbd.runtime.rollout import RolloutGradient as _RolloutGradient
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.functions.function import Function
+from diffpbd.runtime.functions.joint_values import JointValues
+from diffpbd.runtime.functions.parameters import Alpha
+from diffpbd.runtime.functions.rollout import Rollout as _Rollout
+from diffpbd.runtime.functions.rollout import RolloutGradient as _RolloutGradient
 
 class Number(float, npt.NDArray[np.float64]):  # type: ignore[misc]
     """A float; of a batch the array (rows,) of them."""

@@ -13,8 +13,8 @@ from diffpbd.codegen.description.recipe import ALL, DEFAULT, DEFAULT_SWEEPS, Rec
 from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.program.tree import DENSE_DEPTH
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import families
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.folder.manifest import families
 
 GRAPHS: Final = "derivative_graphs"
 UNROLLED: Final = "joint_step_unrolled"

@@ -22,7 +22,7 @@ from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.graph.clearance import Clearance, moves
 from diffpbd.codegen.graph.floating import PLACE
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 Array = npt.NDArray[np.float64]
 Indices = tuple[int, int]

@@ -26,7 +26,7 @@ from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import product, rows, square
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.program.notation import STATE
-from diffpbd.runtime.manifest import Parameter
+from diffpbd.runtime.folder.manifest import Parameter
 
 FREEDOMS, PLACE = 6, 7
 """Rates of a base, numbers of its position."""

@@ -11,7 +11,7 @@ from diffpbd.codegen.description.robot import WORLD, Loop, Plane, Robot
 from diffpbd.codegen.graph.loop_poses import row_names
 from diffpbd.codegen.graph.loop_rows import Chosen
 from diffpbd.codegen.graph.model import Model, chosen_rows
-from diffpbd.runtime import manifest
+from diffpbd.runtime.folder import manifest
 
 
 def loop_facts(model: Model) -> tuple[manifest.Loop, ...]:

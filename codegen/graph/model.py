@@ -30,7 +30,7 @@ from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program.tree import Closure, Gear, Tree
-from diffpbd.runtime.manifest import Parameter
+from diffpbd.runtime.folder.manifest import Parameter
 
 JOINT_BLOCKS: Mapping[str, str] = {
     "rotor": "rotor_inertia",

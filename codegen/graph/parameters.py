@@ -10,7 +10,7 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
 from diffpbd.codegen.description.robot import Contact, Joint, JointType, Loop, LoopType, Robot, Vec3
 from diffpbd.codegen.joint_space.cones import LIMIT_LOAD
-from diffpbd.runtime.manifest import Parameter
+from diffpbd.runtime.folder.manifest import Parameter
 
 TRANSITION_VELOCITY: Final = 0.01
 """[rad/s or m/s] Default rate at which smoothed Coulomb friction reaches tanh(1) of its value."""

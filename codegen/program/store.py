@@ -30,7 +30,7 @@ LEAST: Final = 200
 """Statements from which on a program is kept: shorter ones are derived in no time."""
 MOST: Final = 128 * 2**20
 """[bytes] Of all files; those that were not used for longest go first."""
-ROOMS: Final = ("description", "program", "laws", "joint_space")
+ROOMS: Final = ("program", "laws", "joint_space")
 """Folders of codegen whose sources decide what a stored program is."""
 SUFFIX: Final = ".program"
 UNFINISHED: Final = ".program-new"

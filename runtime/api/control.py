@@ -12,22 +12,23 @@ import numpy.typing as npt
 
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.fitting import expect, number
-from diffpbd.runtime.html import html_table, motion_table
-from diffpbd.runtime.joint_values import JointValues, by_joint
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.fitting import expect, number
+from diffpbd.runtime.base.html import html_table, motion_table
+from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.functions.joint_values import JointValues, by_joint
+from diffpbd.runtime.functions.parameters import AlphaOrFile
 from diffpbd.runtime.logs.csv import write_log
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc import planner, simulation
+from diffpbd.runtime.mpc.apart import place
 from diffpbd.runtime.mpc.options import Backend, MpcOptions
 from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
 from diffpbd.runtime.mpc.problem import Bounds, Weights, bounds_by_name
 from diffpbd.runtime.mpc.reference import goal_reference
 from diffpbd.runtime.mpc.reference_check import check_goal
 from diffpbd.runtime.mpc.tip_goal import pose_at
-from diffpbd.runtime.names import hint
-from diffpbd.runtime.parameters import AlphaOrFile
-from diffpbd.runtime.robot import Robot
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -47,6 +48,9 @@ class MpcHow(TypedDict, total=False):
     damping: npt.ArrayLike | None
     disturbance: float | None
     transition: float
+    clearance: float | None
+    clearance_price: float | None
+    clearance_hard: bool
 
 
 WITHIN = 2e-3
@@ -85,7 +89,7 @@ class Mpc(planner.Mpc):
     `weights` {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "tip": 0, "end": 1}, `bounds` {"u": [60, 30]} within the description's
     (u, du, pd: a number or n of them) and `alpha` as a vector or by name are what the plan knows. `options`: `backend`
     "embedded" or "ipopt", `programs`, `time_limit` [s], `delay` [steps], `disturbance` [s], the time constant of an observer
-    whose finding is balanced, see docs/mpc.md.
+    whose finding is balanced, `clearance` [m] that links keep from each other and from obstacles, see docs/mpc.md.
     """
 
     @in_python
@@ -114,6 +118,12 @@ class Mpc(planner.Mpc):
             alpha=values_of(robot, alpha),
             options=MpcOptions(**options),
         )
+
+    @in_python
+    def place_obstacles(self, **given: npt.ArrayLike) -> None:
+        """Obstacles that the next plans keep away from, `spheres`, `capsules`, `boxes`, `planes`, rows
+        as in `diffpbd.runtime.model.clearance.obstacles`."""
+        place(self.problem.robot, self.problem.apart, given)
 
     def _repr_html_(self) -> str:
         robot, bounds = self.problem.robot, self.problem.bounds

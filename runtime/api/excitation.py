@@ -12,18 +12,18 @@ import numpy.typing as npt
 
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
-from diffpbd.runtime.clearance import KEPT, least_distance
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.html import motion_table
 from diffpbd.runtime.excite import excitation
-from diffpbd.runtime.html import motion_table
+from diffpbd.runtime.functions.parameters import AlphaOrFile
 from diffpbd.runtime.logs.csv import Log, write_log
-from diffpbd.runtime.parameters import AlphaOrFile
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.clearance import KEPT, least_distance
+from diffpbd.runtime.model.robot import Robot
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from diffpbd.runtime.arrays import FloatArray
+    from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = ["Excitation", "excite"]
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
 from diffpbd.runtime.api.words import expect_options, in_python, python_words
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
-from diffpbd.runtime.fitting import number
-from diffpbd.runtime.parameters import ParameterValues
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import write_atomic
+from diffpbd.runtime.base.fitting import number
+from diffpbd.runtime.functions.parameters import ParameterValues
+from diffpbd.runtime.model.robot import Robot
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

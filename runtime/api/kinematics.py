@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime import inverse_kinematics as kinematics
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.fitting import number
-from diffpbd.runtime.function import as_array, check_count
-from diffpbd.runtime.inverse_kinematics import Ik
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.fitting import number
+from diffpbd.runtime.functions.function import as_array, check_count
+from diffpbd.runtime.model import inverse_kinematics as kinematics
+from diffpbd.runtime.model.inverse_kinematics import Ik
+from diffpbd.runtime.model.robot import Robot
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.base.files import write_atomic
 
 __all__ = ["Picture", "drawn"]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from diffpbd.runtime.api.words import in_python
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.recording import Reading, Recording, joints_in, read_recording
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Logged", "read_log", "recording_of"]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from diffpbd.runtime.api.progress import terminal
 from diffpbd.runtime.api.words import expect_options, in_python
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
-from diffpbd.runtime.finish import complete
-from diffpbd.runtime.locate import GENERATED, locate, robot_folders
-from diffpbd.runtime.parameters import ParameterValues, ParameterVector, read_values
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.robot import load as open_folder
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import write_atomic
+from diffpbd.runtime.folder.finish import complete
+from diffpbd.runtime.folder.locate import GENERATED, locate, robot_folders
+from diffpbd.runtime.functions.parameters import ParameterValues, ParameterVector, read_values
+from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.robot import load as open_folder
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -6,19 +6,19 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from diffpbd.runtime import simulation
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.words import in_python, values_of
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.fitting import number
-from diffpbd.runtime.html import motion_table
-from diffpbd.runtime.joint_values import JointValues
-from diffpbd.runtime.limits import beyond_effort
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.fitting import number
+from diffpbd.runtime.base.html import motion_table
+from diffpbd.runtime.functions.joint_values import JointValues
+from diffpbd.runtime.functions.parameters import AlphaOrFile
 from diffpbd.runtime.logs.csv import TorqueLog, read_torques, write_log
 from diffpbd.runtime.logs.recording import Recording
-from diffpbd.runtime.orders import Order
-from diffpbd.runtime.parameters import AlphaOrFile
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.limits import beyond_effort
+from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.simulate import simulation
+from diffpbd.runtime.simulate.orders import Order
 
 __all__ = ["Run", "simulate"]
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from diffpbd.runtime.errors import DiffpbdError, InputError
-from diffpbd.runtime.extras import extra_of, missing
-from diffpbd.runtime.fitting import checked, expect, shown
-from diffpbd.runtime.names import hint
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.errors import DiffpbdError, InputError
+from diffpbd.runtime.base.extras import extra_of, missing
+from diffpbd.runtime.base.fitting import checked, expect, shown
+from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.model.robot import Robot
 
 if TYPE_CHECKING:
-    from diffpbd.runtime.arrays import FloatArray
+    from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = ["expect_options", "in_python", "python_words", "values_of"]
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from diffpbd.runtime.arms.viewer import Viewer
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.ros1.messages import Header, Tick
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.records.messages import Header, Tick
 
 __all__ = ["play"]
 

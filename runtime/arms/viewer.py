@@ -9,10 +9,10 @@ import subprocess
 import sys
 from types import TracebackType
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.extras import missing
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.ros1.messages import Tick
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.extras import missing
+from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.records.messages import Tick
 
 __all__ = ["ADDRESS", "Viewer"]
 

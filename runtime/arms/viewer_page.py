@@ -17,12 +17,12 @@ import numpy as np
 
 from diffpbd.runtime.arms.local_page import guard_websockets
 from diffpbd.runtime.arms.viewer import ADDRESS, MISSING_VISER
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import MessageError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import MessageError
 from diffpbd.runtime.loop.guard import TickStatus
-from diffpbd.runtime.robot import Robot, load
-from diffpbd.runtime.ros1.messages import Tick
-from diffpbd.runtime.shapes import Shapes, clearance_meshes, link_frames, quaternion, read_shapes
+from diffpbd.runtime.model.robot import Robot, load
+from diffpbd.runtime.model.shapes import Shapes, clearance_meshes, link_frames, quaternion, read_shapes
+from diffpbd.runtime.records.messages import Tick
 
 __all__ = ["Page", "literally", "skeleton"]
 

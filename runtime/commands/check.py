@@ -8,8 +8,8 @@ import sys
 import click
 
 from diffpbd.runtime.api.robots import examined
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.numbers import HEIGHT
-from diffpbd.runtime.errors import InputError
 
 __all__ = ["command"]
 

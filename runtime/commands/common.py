@@ -13,10 +13,10 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.locate import ROBOTS, robot_folders, shipped_descriptions
-from diffpbd.runtime.manifest import MANIFEST_NAME
-from diffpbd.runtime.names import hint
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.folder.locate import ROBOTS, robot_folders, shipped_descriptions
+from diffpbd.runtime.folder.manifest import MANIFEST_NAME
 
 __all__ = ["equipped"]
 

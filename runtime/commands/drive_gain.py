@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import click
 
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import distinct, parse_json, read_json
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.results import json_option, result
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import distinct, parse_json, read_json
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]

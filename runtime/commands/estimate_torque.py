@@ -9,21 +9,21 @@ from typing import Any
 import click
 import numpy as np
 
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import distinct
+from diffpbd.runtime.base.live import Loop, Watch, live_line
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import live_option, named_values, plot_option, pose_option
 from diffpbd.runtime.commands.results import finish, json_option, note, said
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import distinct
-from diffpbd.runtime.live import Loop, Watch, live_line
 from diffpbd.runtime.logs.checked import check_parts, read_whole
 from diffpbd.runtime.logs.closed_samples import on_loops
 from diffpbd.runtime.logs.csv import Log, read_column_map, write_log
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts
 from diffpbd.runtime.logs.recording import Reading
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number, table
-from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.torques.adam import unlike_published
 from diffpbd.runtime.torques.contact_forces import forces_in
 from diffpbd.runtime.torques.errors import TorqueErrors, rate_lag

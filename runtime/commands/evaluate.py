@@ -10,13 +10,13 @@ from typing import Any
 import click
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.files import distinct, read_json, write_atomic
+from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.files import distinct, read_json, write_atomic
-from diffpbd.runtime.names import hint
-from diffpbd.runtime.parameters import ParameterVector
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.functions.parameters import ParameterVector
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["command", "evaluate"]
 

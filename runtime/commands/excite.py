@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.clearance import KEPT, least_distance
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import distinct
+from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.numbers import HEIGHT
 from diffpbd.runtime.commands.options import clearance_option, plot_option
 from diffpbd.runtime.commands.results import json_option, note, result
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import distinct
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.loop.clearance import RADIUS
-from diffpbd.runtime.names import hint
+from diffpbd.runtime.model.clearance import KEPT, least_distance
 from diffpbd.runtime.report.tables import number, table
 
 if TYPE_CHECKING:
     from diffpbd.runtime.excite.excitation import Excitation
-    from diffpbd.runtime.robot import Robot
+    from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["accelerations", "command", "summary"]
 

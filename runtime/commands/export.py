@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from diffpbd.runtime.api.robots import exported
+from diffpbd.runtime.base.files import distinct, write_atomic
 from diffpbd.runtime.commands.results import json_option, result
-from diffpbd.runtime.files import distinct, write_atomic
 
 __all__ = ["command"]
 

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import click
 
 from diffpbd.runtime.api.robots import default_folder
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.numbers import HEIGHT, MOST
 from diffpbd.runtime.commands.progress import staged
 from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.finish import begin, complete, is_quick
+from diffpbd.runtime.folder.finish import begin, complete, is_quick
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 import click
 from click.core import ParameterSource
 
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.commands.identify_outputs import Outputs
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
@@ -18,8 +20,6 @@ from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import json_option
 from diffpbd.runtime.commands.results import result as tell
 from diffpbd.runtime.commands.toss_words import identified, of_tosses
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import distinct
 from diffpbd.runtime.identify import (
     FORMS,
     FRICTION_MODELS,
@@ -45,8 +45,8 @@ from diffpbd.runtime.identify import (
     with_inertials,
     workers,
 )  # fmt: skip
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.identification_text import summary
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["command"]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.base.files import write_atomic
 from diffpbd.runtime.identify import Identification, write_torques
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.identification import page
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["Outputs"]
 

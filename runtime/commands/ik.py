@@ -8,15 +8,15 @@ from typing import Any
 import click
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import parse_json
 from diffpbd.runtime.commands.locate import open_robot, parse_state
 from diffpbd.runtime.commands.numbers import COUNT
 from diffpbd.runtime.commands.results import json_option, result
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import parse_json
-from diffpbd.runtime.inverse_kinematics import STARTS, Ik, goal_of, not_reached, solve
+from diffpbd.runtime.model.inverse_kinematics import STARTS, Ik, goal_of, not_reached, solve
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import table
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["command"]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.locate import open_manifest
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.inertia import LINEAR_FRAME, LINEAR_NAMES, LINEAR_UNITS, link_parameters
-from diffpbd.runtime.library import PATH_VARIABLE, PORTABLE, Library
-from diffpbd.runtime.manifest import Argument, Clearance, Function, Manifest
-from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.folder.library import PATH_VARIABLE, PORTABLE, Library
+from diffpbd.runtime.folder.manifest import Argument, Clearance, Function, Manifest
+from diffpbd.runtime.functions.parameters import ParameterVector
+from diffpbd.runtime.model.inertia import LINEAR_FRAME, LINEAR_NAMES, LINEAR_UNITS, link_parameters
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command", "describe"]

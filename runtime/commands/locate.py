@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import Named, parse_json, read_json
-from diffpbd.runtime.locate import locate
-from diffpbd.runtime.manifest import Manifest, read_manifest
-from diffpbd.runtime.names import hint
-from diffpbd.runtime.robot import Robot, load
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import Named, parse_json, read_json
+from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.folder.locate import locate
+from diffpbd.runtime.folder.manifest import Manifest, read_manifest
+from diffpbd.runtime.model.robot import Robot, load
 
 __all__ = ["files_in", "open_manifest", "open_robot", "parse_point", "parse_state", "robot_files", "state_file"]
 

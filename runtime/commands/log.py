@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import Named, distinct
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.results import finish, json_option
 from diffpbd.runtime.commands.results import said as tell
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import Named, distinct
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.table import TURN, as_recorded
 from diffpbd.runtime.report.tables import number, table

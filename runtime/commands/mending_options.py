@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import click
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.options import grouped
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.findings import KINDS, expect_kinds
 from diffpbd.runtime.logs.mending import TIME_UNITS, Mending
 

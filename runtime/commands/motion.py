@@ -6,11 +6,11 @@ from typing import Protocol
 
 import click
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.files import write_atomic
 from diffpbd.runtime.commands.results import note
-from diffpbd.runtime.files import write_atomic
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.shapes import read_shapes
+from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.shapes import read_shapes
 
 __all__ = ["expect_meshes", "filmed", "played", "reported"]
 

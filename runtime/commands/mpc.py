@@ -9,8 +9,10 @@ from typing import Any
 import click
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.clearance import expect_apart, least_distance
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.files import Named, distinct, parse_json, read_json
+from diffpbd.runtime.base.live import Loop
 from diffpbd.runtime.commands.locate import open_robot, parse_point, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
@@ -28,12 +30,11 @@ from diffpbd.runtime.commands.options import (
 )
 from diffpbd.runtime.commands.progress import watched
 from diffpbd.runtime.commands.results import json_option, note, result
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.files import Named, distinct, parse_json, read_json
-from diffpbd.runtime.live import Loop
 from diffpbd.runtime.logs.csv import read_column_map, write_log
 from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.clearance import expect_above
+from diffpbd.runtime.model.clearance import expect_apart, least_distance
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
 from diffpbd.runtime.mpc.options import BACKENDS, MpcOptions
 from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
@@ -44,7 +45,6 @@ from diffpbd.runtime.mpc.reference import GoalReference, Reference, goal_referen
 from diffpbd.runtime.mpc.reference_check import check_goal, read_reference
 from diffpbd.runtime.mpc.simulation import SETTLING, ClosedLoop, Plant, run_closed_loop
 from diffpbd.runtime.mpc.tip_goal import pose_at
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["command", "parse_weights"]
 

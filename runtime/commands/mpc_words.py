@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.closed import driven
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.quaternions import difference, without_turn
+from diffpbd.runtime.model.closed import driven
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.reference import GoalReference, Reference
 from diffpbd.runtime.mpc.simulation import ClosedLoop
-from diffpbd.runtime.quaternions import difference, without_turn
 from diffpbd.runtime.report.tables import table
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["ending", "facts", "summary", "tip_away"]
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import distinct, write_atomic
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.numbers import DURATION, SPEED, Real, Whole
 from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.control.net_torque import DISPLACEMENT, VELOCITY, sample_map
 from diffpbd.runtime.control.net_torque_c import c_name, c_sources
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import distinct, write_atomic
 from diffpbd.runtime.report.tables import number
 
 __all__ = ["command"]

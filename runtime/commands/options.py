@@ -10,8 +10,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.numbers import Real
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.mpc.profile import PROFILES
 
 __all__ = [

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from diffpbd.runtime.base.files import Named, distinct
 from diffpbd.runtime.commands.numbers import RATE
-from diffpbd.runtime.files import Named, distinct
 
 __all__ = ["RECORDED", "STEP_NAMES", "picture_and_table", "recorded_rate", "step_option", "table_beside"]
 

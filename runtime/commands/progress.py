@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from diffpbd.runtime.base.live import Loop, Parts, duration, live_line
 from diffpbd.runtime.commands.results import as_json
-from diffpbd.runtime.live import Loop, Parts, duration, live_line
 
 if TYPE_CHECKING:
     from diffpbd.codegen.heartbeat import Heartbeat  # the control PC has no generator to import

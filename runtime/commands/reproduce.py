@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.commands.locate import files_in, robot_files
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, LONGEST, SEED, Real
 from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, step_option, table_beside
@@ -12,7 +13,6 @@ from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_to
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring
 from diffpbd.runtime.commands.reproduce_sweeps import sweeps
 from diffpbd.runtime.commands.results import finish, json_option, tabled, tables
-from diffpbd.runtime.files import distinct
 from diffpbd.runtime.report.tables import number
 
 __all__ = ["command"]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.locate import robot_folders
+from diffpbd.runtime.folder.locate import robot_folders
 
 __all__ = ["command"]
 
@@ -35,9 +35,9 @@ def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
     again; a part that fails is named, and the others are made. Packages that are not there are named before the first part.
     The exit code is 1 if any failed.
     """
-    from diffpbd.runtime.extras import missing
-    from diffpbd.runtime.files import write_atomic
-    from diffpbd.runtime.names import hint
+    from diffpbd.runtime.base.extras import missing
+    from diffpbd.runtime.base.files import write_atomic
+    from diffpbd.runtime.base.names import hint
     from diffpbd.runtime.reproduce.paper import DATA, NEEDED, PARTS
     from diffpbd.runtime.reproduce.paper_report import Outcome, make, page, robots
 

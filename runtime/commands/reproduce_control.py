@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
 from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, RATE, SPEED, Real
 from diffpbd.runtime.commands.outputs import (
@@ -18,10 +19,9 @@ from diffpbd.runtime.commands.outputs import (
     table_beside,
 )
 from diffpbd.runtime.commands.results import finish, json_option, note, tabled, tables
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.locate import find_description, robot_folders
+from diffpbd.runtime.folder.locate import find_description, robot_folders
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["circle", "impedance", "net_torque_map", "push", "replay"]
 

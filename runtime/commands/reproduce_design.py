@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
 from diffpbd.runtime.commands.numbers import SEED, Real, Whole
 from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, step_option, table_beside
 from diffpbd.runtime.commands.results import finish, json_option, note, tabled, tables
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.report.tables import number
 
 if TYPE_CHECKING:
+    from diffpbd.runtime.model.robot import Robot
     from diffpbd.runtime.reproduce.spring import Scheme
-    from diffpbd.runtime.robot import Robot
 
 __all__ = ["double_pendulum", "gravity_compensation", "spring"]
 
@@ -86,7 +86,7 @@ def double_pendulum(
 
 def _pendulum(folder: Path = PENDULUM, **options: Any) -> Robot:
     from diffpbd.codegen.generate import generate
-    from diffpbd.runtime.robot import load
+    from diffpbd.runtime.model.robot import load
 
     generate(
         "double_pendulum",

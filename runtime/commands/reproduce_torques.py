@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.commands.locate import open_robot
 from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import finish, said
 from diffpbd.runtime.identify import identify
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.reproduce.columns import columns
 from diffpbd.runtime.reproduce.torque_drawing import IDENTIFIED, WHOLE, Files, draw
@@ -30,7 +31,6 @@ from diffpbd.runtime.reproduce.torque_table import (
     read_recordings,
     write_table,
 )
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["Inputs", "Robots", "reproduce"]
 

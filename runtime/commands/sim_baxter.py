@@ -14,11 +14,11 @@ from diffpbd.runtime.arms.baxter.simulated.node import SimulatedNode, descriptio
 from diffpbd.runtime.arms.baxter.simulated.plant import Plant
 from diffpbd.runtime.arms.baxter.simulated.robot import SimulatedBaxter
 from diffpbd.runtime.arms.baxter.simulated.status import SimulatedStatus
+from diffpbd.runtime.base.live import live_line
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.numbers import DURATION, PORT, Whole
 from diffpbd.runtime.commands.options import live_option
-from diffpbd.runtime.live import live_line
-from diffpbd.runtime.locate import find_description
+from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.loop.stopping import StopRequest
 from diffpbd.runtime.ros1.master import call
 from diffpbd.runtime.ros1.master_server import LocalMaster

@@ -7,23 +7,23 @@ from typing import Any, Literal
 import click
 import numpy as np
 
-from diffpbd.runtime.clearance import Distances, distances_of
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import Named, distinct
+from diffpbd.runtime.base.quaternions import with_turn
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
 from diffpbd.runtime.commands.numbers import RATE
 from diffpbd.runtime.commands.options import meshes_option, movie_option, plot_option, report_option, view_option
 from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import json_option, result
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import Named, distinct
-from diffpbd.runtime.limits import beyond_effort
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
 from diffpbd.runtime.logs.table import TURN
-from diffpbd.runtime.orders import Order
-from diffpbd.runtime.quaternions import with_turn
+from diffpbd.runtime.model.clearance import Distances, distances_of
+from diffpbd.runtime.model.limits import beyond_effort
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number, table
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.simulation import Run, expect_log, maximal_variant, simulate
+from diffpbd.runtime.simulate.orders import Order
+from diffpbd.runtime.simulate.simulation import Run, expect_log, maximal_variant, simulate
 
 __all__ = ["command", "summary"]
 

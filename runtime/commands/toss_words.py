@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.log_options import LogWords
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify import (
     Identification,
     Settings,
@@ -18,7 +18,7 @@ from diffpbd.runtime.identify import (
     starting_point,
 )
 from diffpbd.runtime.logs.csv import read_column_map
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["identified", "of_tosses"]
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray, common_factor
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray, common_factor
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["CartesianController", "SINGULAR_SHARE", "TaskImpedance", "rotation_error", "task_inertia"]
 

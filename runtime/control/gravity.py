@@ -10,8 +10,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.interface.controller import Mode
 
 __all__ = ["SUPPRESS_RATE_MINIMUM", "GravityOwner", "GravitySettings", "check_gravity"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.interface.controller import Mode
 
 __all__ = ["HoldController"]
 

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.names import hint, listing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.names import hint, listing
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["DISPLACEMENT", "NetTorque", "NetTorqueMap", "ReachNetTorque", "VELOCITY", "sample_map", "without_gravity"]
 

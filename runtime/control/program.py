@@ -17,9 +17,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.interface.controller import Mode
 
 __all__ = ["ProgramController"]
 

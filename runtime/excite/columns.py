@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.excite.envelope import Envelope
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["IntArray", "base_columns"]
 

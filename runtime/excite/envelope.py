@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.clearance import Distances, apart_throughout
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.model.clearance import Distances, apart_throughout
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Envelope", "Motion"]
 

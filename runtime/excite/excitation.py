@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.live import Share
 from diffpbd.runtime.excite.columns import IntArray, base_columns
 from diffpbd.runtime.excite.envelope import Envelope, Motion
 from diffpbd.runtime.excite.fourier import Fourier
-from diffpbd.runtime.live import Share
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Excitation", "Wishes", "base_columns", "excite"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = ["Fourier"]
 

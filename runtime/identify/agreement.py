@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.result import Identification
-from diffpbd.runtime.names import listing
 
 __all__ = ["check_agreement"]
 

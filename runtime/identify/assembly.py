@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.pieces import ROWS, STATE, Pieces
 from diffpbd.runtime.identify.trajectory import Motion
 

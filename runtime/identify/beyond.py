@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.result import Errors
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["beyond_training"]
 

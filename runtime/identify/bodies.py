@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import casadi
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify import inertials
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = [
     "AXES", "BARRIER", "DECIDED", "MOMENTS", "MOVES", "PAYLOAD", "PAYLOAD_MASS", "PRIOR", "WEAKER", "PhysicalBody",

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify import design
 from diffpbd.runtime.identify.design import LINK_COLUMNS, Point, columns_of_joint_kind, every_joint
 from diffpbd.runtime.identify.outer import DELAY, GAIN, ZERO, sensor_names
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["LOAD", "MASSES", "Cause", "Table", "causes", "tabulated"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table
 
 __all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "won"]

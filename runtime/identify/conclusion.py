@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.bodies import DECIDED, MOVES, WEAKER, decided_by_prior
 from diffpbd.runtime.identify.coordinates import QUIET, UNFELT, Coordinates
 from diffpbd.runtime.identify.covariance import Influence

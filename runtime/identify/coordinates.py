@@ -11,13 +11,13 @@ from typing import Any
 import casadi
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify import inertials
 from diffpbd.runtime.identify.bodies import BARRIER, PRIOR, check_prior, physical_bodies
 from diffpbd.runtime.identify.statistics import by_information
 from diffpbd.runtime.identify.trajectory import Parameters
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["QUIET", "UNFELT", "Coordinates"]
 

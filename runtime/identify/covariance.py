@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import chi2
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = ["IN_TIME", "Influence", "correlation_lengths", "long_run"]
 

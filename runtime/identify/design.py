@@ -14,13 +14,13 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime import closed as closed_loops
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.lever_springs import Lever
 from diffpbd.runtime.identify.outer import ZERO, Outer
 from diffpbd.runtime.identify.result import Trace
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model import closed as closed_loops
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = [
     "KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "Point", "build", "columns_of_joint_kind", "condense",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.friction import ASYMMETRIES, mean_of
-from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.functions.friction import ASYMMETRIES, mean_of
+from diffpbd.runtime.functions.parameters import ParameterVector
 
 __all__ = ["pairs", "put", "span"]
 

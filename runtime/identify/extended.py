@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diffpbd.runtime.identify.free_bodies import FreeBodies, generate_with
 from diffpbd.runtime.identify.free_friction import FreeFriction
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["needed"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.identify import design, robust
 from diffpbd.runtime.identify.design import BoolArray, Condensed, Design
 from diffpbd.runtime.identify.outer import Outer
@@ -16,7 +16,7 @@ from diffpbd.runtime.identify.problem import Problem
 from diffpbd.runtime.identify.solving import NOISE_FLOOR, Question, Round, generic, pushed, solve
 from diffpbd.runtime.identify.unknowns import Unknowns
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["STILL", "Fitted", "fit_rounds"]
 

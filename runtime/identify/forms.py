@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.functions.parameters import ParameterValues
 from diffpbd.runtime.identify.agreement import check_agreement
 from diffpbd.runtime.identify.beyond import beyond_training
 from diffpbd.runtime.identify.conclusion import conclude
@@ -24,9 +26,7 @@ from diffpbd.runtime.identify.torques import check_determined, estimated, with_e
 from diffpbd.runtime.identify.touching import fit_touching
 from diffpbd.runtime.identify.trajectory import motions, parameters_of
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.parameters import ParameterValues
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["identify"]
 

@@ -15,17 +15,17 @@ from typing import Any
 import casadi
 import numpy as np
 
-from diffpbd.runtime import closed as closed_loops
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.friction import LAWS
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.folder.manifest import Parameter
+from diffpbd.runtime.functions.friction import LAWS
+from diffpbd.runtime.functions.parameters import ParameterVector
 from diffpbd.runtime.identify.bodies import AXES, MOMENTS, PAYLOAD
 from diffpbd.runtime.identify.design import LINK_COLUMNS
 from diffpbd.runtime.identify.selection import INERTIALS, LEVER
 from diffpbd.runtime.identify.settings import FORMS
-from diffpbd.runtime.manifest import Parameter
-from diffpbd.runtime.parameters import ParameterVector
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model import closed as closed_loops
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["FreeBodies", "generate_with", "with_inertials"]
 

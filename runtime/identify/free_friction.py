@@ -14,16 +14,16 @@ from typing import Any
 import casadi
 import numpy as np
 
-from diffpbd.runtime import closed as closed_loops
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.friction import LAWS, VELOCITY, VELOCITY_START
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.folder.manifest import Parameter
+from diffpbd.runtime.functions.friction import LAWS, VELOCITY, VELOCITY_START
+from diffpbd.runtime.functions.parameters import ParameterVector
 from diffpbd.runtime.identify.design import columns_of_joint_kind
 from diffpbd.runtime.identify.free_bodies import USED
-from diffpbd.runtime.manifest import Parameter
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.parameters import ParameterVector
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model import closed as closed_loops
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["FreeFriction", "with_friction"]
 

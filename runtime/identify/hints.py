@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table, causes, tabulated
 from diffpbd.runtime.identify.changes import changes
 from diffpbd.runtime.identify.competition import Winner, condensed, won
@@ -16,8 +17,7 @@ from diffpbd.runtime.identify.pattern import pattern
 from diffpbd.runtime.identify.solving import NOISE_FLOOR
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.logs.sampling import COARSE, highest, kept
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["missing"]
 

@@ -17,7 +17,7 @@ from typing import Any
 import casadi
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = [
     "COORDINATES",

@@ -9,10 +9,10 @@ from typing import Any
 import casadi
 import numpy as np
 
-from diffpbd.runtime import ipopt
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.callback import Callback
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base import ipopt
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.callback import Callback
+from diffpbd.runtime.base.errors import SolverError
 
 __all__ = ["Condensation", "Fit", "Structure", "minimise"]
 

@@ -17,9 +17,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.closed import inverse
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.conclusion import End, conclude
 from diffpbd.runtime.identify.coordinates import Coordinates
 from diffpbd.runtime.identify.covariance import Influence
@@ -29,8 +29,8 @@ from diffpbd.runtime.identify.settings import FRICTION_MODELS, STANDSTILL, Setti
 from diffpbd.runtime.identify.statistics import by_information
 from diffpbd.runtime.identify.trajectory import Parameters, parameters_of
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.closed import inverse
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["GEOMETRY", "fit_lengths", "of_lengths"]
 

@@ -17,9 +17,9 @@ from typing import Any
 import casadi
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["GEOMETRY", "Combination", "Lever", "combinations", "levers", "scaled"]
 

@@ -13,8 +13,8 @@ from itertools import product
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify.design import Condensed
 from diffpbd.runtime.identify.lever_springs import GEOMETRY, PREFIX, START, Lever
 from diffpbd.runtime.identify.problem import Problem, core

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, solveh_banded
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.coordinates import Coordinates
 from diffpbd.runtime.identify.covariance import Influence
@@ -28,7 +28,7 @@ from diffpbd.runtime.identify.shooting import COARSELY, FINELY, over_windows, we
 from diffpbd.runtime.identify.torques import deviations_of
 from diffpbd.runtime.identify.trajectory import Motion, Parameters, Path, check_functions
 from diffpbd.runtime.identify.windows import Condensed
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["DEVIATION", "Nodes", "compare_torques"]
 

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["DELAY", "GAIN", "SENSOR", "STRUCTURE", "ZERO", "Outer", "sensor_names", "unit_of"]
 

@@ -7,10 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import Table
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["pattern"]
 

@@ -7,10 +7,10 @@ from typing import Any
 import casadi
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.coordinates import Coordinates
 from diffpbd.runtime.identify.trajectory import POSITION, RATE
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Pieces"]
 

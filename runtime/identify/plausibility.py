@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diffpbd.runtime.identify.result import Identification
 from diffpbd.runtime.logs.thresholds import GAIN
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["implausible"]
 

@@ -10,8 +10,8 @@ import casadi
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime import ipopt
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base import ipopt
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.bodies import BARRIER
 from diffpbd.runtime.identify.design import Condensed
 from diffpbd.runtime.identify.statistics import by_rows, on_bounds

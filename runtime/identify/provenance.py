@@ -6,8 +6,8 @@ import importlib.metadata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from diffpbd.runtime.files import hash_of
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.files import hash_of
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["provenance", "repeated"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.identify.workers import Map, one_by_one
 from diffpbd.runtime.logs.checked import accepted, check_parts, examined, read_checked
 from diffpbd.runtime.logs.closed_samples import expect_led, on_loops
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of, process
 from diffpbd.runtime.logs.recording import Reading, Recording, joints_in
-from diffpbd.runtime.manifest import Joint
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Wanted", "read_recordings", "samples_of"]
 

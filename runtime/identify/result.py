@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.outer import sensor_names, unit_of
 from diffpbd.runtime.logs.processing import Processing, Samples
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = [
     "COMBINATION", "Correlation", "Errors", "Estimate", "Identification", "Lost", "Solved", "Torques", "Trace",

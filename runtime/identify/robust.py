@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.design import Design
 
 __all__ = ["KNEE", "beyond", "inliers", "reweighted", "robust_scale"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.identify.design import every_joint
 from diffpbd.runtime.identify.lever_springs import scaled
 from diffpbd.runtime.identify.outer import SENSOR, sensor_names
-from diffpbd.runtime.names import hint, listing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["CONTACT", "FRICTION_OF_CONTACT", "HEIGHT", "INERTIALS", "LEVER", "Selection", "in_contact", "select"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify.bodies import PRIOR, check_prior
 from diffpbd.runtime.identify.workers import Map, one_by_one
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify import arrow
 from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.coordinates import Coordinates
@@ -22,7 +22,7 @@ from diffpbd.runtime.identify.least_squares import Condensation, Fit, Structure,
 from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.trajectory import POSITION, RATE, Motion, Parameters, check_functions
 from diffpbd.runtime.identify.windows import Residuals, Windows
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["SHARES", "WINDOW", "over_windows", "settled", "shoot"]
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from diffpbd.runtime import ipopt
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base import ipopt
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.identify.assembly import Assembly
 from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.coordinates import Coordinates
@@ -35,7 +35,7 @@ from diffpbd.runtime.identify.shooting import (
 from diffpbd.runtime.identify.torques import deviations_of, guessed
 from diffpbd.runtime.identify.trajectory import STEPS, Motion, Parameters, check_functions
 from diffpbd.runtime.identify.windows import Windows
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["MOST_STEPS", "transcribe"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime import ipopt
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.closed import driven
+from diffpbd.runtime.base import ipopt
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify import lever_start
 from diffpbd.runtime.identify.design import Condensed
 from diffpbd.runtime.identify.lever_springs import Lever
@@ -17,8 +17,8 @@ from diffpbd.runtime.identify.outer import Outer
 from diffpbd.runtime.identify.problem import AT_BOUND, Problem
 from diffpbd.runtime.identify.selection import Selection
 from diffpbd.runtime.identify.unknowns import Unknowns, make_unknowns
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.closed import driven
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["COARSELY", "Question", "Round", "generic", "pushed", "solve"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.parameters import ParameterValues
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.functions.parameters import ParameterValues
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["starting_point"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify.fitting import fit_rounds
 from diffpbd.runtime.identify.solving import Question
 from diffpbd.runtime.identify.workers import Map

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.result import Correlation
 
 __all__ = ["CORRELATED", "RANK", "Determined", "by_information", "by_rows", "correlations", "on_bounds"]

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.identify import friction_choice, hints, standstill
 from diffpbd.runtime.identify.bodies import DECIDED, MOVES, WEAKER, decided_by_prior
 from diffpbd.runtime.identify.covariance import IN_TIME
@@ -26,7 +26,7 @@ from diffpbd.runtime.identify.solving import COARSELY, Question
 from diffpbd.runtime.identify.starts import End, compare, ends
 from diffpbd.runtime.identify.torque_statistics import Statistics, evaluate
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["fit_torques"]
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.base import COLUMN_NAMES, COLUMN_UNITS, Combination, combinations
 from diffpbd.runtime.identify.bodies import BARRIER
 from diffpbd.runtime.identify.covariance import Influence
@@ -17,7 +18,6 @@ from diffpbd.runtime.identify.problem import Problem
 from diffpbd.runtime.identify.result import COMBINATION, Correlation, Estimate, Lost
 from diffpbd.runtime.identify.statistics import RANK, by_information, by_rows, correlations
 from diffpbd.runtime.identify.unknowns import Body
-from diffpbd.runtime.names import listing
 
 __all__ = ["Statistics", "evaluate"]
 

@@ -8,16 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import write_atomic
+from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.result import Torques
 from diffpbd.runtime.identify.trajectory import Motion
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.names import hint, listing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = [
     "check_determined",

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.logs.table import LENGTH, TIME_NAMES, TURN
-from diffpbd.runtime.names import listing
 
 __all__ = ["Toss", "parted", "read_tosses"]
 

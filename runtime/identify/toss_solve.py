@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.statistics import by_information
 from diffpbd.runtime.identify.toss_windows import BODY, States, TossWindows
 from diffpbd.runtime.identify.trajectory import Parameters

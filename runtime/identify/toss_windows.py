@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.base.quaternions import difference, moved, path_of
 from diffpbd.runtime.identify.toss_files import Toss
 from diffpbd.runtime.identify.trajectory import Parameters
-from diffpbd.runtime.quaternions import difference, moved, path_of
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["BODY", "Linear", "States", "TossWindows", "cut", "whole"]
 

@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.base.quaternions import path_of, rotation_vector, turn_between
 from diffpbd.runtime.identify.result import Errors, Identification, Lost, Solved, Trace, identification
 from diffpbd.runtime.identify.selection import Selection
 from diffpbd.runtime.identify.statistics import by_information, correlations, on_bounds
@@ -23,9 +25,7 @@ from diffpbd.runtime.identify.toss_solve import Found, predict, solve
 from diffpbd.runtime.identify.toss_windows import BODY, States, TossWindows, cut, whole
 from diffpbd.runtime.identify.trajectory import Parameters, check_functions, parameters_of
 from diffpbd.runtime.logs.processing import Processing
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.quaternions import path_of, rotation_vector, turn_between
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Figures", "figures", "first_states", "fit_tosses", "width"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.folder.manifest import Contact
 from diffpbd.runtime.identify.selection import FRICTION_OF_CONTACT, HEIGHT
 from diffpbd.runtime.identify.windows import Windows
-from diffpbd.runtime.manifest import Contact
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["RESOLVED", "Touched", "nearest", "touched"]
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.conclusion import End, conclude
 from diffpbd.runtime.identify.coordinates import Coordinates
 from diffpbd.runtime.identify.covariance import Influence
@@ -26,8 +27,7 @@ from diffpbd.runtime.identify.touched import RESOLVED, Touched, nearest, touched
 from diffpbd.runtime.identify.trajectory import POSITION, Motion, Parameters, check_functions, motions, parameters_of
 from diffpbd.runtime.identify.windows import Windows
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["fit_touching"]
 

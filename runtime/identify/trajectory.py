@@ -13,11 +13,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["POSITION", "RATE", "STEPS", "Motion", "Parameters", "Path", "check_functions", "motions", "parameters_of"]
 

@@ -16,13 +16,13 @@ from typing import Any
 import casadi
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify import directions, inertials
 from diffpbd.runtime.identify.bodies import AXES, PAYLOAD, PAYLOAD_MASS, PhysicalBody, physical_bodies
 from diffpbd.runtime.identify.design import LINK_COLUMNS, columns_of_joint_kind, every_joint
 from diffpbd.runtime.identify.lever_springs import GEOMETRY, START, Lever
 from diffpbd.runtime.identify.outer import SENSOR, Outer
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Body", "Unknowns", "jacobian_of", "make_unknowns"]
 

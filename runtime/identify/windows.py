@@ -13,10 +13,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.covariance import Influence
 from diffpbd.runtime.identify.trajectory import POSITION, RATE, Motion, Parameters
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Condensed", "Residuals", "Windows"]
 

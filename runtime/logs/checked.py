@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.examination import examine
 from diffpbd.runtime.logs.findings import Finding, refuse, said, sound
 from diffpbd.runtime.logs.mending import expect_seconds, mended
 from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
-from diffpbd.runtime.manifest import Joint
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 if TYPE_CHECKING:
     from diffpbd.runtime.logs.processing import Samples  # scipy

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.closed import Closed, of
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.model.closed import Closed, of
+from diffpbd.runtime.model.robot import Robot
 
 if TYPE_CHECKING:
     from diffpbd.runtime.logs.processing import Samples  # scipy

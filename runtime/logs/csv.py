@@ -18,15 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import read_bytes, read_json, size_of
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import read_bytes, read_json, size_of
+from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.base.quaternions import PLACE, path_of
+from diffpbd.runtime.base.rows import write_rows
+from diffpbd.runtime.base.unpack import TooLargeError, unpack_gzip
 from diffpbd.runtime.logs.size import expect_size
 from diffpbd.runtime.logs.table import Table, as_recorded, expect_columns
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.quaternions import PLACE, path_of
-from diffpbd.runtime.rows import write_rows
-from diffpbd.runtime.unpack import TooLargeError, unpack_gzip
 
 __all__ = ["CsvTable", "Log", "TorqueLog", "has_states", "read_column_map", "read_log", "read_torques", "write_log"]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.logs.channels import examine_channels
 from diffpbd.runtime.logs.clock import clock_of
 from diffpbd.runtime.logs.findings import Finding
@@ -25,7 +26,6 @@ from diffpbd.runtime.logs.thresholds import (
     RATIO,
     TOO_FAST,
 )
-from diffpbd.runtime.manifest import Joint
 
 __all__ = ["examine"]
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import Joint
-from diffpbd.runtime.names import hint
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.folder.manifest import Joint
 
 __all__ = [
     "QUANTITIES", "TIME_UNITS", "Mending", "expect_seconds", "mended", "smooth_of_spikes", "spikes_of", "unwrapped",

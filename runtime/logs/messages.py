@@ -16,15 +16,16 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.limb_state import LimbState
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import hint, listing
+from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.logs.cleaning import GAP
 from diffpbd.runtime.logs.message_files import Message, read_message_file
 from diffpbd.runtime.logs.torque import choose
-from diffpbd.runtime.names import hint, listing
-from diffpbd.runtime.ros1.joint_states import JointStateReader
-from diffpbd.runtime.ros1.messages import JointState, SEAJointState
+from diffpbd.runtime.records.joint_states import JointStateReader
+from diffpbd.runtime.records.messages import JointState
+from diffpbd.runtime.ros1.messages import SEAJointState
 
 __all__ = ["Rows", "joints_of", "read_messages"]
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import read_bytes, size_of
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import read_bytes, size_of
+from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.base.unpack import TooLargeError, allowance, check_zip
 from diffpbd.runtime.logs.size import expect_size
 from diffpbd.runtime.logs.table import Table
-from diffpbd.runtime.names import listing
-from diffpbd.runtime.unpack import TooLargeError, allowance, check_zip
 
 __all__ = ["NpzTable"]
 

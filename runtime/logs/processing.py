@@ -11,12 +11,12 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.quaternions import turned_by, with_turn
 from diffpbd.runtime.logs.cleaning import GAP
 from diffpbd.runtime.logs.still_ends import still_ends
 from diffpbd.runtime.logs.table import PATH, RATES
-from diffpbd.runtime.quaternions import turned_by, with_turn
 
 __all__ = ["Motion", "Processing", "Samples", "filter_parts", "process"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.logs.cleaning import GAP
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.recording import Recording

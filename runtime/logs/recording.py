@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.files import read_beginning
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.files import read_beginning
+from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.logs.cleaning import clean, expect_stamps
 from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.logs.mending import Mending
@@ -19,7 +20,6 @@ from diffpbd.runtime.logs.message_files import is_messages
 from diffpbd.runtime.logs.npz import NpzTable
 from diffpbd.runtime.logs.table import PATH, Table, as_recorded
 from diffpbd.runtime.logs.torque import choose, looks_like_torque
-from diffpbd.runtime.names import listing
 
 __all__ = ["Reading", "Recording", "joints_in", "read_recording"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.recording import Recording
 from diffpbd.runtime.logs.thresholds import MOVING

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 __all__ = ["expect_size"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = ["still_ends"]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import hint, listing
+from diffpbd.runtime.base.quaternions import path_of
 from diffpbd.runtime.logs.mending import expect_seconds
-from diffpbd.runtime.names import hint, listing
-from diffpbd.runtime.quaternions import path_of
 
 __all__ = ["PATH", "RATES", "TIME_NAMES", "TURN", "Table", "as_recorded", "expect_columns"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.names import hint
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import hint
 
 __all__ = ["MEANINGS", "choose", "looks_like_torque"]
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.closed import motor_torque
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.logs.thresholds import ADVANTAGE, EXPLAINED, GAIN, MOVING, SHARE, SHIFT
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.closed import motor_torque
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Explained", "examine_torques", "explained"]
 

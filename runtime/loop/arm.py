@@ -7,11 +7,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Protocol
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.limb_state import LimbState
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.stopping import Reason
+from diffpbd.runtime.model.limits import Limits
 
 __all__ = ["DISABLED", "OWN_TIMEOUT", "Arm", "Clock", "Fault", "SystemClock"]
 

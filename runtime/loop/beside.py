@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = ["Beside"]
 

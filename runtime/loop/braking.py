@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray, common_factor, within
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.base.arrays import FloatArray, common_factor, within
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import BRAKING, DRIVEN
+from diffpbd.runtime.model.limits import Limits
 
 __all__ = ["Brake", "nearest"]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.clearance import near as near_itself
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.model.clearance import near as near_itself
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["RADIUS", "above", "expect_above", "watched"]
 

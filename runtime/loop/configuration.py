@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray, or_else
-from diffpbd.runtime.clearance import expect_apart
+from diffpbd.runtime.base.arrays import FloatArray, or_else
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.cartesian import CartesianController
 from diffpbd.runtime.control.floating import GravityController
 from diffpbd.runtime.control.gravity import GravityOwner
@@ -18,18 +18,18 @@ from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorqueMap, ReachNetTorque
 from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.control.tracking import TrackController
-from diffpbd.runtime.controller import Controller
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.friction import KINDS
-from diffpbd.runtime.library import PORTABLE
-from diffpbd.runtime.limits import Approach, Limits
+from diffpbd.runtime.folder.library import PORTABLE
+from diffpbd.runtime.functions.friction import KINDS
+from diffpbd.runtime.interface.controller import Controller
 from diffpbd.runtime.loop.clearance import expect_above, watched
 from diffpbd.runtime.loop.law_options import expect_options
 from diffpbd.runtime.loop.motion import Inertial, Motion
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.supervisor import GravityModel, Settings, Supervisor
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.statics import holding_torque
+from diffpbd.runtime.model.clearance import expect_apart
+from diffpbd.runtime.model.limits import Approach, Limits
+from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.statics import holding_torque
 
 __all__ = [
     "Configuration",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.reflexes import Breach, ReflexSettings
 

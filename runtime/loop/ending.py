@@ -14,10 +14,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray, within
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import RefusedError
-from diffpbd.runtime.limb_state import LimbState
+from diffpbd.runtime.base.arrays import FloatArray, within
+from diffpbd.runtime.base.errors import RefusedError
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import Arm
 from diffpbd.runtime.loop.gate import GatedArm
 from diffpbd.runtime.loop.guard import TickStatus

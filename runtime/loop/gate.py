@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray, finite
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import RefusedError
-from diffpbd.runtime.limb_state import LimbState
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.base.arrays import FloatArray, finite
+from diffpbd.runtime.base.errors import RefusedError
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import Arm
+from diffpbd.runtime.model.limits import Limits
 
 __all__ = ["CommandGate", "GatedArm"]
 

@@ -10,9 +10,9 @@ import enum
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray, common_factor, finite, within
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.base.arrays import FloatArray, common_factor, finite, within
 from diffpbd.runtime.loop.braking import nearest
+from diffpbd.runtime.model.limits import Limits
 
 __all__ = ["POSITION_TOLERANCE", "Guard", "TickStatus"]
 

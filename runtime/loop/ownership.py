@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from diffpbd.runtime.errors import RefusedError
+from diffpbd.runtime.base.errors import RefusedError
 
 __all__ = ["sole_program"]
 

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.loop.beside import Beside
 from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.slow_faults import SlowFaults
+from diffpbd.runtime.model.limits import Limits
 from diffpbd.runtime.mpc.history import History
 
 __all__ = ["BRAKING", "Breach", "Reflex", "ReflexSettings", "Reflexes"]

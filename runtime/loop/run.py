@@ -17,10 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray, within
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import DiffpbdError, InputError, RefusedError
-from diffpbd.runtime.limb_state import LimbState
+from diffpbd.runtime.base.arrays import FloatArray, within
+from diffpbd.runtime.base.errors import DiffpbdError, InputError, RefusedError
+from diffpbd.runtime.base.priority import punctual
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import DISABLED, Arm
 from diffpbd.runtime.loop.ending import HOLD_PERIOD, CleanStop
 from diffpbd.runtime.loop.gate import GatedArm
@@ -28,8 +29,7 @@ from diffpbd.runtime.loop.recorder import BRAKE, START, YIELD, Recorder
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason, Report, StopRequest, StopRun
 from diffpbd.runtime.loop.supervisor import REST_SPEED, Decision, Supervisor
-from diffpbd.runtime.priority import punctual
-from diffpbd.runtime.ros1.messages import Header, Tick
+from diffpbd.runtime.records.messages import Header, Tick
 
 __all__ = ["Run", "RunOptions"]
 

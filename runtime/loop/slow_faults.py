@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = ["SlowFaults"]
 

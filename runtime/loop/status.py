@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diffpbd.runtime.live import Parts, Rate, duration, latency
+from diffpbd.runtime.base.live import Parts, Rate, duration, latency
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.run import Run
 from diffpbd.runtime.loop.stopping import Phase

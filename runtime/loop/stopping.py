@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from diffpbd.runtime.latency import Latency
+from diffpbd.runtime.base.latency import Latency
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.reflexes import Reflex
 

@@ -11,16 +11,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray, finite, within
+from diffpbd.runtime.base.arrays import FloatArray, finite, within
+from diffpbd.runtime.base.errors import DiffpbdError, InputError
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.controller import Controller, Mode
-from diffpbd.runtime.errors import DiffpbdError, InputError
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.interface.controller import Controller, Mode
 from diffpbd.runtime.loop.braking import Brake
 from diffpbd.runtime.loop.decision import Decision, GravityModel, Settings
 from diffpbd.runtime.loop.guard import Guard, TickStatus
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import Breach, Reflex, Reflexes
+from diffpbd.runtime.model.limits import Limits
 
 __all__ = ["Decision", "GravityModel", "Settings", "Supervisor"]
 

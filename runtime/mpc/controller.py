@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.model.limits import Limits
+from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
 from diffpbd.runtime.mpc.reference import Reference, goal_reference, way_of
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.statics import holding_torque
 
 __all__ = ["MpcController"]
 

@@ -11,10 +11,10 @@ import math
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray, within
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.friction import COULOMB, KINDS
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray, within
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.functions.friction import COULOMB, KINDS
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["TIME_CONSTANT", "DisturbanceObserver"]
 

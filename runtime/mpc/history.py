@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = ["History"]
 

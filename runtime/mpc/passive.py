@@ -9,14 +9,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.closed import Closed, driven
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.fitting import expect
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.fitting import expect
+from diffpbd.runtime.base.quaternions import PLACE
+from diffpbd.runtime.model.closed import Closed, driven
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.problem import Bounds, Weights, finite_array
 from diffpbd.runtime.mpc.reference import GoalReference, Reference
-from diffpbd.runtime.quaternions import PLACE
-from diffpbd.runtime.robot import Robot
 
 __all__ = [
     "OnLoops", "arrived", "bounds_of_motors", "closed_start", "expect_moments", "expect_motors", "expect_observable",

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
 
 __all__ = ["ACCELERATION", "JERK", "PROFILES", "Along", "along"]
 

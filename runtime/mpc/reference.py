@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.quaternions import PLACE, difference, of_rotation, product, rotation_vector, turn_between
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.profile import ACCELERATION, JERK, PROFILES, Along, along
-from diffpbd.runtime.quaternions import PLACE, difference, of_rotation, product, rotation_vector, turn_between
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["GoalReference", "LogReference", "Reference", "goal_reference", "way_of"]
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.closed import motor_torque
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.quaternions import PLACE, expect_unit, without_turn
 from diffpbd.runtime.logs.checked import read_whole
 from diffpbd.runtime.logs.recording import Reading, Recording
+from diffpbd.runtime.model.closed import motor_torque
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.reference import LogReference, way_of
-from diffpbd.runtime.quaternions import PLACE, expect_unit, without_turn
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["REACH", "check_goal", "read_reference"]
 

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime import closed as closed_loops
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.fitting import expect
-from diffpbd.runtime.live import Loop
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.fitting import expect
+from diffpbd.runtime.base.live import Loop
+from diffpbd.runtime.base.quaternions import difference, moved
 from diffpbd.runtime.logs.csv import Log
+from diffpbd.runtime.model import closed as closed_loops
+from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.passive import OnLoops
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Status
 from diffpbd.runtime.mpc.reference import Reference
-from diffpbd.runtime.quaternions import difference, moved
-from diffpbd.runtime.statics import holding_torque
 
 __all__ = ["ClosedLoop", "Plant", "run_closed_loop"]
 

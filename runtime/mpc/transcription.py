@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import casadi
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.mpc.problem import Problem
 
 __all__ = ["Rows", "Steps", "Transcription", "transcribed"]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray, within
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray, within
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Yielding"]
 

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.extras import missing
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.extras import missing
+from diffpbd.runtime.base.files import write_atomic
 
 __all__ = [
     "MEASURED",

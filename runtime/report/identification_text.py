@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diffpbd.runtime.friction import mean_of
+from diffpbd.runtime.functions.friction import mean_of
 from diffpbd.runtime.identify.result import COMBINATION, Estimate, Identification
 from diffpbd.runtime.report.tables import number, table
 

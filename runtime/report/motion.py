@@ -10,8 +10,8 @@ from string import Template
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.origin import origin
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.origin import origin
 from diffpbd.runtime.report.figures import MEASURED, PREDICTED
 from diffpbd.runtime.report.svg import Curve, lines
 

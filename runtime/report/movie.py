@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.extras import missing
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.extras import missing
+from diffpbd.runtime.base.files import write_atomic
+from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.shapes import Shapes, simple
 from diffpbd.runtime.report.figures import Target, new_figure
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.shapes import Shapes, simple
 
 __all__ = ["movie", "sticks"]
 

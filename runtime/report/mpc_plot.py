@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.quaternions import PLACE
 from diffpbd.runtime.mpc.problem import NONE
 from diffpbd.runtime.mpc.simulation import ClosedLoop
-from diffpbd.runtime.quaternions import PLACE
 from diffpbd.runtime.report.figures import Target, beside, curve, new_figure, reached_limits, save, stroke
 
 __all__ = ["plot_closed_loop"]

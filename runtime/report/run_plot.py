@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import Target, beside, curve, new_figure, reached_limits, save, stroke
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.simulation import Run
+from diffpbd.runtime.simulate.simulation import Run
 
 __all__ = ["plot_run"]
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.plant import MujocoPlant, PlantFacts
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.rows import write_rows
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import legend_below, new_figure, save, stroke
 from diffpbd.runtime.reproduce.reference import circle
 from diffpbd.runtime.reproduce.tracking import ComputedTorque, Predictive, Track, track
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.rows import write_rows
+from diffpbd.runtime.simulate.plant import MujocoPlant, PlantFacts
 
 __all__ = ["LAWS", "PUSHES", "START", "plant_alpha", "plot", "pushes", "run", "summary", "write_tracks"]
 

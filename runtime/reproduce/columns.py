@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.names import hint
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.reproduce.one_step import JOINT, OURS, STEPS, label_of
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["AS_PRINTED", "NAMES", "Column", "chosen", "columns"]
 

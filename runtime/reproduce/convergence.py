@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.rows import write_rows
 from diffpbd.runtime.report.figures import new_figure, save
-from diffpbd.runtime.rows import write_rows
 
 __all__ = ["Projection", "plot", "write_table"]
 

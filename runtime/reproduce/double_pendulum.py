@@ -13,12 +13,12 @@ from typing import Any
 import casadi
 import numpy as np
 
-from diffpbd.runtime import ipopt
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base import ipopt
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number
 from diffpbd.runtime.reproduce.one_step import JOINT, function_of
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["ASSUMPTIONS", "PAPER", "Design", "Task", "Walk", "alpha_of_lengths", "improve", "summary"]
 

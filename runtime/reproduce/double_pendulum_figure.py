@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from diffpbd.runtime.base.rows import write_rows
 from diffpbd.runtime.report.figures import new_figure, panel, save, stroke
 from diffpbd.runtime.reproduce.double_pendulum import Design, Walk
-from diffpbd.runtime.rows import write_rows
 
 __all__ = ["plot", "write_table"]
 

@@ -12,10 +12,10 @@ from itertools import product
 
 import numpy as np
 
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number
 from diffpbd.runtime.reproduce.double_pendulum import PAPER, Design, Task, closed_loop, improve, walked
 from diffpbd.runtime.reproduce.one_step import JOINT
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["CHOICES", "Choice", "nearest", "summary", "try_all"]
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.base.rows import write_rows
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import new_figure, panel, save
 from diffpbd.runtime.report.tables import number
 from diffpbd.runtime.reproduce.one_step import JOINT, ends_of, least, omega_of
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.rows import write_rows
 
 __all__ = [
     "ASSUMPTIONS",

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque, without_gravity
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import marks, new_figure, save, stroke
 from diffpbd.runtime.reproduce.joint_law import MotionNetTorque, Trace, motor_limit, simulate
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["DURATION", "PHASES", "Experiment", "friction", "plot", "pushes", "run"]
 

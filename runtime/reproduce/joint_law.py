@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.rows import write_rows
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorqueMap
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.rows import write_rows
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["BAND", "Merit", "MotionNetTorque", "Trace", "merits", "motor_limit", "simulate", "write_traces"]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.rows import write_rows
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.report.figures import new_figure, save
-from diffpbd.runtime.rows import write_rows
 
 __all__ = ["closest_plane", "plot", "write_map"]
 

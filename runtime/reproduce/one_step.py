@@ -12,10 +12,10 @@ from typing import Protocol
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.names import hint
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = [
     "JOINT",

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from diffpbd.runtime.files import write_atomic
+from diffpbd.runtime.base.files import write_atomic
 from diffpbd.runtime.reproduce.paper import DATA, ITEMS, ROBOTS, Part
 
 __all__ = ["Outcome", "make", "page"]

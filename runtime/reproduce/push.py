@@ -13,10 +13,10 @@ import numpy as np
 
 from diffpbd.runtime.arms.baxter.simulated.plant import Plant, PlantSettings
 from diffpbd.runtime.arms.baxter.simulated.robot import TORQUE, SimulatedBaxter
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.report.figures import marks, new_figure, save, stroke
 from diffpbd.runtime.reproduce.joint_law import Trace, merits
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Reference", "circle"]
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.rows import write_rows
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import legend_below, new_figure, save, stroke
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.rows import write_rows
 
 __all__ = ["Replay", "plot", "read_recording", "replay", "summary", "write_paths"]
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import least_squares
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify import Condensation, minimise
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.reproduce.gravity_compensation import holding_torques
 from diffpbd.runtime.reproduce.one_step import JOINT, ends_of
 from diffpbd.runtime.reproduce.poses import draw
-from diffpbd.runtime.robot import Robot
 
 __all__ = [
     "ASSUMPTIONS",

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from diffpbd.runtime.base.rows import write_rows
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import legend_below, new_figure, panel, save, stroke
 from diffpbd.runtime.reproduce.spring import Lever, Measurements, Scheme
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.rows import write_rows
 
 __all__ = ["plot", "write_table"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import least_squares
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify import identify
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, process
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.reproduce.poses import find_logs
 from diffpbd.runtime.reproduce.spring import TRUTH
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["report"]
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.rows import write_rows
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import new_figure, panel, save
 from diffpbd.runtime.report.tables import number
 from diffpbd.runtime.reproduce.gravity_compensation import PAPER, WEIGHTS, shown_joints
 from diffpbd.runtime.reproduce.one_step import least, omega_of
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.rows import write_rows
 
 __all__ = ["COUNTS", "Errors", "by_setting", "error", "errors", "plot", "summary", "write_table"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.reproduce.torque_plots import plot_curves, plot_groups, plot_paths, plot_violins
 from diffpbd.runtime.reproduce.torque_table import WINDOW, Cell
-from diffpbd.runtime.robot import Robot
 
 __all__ = ["IDENTIFIED", "WHOLE", "Files", "draw"]
 

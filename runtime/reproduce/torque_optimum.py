@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.reproduce.columns import Column
 from diffpbd.runtime.reproduce.one_step import JOINT, function_of, least, maximal_ends, omega_of
 from diffpbd.runtime.reproduce.torque_table import GRAVITY, Cell, Say, short_errors
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.statics import holding_torque
 from diffpbd.runtime.torques.estimation import Estimate, estimate
 from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings
 

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import MEASURED, PREDICTED, Target, beside, curve, new_figure, save, stroke
-from diffpbd.runtime.robot import Robot
 from diffpbd.runtime.torques.estimation import Estimate
 
 __all__ = ["Curves", "plot_curves", "plot_estimate", "plot_groups", "plot_paths", "plot_violins"]

@@ -9,14 +9,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.live import Watch
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.live import Watch
+from diffpbd.runtime.base.rows import write_rows
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.reproduce.one_step import label_of
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.rows import write_rows
 from diffpbd.runtime.torques.adam import LONG as MANY
 from diffpbd.runtime.torques.adam import RATE, RATE_FROM_ZERO, SHORT, Lane, descend
 from diffpbd.runtime.torques.errors import TorqueErrors

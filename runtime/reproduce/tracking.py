@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray, within
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray, within
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT, DisturbanceObserver
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
-from diffpbd.runtime.plant import MujocoPlant
 from diffpbd.runtime.reproduce.reference import Reference
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.simulate.plant import MujocoPlant
 
 __all__ = ["ComputedTorque", "Law", "Predictive", "Track", "track"]
 

@@ -6,7 +6,7 @@ import os
 import socket
 from urllib.parse import urlparse
 
-from diffpbd.runtime.errors import GraphError
+from diffpbd.runtime.base.errors import GraphError
 
 __all__ = ["own_address", "own_interface"]
 

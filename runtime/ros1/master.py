@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
-from diffpbd.runtime.errors import GoneError, GraphError
+from diffpbd.runtime.base.errors import GoneError, GraphError
 from diffpbd.runtime.ros1.guests import Guests
 
 __all__ = ["CALL_TIMEOUT", "Master", "SlaveServer", "call"]

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from diffpbd.runtime.errors import GraphError
+from diffpbd.runtime.base.errors import GraphError
 from diffpbd.runtime.ros1.master import LARGEST_ANSWER, SlaveServer, call
 
 __all__ = ["LocalMaster"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from diffpbd.runtime.errors import GoneError, GraphError
+from diffpbd.runtime.base.errors import GoneError, GraphError
 from diffpbd.runtime.ros1.master import CALL_TIMEOUT, Master, call
 
 __all__ = ["Life", "Registration", "registered", "withdraw"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from diffpbd.runtime.errors import GraphError
+from diffpbd.runtime.base.errors import GraphError
 from diffpbd.runtime.ros1.master import Master
 from diffpbd.runtime.ros1.registrations import Life, registered
 

@@ -7,7 +7,7 @@ import socket
 import struct
 from collections.abc import Mapping
 
-from diffpbd.runtime.errors import GraphError
+from diffpbd.runtime.base.errors import GraphError
 
 __all__ = [
     "LENGTH", "MAXIMUM_MESSAGE", "FrameReader", "decode_header", "encode_header", "read_header",

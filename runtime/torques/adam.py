@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.live import UNWATCHED, Watch
-from diffpbd.runtime.names import hint
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.statics import holding_torque
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.live import UNWATCHED, Watch
+from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.torques.settings import window_start
 
 __all__ = ["LONG", "RATE", "RATE_FROM_ZERO", "SHORT", "SOLVERS", "Descent", "Lane", "descend", "unlike_published"]

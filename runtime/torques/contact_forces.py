@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.logs.processing import Samples
-from diffpbd.runtime.names import hint, listing
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["AWAY", "Forces", "check_forces", "columns_of", "forces_in", "given_forces"]
 

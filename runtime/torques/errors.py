@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.torques.estimation import Estimate
 

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime import closed as closed_loops
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.live import UNWATCHED, Watch
-from diffpbd.runtime.robot import Robot
-from diffpbd.runtime.statics import holding_torque
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.live import UNWATCHED, Watch
+from diffpbd.runtime.model import closed as closed_loops
+from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.torques.adam import Lane, descend
 from diffpbd.runtime.torques.contact_forces import Forces, check_forces
 from diffpbd.runtime.torques.settings import FRICTIONS, NODES, Settings, window_start

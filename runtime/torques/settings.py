@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.names import hint
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import hint
 
 __all__ = ["FRICTIONS", "LOSSES", "NODES", "OPTIMIZERS", "STARTS", "Settings", "window_start"]
 

@@ -15,8 +15,8 @@ from support.imports import ROOT
 from support.robots import generated, loaded
 
 import diffpbd
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.model.robot import Robot
 
 LIGHT = 0.15  # s over numpy
 SHORT = 200  # characters

@@ -19,9 +19,9 @@ from diffpbd.codegen.description.recipe import default_recipe, with_options
 from diffpbd.codegen.description.resolve import find_recipe, resolve
 from diffpbd.runtime import cli
 from diffpbd.runtime.api.progress import terminal
+from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.folder.manifest import Loop
 from diffpbd.runtime.loop.recorder import csv_columns
-from diffpbd.runtime.manifest import Loop
-from diffpbd.runtime.names import hint
 from diffpbd.runtime.report.movie import sticks
 from diffpbd.runtime.report.svg import Curve, lines
 

@@ -124,7 +124,7 @@ def test_a_notebook_shows_what_there_is() -> None:
 def test_a_graph_without_casadi_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     robot = loaded("double_pendulum")
     monkeypatch.setitem(sys.modules, "casadi", None)
-    monkeypatch.delitem(sys.modules, "diffpbd.runtime.casadi_functions", raising=False)
+    monkeypatch.delitem(sys.modules, "diffpbd.runtime.functions.casadi_functions", raising=False)
     with pytest.raises(
         diffpbd.InputError, match=r"double_pendulum\.casadi needs casadi.*pip install 'diffpbd\[solve\]'"
     ):

@@ -15,8 +15,8 @@ import diffpbd
 from diffpbd.codegen.description.resolve import find_recipe
 from diffpbd.runtime.api.identification import How
 from diffpbd.runtime.api.robots import GenerateOptions
+from diffpbd.runtime.base.fitting import KINDS, expect
 from diffpbd.runtime.excite.excitation import Wishes
-from diffpbd.runtime.fitting import KINDS, expect
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.torques.settings import Settings
 

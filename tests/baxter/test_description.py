@@ -9,7 +9,7 @@ import pytest
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
-from diffpbd.runtime.errors import RefusedError
+from diffpbd.runtime.base.errors import RefusedError
 from diffpbd.runtime.loop.configuration import limits_of
 
 from .conftest import URDF

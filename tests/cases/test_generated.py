@@ -20,8 +20,8 @@ from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.maximal import values as maximal_values
 from diffpbd.codegen.graph.model import Model, build
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.functions.parameters import ParameterVector
 
 TOLERANCE = 1e-9
 """The references are printed with 12 digits."""

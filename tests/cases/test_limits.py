@@ -9,7 +9,7 @@ import pytest
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError
 
 UPPER = 1.2
 

@@ -13,7 +13,7 @@ from support.robots import generated
 
 import diffpbd
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,8 @@ from support.robots import generated
 
 import diffpbd.runtime.commands.progress as showing
 from diffpbd.codegen import heartbeat
+from diffpbd.runtime.base.live import Loop, Share
 from diffpbd.runtime.cli import COMMANDS, LazyGroup, cli
-from diffpbd.runtime.live import Loop, Share
 
 INTERACTIVE = {"run", "sim", "sim-baxter", "sim-fr3", "reproduce", "eval"}
 """They end when somebody stops them, write pictures beside tables, or print JSON anyway."""

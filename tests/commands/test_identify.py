@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from support.motions import motion
 from support.robots import generated, loaded
 
-from diffpbd.runtime import ipopt
+from diffpbd.runtime.base import ipopt
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import Log, write_log
-from diffpbd.runtime.ros1.bag import BagWriter
-from diffpbd.runtime.ros1.messages import Header, JointState
+from diffpbd.runtime.records.bag import BagWriter
+from diffpbd.runtime.records.messages import Header, JointState
 
 TRUTH = {"friction.coulomb.elbow": 0.2, "torque_offset.shoulder": 0.7}
 

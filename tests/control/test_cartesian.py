@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.cartesian import CartesianController, TaskImpedance, rotation_error, task_inertia
 from diffpbd.runtime.control.net_torque import without_gravity
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.loop.configuration import limits_of, make_controller
 
 IN_PLANE = [0, 2]  # the arm moves in x and z

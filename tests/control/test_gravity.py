@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity
 from diffpbd.runtime.control.impedance import ImpedanceController
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.supervisor import Settings, Supervisor
+from diffpbd.runtime.model.limits import Limits
 
 
 def settings(shared: Path, name: str) -> GravitySettings:

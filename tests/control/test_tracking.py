@@ -10,9 +10,9 @@ import pytest
 from support.bench_arm import Bench
 from support.robots import loaded
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.tracking import PEAK, SETTLE, TrackController
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Reason

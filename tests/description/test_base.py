@@ -14,8 +14,8 @@ from diffpbd.codegen.description.resolve import read_robot
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.validate import check
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.errors import InputError
 
 FREE = ("base_x", "base_y", "base_z", "base_turn_x", "base_turn_y", "base_turn_z")
 

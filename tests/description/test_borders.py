@@ -17,10 +17,10 @@ from support.described import Described
 import diffpbd.codegen.generate
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.validate import check
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.commands.info import describe
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import LeftOut, read_manifest
+from diffpbd.runtime.folder.manifest import LeftOut, read_manifest
 
 
 def case(shared: Path, name: str) -> Path:

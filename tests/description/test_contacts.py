@@ -17,8 +17,8 @@ from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import read_doubted, read_robot
 from diffpbd.codegen.description.robot import WORLD, Plane, Robot
 from diffpbd.codegen.graph.model import build
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.errors import InputError
 
 
 def read(mechanism: Mechanism, folder: Path) -> Robot:

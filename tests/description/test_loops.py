@@ -11,7 +11,7 @@ from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import read_doubted, read_robot
 from diffpbd.codegen.description.robot import WORLD, Robot
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 
 def read(mechanism: Mechanism, folder: Path) -> Robot:

@@ -17,7 +17,7 @@ from diffpbd.codegen.description.report import DescriptionError, Report
 from diffpbd.codegen.description.resolve import read_doubted, read_robot, resolve
 from diffpbd.codegen.description.robot import LoopType, Robot
 from diffpbd.codegen.description.validate import check
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 BAR = 1e-12
 BODY = '<inertial pos="0 0 0.1" mass="1" diaginertia="0.02 0.03 0.04"/>'

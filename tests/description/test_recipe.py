@@ -10,8 +10,8 @@ from diffpbd.codegen.description.option_words import option_words
 from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS, Recipe, default_recipe, with_options
 from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.resolve import ROBOTS, find_recipe, resolve, shipped_robots
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.generate import command
-from diffpbd.runtime.errors import InputError
 
 
 def test_shipped_recipes_spell_out_the_defaults() -> None:

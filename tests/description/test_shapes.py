@@ -17,7 +17,7 @@ from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import read_doubted
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.srdf import disabled
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 URDF = """<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/><origin xyz="0 0 0.1"/>
 <inertia ixx="0.01" iyy="0.01" izz="0.005" ixy="0" ixz="0" iyz="0"/></inertial>{shapes}</link><link name="tool">{tool}</link>

@@ -17,7 +17,7 @@ from description.reference import inverse_dynamics
 from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.validate import check
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 
 def pinocchio_columns(model: pinocchio.Model, robot: Robot) -> list[int]:

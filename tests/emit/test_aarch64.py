@@ -12,7 +12,7 @@ from support import touching
 from support.robots import CACHE, generated
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.manifest import Argument, Function
+from diffpbd.runtime.folder.manifest import Argument, Function
 
 COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
 ROBOTS = {

@@ -15,7 +15,7 @@ from support.robots import CACHE, generated
 from support.touching import RADIUS, ball, block, box, two_balls
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 
 H = 0.01
 

@@ -12,7 +12,7 @@ from support.mechanisms import MECHANISMS, Mechanism, four_bar
 from support.robots import CACHE, generated
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 
 FEW = ("joint_step", "step", "vjp_step", "jac_alpha_joint_step", "jac_forward_dynamics")
 ALL = 'symbolic = ["mass", "origin", "loop"]\nloop_rows = "all"'

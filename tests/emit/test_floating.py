@@ -13,8 +13,8 @@ from support.numeric import slopes
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.simulation import simulate
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.simulate.simulation import simulate
 
 Array = Any
 H = 0.01

@@ -22,8 +22,8 @@ from diffpbd.codegen.emit.constants import CONSTANTS, FRAME_STATUS, STATUS
 from diffpbd.codegen.emit.folder import write_folder
 from diffpbd.codegen.graph.step_graphs import UNROLLED
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.function import BoundFunction
-from diffpbd.runtime.integrity import RECORD_SUFFIX
+from diffpbd.runtime.folder.integrity import RECORD_SUFFIX
+from diffpbd.runtime.functions.function import BoundFunction
 
 STRICT = [
     "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror",

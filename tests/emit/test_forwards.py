@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.function import BoundFunction
+from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.functions.function import BoundFunction
 
 NONE = (0.0, -0.0, -1e-3, -1e9, 1e-10, 5e-324)
 """[s]"""

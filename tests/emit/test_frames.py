@@ -17,7 +17,7 @@ from support.mechanisms import four_bar
 from support.robots import generated
 
 from diffpbd.runtime import load
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError
 
 BAR = 1e-12
 REFERENCES = (pin.WORLD, pin.LOCAL, pin.LOCAL_WORLD_ALIGNED)

@@ -14,11 +14,11 @@ from support.mechanisms import MECHANISMS
 from support.robots import CACHE, generated
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.mpc.options import BACKENDS, Backend, MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Bounds, Status, Weights
-from diffpbd.runtime.orders import Composed
+from diffpbd.runtime.simulate.orders import Composed
 
 H = 0.01
 

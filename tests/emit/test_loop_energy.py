@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from support.violent import robot_of
 
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 
 POSE = [-3.079957157329482, 3.0393493853883453, 0.012547214422729736, 0.028060557518407227]
 RATES = [-3.3825179858092405, 17.871780352335552, -35.12610487803086, 20.636842511504543]

@@ -20,7 +20,7 @@ from support.robots import CACHE, generated
 
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.runtime import load
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 
 OPEN, OPENING, OFF = 1e-8, 1e-6, 0.6
 """[m or rad], [relative to 1 + the largest rate], [rad] What no motion is beyond; the last beside the mean rate."""

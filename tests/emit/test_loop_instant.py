@@ -9,7 +9,7 @@ import pytest
 from support.closed_robots import case
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 
 NAMES = ("four_bar", pytest.param("five_bar", marks=pytest.mark.soak), "spatial_four_bar", "bennett")
 OUTPUTS = {"forward_dynamics": ("pdd",), "inverse_dynamics": ("u", "loop_force", "unbalanced")}

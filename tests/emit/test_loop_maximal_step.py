@@ -17,7 +17,7 @@ from diffpbd.codegen.description.recipe import with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.graph.capabilities import capabilities
 from diffpbd.codegen.graph.model import build
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError
 
 QUICK = ("four_bar", "five_bar", "spatial_four_bar", "bennett")
 LONG = tuple(pytest.param(name, marks=pytest.mark.soak) for name in ("slider_crank", "watt", "delta", "ring"))

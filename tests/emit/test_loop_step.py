@@ -12,8 +12,8 @@ from support.closed_robots import case
 from support.mechanisms import MECHANISMS
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.simulation import simulate
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.simulate.simulation import simulate
 
 QUICK = ("four_bar", "five_bar", "spatial_four_bar", "bennett")
 LONG = tuple(pytest.param(name, marks=pytest.mark.soak) for name in ("slider_crank", "watt", "delta", "ring"))

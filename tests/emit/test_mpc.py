@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.robots import generated, loaded
 
+from diffpbd.runtime.functions.rollout import Rollout
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Bounds, Status
-from diffpbd.runtime.rollout import Rollout
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]
@@ -127,7 +127,7 @@ def test_any_horizon_stays_in_its_memory(horizon: int) -> None:
 
 
 def call(function: Rollout, horizon: int, values: list[np.ndarray], outputs: list[np.ndarray], work: np.ndarray) -> int:
-    from diffpbd.runtime.function import addresses
+    from diffpbd.runtime.functions.function import addresses
 
     return int(function._call(horizon, addresses(values), addresses(outputs), work.ctypes.data))
 

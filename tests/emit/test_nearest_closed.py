@@ -12,7 +12,7 @@ from support.closed_robots import case
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 
 TURN = 2 * np.pi
 FEWEST = 200

@@ -13,8 +13,8 @@ from description.builders import BODY, TENSOR, joint, link, robot
 from support.robots import CACHE, generated
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.functions.parameters import ParameterVector
 
 H, INWARDS, OUTSIDE = 0.01, 0.01, 0.05
 LIMIT = 1.0

@@ -17,7 +17,7 @@ from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.graph.loop_poses import CLOSED, close
 from diffpbd.codegen.graph.model import probe
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 
 LIMIT = '<limit lower="0.2" upper="2.9" effort="1000" velocity="1000"/>'
 MADE = {"wheels": wheels, "rockers": lambda: rockers(LIMIT)}

@@ -16,10 +16,10 @@ import pytest
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.commands.info import command as info
-from diffpbd.runtime.compiler import compile_library
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.library import PATHS, PORTABLE
+from diffpbd.runtime.folder.compiler import compile_library
+from diffpbd.runtime.folder.library import PATHS, PORTABLE
 
 ROBOT = "double_pendulum"
 NAMES = ("joint_step", "jac_joint_step", "vjp_joint_step")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.robots import generated
 
-from diffpbd.runtime.manifest import Function, Manifest, read_manifest
+from diffpbd.runtime.folder.manifest import Function, Manifest, read_manifest
 
 pytestmark = pytest.mark.soak
 

@@ -12,7 +12,7 @@ import pytest
 from support.kernel_head import head
 
 from diffpbd.codegen.emit.environment import LARGE_ANGLE
-from diffpbd.runtime.compiler import compile_flags, find_compiler
+from diffpbd.runtime.folder.compiler import compile_flags, find_compiler
 
 Array = npt.NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from support.mechanisms import MECHANISMS, PLANAR, Mechanism, about, body, joint
 from support.robots import CACHE, generated
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 
 
 def finger() -> Mechanism:

@@ -15,13 +15,13 @@ from support.robots import generated
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.arms.franka.approach import APPROACH
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.limits import Approach
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Report, StopRequest
 from diffpbd.runtime.loop.supervisor import Settings
+from diffpbd.runtime.model.limits import Approach
 
 pytest.importorskip("franky")
 pytest.importorskip("franky_sim")

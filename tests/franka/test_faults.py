@@ -16,8 +16,8 @@ from support.faulty_franky import FaultyRobot, State
 from support.lone_fr3 import Lone, ticking
 
 from diffpbd.runtime.arms.franka.connection import connect
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import RefusedError
+from diffpbd.runtime.base.errors import RefusedError
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.configuration import limits_of
 from diffpbd.runtime.loop.stopping import Phase, Reason, StopRequest
 

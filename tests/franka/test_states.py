@@ -12,8 +12,8 @@ from support.faulty_franky import Errors
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.arm import FrankaArm
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import RefusedError
+from diffpbd.runtime.base.errors import RefusedError
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.configuration import limits_of
 from diffpbd.runtime.loop.stopping import Reason
 

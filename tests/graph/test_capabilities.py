@@ -26,9 +26,9 @@ from diffpbd.codegen.graph.capabilities import (
 )
 from diffpbd.codegen.graph.model import build
 from diffpbd.runtime import load
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.info import describe
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.manifest import Manifest, family
+from diffpbd.runtime.folder.manifest import Manifest, family
 
 MIMIC = '<limit effort="1" velocity="1"/><mimic joint="ja" multiplier="2"/>'
 POINT = '<inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'

@@ -22,7 +22,7 @@ from diffpbd.codegen.graph.clearance import Clearance, counts_of, specs
 from diffpbd.codegen.graph.clearance_pairs import choose, reach_of
 from diffpbd.codegen.graph.floating import graphs_of
 from diffpbd.codegen.graph.model import Model, build
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 LINK = """<link name="{0}"><inertial><mass value="1"/>
 <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>

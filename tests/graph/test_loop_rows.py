@@ -24,8 +24,8 @@ from diffpbd.codegen.graph.loop_rows import Chosen, choose
 from diffpbd.codegen.graph.model import Model, build, chosen_rows, independent, probe
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.check import command
-from diffpbd.runtime.errors import InputError
 
 SYMBOLIC = 'symbolic = ["mass", "origin", "loop"]'
 

@@ -9,7 +9,7 @@ import pytest
 from support.motions import samples
 from support.robots import loaded
 
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify import identify
 from diffpbd.runtime.identify.agreement import check_agreement
 from diffpbd.runtime.identify.result import Identification

@@ -12,11 +12,12 @@ from support.closed_judge import Judge
 from support.closed_robots import case
 from support.mechanisms import MECHANISMS
 
-from diffpbd.runtime import Robot, closed
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime import Robot
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify import Settings, Wanted, identify, read_recordings, select
 from diffpbd.runtime.logs.processing import Processing, Samples
 from diffpbd.runtime.logs.recording import Reading
+from diffpbd.runtime.model import closed
 
 MOTORS = {"five_bar": ("j1", "j3"), "four_bar": ("j1",), "spatial_four_bar": ("j1", "j2")}
 FRICTION = {"coulomb": 0.3, "viscous": 0.2}

@@ -12,7 +12,7 @@ from support.followed import PENDULUM, PENDULUM_TRUTH, followed
 from support.robots import loaded
 
 from diffpbd.runtime import InputError, Robot
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify import arrow, identify, shooting
 from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.settings import Settings

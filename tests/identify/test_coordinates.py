@@ -11,6 +11,7 @@ from support.followed import followed
 from support.robots import generated
 
 from diffpbd.runtime import InputError, Robot, load
+from diffpbd.runtime.functions.parameters import ParameterVector
 from diffpbd.runtime.identify import inertials
 from diffpbd.runtime.identify.coordinates import Coordinates
 from diffpbd.runtime.identify.forms import ALONG, identify
@@ -19,7 +20,6 @@ from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.trajectory import parameters_of
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, process
-from diffpbd.runtime.parameters import ParameterVector
 
 EXACT = Processing(cutoff=None)
 TRUE = 1e-6

@@ -7,8 +7,8 @@ from click.testing import CliRunner
 from support.motions import samples
 from support.robots import generated, loaded
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify import Settings, identify
 from diffpbd.runtime.report.identification import page
 

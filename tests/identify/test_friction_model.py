@@ -15,8 +15,8 @@ from support.numeric import Array, differences
 from support.robots import generated, loaded
 from support.sled import law
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify import Identification, Settings, identify
 from diffpbd.runtime.identify.free_friction import FreeFriction, with_friction
 from diffpbd.runtime.identify.friction_choice import CHANCE, WORTH, _better

@@ -9,8 +9,9 @@ import pytest
 from support.motions import motion, samples
 from support.robots import generated, loaded
 
-from diffpbd.runtime import InputError, Robot, ipopt, load
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime import InputError, Robot, load
+from diffpbd.runtime.base import ipopt
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify import identify
 from diffpbd.runtime.logs.processing import Processing, process
 

@@ -14,13 +14,13 @@ from click.testing import CliRunner
 from support.closed_robots import case
 
 from diffpbd.runtime import Robot
+from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.closed import of
-from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.identify import Settings, Wanted, identify, implausible, read_recordings
 from diffpbd.runtime.identify.design import on_loops
 from diffpbd.runtime.logs.processing import Processing, Samples
 from diffpbd.runtime.logs.recording import Reading
+from diffpbd.runtime.model.closed import of
 
 TRUTH = {
     "four_bar": {

@@ -16,12 +16,12 @@ from support.free_flyer import FreeFlyer, difference, moved, position, product
 
 import diffpbd
 from diffpbd.runtime import Robot
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.quaternions import of_rotation, path_of, turned_by
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
 from diffpbd.runtime.logs.processing import Processing, process
 from diffpbd.runtime.logs.recording import read_recording
-from diffpbd.runtime.quaternions import of_rotation, path_of, turned_by
 
 Array = Any
 H = 0.005

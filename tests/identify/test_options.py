@@ -13,7 +13,7 @@ from support.motions import EXACT, motion, samples
 from support.robots import loaded
 
 from diffpbd.runtime import InputError, Robot
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify import Settings, fitting, identify
 from diffpbd.runtime.identify.design import Design
 from diffpbd.runtime.identify.robust import beyond, inliers, reweighted

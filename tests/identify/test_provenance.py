@@ -12,8 +12,8 @@ from support.bags import recorded
 from support.motions import motion
 from support.robots import generated, loaded
 
+from diffpbd.runtime.base.files import hash_of
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.files import hash_of
 
 
 def test_the_hash_of_a_file_is_sha256_and_that_of_a_folder_its_content(tmp_path: Path) -> None:

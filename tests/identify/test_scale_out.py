@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from support.motions import motion, samples
 from support.robots import generated, loaded
 
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.identify import Settings, identify, starts
 from diffpbd.runtime.identify.starts import End, compare
 from diffpbd.runtime.logs.csv import write_log

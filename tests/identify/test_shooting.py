@@ -13,9 +13,10 @@ from click.testing import CliRunner
 from support.followed import PENDULUM, PENDULUM_TRUTH, arm_truth, followed
 from support.robots import generated, loaded
 
-from diffpbd.runtime import InputError, Robot, ipopt
+from diffpbd.runtime import InputError, Robot
+from diffpbd.runtime.base import ipopt
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.commands.identify import command
-from diffpbd.runtime.errors import SolverError
 from diffpbd.runtime.identify.forms import ALONG, identify
 from diffpbd.runtime.identify.result import Identification
 from diffpbd.runtime.identify.settings import Settings

@@ -8,8 +8,9 @@ import pytest
 from support.followed import PENDULUM, PENDULUM_TRUTH, arm_truth, followed
 from support.robots import loaded
 
-from diffpbd.runtime import InputError, Robot, ipopt
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime import InputError, Robot
+from diffpbd.runtime.base import ipopt
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify import identify, simultaneous
 from diffpbd.runtime.identify.assembly import Assembly
 from diffpbd.runtime.identify.conclusion import conclude

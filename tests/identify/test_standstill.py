@@ -9,7 +9,7 @@ import pytest
 from support.motions import motion
 from support.robots import loaded
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify import Identification, Settings, design, identify
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, Samples, process

@@ -12,9 +12,10 @@ from click.testing import CliRunner
 from support.followed import PENDULUM, PENDULUM_TRUTH, followed
 from support.robots import generated, loaded
 
-from diffpbd.runtime import InputError, Robot, ipopt
+from diffpbd.runtime import InputError, Robot
+from diffpbd.runtime.base import ipopt
+from diffpbd.runtime.base.errors import DiffpbdError
 from diffpbd.runtime.commands.identify import command
-from diffpbd.runtime.errors import DiffpbdError
 from diffpbd.runtime.identify import identify
 from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.torques import unknown_torques

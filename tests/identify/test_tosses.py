@@ -13,11 +13,11 @@ from support.robots import CACHE, generated
 from support.touching import tossed
 
 from diffpbd.runtime import InputError, Robot, load
+from diffpbd.runtime.base.quaternions import moved
 from diffpbd.runtime.commands.identify import command
 from diffpbd.runtime.identify import Identification, Toss, fit_tosses, parted, read_tosses, select
 from diffpbd.runtime.identify.toss_windows import TossWindows, whole
 from diffpbd.runtime.identify.tosses import Figures, figures, first_states, width
-from diffpbd.runtime.quaternions import moved
 
 SAMPLE = 0.01
 TRUTH = {

@@ -16,7 +16,7 @@ from diffpbd.codegen.description.recipe import default_recipe, with_options
 from diffpbd.codegen.description.resolve import read_robot, shipped_robots
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.joint_space import link_rollout, link_step, step
-from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.functions.parameters import ParameterVector
 
 H = 0.01
 CHORDS = 40

@@ -17,7 +17,7 @@ from diffpbd.codegen.description.recipe import default_recipe
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.joint_space import step as joint_space
-from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.functions.parameters import ParameterVector
 
 ROBOTS = ("double_pendulum", "prismatic_skew", "baxter_bare", "baxter_dual")
 H = 0.01

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.logs.checked import read_checked, read_whole
 from diffpbd.runtime.logs.csv import read_torques
 from diffpbd.runtime.logs.mending import Mending

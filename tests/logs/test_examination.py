@@ -13,6 +13,7 @@ from support.corruptions import corruptions
 from support.robots import generated, loaded
 
 from diffpbd.runtime import InputError, Robot, load
+from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.logs.checked import examine_parts, read_checked, read_examined
 from diffpbd.runtime.logs.examination import examine
 from diffpbd.runtime.logs.findings import Finding, expect_kinds, refuse, sound
@@ -20,7 +21,6 @@ from diffpbd.runtime.logs.mending import Mending, mended
 from diffpbd.runtime.logs.processing import Processing, filter_parts
 from diffpbd.runtime.logs.rates import rates_of
 from diffpbd.runtime.logs.recording import Reading, Recording
-from diffpbd.runtime.manifest import Joint
 
 BAXTER_RATE = 99.0099
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.logs import size
 from diffpbd.runtime.logs.recording import Reading, joints_in, read_recording
 

@@ -11,13 +11,13 @@ from support.bench_baxter import BenchBaxter
 from support.robots import loaded
 
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.locate import find_description
+from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Report
 from diffpbd.runtime.loop.supervisor import Settings
-from diffpbd.runtime.ros1.messages import Tick
+from diffpbd.runtime.records.messages import Tick
 
 from .bench_runs import execute
 

@@ -14,7 +14,7 @@ from diffpbd.runtime.control.floating import GravityController
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.holding import HoldController
 from diffpbd.runtime.control.impedance import ImpedanceController
-from diffpbd.runtime.controller import Controller, Mode
+from diffpbd.runtime.interface.controller import Controller, Mode
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import BRAKING, ReflexSettings
 from diffpbd.runtime.loop.run import Run, RunOptions

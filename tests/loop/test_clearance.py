@@ -7,8 +7,8 @@ import pytest
 from support.robots import loaded
 
 from diffpbd.runtime import Robot
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.loop.clearance import RADIUS, above
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.supervisor import Settings

@@ -9,8 +9,8 @@ import pytest
 from support.bench_arm import BenchArm
 
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.limb_state import LimbState
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop import ending
 from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.ending import CleanStop

@@ -10,7 +10,7 @@ import pytest
 from support.bench_arm import Bench, BenchArm
 
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.reflexes import Reflex

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from support.bench_arm import BenchArm, bench_limits
 
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import RefusedError
+from diffpbd.runtime.base.errors import RefusedError
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.gate import CommandGate, GatedArm
 
 ZERO = np.zeros(2)

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from support.bench_arm import JOINTS, STEP, Bench, bench_limits
 
-from diffpbd.runtime.controller import Mode
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.recorder import YIELD
 from diffpbd.runtime.loop.reflexes import Reflex, Reflexes, ReflexSettings
 from diffpbd.runtime.loop.replay import _compare
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.supervisor import Settings
-from diffpbd.runtime.ros1.messages import Tick
+from diffpbd.runtime.records.messages import Tick
 
 pytest.importorskip("pinocchio")
 

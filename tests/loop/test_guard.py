@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from support.bench_arm import bench_limits, mass
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.limits import Approach
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.loop.braking import nearest
 from diffpbd.runtime.loop.guard import Guard, TickStatus
+from diffpbd.runtime.model.limits import Approach
 
 ZERO = np.zeros(2)
 EPS = 1e-6

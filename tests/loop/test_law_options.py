@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.floating import GravityController
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.law_options import expect_options
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import RunOptions
 from diffpbd.runtime.loop.supervisor import Settings
+from diffpbd.runtime.model.limits import Limits
 
 BAXTER = (
     [50.0] * 4 + [15.0] * 3,

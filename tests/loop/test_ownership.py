@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from diffpbd.runtime.errors import GraphError, RefusedError
+from diffpbd.runtime.base.errors import GraphError, RefusedError
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.reflexes import Reflex

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from support.bench_arm import JOINTS, bench_limits, inertial
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.limits import Approach
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.loop.reflexes import Breach, Reflex, Reflexes, ReflexSettings
+from diffpbd.runtime.model.limits import Approach
 
 ZERO = np.zeros(2)
 MIDDLE = np.array([0.0, 1.0])

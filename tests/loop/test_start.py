@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from support.bench_arm import Bench, BenchArm
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.arm import DISABLED, Fault
 from diffpbd.runtime.loop.recorder import BRAKE, START, YIELD
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.run import RunOptions
 from diffpbd.runtime.loop.stopping import Phase, Reason
-from diffpbd.runtime.ros1.messages import Tick
+from diffpbd.runtime.records.messages import Tick
 
 from .bench_runs import check, run, supervisor
 
@@ -105,6 +105,31 @@ def test_the_holding_torque_is_compared_with_the_model(payload: float, refused: 
         options = {"allow_mismatch": True}
         report, _ = run("impedance", arm=arm, owner=GravityOwner.MODEL, options=options, duration=0.05)
         assert report.phase is Phase.RUN
+
+
+@pytest.mark.parametrize("share, refused", [(0.4, False), (0.6, True)])
+def test_the_second_half_of_the_hold_is_compared(share: float, refused: bool) -> None:
+    """While the arm settles, in the first half, a wrong torque refuses nothing; a tenth of a second later it does."""
+    arm = BenchArm()
+
+    def settling(data: dict) -> dict:
+        wrong = not arm.commands or arm.time - arm.commands[0][0] < share
+        return {**data, "effort": data["effort"] + (40.0 if wrong else 0.0)}
+
+    arm.bench.fault = settling
+    report, _ = run("impedance", arm=arm, owner=GravityOwner.MODEL, duration=0.1, options={"hold": 1.0})
+    assert (report.reason is Reason.REFUSED) == refused, report
+
+
+@pytest.mark.parametrize("outside", [0.01, -0.01])
+def test_an_arm_below_its_lower_limit_is_brought_in(outside: float) -> None:
+    """Just outside the soft limit, 0.02 rad within the joint's own, and just inside it: only one of them is led."""
+    arm = BenchArm((-1.68 - outside, 0.9))
+    report, arm = run("hold", arm=arm, duration=0.2, options={"bring_in": True})
+    assert report.reason is Reason.FINISHED, report
+    positions = np.array([values for _, mode, values, _, _ in arm.commands if mode is Mode.POSITION])
+    assert positions[:, 0].max() == pytest.approx(-1.67, abs=1e-3)
+    assert np.ptp(positions[:, 0]) == pytest.approx(0.02 if outside > 0.0 else 0.0, abs=1e-3)
 
 
 def test_the_robots_own_gravity_is_not_compared() -> None:

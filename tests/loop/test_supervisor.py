@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.control.floating import GravityController
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.holding import HoldController
 from diffpbd.runtime.control.impedance import ImpedanceController
-from diffpbd.runtime.errors import InputError, SolverError
-from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.supervisor import Decision, Settings, Supervisor
+from diffpbd.runtime.model.limits import Limits
 
 PERIOD = 0.01
 EFFORT = np.array([30.0, 15.0])

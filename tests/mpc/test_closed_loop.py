@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.reference import GoalReference
 from diffpbd.runtime.mpc.simulation import ClosedLoop, Plant, run_closed_loop

@@ -13,16 +13,17 @@ from click.testing import CliRunner
 from support.closed_robots import case
 from support.mechanisms import MECHANISMS
 
-from diffpbd.runtime import Robot, closed
+from diffpbd.runtime import Robot
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.model import closed
+from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.passive import OnLoops
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Bounds, Status, Weights
 from diffpbd.runtime.mpc.reference import GoalReference
-from diffpbd.runtime.statics import holding_torque
 
 TIGHT = Weights(p=10.0, pd=0.1, u=1e-4, du=1e-4)
 

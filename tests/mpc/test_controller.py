@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.supervisor import Settings, Supervisor

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.robots import loaded
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT, DisturbanceObserver
 
 H = 0.01

@@ -14,10 +14,10 @@ from support.free_flyer import difference, moved, position
 
 import diffpbd
 from diffpbd.runtime import Robot
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.closed import driven
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import CsvTable
+from diffpbd.runtime.model.closed import driven
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.mpc.plan import PlanReuse, PlanSource
 
 FALL_BACK = np.array([-1.0])

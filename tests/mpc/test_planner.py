@@ -12,14 +12,14 @@ import pytest
 from support.robots import loaded
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Bounds, Plan, Status, Task, Weights
 from diffpbd.runtime.mpc.reference import GoalReference, LogReference
 from diffpbd.runtime.mpc.simulation import Plant, run_closed_loop
-from diffpbd.runtime.statics import holding_torque
 
 REST = np.array([0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0])
 NEAR_OPTIMUM = 0.02

@@ -19,8 +19,8 @@ from diffpbd.codegen.description.rigid import rotation_from_rpy, rpy_from_rotati
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.runtime import cli
-from diffpbd.runtime.inertia import inertial_from_linear, linear_from_log_cholesky
-from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.functions.parameters import ParameterVector
+from diffpbd.runtime.model.inertia import inertial_from_linear, linear_from_log_cholesky
 
 BAR = 1e-9
 FUNCTION = ("inverse_dynamics",)

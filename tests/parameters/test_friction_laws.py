@@ -26,8 +26,8 @@ from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import link_jacobian
 from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.simulation import simulate
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.simulate.simulation import simulate
 from diffpbd.runtime.torques.estimation import estimate
 from diffpbd.runtime.torques.settings import Settings as TorqueSettings
 

@@ -11,8 +11,8 @@ import pytest
 
 from diffpbd.codegen.description.export import urdf_text
 from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.inertia import (
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.model.inertia import (
     LINEAR_NAMES,
     LINEAR_UNITS,
     PINOCCHIO_ORDER,

@@ -11,7 +11,7 @@ from support.robots import generated, loaded
 
 from diffpbd.runtime import cli
 from diffpbd.runtime.commands.info import describe
-from diffpbd.runtime.inertia import LINEAR_NAMES, link_parameters
+from diffpbd.runtime.model.inertia import LINEAR_NAMES, link_parameters
 
 
 def test_the_printed_vectors_are_what_the_regressor_multiplies() -> None:

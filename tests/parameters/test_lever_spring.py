@@ -27,8 +27,8 @@ from diffpbd.codegen.generate import generate
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.net_torque import without_gravity
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.identify import Settings, identify
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, process

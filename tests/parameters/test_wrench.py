@@ -27,7 +27,7 @@ from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.method import kinematics, step
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import InputError
+from diffpbd.runtime.base.errors import InputError
 
 H = 0.01
 

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from support.robots import loaded
 
 from diffpbd.runtime import Robot
+from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.commands.reproduce import command
-from diffpbd.runtime.errors import InputError, SolverError
 from diffpbd.runtime.reproduce.circle import PUSHES, START, pushes, run
 from diffpbd.runtime.reproduce.reference import circle
 

@@ -7,9 +7,9 @@ from support.printed_step import Printed, read_arm
 from support.robots import generated, loaded
 
 from diffpbd.runtime import InputError, load
+from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.reproduce.columns import NAMES, chosen, columns
 from diffpbd.runtime.reproduce.one_step import ends_of
-from diffpbd.runtime.robot import Robot
 
 AS_PRINTED = {"functions": ("vjp_step",), "multiplier": "scalar", "sweep_order": "printed", "relaxation": 1.0}
 

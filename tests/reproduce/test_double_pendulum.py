@@ -14,7 +14,7 @@ from diffpbd.codegen.graph import step_graphs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 from diffpbd.runtime import InputError
-from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.functions.parameters import ParameterVector
 from diffpbd.runtime.reproduce.double_pendulum import PAPER, Design, Task, alpha_of_lengths, closed_loop, improve
 from diffpbd.runtime.reproduce.double_pendulum_figure import plot, write_table
 from diffpbd.runtime.reproduce.double_pendulum_open import PRINTED, Choice, try_all

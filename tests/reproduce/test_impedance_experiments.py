@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.reproduce import command
 from diffpbd.runtime.control.net_torque import NetTorqueMap, sample_map
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.reproduce.impedance import PHASES, Experiment, run
 from diffpbd.runtime.reproduce.joint_law import Merit, merits
 

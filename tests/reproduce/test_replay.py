@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from support.robots import generated, loaded
 
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.reproduce import command
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.reproduce.replay import BACK, FORWARD, MEASURED, read_recording, replay
 

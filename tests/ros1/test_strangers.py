@@ -12,7 +12,7 @@ from urllib.parse import urlparse
 
 import pytest
 
-from diffpbd.runtime.errors import GraphError
+from diffpbd.runtime.base.errors import GraphError
 from diffpbd.runtime.ros1 import Node, master
 from diffpbd.runtime.ros1 import node as node_module
 from diffpbd.runtime.ros1.addresses import own_interface

@@ -12,11 +12,11 @@ from support.bench_ros2 import BenchRos2
 
 from diffpbd.runtime.arms.ros2.arm import Ros2Arm, in_order
 from diffpbd.runtime.arms.ros2.parting import Past, slowed
+from diffpbd.runtime.base.errors import InputError, RefusedError
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import InputError, RefusedError
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.stopping import Phase, Reason
-from diffpbd.runtime.ros1.messages import Header, JointState
+from diffpbd.runtime.records.messages import Header, JointState
 
 MODEL, ROBOT = GravityOwner.MODEL, GravityOwner.ROBOT
 

@@ -20,7 +20,7 @@ from diffpbd.runtime.arms.ros2.messages import (
 )
 from diffpbd.runtime.arms.ros2.node import domain_of, topic_name
 from diffpbd.runtime.arms.ros2.quick import read_parts
-from diffpbd.runtime.errors import InputError, MessageError
+from diffpbd.runtime.base.errors import InputError, MessageError
 
 
 class Cdr:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from support.robots import generated
 
-from diffpbd.runtime.locate import find_description
+from diffpbd.runtime.folder.locate import find_description
 
 TESTS = Path(__file__).resolve().parent.parent
 IDLE_BEFORE, IDLE_AFTER = 0.3, 0.7  # processes a core; with more, figures of latency are the machine's

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.function import BoundFunction
+from diffpbd.runtime.functions.function import BoundFunction
 
 H = 0.01
 """[s] Step at which functions are compared."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.model.limits import Limits
 from support.bench_arm import Bench, BenchArm
 from support.lone_baxter import EFFORT, HELD, LoneBaxter
 

@@ -8,7 +8,7 @@ from typing import Any
 import coal
 import numpy as np
 
-from diffpbd.runtime.manifest import Shape
+from diffpbd.runtime.folder.manifest import Shape
 
 
 def geometry(kind: str, halves: Sequence[float], radius: float) -> Any:

@@ -14,7 +14,7 @@ from diffpbd.codegen.description.resolve import read_robot
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
-from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.functions.parameters import ParameterVector
 
 
 class Described:

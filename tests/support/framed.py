@@ -18,8 +18,8 @@ from diffpbd.codegen.emit.constants import CONSTANTS
 from diffpbd.codegen.emit.frames import add_frames
 from diffpbd.codegen.emit.model_header import add_model
 from diffpbd.codegen.graph.model import build
-from diffpbd.runtime.compiler import compile_flags, find_compiler
-from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.folder.compiler import compile_flags, find_compiler
+from diffpbd.runtime.functions.parameters import ParameterVector
 from support.robots import quick_compiler
 
 Array = Any

@@ -21,9 +21,9 @@ from diffpbd.runtime.arms.franka.connection import connect
 from diffpbd.runtime.arms.franka.load import mounted, with_payload
 from diffpbd.runtime.arms.franka.model import flange_to_tip
 from diffpbd.runtime.arms.franka.simulator import PERIOD, Simulation, serving
-from diffpbd.runtime.limits import Limits
 from diffpbd.runtime.loop.configuration import limits_of
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.model.limits import Limits
+from diffpbd.runtime.model.robot import Robot
 
 ANSWER, STEADY = 0.02, 0.5
 """s for the driver to answer a state: while a motion begins or ends it answers none, and one that has answered the last one is

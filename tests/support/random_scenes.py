@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 
 SLIP = 1e-5
 

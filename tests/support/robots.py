@@ -20,8 +20,8 @@ from diffpbd.codegen.generate import generate
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, build
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.manifest import MANIFEST_NAME, read_manifest
-from diffpbd.runtime.parameters import ParameterVector
+from diffpbd.runtime.folder.manifest import MANIFEST_NAME, read_manifest
+from diffpbd.runtime.functions.parameters import ParameterVector
 
 CACHE = Path(__file__).resolve().parent.parent.parent / ".test-cache"
 

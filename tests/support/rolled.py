@@ -19,7 +19,7 @@ from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.program import tree
-from diffpbd.runtime.compiler import find_compiler
+from diffpbd.runtime.folder.compiler import find_compiler
 
 STRICT = (
     "-std=c99",

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from diffpbd.runtime import gpu_compiler, gpu_driver
-from diffpbd.runtime.compiler import find_compiler
+from diffpbd.runtime.folder.compiler import find_compiler
+from diffpbd.runtime.gpu import compiler as gpu_compiler
+from diffpbd.runtime.gpu import driver as gpu_driver
 
 HERE = Path(__file__).parent / "cuda"
 

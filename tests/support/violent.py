@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError
 from support.robots import CACHE, generated
 from support.step_judge import Judge
 

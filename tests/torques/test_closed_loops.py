@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from support.closed_robots import case
 
 from diffpbd.runtime import Robot
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.errors import InputError
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.torques.estimation import estimate
 from diffpbd.runtime.torques.settings import Settings

@@ -12,8 +12,8 @@ from scipy.optimize import least_squares
 from support.robots import generated, loaded, loaded_alpha
 
 from diffpbd.runtime import InputError, Robot, load
-from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.function import addresses
+from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.functions.function import addresses
 from diffpbd.runtime.identify import identify
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, process

@@ -14,8 +14,8 @@ import numpy as np
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 import diffpbd
-from diffpbd.runtime.clearance import Distances
-from diffpbd.runtime.shapes import clearance_meshes, link_frames
+from diffpbd.runtime.model.clearance import Distances
+from diffpbd.runtime.model.shapes import clearance_meshes, link_frames
 
 urdf = next(str(f.locate()) for f in files("example-robot-data") if f.name == "ur5_robot.urdf")
 robot = diffpbd.generate(

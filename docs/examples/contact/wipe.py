@@ -19,7 +19,7 @@ from diffpbd.codegen.generate import generate
 from diffpbd.runtime import load
 from diffpbd.runtime.control.cartesian import TaskImpedance, rotation_error
 from diffpbd.runtime.mpc import Bounds, Mpc, MpcOptions, Weights
-from diffpbd.runtime.plant import BAXTER_COULOMB, BAXTER_VISCOUS, ENCODER_STEP
+from diffpbd.runtime.simulate.plant import BAXTER_COULOMB, BAXTER_VISCOUS, ENCODER_STEP
 
 HERE = Path(__file__).resolve().parent
 H, PHYSICS, HORIZON = 0.01, 0.0001, 15  # [s], [s], steps

@@ -14,9 +14,9 @@ import numpy as np
 
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import load
-from diffpbd.runtime.callback import Callback
-from diffpbd.runtime.errors import SolverError
-from diffpbd.runtime.ipopt import solve
+from diffpbd.runtime.base.callback import Callback
+from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.base.ipopt import solve
 
 HERE = Path(__file__).resolve().parent
 robot = load(generate(str(HERE / "four_bar.toml"), functions=("joint_step",)).folder)

@@ -7,26 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import RefusedError
-from diffpbd.runtime.limb_state import LimbState
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import RefusedError
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import DISABLED, OWN_TIMEOUT, Clock, Fault, SystemClock
 from diffpbd.runtime.loop.stopping import Reason
-from diffpbd.runtime.ros1 import Node, Publisher, Receipt
-from diffpbd.runtime.ros1.joint_states import JointStateReader
-from diffpbd.runtime.ros1.messages import (
-    AssemblyState,
-    Bool,
-    Empty,
-    Float64,
-    JointCommand,
-    JointState,
-    Message,
-    SEAJointState,
-    UInt16,
-)  # fmt: skip
+from diffpbd.runtime.model.limits import Limits
+from diffpbd.runtime.records.joint_states import JointStateReader
+from diffpbd.runtime.records.messages import JointState, Message, Receipt
+from diffpbd.runtime.ros1 import Node, Publisher
+from diffpbd.runtime.ros1.messages import AssemblyState, Bool, Empty, Float64, JointCommand, SEAJointState, UInt16
 from diffpbd.runtime.ros1.watch import MasterWatch
 
 __all__ = ["ASSEMBLY_TIMEOUT", "DEFAULT_TIMEOUT", "BaxterArm", "Listener", "Robot", "Side", "command_topic"]

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import RefusedError
-from diffpbd.runtime.limits import Limits
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import RefusedError
+from diffpbd.runtime.model.limits import Limits
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Difference", "compare_description", "tighter_limits"]
 

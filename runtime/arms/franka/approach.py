@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffpbd.runtime.limits import Approach
+from diffpbd.runtime.model.limits import Approach
 
 __all__ = ["APPROACH"]
 

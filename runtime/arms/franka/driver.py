@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from diffpbd.runtime.arms.franka.words import fault_of
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import RefusedError
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import RefusedError
 from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.stopping import Reason
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError, RefusedError
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, RefusedError
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Body", "difference", "mounted", "payload_of", "set_load", "with_payload"]
 

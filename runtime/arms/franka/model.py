@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.arms.franka.load import Body
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.robot import Robot
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["compare_model", "flange_to_tip"]
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.latency import Latency
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.latency import Latency
 
 __all__ = ["HOSTS", "READY_POSE", "Payload", "Simulation", "serving"]
 

@@ -14,18 +14,17 @@ import numpy as np
 from diffpbd.runtime.arms.ros2.link import Link
 from diffpbd.runtime.arms.ros2.parting import BRAKING, Past, slowed
 from diffpbd.runtime.arms.ros2.servo import HOLD_PERIOD, SAG, holding_servo
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.errors import InputError, RefusedError
-from diffpbd.runtime.limb_state import LimbState
-from diffpbd.runtime.limits import Limits
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError, RefusedError
+from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import Clock, Fault, SystemClock
 from diffpbd.runtime.loop.guard import Guard
 from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.stopping import Reason
-from diffpbd.runtime.ros1.joint_states import JointStateReader
-from diffpbd.runtime.ros1.messages import JointState
-from diffpbd.runtime.ros1.subscriber import Receipt
+from diffpbd.runtime.model.limits import Limits
+from diffpbd.runtime.records.joint_states import JointStateReader
+from diffpbd.runtime.records.messages import JointState, Receipt
 
 __all__ = ["Ros2Arm", "in_order"]
 

@@ -19,8 +19,8 @@ from cyclonedds.qos import Policy, Qos
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 
-from diffpbd.runtime.errors import GraphError, InputError, MessageError
-from diffpbd.runtime.priority import prioritized
+from diffpbd.runtime.base.errors import GraphError, InputError, MessageError
+from diffpbd.runtime.base.priority import prioritized
 
 __all__ = ["LOOPBACK", "Node", "Reader", "Writer", "domain_of", "topic_name"]
 

@@ -10,7 +10,7 @@ from collections import deque
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.loop.motion import Inertial
 
 __all__ = ["BRAKING", "Past", "slowed"]

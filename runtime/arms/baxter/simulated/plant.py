@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.arrays import FloatArray
-from diffpbd.runtime.errors import InputError
-from diffpbd.runtime.plant import BAXTER_COULOMB, BAXTER_SPRING, BAXTER_VISCOUS, ENCODER_STEP
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.simulate.plant import BAXTER_COULOMB, BAXTER_SPRING, BAXTER_VISCOUS, ENCODER_STEP
 
 __all__ = ["ENCODER_STEP", "STEP", "Plant", "PlantSettings"]
 
@@ -27,7 +27,7 @@ ORDER = ("s0", "s1", "e0", "e1", "w0", "w1", "w2")
 class PlantSettings:
     """Friction a joint, s0 to w2: Coulomb [N·m] and viscous [N·m·s/rad]; the S1 spring [N·m/rad], [rad].
 
-    The figures are those of `diffpbd.runtime.plant`.
+    The figures are those of `diffpbd.runtime.simulate.plant`.
     """
 
     coulomb: tuple[float, ...] = tuple(BAXTER_COULOMB[joint] for joint in ORDER)

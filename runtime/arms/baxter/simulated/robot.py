@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from diffpbd.runtime.arms.baxter.simulated.plant import STEP, Plant
-from diffpbd.runtime.arrays import FloatArray
+from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = ["Audit", "SimulatedBaxter"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time as clock
 
 from diffpbd.runtime.arms.baxter.simulated.node import SimulatedNode
-from diffpbd.runtime.controller import Mode
-from diffpbd.runtime.live import Parts, Rate, duration, latency
+from diffpbd.runtime.base.live import Parts, Rate, duration, latency
+from diffpbd.runtime.interface.controller import Mode
 
 __all__ = ["SimulatedStatus"]
 

@@ -8,8 +8,8 @@ import time as clock
 from diffpbd.runtime.arms.ros2.messages import DdsJointState, Float64MultiArray, joint_state, values_of
 from diffpbd.runtime.arms.ros2.node import DEPTH, Node, Sample
 from diffpbd.runtime.arms.ros2.simulated.arm import STEP, SimulatedArm
-from diffpbd.runtime.latency import Latency
-from diffpbd.runtime.priority import punctual
+from diffpbd.runtime.base.latency import Latency
+from diffpbd.runtime.base.priority import punctual
 
 __all__ = ["SimulatedNode"]
 

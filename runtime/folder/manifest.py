@@ -1,0 +1,590 @@
+"""The contract between generator and runtime: `manifest.json` as frozen dataclasses, and a strict reader of them.
+
+The runtime opens a generated folder from this file alone. SI units; every flat vector is in the order listed
+here. The reader takes the types of the fields for its grammar, so a field is declared in one place; every fault is named with
+its place in the file, such as `functions[3].inputs[0].rows`. Records and reader stand together, longer than a page: they are
+one contract.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import re
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, TypeVar
+
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import FILE, IDENTIFIER, strange_characters
+
+__all__ = [
+    "ABI_VERSION",
+    "MANIFEST_NAME",
+    "MATRIX",
+    "POSITIONS",
+    "SCALAR",
+    "SCHEMA_VERSION",
+    "VECTOR",
+    "Argument",
+    "Clearance",
+    "Constant",
+    "Function",
+    "Generator",
+    "Joint",
+    "Link",
+    "Manifest",
+    "Mimic",
+    "Parameter",
+    "Recipe",
+    "RobotFacts",
+    "Shape",
+    "hash_of_content",
+    "read_manifest",
+]
+
+SCHEMA_VERSION = 2
+"""Version of the layout of manifest.json."""
+ABI_VERSION = 1
+"""Version of the C calling convention."""
+MANIFEST_NAME = "manifest.json"
+
+SCALAR, VECTOR, MATRIX = range(3)
+"""Numbers of axes of an argument."""
+MAX_SHOWN = 60  # characters of a wrong value in a message
+AGAIN = "Generate the folder again."
+POSITIONS = ("p", "p0", "p_prev", "p_next", "P", "P_ref", "P_guess", "p_closed")
+"""Arguments that are positions, which with a floating base have one number more than rates; seeds have not."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A named input or output, dense, column-major in C.
+
+    `cols` is a number, or for rollouts the string "N" (steps) or "N+1" (nodes). `axes` says what it is, which its sizes
+    do not where a robot has one joint: SCALAR, VECTOR (one column), MATRIX (or trajectory).
+    """
+
+    name: str
+    rows: int
+    cols: int | str
+    axes: int
+    unit: str
+    frame: str
+
+    def size(self, steps: int = 0) -> int:
+        """Number of doubles, with `steps` steps where the argument is a trajectory."""
+        return self.rows * self.columns(steps)
+
+    def columns(self, steps: int = 0) -> int:
+        """Number of columns, with `steps` steps where the argument is a trajectory."""
+        if isinstance(self.cols, int):
+            return self.cols
+        return steps if self.cols == "N" else steps + 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of a single value in Python; not for trajectories."""
+        return (self.rows, self.columns())[: self.axes]
+
+
+def family(function: str) -> str:
+    """The function that a derivative or a variant of `step` or `rollout_step` belongs to."""
+    plain = re.sub("^(jac_alpha_|jac_|vjp_)", "", function)
+    return next((name for name in ("step", "rollout_step") if plain.startswith(name)), plain)
+
+
+def families(function: str) -> tuple[str, ...]:
+    """The names under which a function may be left out: a variant's own with `step` for `rollout_step`, that without what
+    derives it; then itself without the variant, and its family."""
+    of = family(function)
+    if not of:
+        return (function,)
+    head, _, variant = function.partition(of)
+    return tuple(dict.fromkeys((*((f"{head}step{variant}", f"step{variant}") if variant else ()), head + of, of)))
+
+
+@dataclass(frozen=True)
+class Function:
+    """A generated function: `int symbol(const double *const *in, double *const *out, double *work)`.
+
+    With `rollout` the C function takes `int steps` first and so does its `_work_size`. `work_size` is in
+    doubles (None for rollouts), `casadi` the path of the serialized graph inside the folder, `status` the
+    meaning of every nonzero return value.
+    """
+
+    name: str
+    doc: str
+    symbol: str
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    work_size: int | None
+    operations: int
+    casadi: str | None = None
+    status: Mapping[int, str] = field(default_factory=dict)
+    rollout: bool = False
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One entry of alpha; a bound of None is no bound."""
+
+    name: str
+    unit: str
+    default: float
+    lower: float | None
+    upper: float | None
+
+    def in_unit(self, value: float) -> str:
+        """A value as messages say it: with the unit, but for the 1 of what has none."""
+        return f"{value:g}" if self.unit == "1" else f"{value:g} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A named constant of the generated code, with the reason for its value."""
+
+    name: str
+    value: float
+    unit: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint; `unit` is "rad" or "m"; limits in it, its rate, and N·m or N; None is unlimited."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    unit: str
+    lower: float | None
+    upper: float | None
+    velocity: float | None
+    effort: float | None
+
+
+@dataclass(frozen=True)
+class Link:
+    """A moving link; `merged` names the links of the description rigidly attached to it, which the numbers include.
+
+    Mass in kg, `com` [m] (3) and `inertia` [kg·m²] (xx, xy, xz, yy, yz, zz) about it, in link axes.
+    """
+
+    name: str
+    mass: float
+    merged: tuple[str, ...] = ()
+    com: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    inertia: tuple[float, float, float, float, float, float] = (0.0,) * 6
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """A joint without freedom of its own: position = multiplier · position of `joint` + offset [rad or m]."""
+
+    name: str
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A closed loop: a cut joint between two links, and its rows, those that are solved and those that then hold by
+    themselves."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    kept: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A sphere on `link` (radius 0 [m]: a point) that touches `against`, a plane or a sphere on the link `other`; `rough` with
+    friction."""
+
+    name: str
+    link: str
+    radius: float
+    against: str
+    shape: str
+    other: str
+    rough: bool
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What must not touch: a core swept by a sphere of `radius` [m] on `link`, in whose frame `centre` [m] (3) and `rotation`
+    (9, by rows) are. The core is a point (sphere), a segment of one half [m] along the last axis (capsule), a box of three
+    halves; a plane's last axis is its normal. `part` is the link of the description; what stands still is on
+    `world`."""
+
+    name: str
+    part: str
+    link: str
+    kind: str
+    centre: tuple[float, float, float]
+    rotation: tuple[float, ...]
+    halves: tuple[float, ...]
+    radius: float
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """Shapes of a robot; `rows` names both sides of every distance in order, obstacles as `spheres 0`; `obstacles` counts them
+    by kind; `reach` [m or 1] is how far a point of a shape moves at most per unit of every joint. Of pairs that are left out
+    `apart` never touched among `samples` poses, `always` mostly did."""
+
+    shapes: tuple[Shape, ...]
+    rows: tuple[tuple[str, ...], ...]
+    obstacles: Mapping[str, int]
+    samples: int
+    apart: int
+    reach: tuple[float, ...]
+    always: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """`mass` [kg] of `links` behind a joint that was not chosen, which the link `carrier` misses."""
+
+    joint: str
+    carrier: str
+    links: tuple[str, ...]
+    mass: float
+
+
+@dataclass(frozen=True)
+class RobotFacts:
+    """The robot as generated, base to tip. Total mass of the moving links in kg.
+
+    `joints` are the coordinates of every function; `mimics` are joints that follow them. Every joint of either kind moves
+    one link of `links`. `squared` are the joints whose rotations had entries within `right_angle` of −1, 0 or 1 that were
+    taken for these. `base_joint` says whether the base moves in a plane or floats: its freedoms are the first joints.
+    `loops` close what the tree leaves open; `passive` joints have no motor;
+    `contacts` are what can touch, in the order of gaps and forces. Of the rows that are kept `spare_rows` depend on others.
+    `frames` are those of `frame_pose` and its like, numbered in this order; the tips come first.
+    """
+
+    base: str
+    tips: tuple[str, ...]
+    joints: tuple[Joint, ...]
+    links: tuple[Link, ...]
+    total_mass: float
+    mimics: tuple[Mimic, ...] = ()
+    squared: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    rotors: Mapping[str, float] = field(default_factory=dict)
+    loops: tuple[Loop, ...] = ()
+    passive: tuple[str, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+    base_joint: str = ""
+    spare_rows: int = 0
+    frames: tuple[str, ...] = ()
+
+    @property
+    def floating(self) -> bool:
+        """Whether positions have a place and a quaternion for the base, one number more than there are joints."""
+        return self.base_joint == "floating"
+
+    @property
+    def neutral(self) -> tuple[float, ...]:
+        """The position with everything at zero: of a floating base the quaternion that turns nothing."""
+        return tuple(float(self.floating and k == 3) for k in range(len(self.positions)))
+
+    @property
+    def base_freedoms(self) -> tuple[str, ...]:
+        """Names of the joints that are freedoms of a moving base."""
+        count = {"planar": 3, "floating": 6}.get(self.base_joint, 0)
+        return tuple(joint.name for joint in self.joints[:count])
+
+    @property
+    def positions(self) -> tuple[str, ...]:
+        """Names of the numbers of a position: those of the joints, of a floating base its place and quaternion wxyz before."""
+        names = tuple(joint.name for joint in self.joints)
+        return (*names[:3], *(f"base_q{part}" for part in "wxyz"), *names[6:]) if self.floating else names
+
+    @property
+    def mobility(self) -> int:
+        """Freedoms that the rows of the loops leave."""
+        return len(self.joints) - sum(len(loop.kept) for loop in self.loops) + self.spare_rows
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The generator's choices; h is the default step [s], sweeps are by variant, springs the joints with one, `table` is the
+    height [m] over the description's root that the arm is kept above; `printed` names what of the paper's sweeps is as it
+    is printed: "multiplier", "order"."""
+
+    h: float
+    integrator: str
+    solver: str
+    sweeps: Mapping[str, int]
+    variants: tuple[str, ...]
+    symbolic: tuple[str, ...]
+    friction: str
+    springs: tuple[str, ...] = ()
+    table: float | None = None
+    printed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Generator:
+    """Versions of what generated the folder, and the command that did, as it was typed."""
+
+    diffpbd: str
+    casadi: str
+    sympy: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """All of manifest.json. `files` maps relative paths to sha256; the compiled library is not among them.
+
+    `content_hash` is the sha256 of everything else, so that an edited manifest, which would make calls write past their
+    arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue are
+    not there, by a name of `families`; `graphs` are serialized CasADi graphs without a compiled function. `clearance` is there
+    where distances are.
+    """
+
+    name: str
+    abi_hash: str
+    generator: Generator
+    robot: RobotFacts
+    recipe: Recipe
+    alpha: tuple[Parameter, ...]
+    constants: tuple[Constant, ...]
+    functions: tuple[Function, ...]
+    files: Mapping[str, str]
+    library: str
+    options_hash: str
+    schema: int = SCHEMA_VERSION
+    abi: int = ABI_VERSION
+    content_hash: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    graphs: Mapping[str, str] = field(default_factory=dict)
+    clearance: Clearance | None = None
+
+    def why_not(self, function: str) -> str:
+        """A sentence that says why this robot has no such function, where the generator knew; else empty."""
+        reason = next((self.left_out[name] for name in families(function) if name in self.left_out), "")
+        return f"It was left out: {reason}." if reason else ""
+
+    def again(self, more: str = "") -> str:
+        """The command that generates the robot again, with `more` options."""
+        return " ".join(filter(None, (self.generator.command or f"diffpbd generate {self.name}", more)))
+
+    def sealed(self) -> Manifest:
+        """The same with its `content_hash`."""
+        return dataclasses.replace(self, content_hash=hash_of_content(json.loads(self.to_json())))
+
+    def to_json(self) -> str:
+        """The text of manifest.json: sorted keys, indent 1, a newline at the end."""
+        data = dataclasses.asdict(self)
+        for name in (
+            "loops",
+            "passive",
+            "contacts",
+            "base_joint",
+            "spare_rows",
+            "frames",
+        ):  # what an open fixed tree with motors in free space has none of
+            if not data["robot"][name]:
+                del data["robot"][name]
+        if data["clearance"] is None:
+            del data["clearance"]
+        if data["recipe"]["table"] is None:
+            del data["recipe"]["table"]
+        if not data["recipe"]["printed"]:
+            del data["recipe"]["printed"]
+        return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def hash_of_content(data: Mapping[str, Any]) -> str:
+    """sha256 of a manifest's content in one canonical form, its own hash left out."""
+    content = {key: value for key, value in data.items() if key != "content_hash"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def read_manifest(folder: str | Path) -> Manifest:
+    """Read and check `manifest.json` of a generated folder, or that file itself."""
+    path = Path(folder)
+    if path.is_dir():
+        path = path / MANIFEST_NAME
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        named = Path(folder)
+        what = (
+            f"{named} is not a generated folder: it has no {MANIFEST_NAME}"
+            if named.is_dir()
+            else f"There is no folder {named}"
+        )
+        raise InputError(f"{what}. Make one with `diffpbd generate ROBOT` and pass generated/NAME.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from None
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not JSON: {error}. {AGAIN}") from None
+    reader = _Reader(path)
+    for key, version, what in (("schema", SCHEMA_VERSION, "layout"), ("abi", ABI_VERSION, "C interface")):
+        found = reader.get(data, "", key)
+        if found != version:
+            raise InputError(
+                f"{path}: its {what} has version {found!r} ({key}), this diffpbd reads version {version}. "
+                "Generate the folder again with this diffpbd, or use the diffpbd that made it."
+            )
+    manifest = reader.record(Manifest, data, "")
+    for what, entries in (
+        ("alpha", manifest.alpha), ("functions", manifest.functions), ("robot.joints", manifest.robot.joints),
+    ):  # fmt: skip
+        names = [entry.name for entry in entries]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise InputError(f"{path}: {what} lists {', '.join(twice)} more than once. {AGAIN}")
+    _check_names(manifest, reader)
+    if manifest.content_hash and manifest.content_hash != hash_of_content(data):
+        raise InputError(
+            f"{path} is not the manifest that was generated: its content has another hash than it says. "
+            f"Generate the folder again: {manifest.again()}."
+        )
+    return manifest
+
+
+def _check_names(manifest: Manifest, reader: _Reader) -> None:
+    """Names are shown in pages and terminals, files are opened, symbols called: nothing else than what is generated."""
+    robot = manifest.robot
+    parts: tuple[Joint | Mimic | Link | Parameter, ...] = (
+        *robot.joints, *robot.mimics, *robot.links, *manifest.alpha,
+    )  # fmt: skip
+    for name in (
+        robot.base,
+        *robot.tips,
+        *robot.frames,
+        *(part.name for part in parts),
+        *(n for k in robot.links for n in k.merged),
+    ):
+        if strange_characters(name):
+            raise reader.fault(name, "a name", "letters, digits and few signs")
+    for word in (manifest.name, *(text for f in manifest.functions for text in (f.name, f.symbol))):
+        if not IDENTIFIER.fullmatch(word):
+            raise reader.fault(word, "a function or the robot", "a name of C")
+    for path in (
+        *manifest.files,
+        manifest.library,
+        *(f.casadi for f in manifest.functions if f.casadi),
+        *manifest.graphs.values(),
+    ):
+        if not FILE.fullmatch(path):
+            raise reader.fault(path, "a file", "a path inside the folder")
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Values of a JSON file by type; a key may be missing where the field's default is empty."""
+
+    file: Path
+
+    def fault(self, value: object, place: str, expected: str) -> InputError:
+        found = repr(value)
+        found = found if len(found) <= MAX_SHOWN else found[: MAX_SHOWN - 3] + "..."
+        return InputError(f"{self.file}: {place or 'the file'}: expected {expected}, found {found}. {AGAIN}")
+
+    def get(self, value: Any, place: str, key: str) -> Any:
+        if not isinstance(value, dict):
+            raise self.fault(value, place, "an object")
+        if key not in value:
+            raise InputError(f"{self.file}: {_inside(place, key)} is missing. {AGAIN}")
+        return value[key]
+
+    def record(self, kind: type[T], value: Any, place: str) -> T:
+        """A dataclass."""
+        hints = typing.get_type_hints(kind)
+        found = {}
+        for entry in dataclasses.fields(kind):  # type: ignore[arg-type]
+            empty = entry.default_factory is not dataclasses.MISSING or not entry.default
+            if empty and isinstance(value, dict) and entry.name not in value:
+                continue
+            found[entry.name] = self.value(
+                hints[entry.name], self.get(value, place, entry.name), _inside(place, entry.name)
+            )
+        made = kind(**found)
+        if isinstance(made, Function):
+            for group in ("inputs", "outputs"):
+                for k, argument in enumerate(getattr(made, group)):
+                    self.check_argument(argument, made.rollout, f"{place}.{group}[{k}]")
+        return made
+
+    def check_argument(self, argument: Argument, rollout: bool, place: str) -> None:
+        if not rollout:
+            self.whole(argument.cols, f"{place}.cols")
+        least = MATRIX if argument.cols != 1 else VECTOR if argument.rows != 1 else SCALAR
+        if not least <= argument.axes <= MATRIX:
+            raise self.fault(argument.axes, f"{place}.axes", f"at least {least} and at most {MATRIX}")
+
+    def value(self, kind: Any, value: Any, place: str) -> Any:
+        """Anything that a field may be."""
+        origin, parts = typing.get_origin(kind), typing.get_args(kind)
+        if dataclasses.is_dataclass(kind):
+            return self.record(kind, value, place)  # type: ignore[arg-type]
+        if origin is UnionType and NoneType in parts:
+            return None if value is None else self.value(parts[0], value, place)
+        if origin is UnionType:  # columns
+            return value if value in ("N", "N+1") else self.whole(value, place)
+        if origin is tuple:
+            if not isinstance(value, list):
+                raise self.fault(value, place, "a list")
+            if parts[-1] is not Ellipsis and len(value) != len(parts):
+                raise self.fault(value, place, f"{len(parts)} numbers")
+            return tuple(self.value(parts[0], item, f"{place}[{k}]") for k, item in enumerate(value))
+        if origin is Mapping:
+            if not isinstance(value, dict):
+                raise self.fault(value, place, "an object")
+            return {self.key(parts[0], k, place): self.value(parts[1], v, _inside(place, k)) for k, v in value.items()}
+        return {str: self.text, bool: self.truth, int: self.whole, float: self.number}[kind](value, place)
+
+    def key(self, kind: Any, key: str, place: str) -> Any:
+        """A key of an object: text, or the status of a function."""
+        if kind is str:
+            return key
+        if not key.lstrip("-").isdigit() or int(key) == 0:
+            raise self.fault(key, place, "nonzero whole numbers as keys")
+        return int(key)
+
+    def text(self, value: Any, place: str) -> str:
+        if not isinstance(value, str):
+            raise self.fault(value, place, "text")
+        return value
+
+    def truth(self, value: Any, place: str) -> bool:
+        if not isinstance(value, bool):
+            raise self.fault(value, place, "true or false")
+        return value
+
+    def whole(self, value: Any, place: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise self.fault(value, place, "a whole number of at least 0")
+        return value
+
+    def number(self, value: Any, place: str) -> float:
+        try:
+            if not isinstance(value, bool) and isinstance(value, (int, float)) and math.isfinite(value):
+                return float(value)
+        except OverflowError:  # a whole number beyond all floats
+            pass
+        raise self.fault(value, place, "a finite number")
+
+
+def _inside(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key

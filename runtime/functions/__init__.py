@@ -1,0 +1,1 @@
+"""Generated functions as Python callables: arguments, parameters, rollouts, derivatives."""

@@ -1,0 +1,1 @@
+"""A robot's functions on an NVIDIA GPU."""

@@ -1,0 +1,1 @@
+"""What arms, controllers and the loop hand to each other."""

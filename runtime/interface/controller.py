@@ -1,0 +1,44 @@
+"""What a controller is.
+
+A controller in torque mode returns its law's torque *without gravity*: gravity is added in one place, by the
+supervisor, and only if the model owns it. A controller keeps nothing of a tick that the guard refuses. Four methods are
+optional: `measured(stamp)` hears, by the clock of `time` [s], when the state of the next `output` was measured,
+`sent(law)` what became of the torque; `expected(time)` says where the law leads the joints [rad], `finished(time)` whether
+the run may end.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Protocol
+
+from diffpbd.runtime.base.arrays import FloatArray
+
+__all__ = ["Controller", "Mode"]
+
+
+class Mode(enum.IntEnum):
+    """What a command's numbers are; the values are those of Baxter's JointCommand."""
+
+    POSITION = 1
+    VELOCITY = 2
+    TORQUE = 3
+
+
+class Controller(Protocol):
+    """A law over the joints in the order of the generated robot: q [rad], dq [rad/s]."""
+
+    name: str
+    mode: Mode
+
+    def start(self, q: FloatArray) -> None:
+        """Begin at the measured state; forget everything before."""
+
+    def output(self, time: float, q: FloatArray, dq: FloatArray) -> FloatArray:
+        """The command at `time` [s] since the start: [N·m] without gravity, or [rad] in position mode.
+
+        May be not finite if the reference is: the supervisor then takes its safe action.
+        """
+
+    def settings(self) -> dict[str, object]:
+        """What a log needs to make the same controller again."""

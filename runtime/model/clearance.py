@@ -1,0 +1,205 @@
+"""Distances of a robot's links by name (`generate --clearance`): the two nearest, in words, at poses and along motions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.model.robot import Robot
+
+__all__ = [
+    "KEPT",
+    "Distances",
+    "apart_throughout",
+    "distances_of",
+    "expect_apart",
+    "least_distance",
+    "near",
+    "obstacles",
+]
+
+KEPT = 0.02
+"""[m] What motions that are searched keep between links by default."""
+FAR = 1e4
+"""[m] Where obstacles are that are not there."""
+FINEST = 1e-5
+"""[s] Time between two looks at a motion below which it is not said to keep its distance."""
+PROBES = 7
+"""[1] Poses at which a joint that moves no distance of a row is told from one that does."""
+
+
+def obstacles(robot: Robot, **given: npt.ArrayLike) -> dict[str, FloatArray]:
+    """Arguments of `clearance` and its kin: `spheres`, `capsules`, `boxes`, `planes`, a row each, filled up to what the robot
+    was generated with by ones that are far away.
+
+    Rows are centre (3) and radius; both ends (3, 3) and radius; centre (3), quaternion wxyz (4), sides (3); normal (3), height.
+    """
+    counts = _expect(robot, "obstacles").obstacles
+    if strange := sorted(set(given) - set(counts)):
+        raise InputError(
+            f"{robot.name} was generated without {', '.join(strange)}; `diffpbd generate … --obstacles {strange[0]}=1` has "
+            "them."
+        )
+    columns = {argument.name: argument for argument in robot.function("clearance").facts.inputs}
+    found: dict[str, FloatArray] = {}
+    for kind, count in counts.items():
+        size = columns[kind].rows
+        rows = np.reshape(np.asarray(given.get(kind, np.zeros((0, size))), dtype=np.float64), (-1, size))
+        if len(rows) > count:
+            raise InputError(f"{kind}: {len(rows)} are given, {robot.name} was generated with {count}.")
+        found[kind] = np.hstack([rows.T, np.tile(_far(kind)[:, None], count - len(rows))])
+    return found
+
+
+def _far(kind: str) -> FloatArray:
+    """One of them, far away."""
+    away = {
+        "spheres": [FAR, 0.0, 0.0, 0.0],
+        "capsules": [FAR, 0.0, 0.0, FAR, 0.0, 1.0, 0.0],
+        "boxes": [FAR, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0],
+        "planes": [0.0, 0.0, 1.0, -FAR],
+    }
+    return np.array(away[kind])
+
+
+class Distances:
+    """Distances of a robot's shapes from each other at parameters alpha, with their names; no obstacle is there."""
+
+    def __init__(self, robot: Robot, alpha: FloatArray) -> None:
+        clearance = _expect(robot, "Distances")
+        self.robot, self.alpha = robot, alpha
+        self._given = obstacles(robot)
+        own = {shape.name for shape in clearance.shapes}
+        self.pairs = tuple((row[0], row[1]) for row in clearance.rows if row[1] in own)
+        """Names of both shapes of every distance."""
+        self.reach = np.array(clearance.reach)
+        """[m or 1] How far a point of a shape moves at most per unit of every joint."""
+
+    def at(self, q: FloatArray) -> FloatArray:
+        """Distances (…, pairs) [m] at poses (…, n_p)."""
+        found = np.asarray(self._call("clearance", q), dtype=np.float64)
+        return found[..., : len(self.pairs)]
+
+    def slopes(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Distances and their derivatives (…, pairs, n)."""
+        found = self._call("jac_clearance", q)
+        count = len(self.pairs)
+        return np.asarray(found.distance)[..., :count], np.asarray(found.ddistance_dp)[..., :count, :]
+
+    def _call(self, name: str, q: FloatArray) -> Any:
+        given: dict[str, Any] = dict(self._given)
+        if q.ndim > 1:
+            given = {kind: np.broadcast_to(x, (len(q), *x.shape)) for kind, x in given.items()}
+        return self.robot.function(name)(q, **given, alpha=self.alpha)
+
+    def moving(self) -> FloatArray:
+        """(pairs, n) 1 where a joint lies between both bodies of a pair, else 0: what derivatives at a few poses say."""
+        low, high = self.robot.limits.lower, self.robot.limits.upper
+        low, high = np.where(np.isfinite(low), low, -np.pi), np.where(np.isfinite(high), high, np.pi)
+        poses = low + (high - low) * np.random.default_rng(0).random((PROBES, self.robot.n))
+        return np.asarray(np.any(self.slopes(poses)[1] != 0.0, axis=0), dtype=np.float64)
+
+    def words(self, distances: FloatArray) -> str:
+        """The nearest pair of distances (pairs), such as "wrist and base are 0.012 m into each other"."""
+        k = int(np.argmin(distances))
+        one, other = self.pairs[k]
+        d = float(distances[k])
+        return f"{one} and {other} are {abs(d):.4f} m {'into each other' if d < 0.0 else 'apart'}"
+
+
+def distances_of(robot: Robot, alpha: FloatArray) -> Distances | None:
+    """The same of a robot that has distances between its links; None of others."""
+    clearance = robot.manifest.clearance
+    if clearance is None:
+        return None
+    found = Distances(robot, alpha)
+    return found if found.pairs else None
+
+
+def least_distance(robot: Robot, asked: float | None, usual: float = 0.0) -> float | None:
+    """The distance [m] to keep: what is `asked`, else `usual` of a robot that has distances between its links, else None."""
+    if asked is not None:
+        _expect(robot, "--clearance")
+    return usual if asked is None and distances_of(robot, robot.alpha.defaults) is not None else asked
+
+
+def near(robot: Robot, alpha: FloatArray, least: float | None) -> Callable[[FloatArray], str] | None:
+    """For a pose q [rad]: which two shapes are nearer than `least` [m], in words, or nothing; None where nothing is known or
+    `least` is None."""
+    distances = None if least is None else distances_of(robot, alpha)
+    if distances is None or least is None:
+        return None
+    plain = not distances._given
+    fast = robot.fixed("clearance", alpha) if plain else None
+
+    def found(q: FloatArray) -> str:
+        values = distances.at(q) if fast is None else fast(q)
+        return "" if values.min() >= least else f"{distances.words(values)}, {_asked(least)}"
+
+    return found
+
+
+def expect_apart(robot: Robot, alpha: FloatArray, least: float | None, poses: Iterable[FloatArray], what: str) -> None:
+    """An InputError that names `what` where shapes are nearer than `least` [m] at a pose; one with NaN is not judged."""
+    distances = None if least is None else distances_of(robot, alpha)
+    every = [q for q in poses if not np.isnan(q).any()]
+    if distances is None or least is None or not every:
+        return
+    values = distances.at(np.array(every))
+    k = int(np.argmin(values.min(axis=1)))
+    if values[k].min() < least:
+        raise InputError(f"The {what} cannot be reached: {distances.words(values[k])}, {_asked(least)}.")
+
+
+def _asked(least: float) -> str:
+    return (
+        f"{least:g} m are asked"
+        if least > 0.0
+        else "they may not touch"
+        if least == 0.0
+        else f"{-least:g} m are allowed"
+    )
+
+
+def _expect(robot: Robot, what: str) -> Any:
+    if robot.manifest.clearance is None:
+        raise InputError(
+            f"{what}: {robot.name} was generated without distances; `diffpbd generate … --clearance` makes them."
+        )
+    return robot.manifest.clearance
+
+
+def apart_throughout(
+    distances: Distances,
+    least: float,
+    time: FloatArray,
+    motion: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+    acceleration: FloatArray,
+) -> bool:
+    """Whether shapes stay `least` [m] apart between all times (samples,) [s] too, proven: positions and rates (samples, n)
+    are those of `motion`, accelerations nowhere above `acceleration` (n,).
+
+    A distance changes by no more than its joints' rates times their reach. Where that does not decide between two times, their
+    middle is looked at; `FINEST` s apart, it is not.
+    """
+    moved = distances.moving()
+    start, end = time[:-1], time[1:]
+    while len(start):
+        span = end - start
+        (q0, dq0), (q1, dq1) = motion(start), motion(end)
+        rates = np.maximum(np.abs(dq0), np.abs(dq1)) + 0.5 * span[:, None] * acceleration
+        d0, d1 = distances.at(q0), distances.at(q1)
+        if min(d0.min(), d1.min()) < least:
+            return False
+        change = (rates * distances.reach) @ moved.T * span[:, None]
+        open_ = ((0.5 * (d0 + d1 - change)) < least).any(axis=1)
+        if (span[open_] < FINEST).any():
+            return False
+        middle = 0.5 * (start + end)[open_]
+        start, end = np.concatenate([start[open_], middle]), np.concatenate([middle, end[open_]])
+    return True

@@ -1,0 +1,24 @@
+"""The torque that holds an arm still."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.model.closed import driven, motor_torque
+from diffpbd.runtime.model.robot import Robot
+
+__all__ = ["holding_torque"]
+
+
+def holding_torque(robot: Robot, p: FloatArray, alpha: FloatArray) -> FloatArray:
+    """The torque [N·m or N] (…, n) that holds the poses p [rad or m] (…, n) at rest: gravity less springs; of the motors where
+    loops are closed, as far as they can where joints without a motor hang freely."""
+    facts = robot.manifest.robot
+    if facts.loops:
+        still = np.zeros_like(p)
+        offset = alpha[[robot.alpha.index(f"torque_offset.{joint}") for joint in robot.joints]]
+        return motor_torque(robot, p, still, still, alpha) - np.where(driven(robot), offset, 0.0)
+    if facts.passive:
+        return np.where(driven(robot), robot.gravity(p, alpha) - robot.spring_torque(p, alpha), 0.0)
+    return np.asarray(robot.gravity(p, alpha) - robot.spring_torque(p, alpha), dtype=np.float64)

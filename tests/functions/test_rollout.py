@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.robots import generated
+
+from diffpbd.runtime import InputError, Robot, SolverError, load
+from diffpbd.runtime.functions import rollout as rollout_module
+
+RNG = np.random.default_rng(2)
+N = 23
+P0, PD0 = RNG.normal(size=(2, 2))
+U = RNG.normal(size=(N, 2))
+P_BAR, PD_BAR = RNG.normal(size=(2, N + 1, 2))
+
+
+def test_a_rollout_is_its_steps(twin: Robot) -> None:
+    P, PD = twin.rollout(P0, PD0, U, 0.02)
+    p, pd = P0, PD0
+    assert P.shape == PD.shape == (N + 1, 2) and (P[0] == P0).all()
+    for k in range(N):
+        p, pd = twin.joint_step(p, pd, U[k], 0.02)
+        assert (P[k + 1] == p).all() and (PD[k + 1] == pd).all()
+    assert twin.fk(P, PD).shape == (N + 1, 26)
+
+
+def test_a_rollout_of_no_steps_is_its_start(twin: Robot) -> None:
+    P, _ = twin.rollout(P0, PD0, np.empty((0, 2)))
+    assert (P == P0).all() and P.shape == (1, 2)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_batched_rollouts(twin: Robot, threads: int) -> None:
+    starts = RNG.normal(size=(4, 2))
+    torques = RNG.normal(size=(4, N, 2))
+    h = np.array([0.01, 0.02, 0.03, 0.04])
+    P, PD = twin.rollout(starts, PD0, torques, h, threads=threads)
+    for row in range(4):
+        single = twin.rollout(starts[row], PD0, torques[row], h[row])
+        assert (P[row] == single.P).all() and (PD[row] == single.PD).all()
+
+
+def loss(twin: Robot, **inputs: Any) -> float:
+    P, PD = twin.rollout(**inputs)
+    return float((P * P_BAR).sum() + (PD * PD_BAR).sum())
+
+
+def test_the_gradient_equals_central_differences(twin: Robot) -> None:
+    inputs = {
+        "p0": P0,
+        "pd0": PD0,
+        "U": U,
+        "h": np.array(0.02),
+        "alpha": twin.alpha.vector({"payload.mass": 0.5, "friction.viscous.a": 0.1}),
+    }
+    gradient = twin.vjp_rollout(**inputs, P_bar=P_BAR, PD_bar=PD_BAR)
+    step = 1e-6
+    for name, value in inputs.items():
+        numeric = np.zeros(value.shape)
+        for index in np.ndindex(value.shape):
+            ends = []
+            for sign in (1, -1):
+                moved = value.copy()
+                moved[index] += sign * step
+                ends.append(loss(twin, **{**inputs, name: moved}))
+            numeric[index] = (ends[0] - ends[1]) / (2 * step)
+        np.testing.assert_allclose(getattr(gradient, f"{name}_bar"), numeric, rtol=1e-6, atol=1e-7, err_msg=name)
+
+
+@pytest.mark.parametrize("segment", [1, 5, 22, 23, 100])
+def test_segments_change_nothing(twin: Robot, segment: int) -> None:
+    whole = twin.vjp_rollout(P0, PD0, U, P_bar=P_BAR, PD_bar=PD_BAR)
+    parts = twin.vjp_rollout(P0, PD0, U, P_bar=P_BAR, PD_bar=PD_BAR, segment=segment)
+    for a, b in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-13)
+
+
+def test_long_rollouts_are_split_by_their_work_memory(twin: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = twin.vjp_rollout(P0, PD0, U, P_bar=P_BAR)
+    monkeypatch.setattr(rollout_module, "WORK_LIMIT_BYTES", 200)
+    assert twin.vjp_rollout._segment(N) == 3
+    for a, b in zip(whole, twin.vjp_rollout(P0, PD0, U, P_bar=P_BAR), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-13)
+
+
+def test_batched_gradients_and_missing_seeds(twin: Robot) -> None:
+    starts = RNG.normal(size=(3, 2))
+    batch = twin.vjp_rollout(starts, PD0, U, P_bar=P_BAR, threads=2)
+    assert batch.U_bar.shape == (3, N, 2) and batch.h_bar.shape == (3,) and batch.alpha_bar.shape == (3, 5)
+    for row in range(3):
+        single = twin.vjp_rollout(starts[row], PD0, U, P_bar=P_BAR, PD_bar=np.zeros((N + 1, 2)))
+        for a, b in zip(batch, single, strict=True):
+            assert (np.asarray(a[row]) == np.asarray(b)).all()
+
+
+def test_long_steps_are_those_of_joint_step() -> None:
+    """Beyond half a radian a step has several solutions, of which a guess from the steps before may find another one."""
+    robot, rng, compared = load(generated("double_pendulum")), np.random.default_rng(7), 0
+    for _ in range(400):
+        p, pd = rng.normal(size=2), 40.0 * rng.normal(size=2)
+        try:
+            P, PD = robot.rollout(p, pd, np.zeros((20, 2)), 0.01)
+            for _ in range(20):
+                p, pd = robot.joint_step(p, pd, np.zeros(2), 0.01)
+        except SolverError:
+            continue
+        compared += np.abs(np.diff(P, axis=0)).max() > 0.5
+        assert np.abs(P[-1] - p).max() < 1e-6
+    assert compared > 50
+
+
+def test_wrong_arguments_are_named(twin: Robot) -> None:
+    with pytest.raises(InputError, match=r"'U': expected shape \(steps, 2\).*found \(2, 23\)"):
+        twin.rollout(P0, PD0, U.T)
+    with pytest.raises(InputError, match=r"'P_bar': expected shape \(24, 2\) for 23 steps.*found \(23, 2\)"):
+        twin.vjp_rollout(P0, PD0, U, P_bar=P_BAR[1:])
+    with pytest.raises(InputError, match=r"'U': expected finite numbers, found nan at index \(3, 1\)"):
+        bad = U.copy()
+        bad[3, 1] = np.nan
+        twin.rollout(P0, PD0, bad)
+    with pytest.raises(InputError, match="'p0': expected 4 rows|'U': expected 3 rows"):
+        twin.rollout(np.zeros((3, 2)), PD0, np.zeros((4, N, 2)))
+    for segment in (0, 1.5, "a"):
+        with pytest.raises(InputError, match="segment: expected a whole number"):
+            twin.vjp_rollout(P0, PD0, U, segment=segment)
+    with pytest.raises(InputError, match="'U' is missing"):
+        twin.rollout(P0, PD0)
+    with pytest.raises(
+        InputError, match="The order is p0, pd0, U, h, alpha, P_bar, PD_bar; if this is P_bar or PD_bar, give it"
+    ):
+        twin.vjp_rollout(np.zeros(2), np.zeros(2), np.zeros((5, 2)), np.zeros((6, 2)))
+
+
+def test_a_failed_rollout_is_explained(twin: Robot) -> None:
+    bad = np.stack([U, U])
+    bad[1, 4, 0] = 2e6
+    with pytest.raises(SolverError, match="rollout of twin failed: the torque is beyond 1e6"):
+        twin.rollout(P0, PD0, bad[1])
+    with pytest.raises(SolverError, match="rollout of twin failed in row 1: the torque"):
+        twin.rollout(P0, PD0, bad)
