@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from diffpbd.runtime.base.options import Option, options_of
-from diffpbd.runtime.commands.numbers import Real, Whole
+from diffpbd.runtime.commands.numbers import Real
 
 __all__ = ["job", "made_of"]
 
@@ -60,8 +60,6 @@ def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
         return {"is_flag": True, "default": default if unset or "None" in kind else bool(default)}
     if choices:
         return {"type": click.Choice(choices), "default": default}
-    if own.span is not None:
-        low, high = own.span
-        whole = kind.startswith("int")
-        return {"type": Whole(int(low), int(high)) if whole else Real(low, high, min_open=own.open), "default": default}
+    if own.span is not None and unset:  # else the record itself refuses what is outside
+        return {"type": Real(*own.span, min_open=own.open), "default": default}
     return {"type": {"int": int, "float": float}.get(kind.split(" ")[0], str), "default": default}
