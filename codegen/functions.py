@@ -188,7 +188,8 @@ _add(
 )  # fmt: skip
 _add(
     "mpc", "Plan of N torques along a reference, bounded: sequential quadratic programs over joint_step.",
-    "p pd u_last P_ref PD_ref U_ref tip_ref weights tip_weights bounds options h alpha P_guess PD_guess U_guess",
+    "p pd u_last P_ref PD_ref U_ref tip_ref weights tip_weights bounds options h alpha P_guess PD_guess U_guess "
+    "[keep_apart] [spheres] [capsules] [boxes] [planes]",
     "U P PD info",
     loops="Plan of N torques of the motors along a reference, bounded: sequential quadratic programs over joint_step, every "
     "node and the measured state moved to what closed loops allow. Torques of joints without a motor are zero; their weights "

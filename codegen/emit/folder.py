@@ -138,7 +138,7 @@ def write_folder(
     emission.functions[:] = emission.functions[count:] + emission.functions[:count]
     hand_over()
     if found.has("mpc"):
-        mpc.add_mpc(emission, model)
+        mpc.add_mpc(emission, model, shaped)
     if found.has("estimate_torque"):
         kernels_of = torque_estimation.kernels(model)
         add_torque_estimation(emission, kernels_of, motors(model), robot.n, alpha, bool(model.tree.closures))

@@ -23,6 +23,7 @@ from diffpbd.runtime.functions.parameters import AlphaOrFile
 from diffpbd.runtime.logs.csv import write_log
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc import planner, simulation
+from diffpbd.runtime.mpc.apart import place
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
 from diffpbd.runtime.mpc.problem import Bounds, Weights, bounds_by_name
@@ -74,7 +75,7 @@ class Mpc(planner.Mpc):
     `weights` {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "tip": 0, "end": 1}, `bounds` {"u": [60, 30]} within the description's
     (u, du, pd: a number or n of them) and `alpha` as a vector or by name are what the plan knows. `options`: `backend`
     "embedded" or "ipopt", `programs`, `time_limit` [s], `delay` [steps], `disturbance` [s], the time constant of an observer
-    whose finding is balanced, see docs/mpc.md.
+    whose finding is balanced, `clearance` [m] that links keep from each other and from obstacles, see docs/mpc.md.
     """
 
     @in_python
@@ -103,6 +104,12 @@ class Mpc(planner.Mpc):
             alpha=values_of(robot, alpha),
             options=MpcOptions(**options),
         )
+
+    @in_python
+    def place_obstacles(self, **given: npt.ArrayLike) -> None:
+        """Obstacles that the next plans keep away from, `spheres`, `capsules`, `boxes`, `planes`, rows
+        as in `diffpbd.runtime.model.clearance.obstacles`."""
+        place(self.problem.robot, self.problem.apart, given)
 
     def _repr_html_(self) -> str:
         robot, bounds = self.problem.robot, self.problem.bounds

@@ -102,3 +102,6 @@ class MpcHow(TypedDict, total=False):
     damping: npt.ArrayLike | None
     disturbance: float | None
     transition: float
+    clearance: float | None
+    clearance_price: float | None
+    clearance_hard: bool

@@ -100,7 +100,7 @@ def test_both_doors_have_the_options_of_the_job(job: str) -> None:
     for name, option in own.items():
         assert option.word(name) in of_command[name].opts and of_command[name].help == option.help
     if alone:
-        assert set(of_command) - set(own) - {"robot"} == alone
+        assert set(of_command) - set(own) - {"robot", "config", "robots"} == alone
 
 
 def test_types_of_keywords_are_those_of_the_jobs() -> None:
