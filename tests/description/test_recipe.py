@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from diffpbd.codegen.description.option_words import option_words
 from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS, Recipe, default_recipe, with_options
 from diffpbd.codegen.description.recipe_file import load_recipe
+from diffpbd.codegen.description.recipe_options import option_words
 from diffpbd.codegen.description.resolve import ROBOTS, find_recipe, resolve, shipped_robots
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.generate import command
