@@ -15,10 +15,17 @@ from support.robots import CACHE, generated, loaded
 
 from diffpbd.codegen.emit.constants import SPECIAL_STATUS, STATUS, STATUS_NAMES
 from diffpbd.codegen.emit.enumerators import alpha_identifiers
+from diffpbd.codegen.functions import table
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.mpc.problem import Status
 
 PAGE = (ROOT / "docs" / "c.md").read_text(encoding="utf-8")
+
+
+def test_the_page_has_the_table_of_functions() -> None:
+    assert f"{table()}\n\n" in PAGE, "python -m diffpbd.codegen.emit.stub writes it anew"
+
+
 NAMED = {"payload.mass": 0.5, "friction.viscous.elbow": 0.2}
 
 
