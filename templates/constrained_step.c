@@ -12,11 +12,10 @@
 /* Below floating.c this is the step in a frame of its own; else it is the robot's, for several instruction sets. */
 #if FLOATING
 #define STEP(name) ROBOT(JOINED(chart_, name))
-#define STEP_SIZE(name) ROBOT(JOINED(chart_, JOINED_AS_THEY_ARE(name, _work_size)))
 #else
 #define STEP(name) ON_PATH(name)
-#define STEP_SIZE(name) ROBOT(JOINED_AS_THEY_ARE(name, _work_size))
 #endif
+#define STEP_SIZE(name) ROBOT(JOINED_AS_THEY_ARE(name, _work_size))
 
 enum {
   PASSIVE = N - MOTORS,
@@ -973,7 +972,7 @@ HIDDEN int STEP(node_torque)(const double *const *in, double *const *out, double
 #endif
 }
 
-#ifndef FOR_V3
+#if !defined(FOR_V3) && !FLOATING
 int STEP_SIZE(joint_step)(void) { return W_SIZE; }
 int STEP_SIZE(jac_joint_step)(void) { return W_SIZE; }
 int STEP_SIZE(jac_kicked_step)(void) { return W_SIZE; }
