@@ -50,4 +50,6 @@ def _value(expression: str, known: Mapping[str, int]) -> int:
     if choice := CHOICE.fullmatch(expression.strip()):
         condition, then, otherwise = choice.groups()
         return _value(then if _value(condition, known) else otherwise, known)
-    return int(eval(re.sub(r"!\s*(\w+)", r"(not \1)", expression.replace("/", "//")), {"__builtins__": {}}, dict(known)))
+    return int(
+        eval(re.sub(r"!\s*(\w+)", r"(not \1)", expression.replace("/", "//")), {"__builtins__": {}}, dict(known))
+    )
