@@ -242,7 +242,9 @@ static void product_transposed(const double *a, const double *b, int rows, int s
   }
 }
 
+#if ROWS || SIDED
 #include "dense.h"
+#endif
 
 #if ROWS
 /* What the border makes of x = -D^-1 (force) and back = D^-1 A0^T: the multipliers, (A back) multipliers = rhs - A x, and x with
@@ -911,7 +913,7 @@ static int share(const double *torque, const double *A, double *u, double *force
   double *K = w + W_DENSE, *rhs = w + W_RHS;
   int i, j, k = 0, status;
   memset(K, 0, (size_t)(size * size) * sizeof(double));
-  memset(rhs, 0, size * sizeof(double));
+  memset(rhs, 0, (size_t)size * sizeof(double));
   for (j = 0; j < N; j++) {
     if (!ample && motor[j]) continue;
     if (!ample || motor[j]) K[k + size * k] = 1.0;

@@ -15,13 +15,13 @@ typedef struct {
   double foot[3];                                  /* place of a base that floats */
 } Chain;
 
-#define FRAMES_WORK (NUMBERS + VARYING + KERNEL_WORK)
+#define FRAMES_WORK (NUMBERS + VARYING + 1 + KERNEL_WORK)
 
 /* The numbers of the robot under alpha; work has FRAMES_WORK doubles. */
 static inline const double *robot_numbers(const double *alpha, double *work) {
   double *values = work + NUMBERS;
   int k;
-  frames_model_kernel(alpha, values, values + VARYING);
+  frames_model_kernel(alpha, values, values + VARYING + 1);
   memcpy(work, fixed_numbers, sizeof fixed_numbers);
   for (k = 0; k < VARYING; k++) work[varying[k]] = values[k];
   return work;

@@ -201,7 +201,9 @@ def kernel(
     for k, part in enumerate(pieces):
         part_name = name if len(pieces) == 1 else f"{name}_{k}"
         own = "INSIDE" if device else "static NOINLINE"
-        texts.append(_piece_text(f"{own} void {part_name}({formals})", arguments, part, lives[k + 1], number))
+        texts.append(
+            _piece_text(f"{own} void {part_name}({formals})", () if device else arguments, part, lives[k + 1], number)
+        )
     if len(pieces) > 1:
         calls = "\n".join(f"  {name}_{k}({actuals});" for k in range(len(pieces)))
         texts.append(f"static void {name}({formals}) {{\n{calls}\n}}\n")

@@ -68,7 +68,7 @@ def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik:
     add_source_model(emission, "frames", values, tables, f'#include "sine_cosine.h"\n\n{found.forward.text}')
     emission.copy("frame_chain.h")
     emission.copy("frames.c")
-    work = len(found.fixed) + len(found.where) + found.forward.work
+    work = len(found.fixed) + len(found.where) + 1 + found.forward.work
     operations = OPERATIONS * max(paths) + found.forward.operations
     for name, (inputs, outputs) in FUNCTIONS.items():
         given, given_back = _arguments(model, inputs), _arguments(model, outputs)
