@@ -28,6 +28,9 @@ typedef struct {
 #endif
 #if CONTACTS
 #include "contacts.h"
+#if BOUNCING
+#include "rebounds.h"
+#endif
 
 #endif
 /* Residual of a stage at x (pose or rates), impulses of the loops and of what acts on one side, and what `newton` needs to better it;
@@ -594,6 +597,9 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
 #if CONTACTS
   memset(w + W_TURN, 0, TOUCHES * N * sizeof(double));
   touch_start_kernel(p, alpha, w + W_MODEL, w + W_GAPS, w + W_J0, w + W_SIGN, w + W_KERNEL);
+#if BOUNCING
+  rebounds(p, pd, u, h, alpha, w);
+#endif
   for (k = 0; k < CONTACTS; k++) {
     const double *law = w + W_LAW + 4 * k;
     if (law[3] < s->slip) s->slip = law[3];
@@ -708,7 +714,7 @@ static int approach(const double *p, const double *pd, const double *u, const do
 }
 
 /* Both stages from a first guess in p_next. `alone`: no step went before; `warm`: its impulses are in w. */
-static int solve_sided(const double *p, const double *pd, const double *u, const double *kick, const double *h,
+static int solve_once(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                        const double *alpha, double *p_next, double *pd_next, int alone, int warm, double *w) {
   double *L = w + W_L;
   Stage s;
@@ -734,6 +740,25 @@ static int solve_sided(const double *p, const double *pd, const double *u, const
   return other == 0 ? 0 : status;
 }
 
+/* The same; where what bounces ends in no motion, as where it would gain energy, with less and less of the restitution. */
+static int solve_sided(const double *p, const double *pd, const double *u, const double *kick, const double *h,
+                       const double *alpha, double *p_next, double *pd_next, int alone, int warm, double *w) {
+#if BOUNCING
+  double guess[N];
+  int k, status;
+  memcpy(guess, p_next, sizeof guess);
+  for (k = 0, status = 0; k < KEPTS; k++) {
+    w[W_KEPT] = kept_shares[k];
+    if (k > 0) memcpy(p_next, guess, sizeof guess);
+    status = solve_once(p, pd, u, kick, h, alpha, p_next, pd_next, alone, warm && k == 0, w);
+    if (status == 0 || !rebounding(w)) break;
+  }
+  return status;
+#else
+  return solve_once(p, pd, u, kick, h, alpha, p_next, pd_next, alone, warm, w);
+#endif
+}
+
 /* The impulses of a stage whose end is known: at the final slip from there, else as a step finds them. */
 static int recover_stage(Stage *s, const double *known, double *loops, double *impulse, double *w) {
   double *x = w + W_KNOWN;
@@ -747,7 +772,7 @@ static int recover_stage(Stage *s, const double *known, double *loops, double *i
 }
 
 /* Finds the impulses of a step whose both ends are known. */
-static int recover(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
+static int recover_once(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                    const double *p_next, const double *pd_next, double *w) {
   double *L = w + W_L, *H = w + W_H;
   Stage s;
@@ -755,13 +780,35 @@ static int recover(const double *p, const double *pd, const double *u, const dou
   start_kernel(p, pd, u, h, alpha, w + W_MODEL, w + W_RECORD, w + W_TERMS, w + W_KNOWN, w + W_A0, w + W_GAP, w + W_ENERGY, w + W_KERNEL);
   begin(&s, p, pd, u, h, alpha, w);
   if (recover_stage(&s, p_next, L, w + W_PUSH, w) != 0) return 14;
+#if BOUNCING
+  if (!same_end(w + W_KNOWN, p_next)) return 14;
+#endif
   landed(&s, p_next, L, w + W_PUSH, w);
   if (recover_stage(&s, pd_next, H, w + W_PUSH_RATE, w) != 0) return 14;
+#if BOUNCING
+  if (!same_end(w + W_KNOWN, pd_next)) return 14;
+#endif
   for (j = 0; j < ROWS; j++) {
     L[j] *= h[0];
     H[j] *= h[0];
   }
   return 0;
+}
+
+/* The same, with as much of the restitution as leads to these ends. */
+static int recover(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
+                   const double *p_next, const double *pd_next, double *w) {
+#if BOUNCING
+  int k, status = 14;
+  for (k = 0; k < KEPTS && status != 0; k++) {
+    w[W_KEPT] = kept_shares[k];
+    status = recover_once(p, pd, u, h, alpha, p_next, pd_next, w);
+    if (!rebounding(w)) break;
+  }
+  return status;
+#else
+  return recover_once(p, pd, u, h, alpha, p_next, pd_next, w);
+#endif
 }
 
 /* Rates at a node from its momentum, under friction alone; `begun`: where friction's law is taken. */

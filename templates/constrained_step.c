@@ -123,7 +123,15 @@ enum {
   W_STIFF_BY = W_STIFF_Y + STIFF * N,
   W_ENERGY = W_STIFF_BY + STIFF, /* kinetic at the start, of gravity and of springs at both ends */
   W_DEPTH = W_ENERGY + 5, /* of limits and contacts at the start */
+#if BOUNCING
+  W_SHIFT = W_DEPTH + CONES, /* see rebounds.h */
+  W_SEEN = W_SHIFT + 2 * CONTACTS,
+  W_BY_SEEN = W_SEEN + 3 * CONTACTS,
+  W_KEPT = W_BY_SEEN + 10 * CONTACTS, /* share of the restitution */
+  W_SIZE = W_KEPT + 1
+#else
   W_SIZE = W_DEPTH + CONES
+#endif
 #else
   W_FORCE = W_ROWS + 2 * (N + ROWS) * NA, /* what acts at both ends */
   W_SIZE = W_FORCE + 2 * N
@@ -625,6 +633,9 @@ static void pull_back(const double *p, const double *pd, const double *u, const 
     u_bar[3 + j] = h[0] * h[0] / 2.0 * (x[3 + j] + inner(torque, y + 3, 3));
   }
 #endif
+#if BOUNCING
+  rebound_pull(p, pd, u, h, alpha, q, pd_next_bar, p_bar, pd_bar, u_bar, alpha_bar, h_bar, w);
+#endif
   if (alpha_bar != 0 && h_bar != 0) {
     parameters_kernel(p, pd, u, h, p_next, pd_next, alpha, w + W_L, w + W_H, x, v, y, z, alpha_bar, h_bar, w + W_KERNEL);
 #if SIDES
@@ -691,6 +702,9 @@ static int differentiate(const double *p, const double *pd, const double *u, con
   turn_columns(out[0], out[7]);
 #endif
   product(carried, out[4], N, N, N, 1.0, 1.0, out[7]);
+#if BOUNCING
+  rebound_slopes(p, pd, u, h, alpha, carried, out, w);
+#endif
   return 0;
 }
 

@@ -28,6 +28,9 @@ static void touch(const Stage *s, const double *x, double *w) {
   int r, j, k;
   if (s->end != 0) {
     for (r = 0; r < TOUCHES; r++) rate[r] = inner(J + N * r, x, N);
+#if BOUNCING
+    for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w[W_SHIFT + 2 * k + 1];
+#endif
     return;
   }
   touch_kernel(x, w + W_SIGN, s->alpha, w + W_MODEL, w + W_GAPS, J, w + W_KERNEL);
@@ -47,6 +50,9 @@ static void touch(const Stage *s, const double *x, double *w) {
   }
 #if FLOATING
   slid_kernel(s->p, x, J0, J, s->h, rate, w + W_KERNEL);
+#endif
+#if BOUNCING
+  for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w[W_SHIFT + 2 * k];
 #endif
 }
 

@@ -33,11 +33,13 @@ enum {
   LN = (N + 3) / 4 * 4,
   LZ = (Z + 3) / 4 * 4,
   SIDE_BY_SIDE = 8,         /* steps of stages at once */
-  STAGE_BLOCKS = 6 * N * N
+  STAGE_BLOCKS = 6 * N * N,
+  NEAR = DISTANCES < MOST_NEAR ? DISTANCES : MOST_NEAR /* rows of distances in a stage: of the least ones */
 };
 
 enum { START, MOST, MOST_PROGRAM, GAP, STEP, SOFT_POSITION, SOFT_RATE }; /* options */
-enum { COST, DEFECT, CHANGE, ITERATIONS, PROGRAM_ITERATIONS, VIOLATION, LAST_GAP, LAST_STEP, INFO };
+enum { LEAST, PRICE, HARD };                                          /* keep_apart */
+enum { COST, DEFECT, CHANGE, ITERATIONS, PROGRAM_ITERATIONS, VIOLATION, LAST_GAP, LAST_STEP, LEAST_DISTANCE, INFO = LEAST_DISTANCE + (DISTANCES > 0) };
 
 #include "mpc_products.h"
 #include "mpc_riccati.h"
@@ -49,6 +51,9 @@ typedef struct { /* of a call; its stages lie behind */
   double ends[SIDE_BY_SIDE * XP], blocks[SIDE_BY_SIDE * STAGE_BLOCKS]; /* of steps: what they give, its Jacobian */
   double tip_rotation[9], tip_jacobian[6 * N], spring[N];
   double p[NP], pd[N], zeros[NP], moved[NP], loop_force[NP], unbalanced[NP]; /* where loops are closed: the state as they allow it */
+#if DISTANCES
+  double distances[DISTANCES], slopes[DISTANCES * N], first[DISTANCES]; /* first: of the start */
+#endif
   double R[N], S[N]; /* weights of torques, none of a joint without motor */
   double kernel[KERNEL_WORK];
 } Work;
@@ -68,6 +73,7 @@ static double price(Problem *o) {
       if (o->d[SOFT + X + i] < C_MPC_NONE) y[i] -= s->l[SOFT + X + i];
     }
     if (FLOATING || o->tip) add_product(N, N, s->Qtip, LN, s->x, y, 0);
+    near_forces(o, s, y);
     for (i = 0; i < X; i++)
       if (fabs(y[i]) > most) most = fabs(y[i]);
     memset(q, 0, X * sizeof(double));
@@ -321,6 +327,7 @@ static int plan(Call *a, Problem *o, const double *const *in) {
   a->info[VIOLATION] = violation(a, o);
   a->info[LAST_GAP] = gap;
   a->info[LAST_STEP] = step;
+  if (!near_held(a, o)) return STATUS_MPC_TOO_NEAR;
   return status == 1 ? STATUS_MPC_LIMITED : STATUS_OK;
 }
 
@@ -349,6 +356,7 @@ int ON_PATH(mpc)(int steps, const double *const *in, double *const *out, double 
     a->p = w->p, a->pd = w->pd;
   }
   coordinates(a->p, a->pd, o->x0);
+  if (!near_begin(a, o, in + 16)) return refuse(a, steps, STATUS_MPC_BAD_INPUT);
   status = plan(a, o, in);
   return status == STATUS_OK || status == STATUS_MPC_LIMITED ? status : refuse(a, steps, status);
 }

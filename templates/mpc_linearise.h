@@ -2,6 +2,7 @@
 
 typedef struct { /* the arguments by name */
   const double *p, *pd, *u_last, *P_ref, *PD_ref, *U_ref, *tip_ref, *weights, *tip_weights, *bounds, *options, *h, *alpha;
+  const double *const *obstacles;
   double *U, *P, *PD, *info;
   Work *w;
 } Call;
@@ -12,6 +13,8 @@ static int all_finite(const double *x, size_t count) {
     if (!(fabs(x[k]) <= C_HUGE)) return 0;
   return 1;
 }
+
+#include "mpc_clearance.h"
 
 static int whole(double value) { return (int)clamp(value, 0.0, C_MPC_MOST); }
 
@@ -202,6 +205,7 @@ static double linearise(const Call *a, Problem *o) {
     if (at == 0 && !steps_from(a, k, o->count - k < SIDE_BY_SIDE ? o->count - k : SIDE_BY_SIDE, x, blocks)) return -1.0;
     gap = stage_model(a, o, k, x + at * XP, blocks + at * STAGE_BLOCKS);
     if (gap > defect) defect = gap;
+    if (!near_rows(a, o, k)) return -1.0;
     for (i = 0; i < N; i++) {
       const double ref = a->U_ref[(ptrdiff_t)k * N + i];
       o->stage[k].r[i] = -o->R[i] * ref;
@@ -214,7 +218,7 @@ static double linearise(const Call *a, Problem *o) {
 
 /* Cost of the iterate, penalties included, plus `weight` times all defects; -1 where the step fails. */
 static double merit(const Call *a, const Problem *o, double weight) {
-  double sum = 0.0, error[3], side[SLACK], x[X], way[N], *ends = a->w->ends;
+  double sum = 0.0, more, error[3], side[SLACK], x[X], way[N], *ends = a->w->ends;
   int k, i;
   for (k = 0; k < o->count; k++) {
     const double *u = a->U + (ptrdiff_t)k * N, *last = k ? u - N : o->u_last, *ref = a->U_ref + (ptrdiff_t)k * N;
@@ -234,6 +238,9 @@ static double merit(const Call *a, const Problem *o, double weight) {
     sides(u, last, x, side);
     for (i = SOFT; i < SLACK; i++)
       if (side[i] > o->d[i]) sum += o->soft[(i - SOFT) % X] * (side[i] - o->d[i]);
+    more = near_merit(a, o, k + 1);
+    if (more < 0.0) return -1.0;
+    sum += more;
     if (weight > 0.0) {
       const double *next = ends + k % SIDE_BY_SIDE * XP;
       if (next == ends && !steps_from(a, k, o->count - k < SIDE_BY_SIDE ? o->count - k : SIDE_BY_SIDE, ends, 0)) return -1.0;

@@ -43,6 +43,7 @@ static void barrier(const Problem *o, Stage *s) {
     s->hx[i] = h[SOFT + i] + h[SOFT + X + i];
     s->bx[i] = b[SOFT + i] - b[SOFT + X + i];
   }
+  near_barrier(o, s);
 }
 
 /* Slacks and multipliers at the Newton target x_new, u_new, and the longest step towards them. */
@@ -70,6 +71,7 @@ static double targets(Problem *o) {
       if (s->t_new[i] < (1.0 - 1.0 / step) * s->t[i]) step = s->t[i] / (s->t[i] - s->t_new[i]);
       if (s->l_new[i] < (1.0 - 1.0 / step) * s->l[i]) step = s->l[i] / (s->l[i] - s->l_new[i]);
     }
+    step = near_targets(o, s, step);
   }
   return step;
 }
@@ -85,6 +87,8 @@ static double complementarity(const Problem *o, double step, int *pairs) {
       found++;
       sum += (s->t[i] + step * (s->t_new[i] - s->t[i])) * (s->l[i] + step * (s->l_new[i] - s->l[i]));
     }
+    sum += near_complementarity(o, s, step);
+    found += 2 * o->near;
   }
   *pairs = found;
   return sum;
@@ -109,6 +113,7 @@ static double objective(const Problem *o, int target, int penalties) {
     if (penalties) sides(u, last, x, side);
     for (i = SOFT; i < SLACK && penalties; i++)
       if (side[i] > o->d[i]) sum += o->soft[(i - SOFT) % X] * (side[i] - o->d[i]);
+    if (penalties) sum += near_penalty(o, s, x);
     last = u;
   }
   return sum;
@@ -144,6 +149,7 @@ static int unbounded(Problem *o) {
     memset(s->bu, 0, N * sizeof(double));
     memset(s->hd, 0, N * sizeof(double));
     memset(s->bd, 0, N * sizeof(double));
+    near_none(s);
   }
   if (!factorise(o)) return -1;
   solve_stages(o);
@@ -152,6 +158,7 @@ static int unbounded(Problem *o) {
     sides(s->u_new, last, s->x_new, side);
     for (i = 0; i < SLACK; i++)
       if (!(side[i] <= o->d[i])) return 0;
+    if (near_broken(o, s)) return 0;
     last = s->u_new;
   }
   for (k = 0; k < o->count; k++) {
@@ -177,6 +184,7 @@ static void initial(Problem *o, int known) {
   double side[SLACK], mean = C_MPC_MEAN * (objective(o, 0, 0) - least);
   int pass, k, i, pairs = 0;
   for (i = 0; i < PAIRS; i++) pairs += o->d[i < SLACK ? i : i - SLACK + SOFT] < C_MPC_NONE ? o->count : 0;
+  pairs += 2 * o->near * o->count;
   if (!(mean > C_MPC_SHARE * cost)) mean = C_MPC_SHARE * cost; /* a guess that breaks the dynamics may cost less */
   if (!(mean > C_MPC_FLOOR * pairs)) mean = C_MPC_FLOOR * pairs;
   mean /= pairs;
@@ -184,6 +192,7 @@ static void initial(Problem *o, int known) {
     const double share = mean;
     for (last = o->u_last, k = 0; k < o->count; k++) {
       Stage *s = &o->stage[k];
+      double broken;
       sides(s->u, last, s->x, side);
       last = s->u;
       for (i = 0; i < SLACK; i++) {
@@ -205,6 +214,8 @@ static void initial(Problem *o, int known) {
           if (pass == 0) mean += 0.5 * price * (s->t[i] + s->t[w]) / pairs;
         }
       }
+      broken = near_initial(o, s, share);
+      if (pass == 0) mean += broken / pairs;
       memcpy(s->t_new, s->t, PAIRS * sizeof(double));
       memcpy(s->l_new, s->l, PAIRS * sizeof(double));
     }
@@ -230,6 +241,7 @@ static int solve_program(Problem *o, int most, double tolerance, int *iterations
     for (k = 0; k < o->count; k++) {
       Stage *s = &o->stage[k];
       memcpy(s->kappa, s->l, PAIRS * sizeof(double));
+      near_aim(o, s, -1.0);
       barrier(o, s);
     }
     if (!factorise(o)) return 2;
@@ -243,6 +255,7 @@ static int solve_program(Problem *o, int most, double tolerance, int *iterations
         if (o->d[i < SLACK ? i : i - SLACK + SOFT] >= C_MPC_NONE) continue;
         s->kappa[i] = s->l[i] + (mean - (s->t_new[i] - s->t[i]) * (s->l_new[i] - s->l[i])) / s->t[i];
       }
+      near_aim(o, s, mean);
       barrier(o, s);
     }
     solve_stages(o);
@@ -258,6 +271,7 @@ static int solve_program(Problem *o, int most, double tolerance, int *iterations
         s->t[i] += step * (s->t_new[i] - s->t[i]);
         s->l[i] += step * (s->l_new[i] - s->l[i]);
       }
+      near_move(o, s, step);
     }
   }
 }

@@ -15,6 +15,10 @@ typedef struct { /* one stage: what happens from node k to node k + 1 */
   double x[X], u[N], x_new[LX], u_new[LN];
   double t[PAIRS], l[PAIRS], t_new[PAIRS], l_new[PAIRS], kappa[PAIRS];
   double q[4]; /* quaternion of the base where the iterate moves from, where it floats */
+#if DISTANCES
+  double J[NEAR * N], room[NEAR], hc[LN * N]; /* rows of distances (mpc_rows.h), the barrier's curvature of them */
+  double tn[2 * NEAR], ln[2 * NEAR], tn_new[2 * NEAR], ln_new[2 * NEAR], kn[2 * NEAR];
+#endif
 } Stage;
 
 typedef struct {
@@ -25,10 +29,14 @@ typedef struct {
   Stage *stage;
   int count, tip;
   const double *R, *S;
+  const double *apart; /* least distance, price, whether it is hard */
+  int near;            /* rows of distances that a stage has */
   double constant; /* part of the cost that nothing changes */
   double x0[X], u_last[N], d[8 * N], soft[X];
   Scratch *scratch;
 } Problem;
+
+#include "mpc_rows.h"
 
 /* Cholesky factor in the lower triangle; 0 where the matrix is not safely positive. The diagonal of L holds inverses. */
 static int cholesky(const double *M, double *L) {
@@ -81,6 +89,7 @@ static void add_node_cost(const Problem *o, const Stage *s, double *P) {
   if (FLOATING || o->tip)
     for (j = 0; j < N; j++)
       for (i = 0; i < N; i++) P[i + LZ * j] += s->Qtip[i + LN * j];
+  near_curvature(o, s, P);
 }
 
 /* Riccati recursion with the barrier's curvature; 0 where the torques are not determined. P is symmetric: it is its own

@@ -24,6 +24,14 @@ CONE_CONSTANTS: Final = (
     Constant("certain_gap", 1e-8, "m or rad", "depth beyond that of the smoothing that is rounding"),
     Constant("certain_impulse", 1e-9, "1", "share of the largest impulse that may be outside a cone: rounding"),
     Constant("certain_energy", 1e-9, "1", "share of a step's energies that is rounding"),
+    Constant("bounced", 1e-6, "1", "share of the kinetic energy that is rounding where something bounces"),
+    Constant(
+        "bounced_off",
+        0.3,
+        "rad",
+        "turn beside the mean of its ends' rates from which a bounce met another in its step",
+    ),
+    Constant("same_end", 1e-7, "m, rad, or their rates", "off the known end of a step, from which it is another"),
     Constant("cone_rate", 1e-11, "relative to 1 + |rate|", "correction of rates at which limits are that of rounding"),
     Constant(
         "cone_settled_rate",

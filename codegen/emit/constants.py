@@ -226,7 +226,15 @@ FRAME_STATUS: Final = {
 }
 """What frames chosen at run time can say."""
 
-SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS | FRAME_STATUS
+TOO_NEAR: Final = 16
+CLEARANCE_STATUS: Final = {
+    TOO_NEAR: "mpc: the plan cannot keep links as far apart as keep_apart asks for hard; there is no plan"
+}
+"""What only a robot with distances can say."""
+
+SPECIAL_STATUS: Final = (
+    LOOP_STATUS | SIDED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS | FRAME_STATUS | CLEARANCE_STATUS
+)
 """What not every robot can say."""
 
 IN_FLOATING: Final = {
@@ -252,6 +260,7 @@ STATUS_NAMES: Final = {
     13: "LOOP_NOT_CLOSED",
     14: "LIMIT_NOT_RESOLVED",
     15: "CONTACT_INSIDE",
+    TOO_NEAR: "MPC_TOO_NEAR",
     REFUTED: "STEP_REFUTED",
     20: "BASE_QUATERNION",
     OUTSIDE_LIMITS: "OUTSIDE_LIMITS",

@@ -24,6 +24,7 @@ from diffpbd.codegen.emit.constants import (
 )
 from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
+from diffpbd.codegen.emit.example_start import example_start
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.frames import add_frames
@@ -137,7 +138,7 @@ def write_folder(
     emission.functions[:] = emission.functions[count:] + emission.functions[:count]
     hand_over()
     if found.has("mpc"):
-        mpc.add_mpc(emission, model)
+        mpc.add_mpc(emission, model, shaped)
     if found.has("estimate_torque"):
         kernels_of = torque_estimation.kernels(model)
         add_torque_estimation(emission, kernels_of, motors(model), robot.n, alpha, bool(model.tree.closures))
@@ -151,7 +152,7 @@ def write_folder(
         say("deriving steps on maximal states")
         _add_steps(emission, model, found, graphs)
         clock.lap("step")
-    abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h)
+    abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h, example_start(robot))
     hand_over()
     emission.add(
         "README.md", "README.md", version=known["diffpbd"], command=command(recipe),
@@ -177,6 +178,7 @@ def write_folder(
             recipe.friction,
             recipe.springs,
             recipe.table,
+            recipe.printed,
         ),
         alpha=model.entries,
         constants=constants,

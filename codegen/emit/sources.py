@@ -191,8 +191,11 @@ def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parame
     return numbers
 
 
-def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float) -> str:
-    """Header, common symbols, build files and example; returns the hash of all C text, which the library will report."""
+def add_frame(
+    emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float, start: Sequence[float]
+) -> str:
+    """Header, common symbols, build files, and an example that steps from `start`; returns the hash of all C text, which
+    the library will report."""
     if emission.dispatched:
         emission.add("src/dispatch.c", "dispatch.c", functions=emission.dispatched)
     emission.copy("common.c")
@@ -211,7 +214,7 @@ def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Paramet
     stepping = any(f.name == "joint_step" for f in emission.functions)
     gravity = emission.known("gravity")
     emission.add(
-        "main.c", "main.c", h=literal(h), stepping=stepping,
+        "main.c", "main.c", h=literal(h), stepping=stepping, start=[literal(x) for x in start],
         work=max(1, work if stepping else gravity.work_size or 0),
     )  # fmt: skip
     emission.add("Makefile", "Makefile", sources=sources)

@@ -179,6 +179,9 @@ def _contact_entries(robot: Robot) -> Iterator[Parameter]:
         yield Parameter(f"contact.load.{c.law}", "N", LOAD, LEAST_LOAD, None)
     for c in laws:
         yield Parameter(f"contact.compliance.{c.law}", "m/N", 0.0, 0.0, None)
+    for c in laws:
+        if c.restitution is not None:
+            yield Parameter(f"contact.restitution.{c.law}", "1", c.restitution, 0.0, 1.0)
     if active:
         yield Parameter("contact.slip", "m/s", SLIP, LEAST_SLIP, None)
     for plane in robot.planes:

@@ -43,7 +43,7 @@ def test_a_table_of_functions_and_the_times(seen: dict[str, Any]) -> None:
         ["fk", "1234", "0.5", "99"],
     ]
     assert "generated in 2.0 s; compilers took 1.0 s beside it" in result.stdout
-    assert seen["out"] is None and seen["tip"] == () and seen["symbolic"] == []
+    assert seen["out"] is None and seen["tip"] == () and seen["symbolic"] is None
 
 
 def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
@@ -84,7 +84,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "close": ("a=b:hinge",),
         "passive": ("j",),
         "quick": True,
-        "frames": [],
+        "frames": None,
         "clearance": None,
         "obstacles": (),
     }
@@ -103,3 +103,10 @@ def test_closed_choices_are_wrong_usage(seen: dict[str, Any]) -> None:
 def test_sweeps_of_several_variants(seen: dict[str, Any]) -> None:
     assert CliRunner().invoke(cli.cli, ["generate", "old", "--sweeps", "paper_direct=3, paper_jacobi=9"]).exit_code == 0
     assert seen["sweeps"] == {"paper_direct": 3, "paper_jacobi": 9}
+
+
+def test_printed_order_is_a_sweep_order(seen: dict[str, Any]) -> None:
+    assert CliRunner().invoke(cli.cli, ["generate", "new", "--printed-order"]).exit_code == 0
+    assert seen["sweep_order"] == "printed"
+    both = ["generate", "new", "--printed-order", "--sweep-order", "joints"]
+    assert "expected one of them" in CliRunner().invoke(cli.cli, both).output

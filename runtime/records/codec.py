@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.base.errors import MessageError
-from diffpbd.runtime.ros1.definitions import BUILTIN, DEFINITIONS, Definition, Field
+from diffpbd.runtime.records.definitions import BUILTIN, DEFINITIONS, Definition, Field
 
 __all__ = ["Stamp", "decode_values", "encode_values"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffpbd.runtime.ros1.joint_states import JointStateReader
-from diffpbd.runtime.ros1.messages import Header, JointState
+from diffpbd.runtime.records.joint_states import JointStateReader
+from diffpbd.runtime.records.messages import Header, JointState
 
 JOINTS = ("j1", "j2")
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import finite
 from diffpbd.runtime.interface.limb_state import LEAP, LimbState, stepped_ahead, stepped_back
-from diffpbd.runtime.ros1.messages import JointState
+from diffpbd.runtime.records.messages import JointState
 
 __all__ = ["JointStateReader"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 import click
 
+from diffpbd.runtime.arms.attached import Attached, Kind, by_joint, simulator
 from diffpbd.runtime.arms.baxter.arm import BaxterArm, command_topic
 from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
 from diffpbd.runtime.base.errors import GraphError, InputError, RefusedError
-from diffpbd.runtime.commands.attached import Attached, simulator
 from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.ownership import sole_program
@@ -23,16 +23,27 @@ from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.ros1 import Node
 from diffpbd.runtime.ros1.registrations import Life, registered, withdraw
 
-__all__ = ["attach"]
+__all__ = ["KIND"]
+
+STIFFNESS = {"s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.0, "w2": 5.0}
+"""N·m/rad; the paper's 30 at the shoulder, less where the effort limits are lower."""
+DAMPING = {"s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2}
+"""N·m·s/rad."""
+
+
+def _meant(robot: Robot, words: Mapping[str, Any]) -> bool:
+    return all(joint.split("_")[-1] in STIFFNESS for joint in robot.joints)
+
+
+def _expect(words: Mapping[str, Any], told: Collection[str]) -> None:
+    """Whatever is told, this arm can do; Franka's options are refused by whose they are."""
 
 
 @contextlib.contextmanager
-def attach(
-    robot: Robot, configuration: Configuration, side: Literal["left", "right"], options: Mapping[str, Any]
-) -> Iterator[Attached]:
+def _attach(robot: Robot, configuration: Configuration, options: Mapping[str, Any]) -> Iterator[Attached]:
     """A node on the robot's graph, or on that of a simulated one, which is the only program for the arm."""
     with contextlib.ExitStack() as stack:
-        master = options["master"]
+        master, side = options["master"], options["side"]
         if options["sim"]:
             master = stack.enter_context(_simulated(robot.name))
         node = stack.enter_context(
@@ -103,3 +114,9 @@ def _simulated(name: str) -> Iterator[str]:
         ) from None
     with simulator(("sim-baxter", "--no-live", name), "ROS_MASTER_URI=") as uri:
         yield uri
+
+
+KIND = Kind(
+    "a Baxter", ("side", "master", "without_spring", "clean_dead"), _meant, _expect, _attach,
+    lambda robot, alpha: (by_joint(robot.joints, STIFFNESS), by_joint(robot.joints, DAMPING)),
+)  # fmt: skip

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from diffpbd.runtime.base.errors import LogError
 from diffpbd.runtime.base.unpack import TooLargeError, allowance, unpack_bz2
-from diffpbd.runtime.ros1.messages import Message
+from diffpbd.runtime.records.messages import Message
 
 __all__ = ["BagMessage", "BagWriter", "CompressionError", "read_bag"]
 

@@ -3,36 +3,55 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import click
 import numpy as np
 
+from diffpbd.runtime.arms.attached import Attached, Kind, by_joint, simulator
 from diffpbd.runtime.arms.franka.approach import APPROACH
 from diffpbd.runtime.arms.franka.arm import FrankaArm
-from diffpbd.runtime.arms.franka.connection import connect
+from diffpbd.runtime.arms.franka.connection import HOST_LINE, connect
 from diffpbd.runtime.arms.franka.driver import TIMEOUT
 from diffpbd.runtime.arms.franka.load import Body, difference, mounted, payload_of, set_load, with_payload
 from diffpbd.runtime.arms.franka.model import compare_model, flange_to_tip
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import RefusedError
-from diffpbd.runtime.commands.attached import Attached, simulator
-from diffpbd.runtime.commands.sim_fr3 import HOST_LINE
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["attach", "expect_options"]
+__all__ = ["KIND", "is_fr3"]
+
+STIFFNESS = {
+    "joint1": 200.0,
+    "joint2": 200.0,
+    "joint3": 200.0,
+    "joint4": 200.0,
+    "joint5": 60.0,
+    "joint6": 60.0,
+    "joint7": 20.0,
+}
+"""N·m/rad; more than Baxter's: this arm has more friction to overcome, and torque sensors."""
+DAMPING = {"joint1": 20.0, "joint2": 20.0, "joint3": 20.0, "joint4": 20.0, "joint5": 4.0, "joint6": 4.0, "joint7": 1.5}
+"""N·m·s/rad."""
 
 SIMULATED_TIMEOUT = 0.2
 """s of the driver's patience with a simulated robot, which hurts nobody when this machine is busy."""
 
 
-def expect_options(options: Mapping[str, Any]) -> None:
+def is_fr3(joints: tuple[str, ...]) -> bool:
+    """Whether these are the joints of a Franka Research 3: fr3_joint1 to fr3_joint7, or with a name in front."""
+    return len(joints) == 7 and all(f"_{name}".endswith(f"_fr3_joint{k}") for k, name in enumerate(joints, 1))
+
+
+def _expect(options: dict[str, Any], told: Collection[str]) -> None:
     """An error for what this arm does not have."""
+    options["host"] = options["host"] or (None if options["sim"] else os.environ.get("FR3_HOST"))
     if not (options["host"] or options["sim"]):
         raise click.UsageError("this is a Franka arm: give its address with --host, or --sim for a simulated one.")
     if options["host"] and options["sim"]:
@@ -49,7 +68,7 @@ def expect_options(options: Mapping[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def attach(robot: Robot, configuration: Configuration, options: Mapping[str, Any]) -> Iterator[Attached]:
+def _attach(robot: Robot, configuration: Configuration, options: Mapping[str, Any]) -> Iterator[Attached]:
     """A connection to the robot, or to a simulated one, which is the only program for the arm."""
     with contextlib.ExitStack() as stack:
         host = options["host"]
@@ -99,3 +118,9 @@ def _loaded(driver: Any, robot: Robot, alpha: FloatArray, options: Mapping[str, 
             "give the payload with --params and --set-load, or accept them with --allow-mismatch."
         )
     return alpha
+
+
+KIND = Kind(
+    "a Franka Research 3", ("host", "set_load"), lambda robot, words: is_fr3(robot.joints), _expect, _attach,
+    lambda robot, alpha: (by_joint(robot.joints, STIFFNESS), by_joint(robot.joints, DAMPING)), rate=1000.0,
+)  # fmt: skip

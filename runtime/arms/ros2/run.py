@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import click
 import numpy as np
 
-from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.arms.attached import Attached, Kind, simulator
+from diffpbd.runtime.base.arrays import FloatArray, within
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.commands.attached import Attached, simulator
-from diffpbd.runtime.commands.options import given
-from diffpbd.runtime.commands.sim import COMMANDS, DOMAIN_LINE, STATES
 from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.loop.arm import Arm
 from diffpbd.runtime.loop.configuration import Configuration, gravity_model, inertial_model
@@ -22,11 +20,16 @@ from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["attach", "expect_options", "options"]
+__all__ = ["COMMANDS", "DOMAIN_LINE", "KIND", "STATES", "options"]
 
-OWN = ("states", "commands", "command_joints")
-ELSEWHERE = ("host", "set_load", "master", "without_spring", "clean_dead", "enable")
-"""Options of other arms."""
+STATES, COMMANDS = "/joint_states", "/effort_controller/commands"
+"""Topics by default: those of a joint_state_broadcaster, and of a controller that is called effort_controller."""
+DOMAIN_LINE = "ROS_DOMAIN_ID="
+"""How the first line of `diffpbd sim` begins."""
+STIFFEST = 0.6
+"""1/rad; share of a joint's effort limit that a radian may take: Baxter's shoulder has that."""
+QUICKEST = 10.0
+"""1/s; the frequency of a joint with the model's inertia, critically damped: joint states may come at 100 Hz."""
 ANY = "any"
 DOMAINS = range(60, 102)
 """Domains for a simulated arm of our own, off those that robots are usually in."""
@@ -48,18 +51,13 @@ def options(function: Any) -> Any:
     return function
 
 
-def expect_options(words: Mapping[str, Any]) -> None:
-    """An error for what is not said, or is another arm's."""
-    told = set(given(but=()))
-    if not words["ros2"]:
-        if alone := [f"--{name.replace('_', '-')}" for name in OWN if f"--{name.replace('_', '-')}" in told]:
-            raise click.UsageError(f"{', '.join(alone)}: of an arm over ROS 2; expected --ros2 with it.")
-        return
-    if strange := [f"--{name.replace('_', '-')}" for name in ELSEWHERE if words[name]]:
-        raise click.UsageError(f"{', '.join(strange)}: not for an arm over ROS 2, whose enabling is its own.")
+def _expect(words: dict[str, Any], told: Collection[str]) -> None:
+    """An error for what is not said, or what such an arm does not have."""
+    if words["enable"]:
+        raise click.UsageError("--enable: not for an arm over ROS 2, whose enabling is its own.")
     if words["robot_node"] not in (None, ANY):
         raise click.UsageError(f"--robot-node: over ROS 2 expected {ANY!r}, found {words['robot_node']!r}.")
-    if "--gravity" not in told:
+    if "gravity" not in told:
         raise click.UsageError(
             "--ros2: who holds the arm against gravity? --gravity robot where the robot adds it to what it is told (as UR's "
             "and Franka's torque modes do), --gravity model where a commanded zero lets the arm fall (as in Gazebo)."
@@ -67,7 +65,7 @@ def expect_options(words: Mapping[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def attach(robot: Robot, configuration: Configuration, words: Mapping[str, Any]) -> Iterator[Attached]:
+def _attach(robot: Robot, configuration: Configuration, words: Mapping[str, Any]) -> Iterator[Attached]:
     """The arm's topics, or those of a simulated one."""
     _expect_arm(robot)
     from diffpbd.runtime.arms.ros2.arm import Ros2Arm, in_order
@@ -128,3 +126,19 @@ def _simulated(name: str, words: Mapping[str, Any]) -> Iterator[int]:
     )  # fmt: skip
     with simulator(call, DOMAIN_LINE) as domain:
         yield int(domain)
+
+
+def _gains(robot: Robot, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """By the model's inertia in the middle of the limits."""
+    own, zero = robot.limits, np.zeros(robot.n)
+    inertial = inertial_model(robot, alpha)
+    middle = within(zero, own.lower, own.upper)
+    inertia = np.array([inertial(middle, zero, axis)[k] for k, axis in enumerate(np.eye(robot.n))])
+    stiffness = np.minimum(STIFFEST * own.effort, inertia * QUICKEST**2)
+    return stiffness, 2.0 * np.sqrt(stiffness * inertia)
+
+
+KIND = Kind(
+    "an arm over ROS 2", ("states", "commands", "command_joints"), lambda robot, words: bool(words["ros2"]), _expect, _attach,
+    _gains, suppresses=False,
+)  # fmt: skip
