@@ -29,6 +29,7 @@
 #define STRAIGHT 1
 #define FLOATING 0
 #define WRENCHES 0
+#define BOUNCING 0
 #define ALPHA_JACOBIAN 0
 #define LOOKED 2
 static const int motor[] = { 1, 0, 0 };
@@ -39,6 +40,7 @@ static const int side_entry[] = { 0 };
 static const double side_slope[] = { 0 };
 static const double side_shift[] = { 0 };
 static const double side_sign[] = { 0 };
+static const int bounce_entry[] = { 0 };
 static const int touch_row[] = { 0 };
 static const int looked[] = { 0, 1 };
 static const int kept[] = { 0, 1, -1, -1, -1 };
