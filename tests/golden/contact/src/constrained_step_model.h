@@ -30,6 +30,8 @@
 #define FLOATING 0
 #define WRENCHES 0
 #define BOUNCING 0
+#define EXACT 0
+#define SLOPE_SLIP 0
 #define ALPHA_JACOBIAN 0
 #define LOOKED 0
 static const int motor[] = { 1, 1, 1 };
