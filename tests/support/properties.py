@@ -82,13 +82,14 @@ def differences_best(f: Callable[[Array], Array], found: Array, sizes: Sequence[
 
 def properties_of(
     scene: Scene, sizes: Mapping[str, float] | None = None, bar: float = 1e-6, *, graph: float | None = 1e-8,
-    along: Sequence[float] = (1e-3, 1e-4, 1e-5, 1e-6), efforts: Sequence[float] = (1e-1, 1e-2, 1e-3, 1e-4),
+    reverse: float = 1e-10, along: Sequence[float] = (1e-3, 1e-4, 1e-5, 1e-6),
+    efforts: Sequence[float] = (1e-1, 1e-2, 1e-3, 1e-4),
 ) -> Array:  # fmt: skip
     """Asserts all of them and returns ∂(p_next, pd_next)/∂alpha.
 
     `sizes` of differences by entries of alpha or how they begin (default: a thousandth of every one that has room); `graph`
-    [rad, …] is how near CasADi's root finder comes, None where there is no graph; `along` and `efforts` are sizes of
-    differences by p and pd, and by u.
+    [rad, …] is how near CasADi's root finder comes, None where there is no graph; `reverse` how near the reverse derivative is
+    to the transpose, relative to its largest entry; `along` and `efforts` are sizes of differences by p and pd, and by u.
     """
     r, (p, pd, u, h, alpha) = scene.robot, (scene.p, scene.pd, scene.u, scene.h, scene.alpha)
     n, (free, pose) = r.n, scene.ways()
@@ -118,7 +119,7 @@ def properties_of(
     for key, block in {**by, "alpha": columns}.items():
         wanted = seed @ block
         np.testing.assert_allclose(
-            getattr(back, f"{key}_bar"), wanted, rtol=0, atol=1e-10 * max(1e-3, np.abs(block).max()), err_msg=key
+            getattr(back, f"{key}_bar"), wanted, rtol=0, atol=reverse * max(1e-3, np.abs(block).max()), err_msg=key
         )
     slope = [seed @ _slopes(lambda d: after(p, step=h + d[0]), 1, e)[:, 0] for e in (1e-4, 1e-5, 1e-6)]
     assert min(abs(one - back.h_bar) for one in slope) < max(bar, 1e-6) * (1 + abs(back.h_bar)), (slope, back.h_bar)
