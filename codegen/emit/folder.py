@@ -178,6 +178,7 @@ def write_folder(
             recipe.friction,
             recipe.springs,
             recipe.table,
+            recipe.printed,
         ),
         alpha=model.entries,
         constants=constants,

@@ -10,6 +10,7 @@ import click
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.recipe_options import OPTIONS
 from diffpbd.runtime.api.robots import default_folder
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.derived import made_of
 from diffpbd.runtime.commands.progress import staged
 from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
@@ -29,6 +30,7 @@ def _recipe_options(command: Any) -> Any:
 @click.command("generate")
 @click.argument("robot")
 @_recipe_options
+@click.option("--printed-order", is_flag=True, help="As --sweep-order printed.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder (default: generated/NAME).")
 @click.option(
     "--order",
@@ -43,12 +45,17 @@ def _recipe_options(command: Any) -> Any:
     help="Compile in full at once, as for a control PC or for timing; else quickly at first, and in full in the background.",
 )
 @json_option
-def command(robot: str, out: Path | None, order: str, everything: bool, **options: Any) -> None:
+def command(
+    robot: str, out: Path | None, order: str, everything: bool, printed_order: bool, **options: Any
+) -> None:  # fmt: skip
     """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml), a URDF or MJCF file."""
     from diffpbd.codegen.generate import generate
 
     if order == "6":
         options["functions"] = [*(options["functions"] or ["default"]), "sixth_order_step"]
+    if printed_order and options["sweep_order"] == "joints":
+        raise InputError("--printed-order and --sweep-order joints: expected one of them.")
+    options["sweep_order"] = "printed" if printed_order else options["sweep_order"]
     out = default_folder(robot) if out is None else out
     with staged() as say:
         made = generate(robot, out=out, progress=say, quick=not everything, **options)

@@ -36,7 +36,7 @@ __all__ = [
 
 WEIGHTS = (1.0, 0.02)
 """λ₁ [1/rad²], λ₂ [s²/rad²] of the paper."""
-MARKERS = "osv^D"
+MARKERS = "osv^DXP"
 PAPER_JOINTS = ("s1", "e1", "w1")
 PAPER = {
     "mean": (-29.0, -10.8, -1.20),

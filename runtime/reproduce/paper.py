@@ -45,14 +45,18 @@ class Item:
 
 
 _PUBLISHED = ("--variants", "published", "--functions", "default,vjp_step")
+_AS_PRINTED = ("--multiplier", "scalar", "--printed-order")
+_ONE_JOINT = (
+    "baxter",
+    *_PUBLISHED,
+    *(w for j in ("s0", "e0", "e1", "w0", "w1", "w2") for w in ("--hold", f"left_{j}")),
+)
 ROBOTS = {
     "baxter": ("baxter",),
     "baxter_bare": ("baxter_bare", *_PUBLISHED),
-    "baxter_s1": (
-        "baxter",
-        *_PUBLISHED,
-        *(w for j in ("s0", "e0", "e1", "w0", "w1", "w2") for w in ("--hold", f"left_{j}")),
-    ),
+    "baxter_bare_printed": ("baxter_bare", *_PUBLISHED, *_AS_PRINTED),
+    "baxter_s1": _ONE_JOINT,
+    "baxter_s1_printed": (*_ONE_JOINT, *_AS_PRINTED),
 }
 """Words of `diffpbd generate` by the folder's name."""
 
@@ -64,23 +68,26 @@ PARTS = (
     Part("double-pendulum", ("reproduce", "double-pendulum", "--out", "double_pendulum.png"), ("double_pendulum.png",), (),
          "The first arm misses the circle, the second follows it by its elbow alone; power and torque fall."),
     Part("gravity-compensation",
-         ("reproduce", "gravity-compensation", "baxter_bare", "--data", DATA, "--out", "gravity_compensation.png"),
-         ("gravity_compensation.png",), ("baxter_bare",), "MAE 0.669, 0.431, 0.698 N·m at s1, e1, w1 over 30 poses."),
+         ("reproduce", "gravity-compensation", "baxter_bare", "--printed", "baxter_bare_printed", "--data", DATA, "--out",
+          "gravity_compensation.png"), ("gravity_compensation.png",), ("baxter_bare", "baxter_bare_printed"),
+         "MAE 0.669, 0.431, 0.698 N·m at s1, e1, w1 over 30 poses."),
     Part("sweeps", ("reproduce", "sweeps", "baxter_bare", "--data", DATA, "--out", "sweeps.png"), ("sweeps.png",),
          ("baxter_bare",), "30 sweeps “to guarantee convergence”; the error over sweeps is not in the paper."),
-    Part("spring", ("reproduce", "spring", "baxter_bare", "--joint", "left_s1", "--data", DATA, "--out", "spring.png"),
-         ("spring.png",), ("baxter_bare",),
+    Part("spring", ("reproduce", "spring", "baxter_bare", "--printed", "baxter_bare_printed", "--joint", "left_s1", "--data",
+                    DATA, "--out", "spring.png"), ("spring.png",), ("baxter_bare", "baxter_bare_printed"),
          "Curve fitting and simulation agree; lengths calibrated first bring the stiffness nearer to its reference."),
     Part("torque-table",
-         ("reproduce", "torque-table", "baxter_bare", "--data", DATA, "--adam-solver", "jacobi", "--out",
-          "torque_table.csv", "--plot",
+         ("reproduce", "torque-table", "baxter_bare", "--printed", "baxter_bare_printed", "--data", DATA, "--adam-solver",
+          "jacobi", "--out", "torque_table.csv", "--plot",
           "torque_joints.png", "--whole", "torque_whole.png", "--violin", "torque_violin.png",
           "--angles", "torque_angles.png", "--path", "torque_path.png"),
          ("torque_angles.png", "torque_path.png", "torque_joints.png", "torque_whole.png", "torque_violin.png"),
-         ("baxter_bare",), "RMSE of s1 1.73 to 31.2, e0 1.19 to 37.5, e1 2.13 to 32.4 N·m; angles nearly match the recording."),
+         ("baxter_bare", "baxter_bare_printed"),
+         "RMSE of s1 1.73 to 31.2, e0 1.19 to 37.5, e1 2.13 to 32.4 N·m; angles nearly match the recording."),
     Part("net-torque-map", ("reproduce", "net-torque-map", "baxter_s1", "--out", "net_torque_map.png"), ("net_torque_map.png",),
          ("baxter_s1",), "Net torque over displacement (to 0.00625 rad) and velocity (to 0.5 rad/s); no number."),
-    Part("impedance", ("reproduce", "impedance", "baxter_s1", "--out", "impedance.png"), ("impedance.png",), ("baxter_s1",),
+    Part("impedance", ("reproduce", "impedance", "baxter_s1", "--printed", "baxter_s1_printed", "--out", "impedance.png"),
+         ("impedance.png",), ("baxter_s1", "baxter_s1_printed"),
          "Under 5 and 10 N·m impedance control deviates less than PD; no number."),
     Part("push", ("reproduce", "push", "baxter_s1", "--out", "push.png"), ("push.png",), ("baxter_s1",),
          "A hand drives s1 to about 0 rad and lets go; impedance control returns with less torque of contact.", ("pinocchio",)),
@@ -94,7 +101,7 @@ ITEMS = (
          "another Baxter's recordings", "replay"),
     Item("Table I", "Nomenclature", SAME, "codegen/program/notation.py"),
     Item("Figure 2", "Convergence of the projection from detached links", SAME, "codegen/convergence.py",
-         "Jacobi and the direct solve beside it; residuals as numbers", "convergence"),
+         "beside it Jacobi, the block multiplier and the direct solve; residuals as numbers", "convergence"),
     Item("Figure 3", "A link's variables: COM, joint vectors, axes", SAME, "codegen/program/notation.py"),
     Item("Equation 1", "Positional constraint of a hinge", SAME, _C, "slides have theirs too"),
     Item("Equation 2", "Its linearisation", SAME, _C, "by differentiation in SymPy"),
@@ -117,7 +124,7 @@ ITEMS = (
     Item("Equation 18", "Parameters, states or torques of least loss under the constraints", SAME, "docs/formulations.md",
          "`identify --form simultaneous`: IPOPT, the constraints kept exactly"),
     Item("Algorithm 1", "The step", SAME, "codegen/method/algorithm_1.py",
-         "as printed with `--multiplier scalar --sweep-order printed`, slips corrected; ours stand beside it"),
+         "as printed with `--multiplier scalar --printed-order`, slips corrected; ours stand beside it"),
     Item("Equations 19, 20", "Euler–Lagrange, L = T − V", SAME, f"{_J}/recursive.py", "held against Pinocchio"),
     Item("Equation 21", "Kinematic mapping to joint states", SAME, "codegen/method/kinematics.py"),
     Item("Equation 22", "Loss of identification", CHANGED, "docs/identification.md",
