@@ -130,6 +130,40 @@ def test_an_interrupted_part_is_not_done(tmp_path: Path, monkeypatch: pytest.Mon
     assert not (tmp_path / "r" / "convergence" / "done.json").exists()
 
 
+def test_the_seal_is_that_of_all_that_code_is_made_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("codegen/a.py", "templates/b.jinja", "templates/c.h", "runtime/commands/reproduce_all.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1", encoding="utf-8")
+    monkeypatch.setattr(reproduce_all, "__file__", str(tmp_path / "runtime" / "commands" / "reproduce_all.py"))
+    seen = {_seal((), None)}
+    for name in ("codegen/a.py", "templates/b.jinja", "templates/c.h"):
+        (tmp_path / name).write_text("2", encoding="utf-8")
+        seen.add(_seal((), None))
+    assert len(seen) == 4
+
+
+def test_parts_run_side_by_side_and_stand_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two that wait for each other end with two at a time; the page has them in the paper's order."""
+    waits = (
+        "import pathlib, sys, time\n"
+        "if 'generate' in sys.argv: sys.exit()\n"
+        "here, end = pathlib.Path(sys.argv[-1]), time.time() + 60\n"
+        "here.write_bytes(b'png')\n"
+        "while len([*here.parent.parent.glob('*/*.png')]) < 2:\n"
+        "    assert time.time() < end\n"
+        "    time.sleep(0.01)\n"
+    )
+    entry(tmp_path, monkeypatch, waits)
+    monkeypatch.setattr(reproduce_all, "robot_folders", lambda: [tmp_path])
+    (tmp_path / "baxter_bare").mkdir()
+    (tmp_path / "baxter_bare" / "manifest.json").write_text("{}", encoding="utf-8")
+    words = ["all", "--out", str(tmp_path / "r"), "--jobs", "2", "--part", "sweeps", "--part", "convergence"]
+    done = CliRunner().invoke(command, words)
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
+    assert text.index("id='convergence'") < text.index("id='sweeps'")
+
+
 def test_the_seal_is_that_of_the_recordings_contents(tmp_path: Path) -> None:
     log = tmp_path / "a.csv"
     log.write_text("1", encoding="utf-8")
