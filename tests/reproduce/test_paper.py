@@ -12,9 +12,10 @@ from diffpbd.codegen.method import algorithm_1
 from diffpbd.runtime.commands import reproduce_all
 from diffpbd.runtime.commands.reproduce import command
 from diffpbd.runtime.commands.reproduce_all import _seal
+from diffpbd.runtime.report.tables import table
 from diffpbd.runtime.reproduce import paper_report
-from diffpbd.runtime.reproduce.paper import CHANGED, ITEMS, PARTS, SAME, Part, markdown
-from diffpbd.runtime.reproduce.paper_report import make, page
+from diffpbd.runtime.reproduce.paper import CHANGED, DATA, ITEMS, PARTS, SAME, Part, markdown
+from diffpbd.runtime.reproduce.paper_report import _as_tables, make, page
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,6 +41,27 @@ def test_the_page_says_what_its_marks_mean_and_no_place_of_the_machine(tmp_path:
     assert all(mark in text.partition("<table>")[0] for mark in "✓◐✗") and "name=viewport" in text
     assert "wrote c.png" in text and str(tmp_path) not in text and "`" not in text
     assert "<code>generate --multiplier scalar</code>" in text and "<a href='#sweeps'>Error over sweeps</a>" in text
+
+
+def test_the_recordings_folder_is_not_named_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import sys, pathlib; pathlib.Path(sys.argv[-1]).write_bytes(b'png'); print('poses of', sys.argv[3])"
+    entry(tmp_path, monkeypatch, code)
+    words = ("reproduce", "convergence", DATA, "--out", "c.png")
+    part = Part("convergence", words, ("c.png",), (), "Something.")
+    for _ in range(2):  # made, and done before
+        outcome = make(part, tmp_path / "r", str(tmp_path), "seal", lambda line: None)
+        text = page([part], {"convergence": outcome}, "T")
+        assert "poses of RECORDINGS" in text and str(tmp_path) not in text, text
+
+
+def test_printed_columns_are_tables_and_sentences_wrap() -> None:
+    rows = [["a joint", "MAE [N·m]", ""], ["s1", "0.6 0.7", "1"], ["e1", "", "2"]]
+    text = _as_tables(f"30 poses\n{table(rows[0], rows[1:], left=1)}\n<a sentence> without columns\n")
+    assert text.count("<tr>") == 3 and "<pre>30 poses</pre>" in text and "&lt;a sentence&gt;" in text
+    found = [re.findall(r"<t[hd]>([^<]*)", row) for row in text.split("<tr>")[1:]]
+    assert (
+        found[1] == ["s1", "0.6 0.7", "1"] and found[2] == ["e1", "", "2"] and found[0][:2] == ["a joint", "MAE [N·m]"]
+    )
 
 
 def test_the_letters_stand_where_the_page_says() -> None:
