@@ -19,7 +19,13 @@ from diffpbd.runtime.base.live import live_line
 from diffpbd.runtime.commands.locate import open_manifest, open_robot, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real, Whole
-from diffpbd.runtime.commands.options import clearance_option, given, goal_options, live_option, plot_option
+from diffpbd.runtime.commands.options import (
+    distances_options,
+    given,
+    goal_options,
+    live_option,
+    plot_option,
+)
 from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.control.program import ProgramController
@@ -117,7 +123,7 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
     "--table", type=Real(-FURTHEST_TABLE, FURTHEST_TABLE), metavar="Z",
     help="The arm stays above this height [m] over the description's root link (default: the recipe's, if it has one).",
 )  # fmt: skip
-@clearance_option(0.0)
+@distances_options
 @click.option("--ramp", type=Real(0, LONGEST_RAMP), default=1.0, help="Seconds in which the law comes in.")
 @click.option("--enable", is_flag=True, help="Enable the robot if it is disabled.")
 @click.option("--bring-in", is_flag=True, help="Lead an arm that stands at or beyond a joint limit back in, slowly.")

@@ -15,6 +15,7 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import parse_json, read_json
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.mpc import parse_weights
+from diffpbd.runtime.commands.options import asked_apart
 from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.interface.controller import Mode
@@ -46,6 +47,10 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
     """The configuration of a run of the generated robot; `reading` says how to read the log of --reference."""
     if options["disturbance"] and options["controller"] != "mpc":
         raise click.UsageError(f"--disturbance is for --controller mpc, found --controller {options['controller']}.")
+    if (options.get("clearance_price") or options.get("clearance_hard")) and options["controller"] != "mpc":
+        raise click.UsageError(
+            f"--clearance-price and --clearance-hard are for --controller mpc, found {options['controller']}."
+        )
     alpha = robot.alpha.vector(options["params"])
     kind = kind_of(robot, options)
     rate = options["rate"] or (PLANNED_RATE if options["controller"] == "mpc" else kind.rate)
@@ -104,7 +109,7 @@ def _mpc(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str
         **{name: options[name] for name in ("goal_profile", "goal_acceleration", "goal_jerk")},
         "weights": None if options["weights"] is None else parse_weights(options["weights"]),
         "goal": None if options["reference"] else _goal(robot, options["goal"]), "reference": None,
-        "disturbance": TIME_CONSTANT if options["disturbance"] else None,
+        "disturbance": TIME_CONSTANT if options["disturbance"] else None, **asked_apart(options),
     }  # fmt: skip
     return settings | (_reference(robot, options, reading) if options["reference"] else {})
 

@@ -6,11 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from support.robots import generated, loaded
 
 import diffpbd
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.cli import cli
+from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.loop.configuration import limits_of
+from diffpbd.runtime.mpc.apart import HARD_PRICE
+from diffpbd.runtime.mpc.controller import ROOM, MpcController
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
@@ -155,6 +161,39 @@ def test_what_is_refused(arm: Robot) -> None:
     mpc = planned(arm, clearance=LEAST)
     mpc.problem.apart.obstacles["spheres"][0, 3] = np.nan
     assert mpc.solve(mpc.task(START, np.zeros(2), GOAL)).status is Status.BAD_INPUT
+
+
+@pytest.fixture(scope="module")
+def fenced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The arm whose base is the ball."""
+    path = tmp_path_factory.mktemp("fenced") / "fenced.urdf"
+    place = '<origin xyz="{} {} {}"/><geometry><sphere radius="{}"/></geometry>'.format(*BALL)
+    text = URDF.replace('<link name="base"/>', f'<link name="base"><collision>{place}</collision></link>')
+    path.write_text(text, encoding="utf-8")
+    return generated(str(path), functions=("mpc",), clearance=True)
+
+
+def test_the_command_keeps_what_it_is_asked_for(fenced: Path, tmp_path: Path) -> None:
+    """The straight way leads through the ball: refused, and gone around with --clearance."""
+    goal = ("--q0", str(START.tolist()), "--goal", str(GOAL.tolist()), "--goal-speed", "1.4", "--h", str(H))
+    words = ("mpc", str(fenced), *goal, "--horizon", str(STEPS), "--out", str(tmp_path / "run.csv"))
+    for more, code, text in (
+        ((), 1, "straight way to the goal cannot be reached: lower and base are"),
+        (("--goal", str(START.tolist()), "--clearance-hard"), 2, "expected --clearance M"),
+        (("--clearance", str(LEAST), "--clearance-hard"), 0, "solved"),
+    ):
+        found = CliRunner().invoke(cli, [*words, *more])
+        assert found.exit_code == code and text in found.output, found.output
+    log = read_log(tmp_path / "run.csv")
+    assert min(map(apart, log.q)) > LEAST - CURVED and abs(log.q[-1] - GOAL).max() < 0.01
+
+
+def test_a_run_keeps_more_than_stops_it(fenced: Path) -> None:
+    robot = load(fenced)
+    for asked in (None, LEAST):
+        settings = {"horizon": 5, "goal_speed": 0.5, "goal": [0.0, 0.0], "clearance": asked, "clearance_hard": True}
+        numbers = MpcController(robot, robot.alpha.defaults, limits_of(robot), H, settings).mpc.problem.apart.numbers
+        assert numbers[1] == 0.0 if asked is None else numbers.tolist() == [LEAST + ROOM, HARD_PRICE, 1.0]
 
 
 def test_far_away_it_is_the_plan_of_one_that_does_not_ask(arm: Robot, tmp_path: Path) -> None:
