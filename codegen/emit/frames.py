@@ -17,9 +17,10 @@ from diffpbd.codegen.emit.constants import BAD_GOAL, NO_FRAME, NOT_REACHED
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS
+from diffpbd.codegen.graph.clearance import OBSTACLES
 from diffpbd.codegen.graph.geometry import rows, square
 from diffpbd.codegen.graph.model import Model
-from diffpbd.runtime.folder.manifest import Argument
+from diffpbd.runtime.folder.manifest import Argument, Clearance
 
 ENDLESS: Final = 1e20
 """[rad or m] A limit from here on is none."""
@@ -35,8 +36,11 @@ FUNCTIONS: Final = {
 IK: Final = ("goal_position goal_rotation goal_weights p0 fixed frame ik_options alpha", "p ik_info")
 
 
-def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik: bool) -> None:
-    """src/frames_model.h, frame_chain.h and frames.c, and where `with_ik` ik.c, with their entries in the manifest."""
+def add_frames(
+    emission: Emission, model: Model, frames: Sequence[Tip], with_ik: bool, shaped: Clearance | None = None
+) -> None:
+    """src/frames_model.h, frame_chain.h and frames.c, and where `with_ik` ik.c, which keeps distances of `shaped`, with
+    their entries in the manifest."""
     robot, tree = model.robot, model.tree
     n, base = tree.freedoms, len(robot.base_freedoms) if robot.floating else 0
     column = {joint: k for k, joint in enumerate(robot.independent)}
@@ -44,6 +48,8 @@ def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik:
     followed = {leader for i, leader in enumerate(leaders) if leader != i}
     found = _numbers(model)
     paths = [len([k for k in tree.ancestors(i) if k >= base]) for i in range(robot.n)]
+    obstacles = {} if shaped is None else {kind: (OBSTACLES[kind], count) for kind, count in shaped.obstacles.items()}
+    more = max(emission.known(k).work_size or 0 for k in ("clearance", "jac_clearance")) if shaped else 0
     emission.frames = tuple(frame.name for frame in frames)
     emission.add(
         "src/frames_model.h", "frames_model.h",
@@ -55,7 +61,8 @@ def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik:
         numbers=found, endless=literal(ENDLESS), spread=[literal(step) for step in _spread(n)],
         ranges=[literal(SLIDE if tree.slides[i] else math.pi) for i in robot.independent],
         turns=[int(not tree.slides[i] and i not in followed) for i in robot.independent],
-        not_reached=NOT_REACHED, bad_goal=BAD_GOAL,
+        not_reached=NOT_REACHED, bad_goal=BAD_GOAL, distances=len(shaped.rows) if shaped else 0,
+        obstacle_sizes=[rows * count for rows, count in obstacles.values()], distances_work=more,
     )  # fmt: skip
     emission.copy("frame_chain.h")
     emission.copy("frames.c")
@@ -68,6 +75,10 @@ def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik:
     if with_ik:
         emission.copy("ik.c")
         given, given_back = (_arguments(model, words) for words in IK)
+        if shaped:
+            given += [argument("keep_apart", 3, 1), *(argument(kind, *size) for kind, size in obstacles.items())]
+            given_back[-1] = argument("ik_info", INFO + 1, 1)
+            work += len(shaped.rows) * (n + 1) + more
         status = (NOT_REACHED, BAD_GOAL)
         emission.declare("ik", DOCS["ik"], given, given_back, operations=operations, work=work, status=status)
         emission.texts["ik"] = len(emission.files["src/ik.c"])
