@@ -189,6 +189,20 @@ static void prepare(const double *alpha, double *w) {
 #endif
 }
 
+/* The same for derivatives: of steps at the cone itself they are those at a slip of their own. */
+static void prepare_slopes(const double *alpha, double *w) {
+#if EXACT
+  int k;
+  prepare(alpha, w);
+  for (k = 0; k < CONTACTS; k++) {
+    double *slip = w + W_LAW + 4 * k + 3;
+    if (slip[0] < alpha[SLOPE_SLIP]) slip[0] = alpha[SLOPE_SLIP];
+  }
+#else
+  prepare(alpha, w);
+#endif
+}
+
 static double largest(const double *x, int n) {
   double result = 0.0;
   int k;
@@ -668,12 +682,21 @@ HIDDEN int STEP(onward)(int first, const double *const *in, double *const *out, 
 static int differentiate(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                          const double *alpha, double *const *out, double *work) {
   double *w = work, *carried = w + W_C, *Z1 = w + W_INVERSE, *Z2 = w + W_RESPONSE;
+#if EXACT
+  double smooth[2 * N], *p_next = smooth, *pd_next = smooth + N;
+#else
+  double *p_next = out[0], *pd_next = out[1];
+#endif
   const double half = h[0] * h[0] / 2.0;
   int status, i, j;
   prepare(alpha, w);
   status = advance_from(p, pd, u, kick, h, alpha, 0, out[0], out[1], w);
+#if EXACT
+  prepare_slopes(alpha, w);
+  if (status == 0) status = advance_from(p, pd, u, kick, h, alpha, 0, p_next, pd_next, w);
+#endif
   if (status != 0) return status;
-  if (linearise(p, pd, u, h, alpha, out[0], out[1], w) != 0) return 10;
+  if (linearise(p, pd, u, h, alpha, p_next, pd_next, w) != 0) return 10;
   product(Z2, w + W_K1, N, N, N, -1.0, 0.0, carried);
   product(w + W_V2, w + W_B1, N, ROWS, N, -1.0, 1.0, carried);
   product(Z1, w + W_K0, N, N, N, -1.0, 0.0, out[2]);
@@ -698,7 +721,7 @@ static int differentiate(const double *p, const double *pd, const double *u, con
 #endif
   for (i = 0; i < N * N; i++) out[7][i] = half * Z2[i];
 #if FLOATING
-  turn_columns(out[0], out[7]);
+  turn_columns(p_next, out[7]);
 #endif
   product(carried, out[4], N, N, N, 1.0, 1.0, out[7]);
 #if BOUNCING
@@ -720,7 +743,7 @@ HIDDEN int STEP(jac_alpha_joint_step)(const double *const *in, double *const *ou
   /* A row for every unit seed. */
   double *w = work, *p_next = w + W_BAR, *pd_next = p_next + N, *bars = pd_next + N, *seed = w + W_ROWS, *row = seed + 2 * N;
   int status, r, j;
-  prepare(in[4], w);
+  prepare_slopes(in[4], w);
   status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, w);
   if (status != 0) return status;
   if (linearise(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, w) != 0) return 10;
@@ -758,7 +781,7 @@ HIDDEN int STEP(jac_alpha_joint_step)(const double *const *in, double *const *ou
 HIDDEN int STEP(vjp_joint_step)(const double *const *in, double *const *out, double *work) {
   double *p_next = work + W_BAR, *pd_next = p_next + N;
   int status;
-  prepare(in[4], work);
+  prepare_slopes(in[4], work);
   status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, work);
   if (status != 0) return status;
   out[3][0] = 0.0;
@@ -829,25 +852,34 @@ HIDDEN int STEP(vjp_trajectory)(int steps, const double *const *in, double *cons
   const double *U = in[0], *h = in[1], *alpha = in[2], *P = in[3], *PD = in[4], *p_bars = in[5], *pd_bars = in[6];
   double *p_bar = work + W_BAR, *pd_bar = p_bar + N, *p_seed = pd_bar + N, *pd_seed = p_seed + N;
   int k, j;
+#if EXACT
+  double smooth[2 * N];
+#endif
   if (!(h[0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
-  prepare(alpha, work);
+  prepare_slopes(alpha, work);
   if (out[3] != 0) out[3][0] = 0.0;
   if (out[4] != 0) memset(out[4], 0, NA * sizeof(double));
   memcpy(p_bar, p_bars + (ptrdiff_t)steps * N, N * sizeof(double));
   memcpy(pd_bar, pd_bars + (ptrdiff_t)steps * N, N * sizeof(double));
   for (k = steps - 1; k >= 0; k--) {
     const ptrdiff_t at = (ptrdiff_t)k * N;
+    const double *p_next = P + at + N, *pd_next = PD + at + N;
     int status;
     memcpy(p_seed, p_bar, N * sizeof(double));
     memcpy(pd_seed, pd_bar, N * sizeof(double));
-#if SIDED
-    status = recover(P + at, PD + at, U + at, h, alpha, P + at + N, PD + at + N, work);
+#if EXACT
+    status = advance(P + at, PD + at, U + at, h, alpha, smooth, smooth + N, work);
+    if (status != 0) return status;
+    p_next = smooth;
+    pd_next = smooth + N;
+#elif SIDED
+    status = recover(P + at, PD + at, U + at, h, alpha, p_next, pd_next, work);
     if (status != 0) return status;
 #endif
-    status = linearise(P + at, PD + at, U + at, h, alpha, P + at + N, PD + at + N, work);
+    status = linearise(P + at, PD + at, U + at, h, alpha, p_next, pd_next, work);
     if (status != 0) return status;
-    pull_back(P + at, PD + at, U + at, h, alpha, P + at + N, PD + at + N, p_seed, pd_seed, p_bar, pd_bar, out[2] + at, out[4],
-              out[3], work);
+    pull_back(P + at, PD + at, U + at, h, alpha, p_next, pd_next, p_seed, pd_seed, p_bar, pd_bar, out[2] + at, out[4], out[3],
+              work);
     for (j = 0; j < N; j++) {
       p_bar[j] += p_bars[at + j];
       pd_bar[j] += pd_bars[at + j];

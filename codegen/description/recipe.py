@@ -25,6 +25,7 @@ INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
 SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop", "contact")
 LOOP_ROWS: Final = ("kept", "all")
+CONES: Final = ("smooth", "exact")
 FRICTIONS: Final = ("none", "urdf")
 FRICTION_LAWS: Final = ("asymmetric", "stribeck")
 SWEEP_ORDERS: Final = ("joints", "printed")
@@ -104,7 +105,8 @@ class Recipe:
     Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md),
     by rows that are kept of it, or by `loop_rows` all of them. Every `contact` is a
     sphere or point that touches planes (`plane`) or other spheres; words LINK or LINK=PLANE in `contact_from_collision` make
-    such of the link's `<collision>` (docs/contact.md). Words LINK=LINK or LINK=LINK:TYPE in `close` are loops that keep two
+    such of the link's `<collision>` (docs/contact.md). With `cone` exact what sticks creeps at 1e-9 m/s, and derivatives are
+    those at a slip of their own. Words LINK=LINK or LINK=LINK:TYPE in `close` are loops that keep two
     links' frames together; `ground` [m] is a plane of that name, across z at this height over the root or the world.
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
     or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU besides (docs/gpu.md).
@@ -144,6 +146,7 @@ class Recipe:
     contact: tuple[ContactEntry, ...] = field(default=(), metadata=_entry("contacts"))
     close: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
     ground: float | None = field(default=None, metadata=_entry("number"))
+    cone: str = field(default="smooth", metadata=_entry("text", CONES))
     contact_from_collision: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
     table: float | None = field(default=None, metadata=_entry("number"))
     sweep_order: str = field(default="joints", metadata=_entry("text", SWEEP_ORDERS))

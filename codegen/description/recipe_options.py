@@ -100,6 +100,9 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType({
         "A plane called ground across z at this height [m], for --contact-from-collision; of a floating base in the "
         "world.", metavar="Z", span=(-HIGHEST, HIGHEST),
     ),
+    "cone": Option(
+        "Contacts creep at contact.slip, 1e-5 m/s (smooth), or 1e-9 m/s, with derivatives at contact.slope_slip (exact).",
+    ),
     "contact_from_collision": Option(
         "Contacts of this link's <collision> (spheres, boxes, capsules, cylinders) against a plane of the recipe, "
         "may be given more than once.", metavar="LINK[=PLANE]", many=True,

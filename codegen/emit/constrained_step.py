@@ -90,7 +90,8 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "CONTACTS": len(tree.contacts), "TOUCHES": touches, "ROUGH_ANY": any(k.rough for k in tree.contacts),
         "ROUGH_ALL": all(k.rough for k in tree.contacts), "SLACK": bool(model.chosen.slack),
         "LAGGING": bool(tree.friction), "STRAIGHT": n <= STRAIGHT, "FLOATING": bool(tree.base),
-        "WRENCHES": bool(tree.wrenches), "BOUNCING": rebounds.bounces(model),
+        "WRENCHES": bool(tree.wrenches), "BOUNCING": rebounds.bounces(model), "EXACT": "contact.slope_slip" in where,
+        "SLOPE_SLIP": where.get("contact.slope_slip", 0),
         "ALPHA_JACOBIAN": by_alpha, "LOOKED": len(constrained_step.told(model)) if m else 0,
     }  # fmt: skip
     includes = '#include "sine_cosine.h"\n' + (f'#include "{emission.robot}.h"\n' if tree.base else "")

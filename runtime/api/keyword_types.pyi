@@ -29,6 +29,7 @@ class GenerateOptions(TypedDict, total=False):
     passive: str | Sequence[str]
     close: str | Sequence[str]
     ground: float
+    cone: str
     contact_from_collision: str | Sequence[str]
     table: float
     sweep_order: str

@@ -52,7 +52,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "--solver jacobi --sweeps 30 --relaxation 0.7 --symbolic mass,com "
         "--variants paper_jacobi,paper_direct --sweep-order printed --multiplier scalar "
         "--functions mpc,step --friction-law asymmetric "
-        "--base-joint floating --contact-from-collision l=p --ground 0.1 --close a=b:hinge --passive j"
+        "--base-joint floating --contact-from-collision l=p --ground 0.1 --cone exact --close a=b:hinge --passive j"
     )
     result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
     assert result.exit_code == 0 and "up to date" in result.stdout
@@ -81,6 +81,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "base_joint": "floating",
         "contact_from_collision": ("l=p",),
         "ground": 0.1,
+        "cone": "exact",
         "close": ("a=b:hinge",),
         "passive": ("j",),
         "quick": True,
