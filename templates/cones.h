@@ -205,7 +205,7 @@ static int prepare_columns(Stage *s, int size, double *w) {
 #if CONTACTS
   for (k = 0; k < CONTACTS && at < size; k++) {
     if (s->far[SIDES + k]) continue;
-    memcpy(X + N * at, w + (s->end ? W_J : W_J0) + N * touch_row[k], N * touch_size(k) * sizeof(double));
+    memcpy(X + N * at, w + (s->end ? W_J : W_J0) + N * touch_row[k], (size_t)(N * touch_size(k)) * sizeof(double));
     at += touch_size(k);
   }
 #endif
@@ -312,7 +312,7 @@ static int settle(Stage *s, const double *x, const double *impulse, int size, do
       if (found <= (1.0 - 0.2 * t) * sum) break;
     }
     if (!(found < sum)) return sum <= 1e4 * least * least ? 0 : 1;
-    memcpy(z, trial, size * sizeof(double));
+    memcpy(z, trial, (size_t)size * sizeof(double));
     sum = found;
   }
   return sum <= least * least ? 0 : 1;

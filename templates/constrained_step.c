@@ -12,11 +12,10 @@
 /* Below floating.c this is the step in a frame of its own; else it is the robot's, for several instruction sets. */
 #if FLOATING
 #define STEP(name) ROBOT(JOINED(chart_, name))
-#define STEP_SIZE(name) ROBOT(JOINED(chart_, JOINED_AS_THEY_ARE(name, _work_size)))
 #else
 #define STEP(name) ON_PATH(name)
-#define STEP_SIZE(name) ROBOT(JOINED_AS_THEY_ARE(name, _work_size))
 #endif
+#define STEP_SIZE(name) ROBOT(JOINED_AS_THEY_ARE(name, _work_size))
 
 enum {
   PASSIVE = N - MOTORS,
@@ -265,7 +264,9 @@ static void product_transposed(const double *a, const double *b, int rows, int s
   }
 }
 
+#if ROWS || SIDED
 #include "dense.h"
+#endif
 
 #if ROWS
 /* What the border makes of x = -D^-1 (force) and back = D^-1 A0^T: the multipliers, (A back) multipliers = rhs - A x, and x with
@@ -958,7 +959,7 @@ static int share(const double *torque, const double *A, double *u, double *force
   double *K = w + W_DENSE, *rhs = w + W_RHS;
   int i, j, k = 0, status;
   memset(K, 0, (size_t)(size * size) * sizeof(double));
-  memset(rhs, 0, size * sizeof(double));
+  memset(rhs, 0, (size_t)size * sizeof(double));
   for (j = 0; j < N; j++) {
     if (!ample && motor[j]) continue;
     if (!ample || motor[j]) K[k + size * k] = 1.0;
@@ -1019,7 +1020,7 @@ HIDDEN int STEP(node_torque)(const double *const *in, double *const *out, double
 #endif
 }
 
-#ifndef FOR_V3
+#if !defined(FOR_V3) && !FLOATING
 int STEP_SIZE(joint_step)(void) { return W_SIZE; }
 int STEP_SIZE(jac_joint_step)(void) { return W_SIZE; }
 int STEP_SIZE(jac_kicked_step)(void) { return W_SIZE; }

@@ -123,7 +123,7 @@ static int touch_far(const Stage *s, int k, const double *law, double rho, doubl
   else smooth_distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w + W_KERNEL);
 #endif
   if (s->apart || !(opening > 0.0 && by <= C_CONE_FAR * rho)) return 0;
-  memcpy(impulse, found, touch_size(k) * sizeof(double));
+  memcpy(impulse, found, (size_t)touch_size(k) * sizeof(double));
   return 1;
 }
 

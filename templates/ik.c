@@ -1,6 +1,8 @@
 /* Inverse kinematics: a pose of the joints for a pose of a frame, by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963)
  * within the joint limits, from the given position and then from others that a fixed sequence gives. Nothing is random. */
 
+#include <string.h>
+
 #include "frames_model.h"
 #include "frame_chain.h"
 
@@ -323,7 +325,7 @@ int ROBOT(ik)(const double *const *in, double *const *out, double *work) {
   int k, first, starts, most, made = 0, at = -1, done = 0;
   for (k = 0; k < NP; k++) out[0][k] = p[k];
   for (k = 0; k < INFO; k++) info[k] = 0.0;
-  if (!goal_of(in, work, &g)) return STATUS_BAD_GOAL;
+  if (!goal_of(in, work, &g)) return STATUS_IK_BAD_GOAL;
   starts = (int)option(options, STARTS, DEFAULT_STARTS), most = (int)option(options, STEPS, DEFAULT_STEPS);
   first = (int)option(options, FIRST_START, 0.0);
   now.chain.count = carriers(g.frame, now.chain.joint);
@@ -335,7 +337,7 @@ int ROBOT(ik)(const double *const *in, double *const *out, double *work) {
   unwind(&g, p, &best);
   for (k = 0; k < NP; k++) out[0][k] = best.p[k];
   info[0] = best.miss[0], info[1] = best.miss[1], info[2] = at, info[3] = made;
-  return done ? 0 : STATUS_NOT_REACHED;
+  return done ? 0 : STATUS_IK_NOT_REACHED;
 }
 
 int ROBOT(ik_work_size)(void) { return FRAMES_WORK; }

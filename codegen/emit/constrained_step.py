@@ -95,7 +95,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "FLAT": all(not k.round and k.other < 0 for k in tree.contacts),
         "ALPHA_JACOBIAN": by_alpha, "LOOKED": len(constrained_step.told(model)) if m else 0,
     }  # fmt: skip
-    includes = '#include "sine_cosine.h"\n' + (f'#include "{emission.robot}.h"\n' if tree.base else "")
+    includes = '#include "sine_cosine.h"\n' + ('#include "chart.h"\n' if tree.base else "")
     text = "\n".join((includes, *(k.text for k in texts.values())))
     add_source_model(emission, "constrained_step", values, _tables(model, driven), text)
     return total

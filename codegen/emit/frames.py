@@ -14,6 +14,7 @@ import casadi as ca
 from diffpbd.codegen.description.robot import WORLD, JointType, Robot, Tip
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.constants import BAD_GOAL, NO_FRAME, NOT_REACHED
+from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS
@@ -45,21 +46,29 @@ def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik:
     found = _numbers(model)
     paths = [len([k for k in tree.ancestors(i) if k >= base]) for i in range(robot.n)]
     emission.frames = tuple(frame.name for frame in frames)
-    emission.add(
-        "src/frames_model.h", "frames_model.h",
-        n=n, n_p=n + 1 if base else n, base=base, depth=max(paths), parents=[j.parent for j in robot.joints],
-        slides=[int(slide) for slide in tree.slides], coordinates=[column[leader] for leader in leaders],
-        ratios=[literal(1.0 if j.mimic is None else j.mimic.multiplier) for j in robot.joints],
-        shifts=[literal(0.0 if j.mimic is None else j.mimic.offset) for j in robot.joints],
-        frame_links=[frame.link for frame in frames], frame_places=[_place(model, frame) for frame in frames],
-        numbers=found, endless=literal(ENDLESS), spread=[literal(step) for step in _spread(n)],
-        ranges=[literal(SLIDE if tree.slides[i] else math.pi) for i in robot.independent],
-        turns=[int(not tree.slides[i] and i not in followed) for i in robot.independent],
-        not_reached=NOT_REACHED, bad_goal=BAD_GOAL,
-    )  # fmt: skip
+    values: dict[str, Value | bool] = {
+        "N": n, "NP": n + 1 if base else n, "BASE": base, "LINKS": robot.n, "DEPTH": max(paths), "FRAMES": len(frames),
+        "NUMBERS": len(found.fixed), "VARYING": len(found.where), "ENDLESS": literal(ENDLESS),
+        "KERNEL_WORK": found.forward.work,
+    }  # fmt: skip
+    tables: dict[str, Table] = {
+        "parents": ("int", [j.parent for j in robot.joints]),
+        "slides": ("int", [int(slide) for slide in tree.slides]),
+        "coordinates": ("int", [column[leader] for leader in leaders]),
+        "ratios": ("double", [literal(1.0 if j.mimic is None else j.mimic.multiplier) for j in robot.joints]),
+        "shifts": ("double", [literal(0.0 if j.mimic is None else j.mimic.offset) for j in robot.joints]),
+        "frame_links": ("int", [frame.link for frame in frames]),
+        "frame_places": ("double", [number for frame in frames for number in _place(model, frame)]),
+        "fixed_numbers": ("double", found.fixed),
+        "varying": ("int", found.where),
+        "spread": ("double", [literal(step) for step in _spread(n)]),
+        "ranges": ("double", [literal(SLIDE if tree.slides[i] else math.pi) for i in robot.independent]),
+        "whole_turns": ("int", [int(not tree.slides[i] and i not in followed) for i in robot.independent]),
+    }
+    add_source_model(emission, "frames", values, tables, f'#include "sine_cosine.h"\n\n{found.forward.text}')
     emission.copy("frame_chain.h")
     emission.copy("frames.c")
-    work = len(found.fixed) + len(found.where) + found.forward.work if found.where else 0
+    work = len(found.fixed) + len(found.where) + 1 + found.forward.work
     operations = OPERATIONS * max(paths) + found.forward.operations
     for name, (inputs, outputs) in FUNCTIONS.items():
         given, given_back = _arguments(model, inputs), _arguments(model, outputs)
