@@ -87,9 +87,9 @@ def doubted(found: Identification, torques: Identification) -> Identification:
         if e.std and o is not None and e.std >= ROUNDING * abs(e.value - o.value):
             if o.rejected:
                 e = replace(e, std=None, formal=e.std, rejected=f"by the torque form: {o.rejected}")
-            elif abs(e.value - o.value) > np.hypot(e.std, _spread(o)):
+            elif abs(e.value - o.value) > np.hypot(_spread(e), _spread(o)):
                 wider.append(e.name)
-                e = replace(e, std=float(np.hypot(e.std, e.value - o.value)))
+                e = replace(e, std=float(np.hypot(_spread(e), e.value - o.value)))
         estimates.append(e)
     notes = [note for note in torques.notes if note.startswith(REJECTED)]
     if wider:
